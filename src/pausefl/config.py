@@ -1,0 +1,421 @@
+"""Configuration: what a scenario is, what is to be run, and every check made before a job starts.
+
+A scenario is one federated experiment of a paper (``config/scenarios/NAME.yaml``). A configuration
+(``config/config.yaml``) says where the data are and lists the experiments: which selectors and seeds
+of which scenario. Shape, types and ranges are checked against the JSON schemas in ``schemas/``;
+relations between keys are checked here. The schemas need the ``jsonschema`` package; a machine that
+only runs jobs may lack it, and then a scenario is checked for unknown keys and relations alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pausefl.errors import ConfigError, suggest
+
+#: Selectors of the three papers. Those of them that can be run are in `pausefl.selectors.SELECTORS`.
+KNOWN_SELECTORS = (
+    "pause",
+    "pause_brute",
+    "sa_pause",
+    "sa_pause_v1",
+    "sa_vanilla",
+    "bsfl",
+    "alsa",
+    "sa_bsfl",
+    "genie",
+    "random",
+    "random_by_size",
+    "fedavg",
+    "fedavg_no_privacy",
+    "fastest",
+    "clustered_size",
+    "clustered_similarity",
+    "cs_ucb",
+    "cs_ucb_q",
+)
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """Which data set, and how much of it trains. See the scenario schema for each key."""
+
+    source: str
+    n_validation: int
+    n_train: int | None = None
+    folder: str | None = None
+    image_size: int | None = None
+    test_fraction: float | None = None
+    n_examples: int | None = None
+    n_features: int | None = None
+    noise_std: float | None = None
+
+
+@dataclass(frozen=True)
+class PartitionSettings:
+    """How the training examples are shared out among the users."""
+
+    labels: str
+    sizes: str
+    min_size: int
+    qualities: str
+    dominant_share: float | None = None
+    size_concentration: float | None = None
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """Users and their latency law; all latencies in simulated seconds."""
+
+    n_users: int
+    n_selected: int
+    latency_floor: float
+    fast_latency_max: float
+    slow_latency_min: float
+    slow_latency_max: float
+    latency_std: float
+    round_latency_max: float | None = None
+
+
+@dataclass(frozen=True)
+class RewardSettings:
+    """Reward of a selection: weights, exponent, and the clusters of R2."""
+
+    name: str
+    alpha: float
+    beta: float
+    gamma: float
+    n_clusters: int | None = None
+    overlap_penalty: float | None = None
+    overlap_latency: float | None = None
+
+
+@dataclass(frozen=True)
+class PrivacySettings:
+    """Per-coordinate budget, its geometric decay over participations, and the sensitivity."""
+
+    epsilon_total: float
+    decay: float
+    sensitivity: float
+
+
+@dataclass(frozen=True)
+class SelectionSettings:
+    """Constants of the bandit index and of simulated annealing."""
+
+    exploitation: float
+    n_iterations: int | None = None
+    temperature_divisor: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """The network that is trained and its normalisation layers."""
+
+    name: str
+    norm: str
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """Rounds, and what a user does in one of them."""
+
+    n_rounds: int
+    n_epochs: int
+    batch_size: int
+    max_batches: int
+    learning_rate: float
+    optimizer_state: str
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One federated experiment: everything a job needs apart from a selector and a seed."""
+
+    name: str
+    title: str
+    data: DataSettings
+    partition: PartitionSettings
+    network: NetworkSettings
+    reward: RewardSettings
+    selection: SelectionSettings
+    model: ModelSettings
+    training: TrainingSettings
+    selectors: tuple[str, ...]
+    figures: dict[str, str]
+    privacy: PrivacySettings | None = None
+
+    def __post_init__(self) -> None:
+        for problem in _contradictions(self):
+            raise ConfigError(f"scenario '{self.name}': {problem}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain nested dictionaries and lists, the form of the YAML file."""
+        plain: dict[str, Any] = dataclasses.asdict(self)
+        plain["selectors"] = list(self.selectors)
+        return plain
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One row of the experiment table: one federated job."""
+
+    scenario: str
+    selector: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class RawData:
+    """Where raw data sets are, and what may be done when they are not there."""
+
+    root: Path
+    download: bool
+    folders: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to run: the scenarios in use and the explicit table of experiments."""
+
+    data: RawData
+    scenarios: dict[str, Scenario]
+    experiments: tuple[Experiment, ...]
+
+
+def _contradictions(s: Scenario) -> Iterable[str]:
+    """Relations between keys that a JSON schema cannot express, phrased for the user."""
+    n_users, n_selected = s.network.n_users, s.network.n_selected
+    if n_selected > n_users:
+        yield f"network.n_selected = {n_selected} exceeds network.n_users = {n_users}"
+    if s.reward.name == "r2":
+        n_clusters = s.reward.n_clusters
+        if n_clusters is None or s.reward.overlap_penalty is None or s.reward.overlap_latency is None:
+            yield "reward r2 needs n_clusters, overlap_penalty and overlap_latency"
+        elif not 1 <= n_clusters <= n_users:
+            yield f"reward.n_clusters = {n_clusters} must lie in 1 .. network.n_users = {n_users}"
+    if s.reward.beta <= 1:
+        yield f"reward.beta = {s.reward.beta} must exceed 1"
+    if s.privacy is not None:
+        if s.privacy.epsilon_total <= 0:
+            yield f"privacy.epsilon_total = {s.privacy.epsilon_total} must be positive"
+        if s.privacy.decay <= 0:
+            yield f"privacy.decay = {s.privacy.decay} must be positive"
+        if s.privacy.sensitivity <= 0:
+            yield f"privacy.sensitivity = {s.privacy.sensitivity} must be positive"
+    network = s.network
+    means = (network.latency_floor, network.fast_latency_max, network.slow_latency_min, network.slow_latency_max)
+    if list(means) != sorted(means):
+        yield (
+            "network latencies must satisfy latency_floor <= fast_latency_max <= slow_latency_min"
+            f" <= slow_latency_max, got {means}"
+        )
+    if s.partition.sizes == "dirichlet" and s.partition.size_concentration is None:
+        yield "partition.sizes 'dirichlet' needs partition.size_concentration"
+    if s.partition.labels == "dominant" and s.partition.dominant_share is None:
+        yield "partition.labels 'dominant' needs partition.dominant_share"
+    if s.data.source == "imagefolder" and s.data.folder is None:
+        yield "data.source 'imagefolder' needs data.folder"
+    if s.data.source == "synthetic_regression":
+        if s.data.n_examples is None or s.data.n_features is None or s.data.noise_std is None:
+            yield "data.source 'synthetic_regression' needs n_examples, n_features and noise_std"
+        if s.partition.labels == "dominant":
+            yield "partition.labels 'dominant' needs classes; 'synthetic_regression' has none"
+    if s.data.n_train is not None and s.data.n_train < n_users * max(s.partition.min_size, 1):
+        yield (
+            f"data.n_train = {s.data.n_train} examples cannot give {n_users} users"
+            f" at least {max(s.partition.min_size, 1)} each (partition.min_size)"
+        )
+    if {"sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl"} & set(s.selectors) and (
+        s.selection.n_iterations is None or s.selection.temperature_divisor is None
+    ):
+        yield "an annealing selector needs selection.n_iterations and selection.temperature_divisor"
+    for selector in s.selectors:
+        if selector not in KNOWN_SELECTORS:
+            yield f"unknown selector '{selector}'. {suggest(selector, KNOWN_SELECTORS)}"
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read one YAML mapping; syntax errors and missing files become `ConfigError`."""
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not valid YAML: {error}") from None
+    if not isinstance(document, dict):
+        raise ConfigError(f"{path}: expected a mapping of keys to values")
+    return document
+
+
+def load_schema(name: str) -> dict[str, Any]:
+    """The JSON schema ``config`` or ``scenario``, as shipped with the package."""
+    text = resources.files("pausefl").joinpath(f"schemas/{name}.schema.yaml").read_text(encoding="utf-8")
+    schema: dict[str, Any] = yaml.safe_load(text)
+    return schema
+
+
+def check_schema(document: Mapping[str, Any], schema_name: str, origin: str) -> None:
+    """Raise `ConfigError` for the first violation of a schema, naming key, value and what is allowed.
+
+    Does nothing where ``jsonschema`` is not installed (a machine that only runs jobs).
+    """
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    validator = jsonschema.Draft202012Validator(load_schema(schema_name))
+    errors = sorted(validator.iter_errors(document), key=lambda e: (list(map(str, e.absolute_path)), e.message))
+    for error in errors:
+        raise ConfigError(f"{origin}: {_describe(error)}")
+
+
+def _describe(error: Any) -> str:
+    """One line a user can act on, from a ``jsonschema`` error."""
+    where = ".".join(str(part) for part in error.absolute_path)
+    prefix = f"{where}." if where else ""
+    if error.validator == "additionalProperties":
+        allowed = error.schema["properties"]
+        unknown = next(key for key in error.instance if key not in allowed)
+        return f"unknown key '{prefix}{unknown}'. {suggest(str(unknown), allowed)}"
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        return f"missing key '{prefix}{missing}'"
+    if error.validator == "enum":
+        choices = [str(choice) for choice in error.validator_value]
+        return f"{where} = {error.instance!r} is not known. {suggest(str(error.instance), choices)}"
+    meaning = error.schema.get("description") if isinstance(error.schema, Mapping) else None
+    return f"{where or 'document'}: {error.message}" + (f" ({meaning})" if meaning else "")
+
+
+def _build(cls: type, values: Mapping[str, Any], where: str) -> Any:
+    """Make a settings dataclass from a mapping, refusing unknown and missing keys."""
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    for key in values:
+        if key not in fields:
+            raise ConfigError(f"unknown key '{where}{key}'. {suggest(str(key), fields)}")
+    hints = typing.get_type_hints(cls)
+    built: dict[str, Any] = {}
+    for name, field in fields.items():
+        if name not in values:
+            if field.default is dataclasses.MISSING:
+                raise ConfigError(f"missing key '{where}{name}'")
+            continue
+        value, hint = values[name], hints[name]
+        if isinstance(hint, types.UnionType):
+            hint = next(part for part in typing.get_args(hint) if part is not types.NoneType)
+        if dataclasses.is_dataclass(hint) and value is not None:
+            value = _build(typing.cast(type, hint), value, f"{where}{name}.")
+        built[name] = tuple(value) if isinstance(value, list) else value
+    return cls(**built)
+
+
+def scenario_from_dict(document: Mapping[str, Any], origin: str = "scenario") -> Scenario:
+    """Check a scenario document and build it.
+
+    Raises
+    ------
+    ConfigError
+        If a key is unknown, missing, of the wrong type or out of range, or contradicts another.
+    """
+    check_schema(document, "scenario", origin)
+    try:
+        scenario: Scenario = _build(Scenario, document, "")
+    except ConfigError as error:
+        raise ConfigError(f"{origin}: {error}") from None
+    return scenario
+
+
+def load_scenario(name: str, folder: Path) -> Scenario:
+    """The scenario ``folder/NAME.yaml``; `ConfigError` names the nearest one if there is none."""
+    path = folder / f"{name}.yaml"
+    if not path.is_file():
+        known = scenario_names(folder)
+        if not known:
+            raise ConfigError(f"no scenarios in {folder}: expected files NAME.yaml there")
+        raise ConfigError(f"unknown scenario '{name}'. {suggest(name, known)}")
+    scenario = scenario_from_dict(read_yaml(path), str(path))
+    if scenario.name != name:
+        raise ConfigError(f"{path}: name = '{scenario.name}' must equal the file's name, '{name}'")
+    return scenario
+
+
+def scenario_names(folder: Path) -> list[str]:
+    """Names of all scenario files in a folder, sorted."""
+    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+
+def unavailable(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
+    """What of a scenario this version cannot run yet, one clause each; empty if it can run.
+
+    A selector, model or reward of the papers that is not implemented is refused by name.
+    """
+    from pausefl.models import MODELS
+    from pausefl.rewards import REWARDS
+    from pausefl.selectors import SELECTORS
+
+    missing = [f"selector '{name}'" for name in selectors if name not in SELECTORS]
+    if scenario.model.name not in MODELS:
+        missing.append(f"model '{scenario.model.name}'")
+    if scenario.reward.name not in REWARDS:
+        missing.append(f"reward '{scenario.reward.name}'")
+    return missing
+
+
+def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
+    """Raise `ConfigError` unless each selector applies to the scenario and everything it needs exists."""
+    selectors = tuple(selectors)
+    for selector in selectors:
+        if selector not in KNOWN_SELECTORS:
+            raise ConfigError(f"unknown selector '{selector}'. {suggest(selector, KNOWN_SELECTORS)}")
+        if selector not in scenario.selectors:
+            raise ConfigError(
+                f"selector '{selector}' does not apply to scenario '{scenario.name}', whose selectors are"
+                f" {', '.join(scenario.selectors)}"
+            )
+    missing = unavailable(scenario, selectors)
+    if missing:
+        raise ConfigError(f"scenario '{scenario.name}' cannot run yet: {', '.join(missing)} not available")
+
+
+def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
+    """Check a whole configuration, its scenarios included, and expand the experiment table.
+
+    Parameters
+    ----------
+    document
+        The merged configuration, as Snakemake passes it.
+    origin
+        Named in error messages.
+
+    Raises
+    ------
+    ConfigError
+        For the first thing that is wrong, before anything runs.
+    """
+    check_schema(document, "config", origin)
+    folder = Path(document["scenarios"])
+    scenarios: dict[str, Scenario] = {}
+    experiments: list[Experiment] = []
+    for row in document["experiments"]:
+        name = row["scenario"]
+        if name in scenarios:
+            raise ConfigError(f"{origin}: scenario '{name}' is listed twice in experiments; merge the two rows")
+        scenario = load_scenario(name, folder)
+        check_runnable(scenario, row["selectors"])
+        scenarios[name] = scenario
+        experiments += [
+            Experiment(name, selector, seed) for selector in row["selectors"] for seed in row["seeds"]
+        ]
+    data = document["data"]
+    raw = RawData(Path(data["root"]), data["download"], dict(data["folders"]))
+    return Config(raw, scenarios, tuple(experiments))
