@@ -164,6 +164,14 @@ class Scenario:
         plain["selectors"] = list(self.selectors)
         return plain
 
+    def job_settings(self) -> dict[str, Any]:
+        """What the result of a job depends on: all but the title, the list of selectors and the figures."""
+        return {key: value for key, value in self.as_dict().items() if key not in _PRESENTATION}
+
+
+#: Keys of a scenario that only tables and figures read.
+_PRESENTATION = ("title", "selectors", "figures")
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -213,7 +221,12 @@ def _contradictions(s: Scenario) -> Iterable[str]:
         if s.privacy.sensitivity <= 0:
             yield f"privacy.sensitivity = {s.privacy.sensitivity} must be positive"
     network = s.network
-    means = (network.latency_floor, network.fast_latency_max, network.slow_latency_min, network.slow_latency_max)
+    means = (
+        network.latency_floor,
+        network.fast_latency_max,
+        network.slow_latency_min,
+        network.slow_latency_max,
+    )
     if list(means) != sorted(means):
         yield (
             "network latencies must satisfy latency_floor <= fast_latency_max <= slow_latency_min"
@@ -225,6 +238,8 @@ def _contradictions(s: Scenario) -> Iterable[str]:
         yield "partition.labels 'dominant' needs partition.dominant_share"
     if s.data.source == "imagefolder" and s.data.folder is None:
         yield "data.source 'imagefolder' needs data.folder"
+    if s.data.source in ("digits", "synthetic_regression") and s.data.test_fraction is None:
+        yield f"data.source '{s.data.source}' has no official test split and needs data.test_fraction"
     if s.data.source == "synthetic_regression":
         if s.data.n_examples is None or s.data.n_features is None or s.data.noise_std is None:
             yield "data.source 'synthetic_regression' needs n_examples, n_features and noise_std"
@@ -258,7 +273,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def load_schema(name: str) -> dict[str, Any]:
-    """The JSON schema ``config`` or ``scenario``, as shipped with the package."""
+    """Return the JSON schema ``config`` or ``scenario``, as shipped with the package."""
     text = resources.files("pausefl").joinpath(f"schemas/{name}.schema.yaml").read_text(encoding="utf-8")
     schema: dict[str, Any] = yaml.safe_load(text)
     return schema
@@ -274,9 +289,15 @@ def check_schema(document: Mapping[str, Any], schema_name: str, origin: str) -> 
     except ImportError:
         return
     validator = jsonschema.Draft202012Validator(load_schema(schema_name))
-    errors = sorted(validator.iter_errors(document), key=lambda e: (list(map(str, e.absolute_path)), e.message))
+    errors = sorted(validator.iter_errors(document), key=_severity)
     for error in errors:
         raise ConfigError(f"{origin}: {_describe(error)}")
+
+
+def _severity(error: Any) -> tuple[bool, list[str], str]:
+    """Order of reporting: unknown keys first, since a misspelt key is missing under its right name too."""
+    unknown_key = error.validator == "additionalProperties"
+    return not unknown_key, [str(part) for part in error.absolute_path], error.message
 
 
 def _describe(error: Any) -> str:
@@ -299,6 +320,10 @@ def _describe(error: Any) -> str:
 
 def _build(cls: type, values: Mapping[str, Any], where: str) -> Any:
     """Make a settings dataclass from a mapping, refusing unknown and missing keys."""
+    if not isinstance(values, Mapping):
+        raise ConfigError(
+            f"{where.rstrip('.') or 'document'} = {values!r} must be a mapping of keys to values"
+        )
     fields = {field.name: field for field in dataclasses.fields(cls)}
     for key in values:
         if key not in fields:
@@ -315,6 +340,8 @@ def _build(cls: type, values: Mapping[str, Any], where: str) -> Any:
             hint = next(part for part in typing.get_args(hint) if part is not types.NoneType)
         if dataclasses.is_dataclass(hint) and value is not None:
             value = _build(typing.cast(type, hint), value, f"{where}{name}.")
+        elif hint is int and isinstance(value, float) and value.is_integer():
+            value = int(value)
         built[name] = tuple(value) if isinstance(value, list) else value
     return cls(**built)
 
@@ -336,7 +363,7 @@ def scenario_from_dict(document: Mapping[str, Any], origin: str = "scenario") ->
 
 
 def load_scenario(name: str, folder: Path) -> Scenario:
-    """The scenario ``folder/NAME.yaml``; `ConfigError` names the nearest one if there is none."""
+    """Load the scenario ``folder/NAME.yaml``; `ConfigError` names the nearest one if there is none."""
     path = folder / f"{name}.yaml"
     if not path.is_file():
         known = scenario_names(folder)
@@ -355,7 +382,7 @@ def scenario_names(folder: Path) -> list[str]:
 
 
 def unavailable(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
-    """What of a scenario this version cannot run yet, one clause each; empty if it can run.
+    """List what of a scenario this version cannot run yet, one clause each; empty if it can run.
 
     A selector, model or reward of the papers that is not implemented is refused by name.
     """
@@ -373,6 +400,8 @@ def unavailable(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
 
 def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
     """Raise `ConfigError` unless each selector applies to the scenario and everything it needs exists."""
+    from pausefl.models import MODELS
+
     selectors = tuple(selectors)
     for selector in selectors:
         if selector not in KNOWN_SELECTORS:
@@ -385,6 +414,12 @@ def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
     missing = unavailable(scenario, selectors)
     if missing:
         raise ConfigError(f"scenario '{scenario.name}' cannot run yet: {', '.join(missing)} not available")
+    norms = MODELS[scenario.model.name].norms
+    if scenario.model.norm not in norms:
+        raise ConfigError(
+            f"scenario '{scenario.name}': model.norm = '{scenario.model.norm}' does not apply to model"
+            f" '{scenario.model.name}'. Allowed: {', '.join(norms)}."
+        )
 
 
 def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
@@ -409,7 +444,9 @@ def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
     for row in document["experiments"]:
         name = row["scenario"]
         if name in scenarios:
-            raise ConfigError(f"{origin}: scenario '{name}' is listed twice in experiments; merge the two rows")
+            raise ConfigError(
+                f"{origin}: scenario '{name}' is listed twice in experiments; merge the two rows"
+            )
         scenario = load_scenario(name, folder)
         check_runnable(scenario, row["selectors"])
         scenarios[name] = scenario

@@ -1,0 +1,22 @@
+# Root of the workflow: what can be asked for is listed by `snakemake --list-target-rules`.
+from snakemake.utils import min_version
+
+min_version("9.19")
+
+
+configfile: "config/config.yaml"
+
+
+# Rules that name software environments run in this container under `--software-deployment-method apptainer`.
+container: "docker://python:3.12-slim"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/jobs.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/targets.smk"

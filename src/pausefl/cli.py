@@ -1,0 +1,98 @@
+"""The command line: ``pausefl run`` does one federated job, ``pausefl check`` reads a configuration."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pausefl.errors import PauseflError
+
+app = typer.Typer(
+    help="Privacy-aware bandit user selection for federated learning.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def run(
+    scenario: Annotated[str, typer.Option(help="Name of a scenario: a file of the scenario folder.")],
+    selector: Annotated[str, typer.Option(help="Name of a selector that applies to the scenario.")],
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random streams.")],
+    out: Annotated[Path, typer.Option(help="Folder for rounds.parquet, ledger.parquet and summary.json.")],
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds to run; the scenario's by default.")] = None,
+    train: Annotated[bool, typer.Option(help="Train and evaluate, or run the selection alone.")] = True,
+    data_root: Annotated[Path, typer.Option(help="Folder of the raw data sets.")] = Path("data/raw"),
+    data_folder: Annotated[
+        str | None,
+        typer.Option(help="Read the data set from class folders here under the data root, not official files."),
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Prepared data set (npz); read in place of raw data.")] = None,
+    download: Annotated[bool, typer.Option(help="Download raw data that are not there.")] = True,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    threads: Annotated[int, typer.Option(min=1, help="Threads of the arithmetic.")] = 1,
+    genie: Annotated[bool, typer.Option(help="Compute the pseudo-regret against the genie.")] = False,
+    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
+) -> None:
+    """Run one federated job: one scenario, one selector, one seed."""
+    from pausefl.config import RawData, check_runnable, load_scenario
+    from pausefl.data.dataset import load_dataset
+    from pausefl.data.partition import make_partition
+    from pausefl.data.sources import prepare
+    from pausefl.job import Job, check_writable, run_job
+    from pausefl.streams import Streams
+
+    loaded = load_scenario(scenario, scenarios)
+    check_runnable(loaded, [selector])
+    check_writable(out)
+    folders = {loaded.data.source: data_folder} if data_folder is not None else {}
+    raw = RawData(data_root, download, folders)
+    dataset = load_dataset(data) if data is not None else prepare(loaded.data, raw)
+    partition = make_partition(
+        dataset.train_y, loaded.data, loaded.partition, loaded.network.n_users, Streams(seed)
+    )
+    n_rounds = rounds or loaded.training.n_rounds
+    job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
+    with _progress(f"{scenario} {selector} seed {seed}", n_rounds) as on_round:
+        run_job(job, dataset, partition, out, on_round)
+    typer.echo(f"Wrote {out}/rounds.parquet, ledger.parquet and summary.json")
+
+
+@app.command()
+def check(
+    config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
+) -> None:
+    """Check a configuration and its scenarios, and list the experiment table."""
+    from pausefl.config import load_config, read_yaml
+
+    loaded = load_config(read_yaml(config), str(config))
+    jobs = Counter((row.scenario, row.selector) for row in loaded.experiments)
+    for (name, selector), n_seeds in jobs.items():
+        typer.echo(f"{name:32} {selector:20} {n_seeds} seeds")
+    typer.echo(f"{len(loaded.experiments)} jobs in {len(loaded.scenarios)} scenarios: all of them can run")
+
+
+@contextmanager
+def _progress(label: str, n_rounds: int) -> Iterator[Callable[[], None]]:
+    """Yield a function to call after each round; draws a bar where a person is watching."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    with typer.progressbar(length=n_rounds, label=label, file=sys.stderr) as bar:
+        yield lambda: bar.update(1)
+
+
+def main() -> None:
+    """Entry point: errors a user can act on are shown as one message, without a traceback."""
+    try:
+        app()
+    except PauseflError as error:
+        typer.secho(f"Error: {error}", fg=typer.colors.RED, err=True)
+        raise SystemExit(2) from None

@@ -1,0 +1,285 @@
+"""Sharing the training examples out among the users.
+
+The training split of a data set is cut into a pool for training and a held-out validation set; every example
+of the pool goes to exactly one user. All draws are functions of the seed alone, so every selector meets the
+same users. Laws of sizes and labels: PAUSE (arXiv 2503.13173v2), section V-A.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pausefl.config import DataSettings, PartitionSettings, Scenario
+from pausefl.data.dataset import read_arrays, write_arrays
+from pausefl.errors import DataError
+from pausefl.streams import Streams
+
+IntArray = npt.NDArray[np.int64]
+
+_KIND = "pausefl partition 1"
+
+#: Range of the users' data qualities where they differ ("qualities: uniform").
+QUALITY_RANGE = (0.2, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Who holds which training examples.
+
+    Attributes
+    ----------
+    users
+        For each of the K users the indices of its examples in the training split: int64, sorted, disjoint.
+    quality
+        Quality of each user's data, in (0, 1]: float64, shape (K,).
+    validation
+        Indices held out from all users: int64, sorted.
+    """
+
+    users: tuple[IntArray, ...]
+    quality: npt.NDArray[np.float64]
+    validation: IntArray
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of examples of each user: int64, shape (K,)."""
+        return np.array([len(indices) for indices in self.users], dtype=np.int64)
+
+    def save(self, path: Path) -> None:
+        """Write to ``path`` (npz). A file that is there is replaced at once or not at all."""
+        indices = np.concatenate(self.users)
+        write_arrays(
+            path, _KIND, sizes=self.sizes, indices=indices, quality=self.quality, validation=self.validation
+        )
+
+
+def load_partition(path: Path) -> Partition:
+    """Read what `Partition.save` wrote.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, truncated, corrupt or something else.
+    """
+    arrays = read_arrays(path, _KIND, ("sizes", "indices", "quality", "validation"))
+    users = np.split(arrays["indices"], np.cumsum(arrays["sizes"])[:-1])
+    return Partition(tuple(users), arrays["quality"], arrays["validation"])
+
+
+def partition_key(scenario: Scenario) -> str:
+    """Name the file stem of a scenario's partitions, the same for scenarios that share them.
+
+    It is readable, and has a hash of all that determines a partition apart from the seed and the data set.
+    """
+    settings, data = scenario.partition, scenario.data
+    dirichlet, dominant = settings.sizes == "dirichlet", settings.labels == "dominant"
+    facts = {
+        "labels": settings.labels,
+        "sizes": settings.sizes,
+        "min_size": settings.min_size,
+        "qualities": settings.qualities,
+        "size_concentration": float(settings.size_concentration or 0) if dirichlet else None,
+        "dominant_share": float(settings.dominant_share or 0) if dominant else None,
+        "n_users": scenario.network.n_users,
+        "n_train": data.n_train,
+        "n_validation": data.n_validation,
+    }
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:8]
+    concentration = f"{settings.size_concentration:g}" if dirichlet else ""
+    return f"{settings.labels}-{settings.sizes}{concentration}-K{scenario.network.n_users}-{digest}"
+
+
+def make_partition(
+    labels: npt.NDArray[Any],
+    data_settings: DataSettings,
+    partition_settings: PartitionSettings,
+    n_users: int,
+    streams: Streams,
+) -> Partition:
+    """Draw one seed's partition of a training split.
+
+    Parameters
+    ----------
+    labels
+        Labels of the training split in its fixed order, shape (N,).
+    data_settings
+        ``n_train`` limits training to the first examples of the split; ``n_validation`` are held out.
+    partition_settings
+        How labels and sizes are distributed.
+    n_users
+        Number of users K.
+    streams
+        Streams of the seed; read are ``validation``, ``partition/sizes``, ``partition/labels``,
+        ``partition/examples`` and ``quality``.
+
+    Raises
+    ------
+    DataError
+        If the split is too small for what is asked of it, or the draw leaves users without data.
+    """
+    pool, validation = _hold_out(len(labels), data_settings, streams)
+    sizes = draw_sizes(partition_settings, n_users, len(pool), streams)
+    if partition_settings.labels == "dominant":
+        share = partition_settings.dominant_share
+        if share is None:
+            raise DataError("partition.labels 'dominant' needs partition.dominant_share")
+        users = _dominant_users(labels, pool, sizes, share, streams)
+    else:
+        users = _iid_users(pool, sizes, streams)
+    quality = _draw_quality(partition_settings, n_users, streams)
+    return Partition(tuple(np.sort(indices) for indices in users), quality, validation)
+
+
+def draw_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:
+    """Draw how many examples each user gets; they sum to ``n_examples``.
+
+    ``equal`` sizes differ by at most one, and chance decides who has one more. ``dirichlet`` sizes follow
+    proportions from the symmetric Dirichlet law; users below ``min_size`` are raised to it and all others
+    scaled down in proportion.
+
+    Returns
+    -------
+    ndarray
+        int64, shape (K,), each at least max(``min_size``, 1).
+
+    Raises
+    ------
+    DataError
+        If there are too few examples, or ``min_size`` is 0 and the draw leaves users without any.
+    """
+    least = max(settings.min_size, 1)
+    if n_examples < n_users * least:
+        raise DataError(
+            f"{n_examples} training examples cannot give {n_users} users at least {least} each: that takes"
+            f" {n_users * least} (see partition.min_size, network.n_users, data.n_train, data.n_validation)"
+        )
+    rng = streams.generator("partition/sizes")
+    if settings.sizes == "equal":
+        sizes = np.full(n_users, n_examples // n_users, dtype=np.int64)
+        sizes[rng.permutation(n_users)[: n_examples % n_users]] += 1
+        return sizes
+    if settings.size_concentration is None:
+        raise DataError("partition.sizes 'dirichlet' needs partition.size_concentration")
+    proportions = rng.dirichlet(np.full(n_users, settings.size_concentration))
+    sizes = _largest_remainder(_raise_to_minimum(proportions * n_examples, settings.min_size), n_examples)
+    n_empty = int(np.count_nonzero(sizes == 0))
+    if n_empty:
+        raise DataError(
+            f"partition.sizes 'dirichlet' with partition.size_concentration = {settings.size_concentration:g}"
+            f" leaves {n_empty} of {n_users} users without data for seed {streams.seed};"
+            " raise partition.min_size to 1 or more, or raise partition.size_concentration"
+        )
+    return sizes
+
+
+def label_mix(partition: Partition, labels: npt.NDArray[np.int64], n_classes: int) -> IntArray:
+    """Count the examples of each class that each user holds.
+
+    Parameters
+    ----------
+    partition
+        Of K users.
+    labels
+        Classes of the training split: int64, shape (N,).
+    n_classes
+        Number of classes.
+
+    Returns
+    -------
+    ndarray
+        int64, shape (K, n_classes).
+    """
+    return np.stack([np.bincount(labels[indices], minlength=n_classes) for indices in partition.users])
+
+
+def _hold_out(n: int, settings: DataSettings, streams: Streams) -> tuple[IntArray, IntArray]:
+    """Training pool and validation set; with ``n_train`` the latter comes from beyond the former."""
+    indices = np.arange(n, dtype=np.int64)
+    n_train, n_validation = settings.n_train, settings.n_validation
+    if n_train is not None and n_train > n:
+        raise DataError(
+            f"data.n_train = {n_train}, but the training split of '{settings.source}' has only {n} examples"
+        )
+    candidates = indices if n_train is None else indices[n_train:]
+    if n_validation > len(candidates):
+        beyond = "" if n_train is None else f" beyond the first data.n_train = {n_train}"
+        raise DataError(
+            f"data.n_validation = {n_validation}, but the training split of '{settings.source}' has only"
+            f" {len(candidates)} examples{beyond}"
+        )
+    drawn = streams.generator("validation").permutation(candidates)
+    validation = np.sort(drawn[:n_validation])
+    pool = np.sort(drawn[n_validation:]) if n_train is None else indices[:n_train]
+    return pool, validation
+
+
+def _raise_to_minimum(shares: npt.NDArray[np.float64], least: int) -> npt.NDArray[np.float64]:
+    """Raise shares below ``least`` and scale the others down in proportion, keeping the sum."""
+    total = shares.sum()
+    raised = np.zeros(len(shares), dtype=bool)
+    scaled = shares
+    # Scaling down can push further users below the minimum; each pass fixes at least one more for good.
+    while np.any(below := ~raised & (scaled < least)):
+        raised |= below
+        free = shares[~raised].sum()
+        factor = (total - least * raised.sum()) / free if free > 0 else 0.0
+        scaled = np.where(raised, float(least), shares * factor)
+    return scaled
+
+
+def _largest_remainder(shares: npt.NDArray[np.float64], total: int) -> IntArray:
+    """Round shares to integers that sum to ``total``, each to one of its two neighbours."""
+    sizes = np.floor(shares).astype(np.int64)
+    order = np.argsort(sizes - shares, kind="stable")
+    sizes[order[: total - int(sizes.sum())]] += 1
+    return sizes
+
+
+def _deal(indices: IntArray, sizes: IntArray) -> list[IntArray]:
+    """Consecutive stretches of the given sizes."""
+    return np.split(indices, np.cumsum(sizes)[:-1])
+
+
+def _iid_users(pool: IntArray, sizes: IntArray, streams: Streams) -> list[IntArray]:
+    return _deal(streams.generator("partition/examples").permutation(pool), sizes)
+
+
+def _dominant_users(
+    labels: npt.NDArray[Any], pool: IntArray, sizes: IntArray, share: float, streams: Streams
+) -> list[IntArray]:
+    """Give each user ``share`` of its data from its dominant label, then the rest from what is left.
+
+    The rest is drawn from all labels, the dominant one included, so that a user holds a little more of its
+    dominant label than ``share``.
+    """
+    n_users = len(sizes)
+    rng = streams.generator("partition/labels")
+    classes = rng.permutation(np.unique(labels[pool]))
+    dominant = rng.permutation(classes[np.arange(n_users) % len(classes)])
+    # A label may run out. Who comes first is drawn, for user numbers are tied to latencies.
+    turns = rng.permutation(n_users)
+
+    rng = streams.generator("partition/examples")
+    shuffled = rng.permutation(pool)
+    stock = {label: shuffled[labels[shuffled] == label] for label in classes}
+    own: list[IntArray] = [pool[:0]] * n_users
+    for user in turns:
+        label, wanted = dominant[user], round(share * int(sizes[user]))
+        own[user], stock[label] = stock[label][:wanted], stock[label][wanted:]
+
+    left = rng.permutation(np.concatenate(list(stock.values())))
+    rest = _deal(left, sizes - np.array([len(indices) for indices in own]))
+    return [np.concatenate(pair) for pair in zip(own, rest, strict=True)]
+
+
+def _draw_quality(settings: PartitionSettings, n_users: int, streams: Streams) -> npt.NDArray[np.float64]:
+    if settings.qualities == "uniform":
+        return streams.generator("quality").uniform(*QUALITY_RANGE, size=n_users)
+    return np.ones(n_users)

@@ -1,0 +1,136 @@
+"""Facts that the report's captions state about a scenario's figures and tables.
+
+The captions (``workflow/report/*.rst``) are templates; a name that is missing in them renders blank
+without an error, so every fact they may use is made here and has words even where there is nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pausefl.config import Scenario
+from pausefl.errors import PauseflError, suggest
+
+#: What has a caption.
+CAPTIONS = (
+    "accuracy_vs_time",
+    "leakage_vs_time",
+    "leakage_vs_rounds",
+    "loss_vs_time",
+    "summary",
+    "partition",
+)
+
+_PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
+
+_ANNEALING = frozenset({"sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl"})
+
+
+def _anneals(scenario: Scenario, kind: str) -> bool:
+    return kind != "partition" and not _ANNEALING.isdisjoint(scenario.selectors)
+
+
+def _private(scenario: Scenario, kind: str) -> bool:
+    return kind != "partition" and scenario.privacy is not None
+
+
+def _shares_norms(scenario: Scenario, kind: str) -> bool:
+    # The fully connected and the linear model have no normalisation layers.
+    convolutional = scenario.model.name.startswith("cnn")
+    return _private(scenario, kind) and convolutional and scenario.model.norm == "batch"
+
+
+def _mnist_budget(scenario: Scenario, kind: str) -> bool:
+    return _private(scenario, kind) and scenario.name in {"mnist_large_iid_r1", "mnist_large_iid_r1_v1"}
+
+
+#: Deviations from the papers that bear on curves and tables: id, words, and when they apply.
+_DEVIATIONS: tuple[tuple[str, str, Callable[[Scenario, str], bool]], ...] = (
+    (
+        "D1",
+        "annealing accepts worse moves with exp((E(U) − E(V))/τ); the paper's sign is a misprint",
+        _anneals,
+    ),
+    ("D2", "annealing keeps the best set seen, not the last one accepted", _anneals),
+    ("D3", "every user's privacy reward starts at 1, as its definition says, not at 0", _private),
+    ("D4", "the annealing temperature adds the small constant that the paper's formula omits", _anneals),
+    (
+        "D8",
+        "budgets and leakage are per coordinate; a whole update of d coordinates leaks d times as much",
+        _private,
+    ),
+    ("D9", "batch normalisation layers are shared without clamp or noise, outside the budget", _shares_norms),
+    ("D10", "the two versions of the paper differ in the MNIST budget; both are scenarios", _mnist_budget),
+)
+
+
+def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: str) -> dict[str, Any]:
+    """Everything a caption says about one figure or table of one scenario.
+
+    Parameters
+    ----------
+    scenario
+        The scenario whose runs are shown.
+    seeds
+        Seeds of the runs.
+    origin
+        Where the data came from, as the runs recorded it.
+    kind
+        One of `CAPTIONS`.
+
+    Returns
+    -------
+    dict
+        ``title``, ``origin`` (safe in reStructuredText), ``seeds`` (sorted list), ``n_rounds``,
+        ``n_users``, ``n_selected``, ``epsilon_total`` and ``sensitivity`` (None without privacy),
+        ``paper_figures`` (such as "PAUSE v2, Fig. 8", or "none") and ``deviations`` (list of "D8: …").
+
+    Raises
+    ------
+    PauseflError
+        If the kind has no caption, there are no seeds or the origin is blank.
+    """
+    if kind not in CAPTIONS:
+        raise PauseflError(f"no caption for '{kind}'. {suggest(kind, CAPTIONS)}")
+    seeds = sorted(set(seeds))
+    if not seeds:
+        raise PauseflError(f"scenario '{scenario.name}': a caption needs at least one seed")
+    if not origin.strip():
+        raise PauseflError(f"scenario '{scenario.name}': the runs do not say where their data came from")
+    privacy = scenario.privacy
+    return {
+        "title": _escape(scenario.title),
+        "seeds": seeds,
+        "n_rounds": scenario.training.n_rounds,
+        "n_users": scenario.network.n_users,
+        "n_selected": scenario.network.n_selected,
+        "epsilon_total": None if privacy is None else privacy.epsilon_total,
+        "sensitivity": None if privacy is None else privacy.sensitivity,
+        "origin": _escape(origin),
+        "paper_figures": paper_figures(scenario, kind),
+        "deviations": [f"{name}: {words}" for name, words, applies in _DEVIATIONS if applies(scenario, kind)],
+    }
+
+
+def paper_figures(scenario: Scenario, kind: str) -> str:
+    """The papers' figures that this kind of figure reproduces, or "none".
+
+    ``scenario.figures`` maps such names as ``pause_v2_fig8`` to kinds; the name becomes "PAUSE v2, Fig. 8".
+    """
+    names = [_figure_name(key) for key, shown in scenario.figures.items() if shown == kind]
+    return "; ".join(names) if names else "none"
+
+
+def _figure_name(key: str) -> str:
+    match = re.fullmatch(r"(?P<paper>\w+?)_fig_?(?P<number>\d+[a-z]?)", key)
+    if match is None:
+        return _escape(key.replace("_", " "))
+    paper = _PAPERS.get(match["paper"], match["paper"].replace("_", " "))
+    return f"{paper}, Fig. {match['number']}"
+
+
+def _escape(text: str) -> str:
+    """Keep reStructuredText from reading markup into a title or an origin."""
+    return re.sub(r"([\\*`|_])", r"\\\1", text)

@@ -1,0 +1,334 @@
+"""Curves of a scenario's runs: accuracy, loss and leakage against simulated time or rounds.
+
+Every figure shows, per selector, the mean over seeds as a line and their minimum and maximum as a band.
+Each seed's rounds end at its own times; seeds are interpolated onto the union of those times, where
+mean, minimum and maximum are exact at every knot. A curve ends where the first of its seeds ends.
+
+Time axis
+    Rounds cost different time, so equal numbers of rounds end at different times. The axis shows the
+    full range, with one exception: a FedAvg waits for all users (and under R2 for all overlaps), and where
+    it lasts more than `LONG` times as long as every other selector the axis ends `MARGIN` times after
+    the longest of those, and the legend says how far the curve goes on.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from pausefl.config import Scenario
+from pausefl.errors import PauseflError, suggest
+from pausefl.figures.style import in_legend_order, new_figure, style_of, theme
+from pausefl.tables import runs_of, seconds_to_target, smoothed, target_accuracy
+
+#: Selectors that take part with all users, and so may last much longer than the others.
+ALL_USERS = frozenset({"fedavg", "fedavg_no_privacy"})
+
+#: From this ratio of durations on, the time axis is cut.
+LONG = 1.5
+
+#: Where a cut axis ends, relative to the longest selector that is not in `ALL_USERS`.
+MARGIN = 1.08
+
+#: Losses whose means span more than this ratio are drawn on a logarithmic axis.
+LOG_SPAN = 8.0
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Band:
+    """One selector's curve over its seeds.
+
+    Attributes
+    ----------
+    x
+        Shape (n,), increasing.
+    mean, low, high
+        Shape (n,) each: mean, minimum and maximum over seeds at ``x``.
+    """
+
+    x: Array
+    mean: Array
+    low: Array
+    high: Array
+
+
+def band(seeds: Sequence[tuple[Array, Array]], step: bool = False) -> Band:
+    """Mean, minimum and maximum of several curves where all of them are defined.
+
+    Parameters
+    ----------
+    seeds
+        One (x, y) a seed, x increasing, shape (n,) each; lengths may differ.
+    step
+        Whether a curve keeps its value until its next x, instead of going there in a straight line.
+    """
+    start = max(x[0] for x, _ in seeds)
+    end = min(x[-1] for x, _ in seeds)
+    knots = np.unique(np.concatenate([x for x, _ in seeds]))
+    grid = knots[(knots >= start) & (knots <= end)]
+    rows = np.stack([_at(grid, x, y, step) for x, y in seeds])
+    return Band(grid, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0))
+
+
+def _at(grid: Array, x: Array, y: Array, step: bool) -> Array:
+    if step:
+        return y[np.searchsorted(x, grid, side="right") - 1]
+    return np.interp(grid, x, y)
+
+
+def smoothed_bands(rounds: pd.DataFrame, column: str, scale: float = 1.0) -> dict[str, Band]:
+    """Bands over time of the moving average of ``accuracy`` or ``loss``, of all trained selectors.
+
+    Rounds without evaluation are skipped over. ``scale`` multiplies the values (100 for per cent).
+    """
+    seeds: dict[str, list[tuple[Array, Array]]] = {}
+    for selector, _, run in runs_of(rounds):
+        elapsed, values = smoothed(run, column)
+        if len(values):
+            seeds.setdefault(selector, []).append((elapsed, scale * values))
+    return {selector: band(seeds[selector]) for selector in in_legend_order(seeds)}
+
+
+def leakage_bands(rounds: pd.DataFrame, x_column: str) -> dict[str, Band]:
+    """Bands of the maximum leakage over users against ``elapsed_s`` or ``round``.
+
+    A step function that starts from nothing at 0. Selectors of infinite leakage are left out.
+    """
+    seeds: dict[str, list[tuple[Array, Array]]] = {}
+    for selector, _, run in runs_of(rounds):
+        x = np.concatenate([[0.0], run[x_column].to_numpy(dtype=np.float64)])
+        leakage = np.concatenate([[0.0], run["leakage_max"].to_numpy(dtype=np.float64)])
+        seeds.setdefault(selector, []).append((x, leakage))
+    finite = [s for s, curves in seeds.items() if all(np.isfinite(y).all() for _, y in curves)]
+    return {selector: band(seeds[selector], step=True) for selector in in_legend_order(finite)}
+
+
+def time_limit(final_times: Mapping[str, float]) -> float:
+    """Where the time axis ends, in simulated seconds; see the module's text.
+
+    Parameters
+    ----------
+    final_times
+        Where each selector's curve ends.
+    """
+    longest = max(final_times.values())
+    others = max((time for name, time in final_times.items() if name not in ALL_USERS), default=longest)
+    return longest if longest <= LONG * others else MARGIN * others
+
+
+def accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+    """Test accuracy in per cent against simulated seconds, trailing mean over 10 rounds.
+
+    A thin line marks the target accuracy of the summary table; a dot on it marks each selector all of
+    whose seeds reach it, at the mean over seeds of the seconds to target.
+    """
+    panel = _over_time(smoothed_bands(rounds, "accuracy", scale=100), scenario, "Test accuracy (%)")
+    panel.axes.set_ylim(bottom=0)
+    if not np.isnan(target_accuracy(rounds)):
+        _mark_target(panel, rounds)
+    return panel.finish()
+
+
+def loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+    """Test loss against simulated seconds, trailing mean over 10 rounds.
+
+    The axis is logarithmic where the means span more than `LOG_SPAN`, as they do once noise takes over.
+    """
+    panel = _over_time(smoothed_bands(rounds, "loss"), scenario, "Test loss")
+    means = np.concatenate([np.asarray(line.get_ydata()) for line in panel.lines.values()])
+    means = means[np.isfinite(means)]
+    if means.size and means.min() > 0 and means.max() > LOG_SPAN * means.min():
+        panel.axes.set_yscale("log")
+    return panel.finish()
+
+
+def leakage_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+    """Maximum leakage over users (epsilon per coordinate) against simulated seconds."""
+    panel = _over_time(leakage_bands(rounds, "elapsed_s"), scenario, _LEAKAGE, step=True)
+    _mark_budget(panel.axes, scenario)
+    return panel.finish()
+
+
+def leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+    """Maximum leakage over users (epsilon per coordinate) against rounds."""
+    panel = Panel(scenario, "Round", _LEAKAGE)
+    bands = leakage_bands(rounds, "round")
+    for selector, curve in bands.items():
+        panel.add(selector, curve, style_of(selector).label, step=True)
+    panel.axes.set_xlim(0, max((curve.x[-1] for curve in bands.values()), default=1))
+    _mark_budget(panel.axes, scenario)
+    return panel.finish()
+
+
+#: Every kind of curve by its name.
+KINDS: dict[str, Callable[[pd.DataFrame, Scenario], Figure]] = {
+    "accuracy_vs_time": accuracy_vs_time,
+    "leakage_vs_time": leakage_vs_time,
+    "leakage_vs_rounds": leakage_vs_rounds,
+    "loss_vs_time": loss_vs_time,
+}
+
+
+def draw(kind: str, rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+    """Draw one kind of curve.
+
+    Parameters
+    ----------
+    kind
+        A key of `KINDS`.
+    rounds
+        As `pausefl.tables.collect` returns them.
+    scenario
+        Whose runs they are: gives title and budget.
+
+    Raises
+    ------
+    PauseflError
+        If the kind is unknown, a selector has no style, or no run has anything to draw.
+    """
+    if kind not in KINDS:
+        raise PauseflError(f"unknown kind of figure '{kind}'. {suggest(kind, KINDS)}")
+    with theme():
+        return KINDS[kind](rounds, scenario)
+
+
+_LEAKAGE = "Maximum leakage\n(ε per coordinate)"
+
+
+class Panel:
+    """One pair of axes with a line and a band per selector, and the legend below them.
+
+    Use it inside `pausefl.figures.style.theme`.
+
+    Parameters
+    ----------
+    scenario
+        Gives the title.
+    x_label, y_label
+        What the axes show, with units.
+    """
+
+    def __init__(self, scenario: Scenario, x_label: str, y_label: str) -> None:
+        self.figure, self.axes = new_figure()
+        self.axes.set_title("\n".join(textwrap.wrap(scenario.title, 58)), loc="left")
+        self.axes.set_xlabel(x_label)
+        self.axes.set_ylabel(y_label, linespacing=0.9)
+        #: The line of every selector drawn.
+        self.lines: dict[str, Line2D] = {}
+        self._scenario = scenario
+        self._legend: list[tuple[Line2D, str]] = []
+
+    def add(self, selector: str, curve: Band, label: str, step: bool = False) -> None:
+        """Draw one selector; ``step`` as in `band`."""
+        style = style_of(selector)
+        self.axes.fill_between(
+            curve.x,
+            curve.low,
+            curve.high,
+            step="post" if step else None,
+            color=style.color,
+            alpha=0.18,
+            linewidth=0,
+            zorder=style.zorder - 2,
+        )
+        (line,) = self.axes.plot(
+            curve.x,
+            curve.mean,
+            drawstyle="steps-post" if step else "default",
+            color=style.color,
+            linestyle=style.line,
+            linewidth=style.width,
+            zorder=style.zorder,
+        )
+        self.lines[selector] = line
+        self.explain(line, label)
+
+    def explain(self, line: Line2D, label: str) -> None:
+        """Append an entry to the legend."""
+        self._legend.append((line, label))
+
+    def finish(self) -> Figure:
+        """Put the legend below the axes, where it covers no curve, and make room for it.
+
+        Raises
+        ------
+        PauseflError
+            If nothing was drawn.
+        """
+        if not self.lines:
+            what = " ".join(self.axes.get_ylabel().split())
+            raise PauseflError(
+                f"scenario '{self._scenario.name}': no run has finite values of '{what}' to draw"
+            )
+        handles, labels = zip(*self._legend, strict=True)
+        self.figure.legend(handles, labels, loc="outside lower center", ncols=2)
+        self.figure.set_figheight(2.4 + 0.15 * ((len(labels) + 1) // 2))
+        return self.figure
+
+
+def _over_time(bands: Mapping[str, Band], scenario: Scenario, y_label: str, step: bool = False) -> Panel:
+    """Curves over simulated time; the legend says how far they go on beyond the axis."""
+    panel = Panel(scenario, "Simulated time (s)", y_label)
+    if not bands:
+        return panel
+    ends = {selector: float(curve.x[-1]) for selector, curve in bands.items()}
+    limit = time_limit(ends)
+    for selector, curve in bands.items():
+        beyond = f" (to {ends[selector]:.0f} s)" if ends[selector] > limit else ""
+        panel.add(selector, _up_to(curve, limit), style_of(selector).label + beyond, step)
+    panel.axes.set_xlim(0, limit)
+    return panel
+
+
+def _up_to(curve: Band, limit: float) -> Band:
+    """The curve up to its first knot beyond the limit: what lies further off must not scale the y axis."""
+    n = int(np.searchsorted(curve.x, limit)) + 1
+    return Band(curve.x[:n], curve.mean[:n], curve.low[:n], curve.high[:n])
+
+
+def _mark_budget(axes: Axes, scenario: Scenario) -> None:
+    """A thin line at the total budget, which no curve may cross."""
+    axes.set_ylim(bottom=0)
+    if scenario.privacy is None:
+        return
+    budget = scenario.privacy.epsilon_total
+    axes.set_ylim(top=max(1.12 * budget, axes.get_ylim()[1]))
+    axes.axhline(budget, color="black", linewidth=0.6, zorder=2.5)
+    axes.annotate(
+        f"budget ε = {budget:g}",
+        xy=(1, budget),
+        xycoords=("axes fraction", "data"),
+        xytext=(-2, 2),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=8,
+    )
+
+
+def _mark_target(panel: Panel, rounds: pd.DataFrame) -> None:
+    """Target line and dots. A dot is as large as its line is wide, so that coinciding ones stay visible."""
+    target = target_accuracy(rounds)
+    dot: dict[str, Any] = {"marker": "o", "markeredgecolor": "white", "markeredgewidth": 0.6}
+    line = panel.axes.axhline(100 * target, color="black", linewidth=0.5, zorder=2.5)
+    times: dict[str, list[float]] = {}
+    for selector, _, run in runs_of(rounds):
+        times.setdefault(selector, []).append(seconds_to_target(run, target))
+    for selector in panel.lines:
+        style, reached = style_of(selector), float(np.mean(times[selector]))
+        if np.isfinite(reached):
+            look = dot | {"color": style.color, "markersize": 3.2 * style.width, "zorder": style.zorder + 2}
+            panel.axes.plot([reached], [100 * target], linestyle="none", **look)
+    key = Line2D([], [], color="black", linewidth=line.get_linewidth(), markersize=4.2, **dot)
+    panel.explain(key, f"Target {100 * target:.1f} %")

@@ -1,0 +1,198 @@
+"""How every figure looks: one fixed colour, line and label per selector, one theme, one way to save.
+
+Hues are those of Okabe and Ito, with shades of them for related selectors and wine and olive of Tol's
+palettes. Two selectors with the same line differ clearly in lightness, so that a figure survives
+colour-blind eyes and a greyscale printer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pausefl.errors import PauseflError, suggest
+
+#: A dash pattern as Matplotlib takes it: offset and lengths in line widths.
+Line = Literal["-"] | tuple[float, tuple[float, ...]]
+
+SOLID: Line = "-"
+DASH: Line = (0, (4, 1.5))
+SHORT_DASH: Line = (0, (2.2, 1))
+LONG_DASH: Line = (0, (8, 2))
+DOT: Line = (0, (1, 1))
+DASH_DOT: Line = (0, (3.5, 2.2, 1.2, 2.2))
+LONG_DASH_DOT: Line = (0, (9, 1.5, 1.5, 1.5))
+DASH_DOT_DOT: Line = (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2))
+
+#: Width of one column of the papers, in inches.
+COLUMN_WIDTH = 3.5
+
+DPI = 300
+
+
+@dataclass(frozen=True)
+class SelectorStyle:
+    """How one selector is drawn and called.
+
+    Attributes
+    ----------
+    label
+        What the legend calls it.
+    color
+        Hexadecimal RGB.
+    line
+        Dash pattern.
+    width
+        Line width in points.
+    zorder
+        Higher is drawn on top.
+    """
+
+    label: str
+    color: str
+    line: Line
+    width: float = 1.3
+    zorder: float = 3.0
+
+
+#: Every selector's style; the order of this dictionary is that of the legend.
+STYLES: dict[str, SelectorStyle] = {
+    "pause": SelectorStyle("PAUSE", "#0072B2", SOLID, width=1.8, zorder=4.0),
+    # SA-PAUSE follows PAUSE closely: light dashes on top of the solid line leave both visible.
+    "sa_pause": SelectorStyle("SA-PAUSE", "#56B4E9", DASH, width=1.5, zorder=4.2),
+    "pause_brute": SelectorStyle("PAUSE (enumeration)", "#00304D", SHORT_DASH, zorder=4.1),
+    "sa_pause_v1": SelectorStyle("SA-PAUSE (v1)", "#3D8EC9", DASH_DOT_DOT, zorder=3.9),
+    "sa_vanilla": SelectorStyle("PAUSE by plain SA", "#A9CBE8", LONG_DASH_DOT, zorder=3.8),
+    "bsfl": SelectorStyle("BSFL", "#009E73", SOLID, width=1.6, zorder=3.7),
+    "alsa": SelectorStyle("ALSA", "#00664A", DASH, zorder=3.75),
+    "sa_bsfl": SelectorStyle("BSFL by plain SA", "#6CC8A8", DASH_DOT, zorder=3.6),
+    "genie": SelectorStyle("Genie", "#000000", SOLID, width=1.0, zorder=3.5),
+    "clustered_size": SelectorStyle("Clustered (size)", "#882255", DOT, width=1.5, zorder=3.4),
+    "clustered_similarity": SelectorStyle("Clustered (similarity)", "#CC79A7", LONG_DASH_DOT, zorder=3.3),
+    "random": SelectorStyle("Random", "#E69F00", SHORT_DASH, zorder=3.2),
+    "random_by_size": SelectorStyle("Random by size", "#B37700", DOT, width=1.5, zorder=3.1),
+    "cs_ucb": SelectorStyle("CS-UCB", "#A6A636", DASH_DOT_DOT, zorder=3.0),
+    "cs_ucb_q": SelectorStyle("CS-UCB-Q", "#5C5C14", LONG_DASH, zorder=2.9),
+    # Its leakage coincides with that of FedAvg, whose longer dashes show beneath it.
+    "fastest": SelectorStyle("Fastest in expectation", "#555555", DASH_DOT, zorder=2.8),
+    "fedavg": SelectorStyle("FedAvg with privacy", "#D55E00", LONG_DASH, width=1.6, zorder=2.7),
+    "fedavg_no_privacy": SelectorStyle("FedAvg w/o privacy", "#7A2E00", LONG_DASH_DOT, zorder=2.6),
+}
+
+#: What people call each selector.
+LABELS: dict[str, str] = {name: style.label for name, style in STYLES.items()}
+
+# STIX is shipped with Matplotlib: the same glyphs, and so the same bytes, on every machine.
+THEME: dict[str, Any] = {
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 9.0,
+    "axes.titlesize": 9.0,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9.0,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "legend.fontsize": 8.0,
+    "legend.frameon": False,
+    "legend.handlelength": 2.9,
+    "legend.columnspacing": 1.4,
+    "legend.labelspacing": 0.3,
+    "legend.borderaxespad": 0.1,
+    "legend.borderpad": 0.2,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.dash_capstyle": "butt",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "figure.constrained_layout.h_pad": 0.03,
+    "figure.constrained_layout.w_pad": 0.03,
+    "pdf.fonttype": 42,
+    "pdf.compression": 9,
+}
+
+
+@contextmanager
+def theme() -> Iterator[None]:
+    """Use Matplotlib's defaults overlaid with `THEME` inside the block, whatever the user has set."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(cast(Any, THEME))
+        yield
+
+
+def style_of(selector: str) -> SelectorStyle:
+    """Style of a selector.
+
+    Raises
+    ------
+    PauseflError
+        If it has none, naming the nearest selector.
+    """
+    if selector not in STYLES:
+        raise PauseflError(f"no style for selector '{selector}'. {suggest(selector, STYLES)}")
+    return STYLES[selector]
+
+
+def in_legend_order(selectors: Iterable[str]) -> list[str]:
+    """Each selector once, in the fixed order of the legends; `PauseflError` for an unknown one."""
+    unique = set(selectors)
+    for selector in sorted(unique):
+        style_of(selector)
+    return [name for name in STYLES if name in unique]
+
+
+def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
+    """A figure of one column's width with one pair of axes.
+
+    Call it, and draw, inside `theme`. The figure belongs to no pyplot state.
+
+    Parameters
+    ----------
+    height
+        In inches.
+    """
+    figure = Figure(figsize=(COLUMN_WIDTH, height), layout="constrained")
+    return figure, figure.subplots()
+
+
+def save(figure: Figure, stem: Path, facts: Mapping[str, Any]) -> None:
+    """Write ``stem.pdf``, ``stem.png`` and ``stem.json``, the same bytes every time.
+
+    Parameters
+    ----------
+    figure
+        What to draw.
+    stem
+        Path without suffix; its folder is made if need be. A dot in the name is kept.
+    facts
+        What the figure was drawn from (runs, seeds, code hashes, configuration); anything JSON holds.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If ``facts`` is not JSON (NaN and infinities are not).
+    """
+    sidecar = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    undated = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
+    with theme():
+        figure.savefig(stem.with_name(stem.name + ".pdf"), metadata=undated)
+        figure.savefig(stem.with_name(stem.name + ".png"), dpi=DPI, metadata={"Software": "pausefl"})
+    stem.with_name(stem.name + ".json").write_text(sidecar, encoding="utf-8")

@@ -1,0 +1,7 @@
+"""Local differential privacy of the updates: schedule, mechanism and ledger (PAUSE v2, Sections II-B, III-A)."""
+
+from pausefl.privacy.laplace import CoordinateMechanism
+from pausefl.privacy.ledger import Ledger
+from pausefl.privacy.schedule import GeometricSchedule
+
+__all__ = ["CoordinateMechanism", "GeometricSchedule", "Ledger"]

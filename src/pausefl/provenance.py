@@ -1,0 +1,104 @@
+"""Which code and which machine made a result."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import os
+import platform
+import resource
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).parent
+_LIBRARIES = ("torch", "numpy", "pandas", "pyarrow", "numba")
+
+
+def code_hash(module: str) -> str:
+    """Hash of a module of this package and of every module of the package it imports, directly or not.
+
+    Comments, docstrings and layout do not count, so only an edit that can change a result changes the hash.
+
+    Parameters
+    ----------
+    module
+        Dotted name, e.g. ``"pausefl.job"``.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits.
+    """
+    digest = hashlib.sha256()
+    for name in sorted(_closure(module)):
+        digest.update(f"{name}\n{ast.unparse(_tree(name))}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def _path(module: str) -> Path | None:
+    """File of a module of this package, or None for anything else."""
+    base = _ROOT.joinpath(*module.split(".")[1:])
+    candidates = (base / "__init__.py", base.with_suffix(".py"))
+    return next((path for path in candidates if module.split(".")[0] == "pausefl" and path.is_file()), None)
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    """Syntax tree of a module without docstrings."""
+    path = _path(module)
+    assert path is not None, module
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body[0] = ast.Pass()
+    return tree
+
+
+def _closure(module: str) -> set[str]:
+    """The module and all modules of the package that importing it can load."""
+    found: set[str] = set()
+    pending = [module]
+    while pending:
+        name = pending.pop()
+        if name in found or _path(name) is None:
+            continue
+        found.add(name)
+        pending.append(name.rpartition(".")[0] or name)
+        for node in ast.walk(_tree(name)):
+            if isinstance(node, ast.Import):
+                pending += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module is not None:
+                pending += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return found
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, of this package and of the libraries a job computes with."""
+    installed = {name: importlib.metadata.version(name) for name in _LIBRARIES}
+    return {"python": platform.python_version(), "pausefl": importlib.metadata.version("pausefl"), **installed}
+
+
+def hardware() -> dict[str, Any]:
+    """Processor and operating system of this machine."""
+    return {
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+    }
+
+
+def _processor() -> str:
+    """Model name of the processor, as Linux reports it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.is_file() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def peak_memory_bytes() -> int:
+    """Largest resident set of this process so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

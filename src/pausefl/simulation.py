@@ -1,0 +1,199 @@
+"""The federated loop: select, train, clamp and noise, aggregate, observe (PAUSE v2, Algorithm 1)."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pausefl.config import Scenario
+from pausefl.data.partition import Partition
+from pausefl.history import Feedback, History
+from pausefl.latency import LatencyLaw, expected_speeds
+from pausefl.privacy import CoordinateMechanism, GeometricSchedule, Ledger
+from pausefl.rewards import REWARDS
+from pausefl.selectors import SELECTORS
+from pausefl.selectors.exact import pivot_and_fill
+from pausefl.streams import Streams
+from pausefl.training.engine import Trainer
+from pausefl.training.flat import Layout
+
+Users = NDArray[np.int64]
+Vector = NDArray[np.float32]
+
+
+@dataclass
+class Stopwatch:
+    """Seconds spent in each named stage."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time inside the ``with`` block."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.perf_counter() - start
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a federated job leaves behind.
+
+    Attributes
+    ----------
+    rounds
+        One row a round: the columns of ``rounds.parquet``.
+    ledger
+        One row a user: the columns of ``ledger.parquet``.
+    seconds
+        Wall-clock time by stage.
+    diverged_round
+        First round after which the global model was not finite; None if it always was.
+    """
+
+    rounds: pd.DataFrame
+    ledger: pd.DataFrame
+    seconds: dict[str, float]
+    diverged_round: int | None
+
+
+class Simulation:
+    """One federated job: a scenario, a selector and a seed.
+
+    Parameters
+    ----------
+    scenario, selector
+        What to run; checked by `pausefl.config.check_runnable`.
+    streams
+        Streams of the seed.
+    partition
+        Who has which data; only the sizes matter to the selection.
+    layout
+        Protected and unprotected values of the model, for the ledger.
+    trainer
+        Trains and evaluates; None runs the selection alone, on the same streams.
+    genie
+        Whether to compute the pseudo-regret against the exact maximiser with true speeds.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        selector: str,
+        streams: Streams,
+        partition: Partition,
+        layout: Layout,
+        trainer: Trainer | None,
+        genie: bool = False,
+    ) -> None:
+        info, network, privacy = SELECTORS[selector], scenario.network, scenario.privacy
+        self.selector = selector
+        self.select = info.build(scenario)
+        self.streams = streams
+        self.trainer = trainer
+        self.reward = REWARDS[scenario.reward.name](scenario.reward)
+        self.latency_law = LatencyLaw(network, streams)
+        self.round_latency_max = network.round_latency_max
+        self.history = History.empty(partition.sizes, network.n_selected, network.latency_floor)
+        self.speeds = expected_speeds(network) if genie else None
+        self.mechanism = schedule = None
+        n_protected = 0
+        if privacy is not None and info.private:
+            self.mechanism = CoordinateMechanism(privacy.sensitivity)
+            schedule = GeometricSchedule(privacy.epsilon_total, privacy.decay)
+            n_protected = layout.n_protected
+        self.ledger = Ledger(network.n_users, n_protected, layout.n_values - n_protected, schedule)
+        self.watch = Stopwatch()
+        self.theta = trainer.initial.copy() if trainer is not None else np.empty(0, np.float32)
+
+    def run(self, n_rounds: int, on_round: Callable[[], None] = lambda: None) -> Result:
+        """Run all rounds; ``on_round`` is called after each."""
+        rows, elapsed, diverged_round = [], 0.0, None
+        for t in range(1, n_rounds + 1):
+            row = self._round(t)
+            elapsed += row["latency_s"]
+            rows.append({**row, "elapsed_s": elapsed})
+            if diverged_round is None and not np.isfinite(self.theta).all():
+                diverged_round = t
+            on_round()
+        return Result(_rounds_table(rows), self.ledger.table(), dict(self.watch.seconds), diverged_round)
+
+    def _round(self, t: int) -> dict[str, object]:
+        """One round of the loop; returns its row."""
+        with self.watch.stage("selection"):
+            users = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
+        latency = self.latency_law.draw(t)[users]
+        reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
+        regret = self._pseudo_regret(users, t)
+        trained = self._train(users, t)
+        self.ledger.record(users)
+        leakage = self.ledger.spent()
+        self.history.observe(Feedback(users, latency, self.ledger.privacy()))
+        return {
+            "round": t,
+            "selection": users,
+            "latency_s": min(float(latency.max()), self.round_latency_max or np.inf),
+            "leakage_max": leakage.max(),
+            "leakage_mean": leakage.mean(),
+            "reward": reward,
+            "pseudo_regret": regret,
+            **trained,
+        }
+
+    def _train(self, users: Users, t: int) -> dict[str, float]:
+        """Local training, protected release and aggregation (v2, eq. 2); empty without a trainer."""
+        if self.trainer is None:
+            return {}
+        n_examples = self.history.data_size[users].sum()
+        epsilon = dict(zip(users, self.ledger.next_epsilon(users), strict=True))
+        total, loss_sum, n_visited = np.zeros_like(self.theta), 0.0, 0
+        updates = self.trainer.train(self.theta, users, t)
+        while True:
+            with self.watch.stage("training"):
+                local = next(updates, None)
+            if local is None:
+                break
+            with self.watch.stage("noise"):
+                for user, update in zip(local.users, local.updates, strict=True):
+                    self._protect(update, epsilon[user], int(user), t)
+                    total += update * np.float32(self.history.data_size[user] / n_examples)
+            loss_sum += local.loss_sum
+            n_visited += local.n_visited
+        self.theta += total
+        with self.watch.stage("evaluation"):
+            accuracy, loss = self.trainer.evaluate(self.theta)
+        return {"train_loss": loss_sum / n_visited, "accuracy": accuracy, "loss": loss}
+
+    def _protect(self, update: Vector, epsilon: float, user: int, t: int) -> None:
+        """Clamp and noise what the mechanism protects of one update, in place."""
+        if self.mechanism is not None:
+            rng = self.streams.generator("noise", user=user, round=t)
+            self.mechanism.release(update[: self.ledger.n_protected], epsilon, rng)
+
+    def _pseudo_regret(self, users: Users, t: int) -> float:
+        """C^G of the genie's choice minus C^G of ours, on our history (v2, eq. 10; deviation D11).
+
+        Not a number where no genie is asked for, or where the selection is not of m users.
+        """
+        if self.speeds is None or len(users) != self.history.n_selected:
+            return np.nan
+        rng = self.streams.generator("select/genie", round=t)
+        best = pivot_and_fill(self.speeds, self.reward.scores(self.history), len(users), rng)
+        ours, genies = (self.reward.value(self.history, s, self.speeds[s]) for s in (users, best))
+        return genies - ours
+
+
+def _rounds_table(rows: list[dict[str, object]]) -> pd.DataFrame:
+    """Rows of all rounds, in the order of columns that readers rely on."""
+    table = pd.DataFrame(rows)
+    table.insert(table.columns.get_loc("latency_s") + 1, "elapsed_s", table.pop("elapsed_s"))
+    return table

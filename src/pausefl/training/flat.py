@@ -1,0 +1,76 @@
+"""A module whose values live in one flat vector, so that updates, noise and averages are vector operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from pausefl.models import is_batch_norm
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the values of a model are laid out in a flat vector: protected | unprotected | buffers.
+
+    Attributes
+    ----------
+    n_protected
+        Trainable values outside batch normalisation; they come first and are clamped and noised.
+    n_trainable
+        All trainable values, the weights and biases of batch normalisation included.
+    n_values
+        Trainable values and running statistics.
+    """
+
+    n_protected: int
+    n_trainable: int
+    n_values: int
+
+
+class FlatModel:
+    """A module bound to a flat vector of its values and one of its gradient.
+
+    Convolution weights are views in channels-last order, the memory format in which CNNs run fastest on CPU.
+
+    Attributes
+    ----------
+    module
+        The network; reads and writes go to ``values``.
+    values
+        (n_values,) float32.
+    gradient
+        (n_trainable,) float32, accumulated by ``backward``.
+    layout
+        Where the parts of ``values`` begin and end.
+    """
+
+    def __init__(self, module: nn.Module, device: torch.device) -> None:
+        self.module = module.to(device)
+        batch_norms = [m for m in module.modules() if is_batch_norm(m)]
+        unprotected = [p for m in batch_norms for p in m.parameters()]
+        ids = {id(p) for p in unprotected}
+        protected = [p for p in module.parameters() if id(p) not in ids]
+        buffers = [b for b in module.buffers() if b.is_floating_point()]
+        sizes = [sum(t.numel() for t in group) for group in (protected, unprotected, buffers)]
+        self.layout = Layout(sizes[0], sizes[0] + sizes[1], sum(sizes))
+        self.values = torch.empty(self.layout.n_values, device=device)
+        self.gradient = torch.zeros(self.layout.n_trainable, device=device)
+        offset = 0
+        for tensor in [*protected, *unprotected, *buffers]:
+            view = _view(self.values, offset, tensor)
+            view.copy_(tensor.data)
+            tensor.data = view
+            if isinstance(tensor, nn.Parameter):
+                tensor.grad = _view(self.gradient, offset, tensor)
+            offset += tensor.numel()
+
+
+def _view(flat: Tensor, offset: int, like: Tensor) -> Tensor:
+    """A window of ``flat`` in the shape of ``like``; 4-d tensors are laid out channels last."""
+    window = flat[offset : offset + like.numel()]
+    if like.dim() == 4:
+        n_out, n_in, height, width = like.shape
+        return window.view(n_out, height, width, n_in).permute(0, 3, 1, 2)
+    return window.view(like.shape)

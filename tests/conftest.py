@@ -1,0 +1,17 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Path:
+    """Folder of the raw data sets; tests that need one are skipped where there is none."""
+    root = os.environ.get("PAUSEFL_DATA_ROOT")
+    if not root:
+        pytest.skip("set PAUSEFL_DATA_ROOT to a folder with MNIST/raw and FashionMNIST/raw")
+    return Path(root)

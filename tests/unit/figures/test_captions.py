@@ -1,0 +1,182 @@
+"""Captions of the report: every template renders whole, and says what it has to."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jinja2
+import pytest
+
+from pausefl import config
+from pausefl.errors import PauseflError
+from pausefl.figures import captions, curves
+
+REPORT = Path(__file__).parents[3] / "workflow" / "report"
+
+#: What each caption has to say, whatever the scenario.
+REQUIRED = {
+    "accuracy_vs_time": [
+        "moving average over 10 rounds",
+        "minimum and maximum",
+        "slowest participant",
+        "target",
+    ],
+    "loss_vs_time": ["moving average over 10 rounds", "minimum and maximum", "slowest participant"],
+    "leakage_vs_time": ["per coordinate", "minimum and maximum", "slowest participant", "not drawn", "step"],
+    "leakage_vs_rounds": ["per coordinate", "minimum and maximum", "counts rounds", "not drawn", "step"],
+    "summary": ["standard deviations", "last 10 rounds", "90 %", "not reached"],
+    "partition": ["number of examples", "same for every"],
+}
+
+
+@pytest.fixture
+def scenario() -> config.Scenario:
+    return config.Scenario(
+        name="mnist_large_iid_r1",
+        title="MNIST_large *i.i.d.*",
+        data=config.DataSettings("mnist", 10),
+        partition=config.PartitionSettings("iid", "equal", 20, "equal"),
+        network=config.NetworkSettings(311, 17, 0.05, 0.2, 0.7, 0.9, 0.05),
+        reward=config.RewardSettings("r1", 100, 2, 5),
+        selection=config.SelectionSettings(1, 500, 30),
+        model=config.ModelSettings("cnn3", "batch"),
+        training=config.TrainingSettings(293, 1, 20, 100, 0.01, "persist"),
+        selectors=("pause", "sa_pause"),
+        figures={
+            "pause_v2_fig8": "accuracy_vs_time",
+            "pause_v1_fig6": "accuracy_vs_time",
+            "bsfl_fig7b": "loss_vs_time",
+            "odd_name": "leakage_vs_time",
+        },
+        privacy=config.PrivacySettings(37, 0.04, 0.0031),
+    )
+
+
+def render(name: str, snakemake: Any) -> str:
+    """Render as Snakemake does, except that a missing variable is an error."""
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    text = (REPORT / f"{name}.rst").read_text(encoding="utf-8")
+    return environment.from_string(text).render(snakemake=snakemake, categories={}, files=[])
+
+
+def words_of(rst: str) -> str:
+    """Plain text of a caption; markup that docutils complains about fails the test."""
+    core = pytest.importorskip("docutils.core")
+    complaints = io.StringIO()
+    html = core.publish_parts(rst, writer="html", settings_overrides={"warning_stream": complaints})[
+        "html_body"
+    ]
+    assert complaints.getvalue() == ""
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def caption(kind: str, scenario: config.Scenario, seeds: tuple[int, ...] = (0, 1, 2)) -> str:
+    facts = captions.caption_facts(scenario, seeds, "MNIST_files (checked)", kind)
+    return render(kind, SimpleNamespace(params=SimpleNamespace(caption=facts)))
+
+
+def has_no_blank(text: str) -> bool:
+    """Whether no sentence has a hole where a value should be."""
+    return not re.search(r"(= |: |over |, )[.;,)]|\(\s*\)|\bNone\b per|\*\*\s*:|None", text)
+
+
+def test_every_caption_has_facts_and_every_kind_a_caption() -> None:
+    assert {path.stem for path in REPORT.glob("*.rst")} >= {*captions.CAPTIONS, "workflow"}
+    assert set(curves.KINDS) <= set(captions.CAPTIONS)
+
+
+@pytest.mark.parametrize("kind", captions.CAPTIONS)
+def test_caption_is_whole(kind: str, scenario: config.Scenario) -> None:
+    text = words_of(caption(kind, scenario))
+    assert has_no_blank(text.replace("None:", "")), text
+    for words in [
+        *REQUIRED[kind],
+        "3 seeds",
+        "(0, 1, 2)",
+        "MNIST_files (checked)",
+        "MNIST_large *i.i.d.*",
+        "311",
+    ]:
+        assert words in text, words
+    assert "deviation ledger" in text
+    if kind != "partition":
+        for words in ("17 selected", "293 rounds", "ε = 37 per coordinate", "sensitivity 0.0031", "D8:"):
+            assert words in text, words
+
+
+@pytest.mark.parametrize("kind", captions.CAPTIONS)
+def test_caption_without_privacy_or_figures(kind: str, scenario: config.Scenario) -> None:
+    bare = dataclasses.replace(scenario, privacy=None, figures={}, selectors=("random",))
+    text = words_of(caption(kind, bare, seeds=(4,)))
+    assert has_no_blank(text.replace("None:", "")), text
+    assert "1 seed (4)" in text
+    assert "papers. none." in re.sub(r"\s+", " ", text)
+    assert "none that bears on this" in text
+    assert "budget of" not in text
+
+
+def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
+    assert captions.caption_facts(scenario, [2, 0, 2], "files", "accuracy_vs_time") == {
+        "title": r"MNIST\_large \*i.i.d.\*",
+        "seeds": [0, 2],
+        "n_rounds": 293,
+        "n_users": 311,
+        "n_selected": 17,
+        "epsilon_total": 37,
+        "sensitivity": 0.0031,
+        "origin": "files",
+        "paper_figures": "PAUSE v2, Fig. 8; PAUSE v1, Fig. 6",
+        "deviations": [
+            f"{name}: {words}"
+            for name, words, _ in captions._DEVIATIONS
+            if name in {"D1", "D2", "D3", "D4", "D8", "D9", "D10"}
+        ],
+    }
+
+
+def test_paper_figures(scenario: config.Scenario) -> None:
+    assert captions.paper_figures(scenario, "loss_vs_time") == "BSFL, Fig. 7b"
+    assert captions.paper_figures(scenario, "leakage_vs_time") == "odd name"
+    assert captions.paper_figures(scenario, "summary") == "none"
+
+
+def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:
+    facts = captions.caption_facts(scenario, [0], "files", kind)
+    return [text.split(":")[0] for text in facts["deviations"]]
+
+
+def test_only_deviations_that_apply(scenario: config.Scenario) -> None:
+    assert ids(scenario) == ["D1", "D2", "D3", "D4", "D8", "D9", "D10"]
+    assert ids(scenario, "partition") == []
+    assert "D9" not in ids(dataclasses.replace(scenario, model=config.ModelSettings("cnn3", "group")))
+    assert "D9" not in ids(dataclasses.replace(scenario, model=config.ModelSettings("fc", "batch")))
+    assert "D10" not in ids(dataclasses.replace(scenario, name="cifar10_small_iid_r1"))
+    assert "D1" not in ids(dataclasses.replace(scenario, selectors=("pause",)))
+    assert ids(dataclasses.replace(scenario, privacy=None)) == ["D1", "D2", "D4"]
+
+
+def test_facts_cannot_be_blank(scenario: config.Scenario) -> None:
+    with pytest.raises(PauseflError, match="where their data came from"):
+        captions.caption_facts(scenario, [0], " ", "summary")
+    with pytest.raises(PauseflError, match="at least one seed"):
+        captions.caption_facts(scenario, [], "files", "summary")
+    with pytest.raises(PauseflError, match="Did you mean 'partition'"):
+        captions.caption_facts(scenario, [0], "files", "partitions")
+
+
+def test_workflow_description_lists_what_was_run() -> None:
+    experiments = [
+        {"scenario": "mnist_large_iid_r1", "selectors": ["pause", "cs_ucb_q"], "seeds": [0, 1]},
+        {"scenario": "cifar10_small_iid_r1", "selectors": ["random"], "seeds": [7]},
+    ]
+    text = words_of(render("workflow", SimpleNamespace(config={"experiments": experiments})))
+    assert has_no_blank(text), text
+    assert "mnist_large_iid_r1 : pause, cs_ucb_q; 2 seeds (0, 1)" in text
+    assert "random; 1 seed (7)" in text
+    for name in ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D11"):
+        assert name in text

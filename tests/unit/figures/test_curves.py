@@ -1,0 +1,211 @@
+"""Curves show what they say: hand-computed bands, steps, gaps, limits and marks."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import same_color
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from pausefl import config
+from pausefl.errors import PauseflError
+from pausefl.figures import curves, style
+
+
+@pytest.fixture
+def scenario() -> config.Scenario:
+    return config.Scenario(
+        name="s",
+        title="A small scenario",
+        data=config.DataSettings("mnist", 10),
+        partition=config.PartitionSettings("iid", "equal", 20, "equal"),
+        network=config.NetworkSettings(4, 2, 0.05, 0.2, 0.7, 0.9, 0.05),
+        reward=config.RewardSettings("r1", 100, 2, 5),
+        selection=config.SelectionSettings(1),
+        model=config.ModelSettings("fc", "batch"),
+        training=config.TrainingSettings(3, 1, 20, 100, 0.01, "persist"),
+        selectors=("pause", "fedavg"),
+        figures={},
+        privacy=config.PrivacySettings(8, 0.04, 0.003),
+    )
+
+
+def rounds_of(selector: str, seed: int, elapsed: list[float], **columns: Any) -> pd.DataFrame:
+    n = len(elapsed)
+    run = {"accuracy": np.full(n, 0.5), "loss": np.ones(n), "leakage_max": np.ones(n)} | columns
+    return pd.DataFrame(
+        {"scenario": "s", "selector": selector, "seed": seed, "round": range(1, n + 1), "elapsed_s": elapsed}
+        | {name: np.asarray(values, dtype=float) for name, values in run.items()}
+    )
+
+
+def axes_of(figure: Figure) -> Axes:
+    (axes,) = figure.axes
+    return axes
+
+
+def line_of(figure: Figure, selector: str) -> Line2D:
+    """The curve (not the dot) in a selector's colour."""
+    wanted = style.style_of(selector)
+    (line,) = [
+        line
+        for line in axes_of(figure).lines
+        if same_color(line.get_color(), wanted.color) and line.get_linestyle() != "None"
+    ]
+    return line
+
+
+def legend_texts(figure: Figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def test_band_interpolates_where_all_seeds_are_defined() -> None:
+    first = (np.array([1.0, 3.0, 5.0]), np.array([0.0, 2.0, 4.0]))
+    second = (np.array([2.0, 4.0]), np.array([3.0, 5.0]))
+    band = curves.band([first, second])
+    np.testing.assert_allclose(band.x, [2, 3, 4])
+    np.testing.assert_allclose(band.low, [1, 2, 3])
+    np.testing.assert_allclose(band.high, [3, 4, 5])
+    np.testing.assert_allclose(band.mean, [2, 3, 4])
+
+
+def test_band_of_steps_keeps_the_last_value() -> None:
+    first = (np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 4.0]))
+    second = (np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 4.0]))
+    band = curves.band([first, second], step=True)
+    np.testing.assert_allclose(band.x, [0, 1, 2, 3])
+    np.testing.assert_allclose(band.mean, [0, 1, 2, 3])
+    np.testing.assert_allclose(band.low, [0, 0, 2, 2])
+    np.testing.assert_allclose(band.high, [0, 2, 2, 4])
+
+
+def test_accuracy_is_averaged_then_meaned_in_per_cent(scenario: config.Scenario) -> None:
+    rounds = pd.concat(
+        [
+            rounds_of("pause", 0, [1, 2, 3], accuracy=[0.1, 0.3, 0.8]),
+            rounds_of("pause", 1, [1, 2, 3], accuracy=[0.3, 0.5, 1.0]),
+        ]
+    )
+    figure = curves.draw("accuracy_vs_time", rounds, scenario)
+    line = line_of(figure, "pause")
+    np.testing.assert_allclose(line.get_xdata(), [1, 2, 3])
+    # Seed 0: 10, 20, 40; seed 1: 30, 40, 60.
+    np.testing.assert_allclose(line.get_ydata(), [20, 30, 50])
+    assert axes_of(figure).get_ylabel() == "Test accuracy (%)"
+    assert axes_of(figure).get_xlabel() == "Simulated time (s)"
+    vertices = axes_of(figure).collections[0].get_paths()[0].vertices
+    assert np.asarray(vertices)[:, 1].min() == pytest.approx(10)
+    assert np.asarray(vertices)[:, 1].max() == pytest.approx(60)
+
+
+def test_rounds_without_evaluation_are_skipped_over(scenario: config.Scenario) -> None:
+    rounds = rounds_of("pause", 0, [1, 2, 3, 4], accuracy=[math.nan, 0.2, math.nan, 0.4])
+    line = line_of(curves.draw("accuracy_vs_time", rounds, scenario), "pause")
+    np.testing.assert_allclose(line.get_xdata(), [2, 4])
+    np.testing.assert_allclose(line.get_ydata(), [20, 30])
+
+
+def test_target_is_marked_where_all_seeds_reach_it(scenario: config.Scenario) -> None:
+    steady = {"accuracy": [0.5, 0.5, 0.5]}
+    rounds = pd.concat(
+        [
+            rounds_of("pause", 0, [1, 2, 3], **steady),
+            rounds_of("pause", 1, [3, 4, 5], **steady),
+            rounds_of("random", 0, [1, 2, 3], accuracy=[0.1, 0.1, 0.1]),
+        ]
+    )
+    figure = curves.draw("accuracy_vs_time", rounds, scenario)
+    dots = [line for line in axes_of(figure).lines if line.get_marker() == "o"]
+    assert len(dots) == 1
+    assert same_color(dots[0].get_color(), style.style_of("pause").color)
+    np.testing.assert_allclose(dots[0].get_xydata(), [[2, 45]])
+    assert legend_texts(figure) == ["PAUSE", "Random", "Target 45.0 %"]
+
+
+def test_leakage_is_a_step_function_from_zero(scenario: config.Scenario) -> None:
+    rounds = rounds_of("pause", 0, [0.5, 2.0, 2.5], leakage_max=[1, 1, 2])
+    line = line_of(curves.draw("leakage_vs_time", rounds, scenario), "pause")
+    assert line.get_drawstyle() == "steps-post"
+    np.testing.assert_allclose(line.get_xdata(), [0, 0.5, 2.0, 2.5])
+    np.testing.assert_allclose(line.get_ydata(), [0, 1, 1, 2])
+    line = line_of(curves.draw("leakage_vs_rounds", rounds, scenario), "pause")
+    np.testing.assert_allclose(line.get_xdata(), [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize("kind", ["leakage_vs_time", "leakage_vs_rounds"])
+def test_unbounded_leakage_is_not_drawn_and_the_budget_is(kind: str, scenario: config.Scenario) -> None:
+    rounds = pd.concat(
+        [
+            rounds_of("fedavg_no_privacy", 0, [1, 2], leakage_max=[math.inf, math.inf]),
+            rounds_of("pause", 0, [1, 2], leakage_max=[1, 2]),
+        ]
+    )
+    figure = curves.draw(kind, rounds, scenario)
+    assert legend_texts(figure) == ["PAUSE"]
+    levels = [
+        line.get_ydata() for line in axes_of(figure).lines if not line.get_drawstyle().startswith("steps")
+    ]
+    np.testing.assert_allclose(levels, [[8, 8]])
+    assert [text.get_text() for text in axes_of(figure).texts] == ["budget ε = 8"]
+    assert axes_of(figure).get_ylim()[1] > 8
+
+
+def test_nothing_to_draw_is_an_error(scenario: config.Scenario) -> None:
+    rounds = rounds_of("pause", 0, [1, 2], leakage_max=[math.inf] * 2, accuracy=[math.nan] * 2)
+    for kind in ("leakage_vs_time", "leakage_vs_rounds", "accuracy_vs_time"):
+        with pytest.raises(PauseflError, match="scenario 's': no run has finite values"):
+            curves.draw(kind, rounds, scenario)
+    with pytest.raises(PauseflError, match="Did you mean 'loss_vs_time'"):
+        curves.draw("los_vs_time", rounds, scenario)
+
+
+def test_time_limit_cuts_only_a_long_fedavg() -> None:
+    assert curves.time_limit({"pause": 100, "random": 260, "fedavg": 290}) == 290
+    assert curves.time_limit({"pause": 100, "random": 260, "fedavg": 640}) == pytest.approx(1.08 * 260)
+    assert curves.time_limit({"fedavg": 640}) == 640
+    assert curves.time_limit({"fastest": 40, "random": 260}) == 260
+
+
+def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
+    rounds = pd.concat(
+        [
+            rounds_of("fedavg", 0, [10, 20, 30, 40], loss=[1, 1, 1, 5000]),
+            rounds_of("pause", 0, [1, 2, 10, 11]),
+        ]
+    )
+    figure = curves.draw("loss_vs_time", rounds, scenario)
+    assert legend_texts(figure) == ["PAUSE", "FedAvg with privacy (to 40 s)"]
+    assert axes_of(figure).get_xlim() == pytest.approx((0, 1.08 * 11))
+    # The loss beyond the cut scales nothing.
+    assert axes_of(figure).get_yscale() == "linear"
+    assert axes_of(figure).get_ylim()[1] < 2
+
+
+def test_exploding_loss_is_logarithmic(scenario: config.Scenario) -> None:
+    rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 10, 1000])
+    assert axes_of(curves.draw("loss_vs_time", rounds, scenario)).get_yscale() == "log"
+
+
+@pytest.mark.parametrize("kind", curves.KINDS)
+def test_drawn_twice_is_the_same_and_small(kind: str, scenario: config.Scenario, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    runs = []
+    for selector in ("fedavg", "pause", "random", "sa_pause"):
+        for seed in range(2):
+            elapsed = generator.uniform(0.1, 1, 60).cumsum()
+            columns = {"accuracy": generator.uniform(0, 1, 60), "leakage_max": np.linspace(0.1, 8, 60)}
+            runs.append(rounds_of(selector, seed, elapsed.tolist(), **columns))
+    for name, order in (("a", runs), ("b", runs[::-1])):
+        style.save(curves.draw(kind, pd.concat(order), scenario), tmp_path / name, {})
+    for suffix in (".pdf", ".png"):
+        first, second = ((tmp_path / name).with_suffix(suffix).read_bytes() for name in "ab")
+        assert first == second, suffix
+    assert (tmp_path / "a.png").stat().st_size < 300_000

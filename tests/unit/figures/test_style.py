@@ -1,0 +1,96 @@
+"""Styles of selectors, and figures that come out the same every time."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+
+from pausefl.config import KNOWN_SELECTORS
+from pausefl.errors import PauseflError
+from pausefl.figures import style
+
+
+def lightness(color: str) -> float:
+    """CIE L* of an sRGB colour, 0 to 100: what is left of it in greyscale."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    luminance = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return 116 * luminance ** (1 / 3) - 16 if luminance > 0.008856 else 903.3 * luminance
+
+
+def a_figure() -> Figure:
+    with style.theme():
+        figure, axes = style.new_figure()
+        axes.plot([0, 1], [0, 1], label="a")
+        axes.set_ylabel("ε")
+        figure.legend(loc="outside lower center")
+    return figure
+
+
+def test_every_selector_has_its_own_style() -> None:
+    assert set(style.STYLES) == set(KNOWN_SELECTORS)
+    looks = [(s.color, s.line) for s in style.STYLES.values()]
+    assert len(set(looks)) == len(looks)
+    assert len({s.color for s in style.STYLES.values()}) == len(looks)
+    assert len(set(style.LABELS.values())) == len(looks)
+
+
+def test_same_lines_differ_in_greyscale() -> None:
+    for (a, first), (b, second) in itertools.combinations(style.STYLES.items(), 2):
+        if first.line == second.line:
+            assert abs(lightness(first.color) - lightness(second.color)) >= 12, (a, b)
+
+
+def test_legend_order_is_fixed() -> None:
+    assert style.in_legend_order(["fedavg", "sa_pause", "random", "pause", "random"]) == [
+        "pause",
+        "sa_pause",
+        "random",
+        "fedavg",
+    ]
+
+
+def test_unknown_selector() -> None:
+    with pytest.raises(PauseflError, match="Did you mean 'pause'"):
+        style.style_of("pauze")
+    with pytest.raises(PauseflError, match="'nobody'"):
+        style.in_legend_order(["nobody"])
+
+
+def test_theme_leaves_no_trace() -> None:
+    before = dict(mpl.rcParams)
+    with style.theme():
+        assert mpl.rcParams["font.family"] == ["STIXGeneral"]
+    assert dict(mpl.rcParams) == before
+
+
+def test_saved_twice_is_the_same(tmp_path: Path) -> None:
+    facts = {"seeds": [1, 0], "code_hash": "ä"}
+    for name in ("first.v9", "second.v9"):
+        style.save(a_figure(), tmp_path / "new" / name, facts)
+    for suffix in (".pdf", ".png", ".json"):
+        first, second = (tmp_path / "new" / f"{name}.v9{suffix}" for name in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes(), suffix
+    assert json.loads(first.read_text(encoding="utf-8")) == facts
+    pdf = (tmp_path / "new" / "first.v9.pdf").read_bytes()
+    assert b"CreationDate" not in pdf and b"pausefl" in pdf
+    assert imread(tmp_path / "new" / "first.v9.png").shape[1] == style.DPI * style.COLUMN_WIDTH
+
+
+def test_user_settings_do_not_reach_a_figure(tmp_path: Path) -> None:
+    style.save(a_figure(), tmp_path / "plain", {})
+    with mpl.rc_context({"lines.linewidth": 9.0, "savefig.dpi": 10, "xtick.color": "red"}):
+        style.save(a_figure(), tmp_path / "odd", {})
+    assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "odd.png").read_bytes()
+
+
+def test_facts_must_be_json(tmp_path: Path) -> None:
+    with pytest.raises(ValueError):
+        style.save(a_figure(), tmp_path / "x", {"leakage": float("inf")})
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,377 @@
+"""Configuration: what is refused, in which words, and that the shipped files say what the papers say."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import re
+import sys
+import types
+import typing
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pausefl.config import (
+    KNOWN_SELECTORS,
+    Config,
+    Experiment,
+    RawData,
+    Scenario,
+    check_runnable,
+    load_config,
+    load_scenario,
+    load_schema,
+    read_yaml,
+    scenario_from_dict,
+    scenario_names,
+)
+from pausefl.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "config" / "scenarios"
+NAMES = scenario_names(FOLDER)
+
+#: K, m, budget, sensitivity, exploitation, annealing iterations, model, data, reward, labels, Dirichlet.
+PAPERS: dict[str, tuple[Any, ...]] = {
+    "cifar10_small_iid_r1": (30, 5, 40, 0.012, 1, 500, "cnn3", "cifar10", "r1", "iid", None),
+    "cifar10_small_iid_r2": (30, 5, 40, 0.012, 1, 500, "cnn3", "cifar10", "r2", "iid", None),
+    "cifar10_small_noniid_r1": (30, 5, 100, 0.012, 1, 500, "cnn3", "cifar10", "r1", "dominant", 3),
+    "mnist_large_iid_r1": (300, 15, 10, 0.003, 3, 3000, "fc", "mnist", "r1", "iid", 2),
+    "mnist_large_iid_r1_v1": (300, 15, 20, 0.003, 3, 3000, "fc", "mnist", "r1", "iid", 2),
+    "cifar10_large_noniid_r1": (300, 15, 10, 0.012, 3, 3000, "cnn3", "cifar10", "r1", "dominant", 3),
+    "cifar10_large_noniid_r2": (300, 15, 10, 0.012, 3, 3000, "cnn3", "cifar10", "r2", "dominant", 3),
+    "cifar10_large_noniid_r1_cnn5": (300, 15, 15, 0.012, 3, 3000, "cnn5", "cifar10", "r1", "dominant", 3),
+    "mnist_small_authors": (30, 5, 200, 0.003, 1, 500, "fc", "mnist", "r1", "iid", None),
+    "mnist_large_authors": (300, 15, 100, 0.003, 3, 3000, "fc", "mnist", "r1", "iid", None),
+    "cifar10_small_authors": (30, 5, 100, 0.012, 1, 500, "cnn3", "cifar10", "r1", "iid", None),
+    "bsfl_linear_iid": (20, 5, None, None, 1, None, "linear", "synthetic_regression", "bsfl", "iid", None),
+    "bsfl_linear_noniid": (20, 5, None, None, 1, None, "linear", "synthetic_regression", "bsfl", "iid", 3),
+    "bsfl_fashion_iid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "fashion_mnist", "bsfl", "iid", None),
+    "bsfl_fashion_noniid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "fashion_mnist", "bsfl", "dominant", 3),
+    "bsfl_cifar10_iid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "cifar10", "bsfl", "iid", None),
+    "bsfl_cifar10_noniid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "cifar10", "bsfl", "dominant", 3),
+}
+
+#: Training examples left after what is held out, for the data sets whose size is known.
+TRAINING_EXAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "digits": 1_437}
+
+
+def shipped(name: str = "demo_small") -> dict[str, Any]:
+    return read_yaml(FOLDER / f"{name}.yaml")
+
+
+def changed(changes: dict[str, Any], name: str = "demo_small") -> dict[str, Any]:
+    """A shipped scenario with ``{"network.n_users": 3}``-like changes."""
+    document = shipped(name)
+    for path, value in changes.items():
+        *parents, key = path.split(".")
+        place = document
+        for parent in parents:
+            place = place[parent]
+        place[key] = value
+    return document
+
+
+def configuration(**row: Any) -> dict[str, Any]:
+    experiment = {"scenario": "demo_small", "selectors": ["pause"], "seeds": [0]} | row
+    return {
+        "data": {"root": "data/raw", "download": False, "folders": {}},
+        "scenarios": str(FOLDER),
+        "experiments": [experiment],
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scenario_file_loads(name: str) -> None:
+    scenario = load_scenario(name, FOLDER)
+    assert scenario_from_dict(scenario.as_dict()) == scenario
+    assert set(scenario.selectors) <= set(KNOWN_SELECTORS)
+    assert "pause" in scenario.selectors
+
+
+def test_scenario_files_are_those_of_the_papers_and_the_demos() -> None:
+    assert set(NAMES) == set(PAPERS) | {"demo_small", "demo_large"}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_values_are_those_of_the_papers(name: str) -> None:
+    s = load_scenario(name, FOLDER)
+    privacy = (s.privacy.epsilon_total, s.privacy.sensitivity) if s.privacy else (None, None)
+    found = (
+        s.network.n_users,
+        s.network.n_selected,
+        *privacy,
+        s.selection.exploitation,
+        s.selection.n_iterations,
+        s.model.name,
+        s.data.source,
+        s.reward.name,
+        s.partition.labels,
+        s.partition.size_concentration,
+    )
+    assert found == PAPERS[name]
+    assert s.partition.sizes == ("equal" if s.partition.size_concentration is None else "dirichlet")
+    assert (s.reward.alpha, s.reward.beta, s.training.n_rounds) == (100, 2, 300)
+    assert (s.training.batch_size, s.training.max_batches, s.training.learning_rate) == (20, 100, 0.01)
+    if s.privacy:
+        assert (s.privacy.decay, s.reward.gamma, s.selection.temperature_divisor) == (0.04, 5, 30)
+    else:
+        assert (s.network.round_latency_max, s.reward.gamma) == (1.2, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "clusters"),
+    [("cifar10_small_iid_r2", (6, 0.001, 0.05)), ("cifar10_large_noniid_r2", (20, 0.001, 0.01))],
+)
+def test_clusters_of_r2(name: str, clusters: tuple[float, ...]) -> None:
+    reward = load_scenario(name, FOLDER).reward
+    assert (reward.n_clusters, reward.overlap_penalty, reward.overlap_latency) == clusters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_user_can_get_its_least_share(name: str) -> None:
+    s = load_scenario(name, FOLDER)
+    if s.data.source == "synthetic_regression":
+        assert s.data.n_examples is not None
+        assert s.data.test_fraction is not None
+        available = int(s.data.n_examples * (1 - s.data.test_fraction))
+    else:
+        available = TRAINING_EXAMPLES[s.data.source] - s.data.n_validation
+    assert s.network.n_users * s.partition.min_size <= (s.data.n_train or available)
+
+
+def test_uniform_selection_is_compared_on_balanced_data_alone() -> None:
+    """PAUSE v2, V-A; the large MNIST network keeps it as a reference, the larger demo as its likeness."""
+    scenarios = [load_scenario(name, FOLDER) for name in NAMES]
+    unbalanced = {s.name for s in scenarios if "random" in s.selectors and s.partition.sizes != "equal"}
+    assert unbalanced == {"mnist_large_iid_r1", "demo_large"}
+    assert all(s.partition.labels == "iid" for s in scenarios if "random" in s.selectors)
+
+
+def test_enumeration_is_listed_for_small_networks_alone() -> None:
+    assert all(
+        load_scenario(name, FOLDER).network.n_users == 30
+        for name in NAMES
+        if "pause_brute" in shipped(name)["selectors"]
+    )
+
+
+def test_figure_names_are_unique() -> None:
+    counts = Counter(figure for name in NAMES for figure in load_scenario(name, FOLDER).figures)
+    assert [figure for figure, count in counts.items() if count > 1] == []
+
+
+def test_every_training_figure_of_the_papers_has_a_scenario() -> None:
+    figures = {figure for name in NAMES for figure in load_scenario(name, FOLDER).figures}
+    assert {f"pause_v2_fig{n}" for n in range(2, 16)} <= figures
+    assert {f"pause_v1_fig{n}" for n in range(2, 10)} <= figures
+    assert {f"bsfl_fig{n}_loss" for n in range(5, 11)} <= figures
+    assert {f"bsfl_fig{n}_accuracy" for n in (6, 7, 9, 10)} <= figures
+
+
+@pytest.mark.parametrize("name", ["config", "demo"])
+def test_shipped_configurations_load(name: str) -> None:
+    document = read_yaml(ROOT / "config" / f"{name}.yaml") | {"scenarios": str(FOLDER)}
+    config = load_config(document, f"{name}.yaml")
+    n_jobs = sum(len(row["selectors"]) * len(row["seeds"]) for row in document["experiments"])
+    assert len(config.experiments) == len(set(config.experiments)) == n_jobs
+    assert {experiment.seed for experiment in config.experiments} == {0, 1, 2}
+
+
+def sections(cls: type) -> dict[str, type]:
+    """The settings dataclasses among the fields of a dataclass, by key."""
+    found: dict[str, type] = {}
+    for key, hint in typing.get_type_hints(cls).items():
+        parts = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        found.update(
+            (key, part) for part in parts if isinstance(part, type) and dataclasses.is_dataclass(part)
+        )
+    return found
+
+
+SCHEMA = load_schema("scenario")
+CONFIG_SCHEMA = load_schema("config")
+
+
+@pytest.mark.parametrize(
+    ("schema", "cls"),
+    [
+        pytest.param(SCHEMA, Scenario, id="scenario"),
+        *(pytest.param(SCHEMA["properties"][key], cls, id=key) for key, cls in sections(Scenario).items()),
+        pytest.param(CONFIG_SCHEMA, Config, id="config"),
+        pytest.param(CONFIG_SCHEMA["properties"]["data"], RawData, id="config.data"),
+    ],
+)
+def test_schema_has_the_keys_of_the_code(schema: dict[str, Any], cls: type) -> None:
+    fields = dataclasses.fields(cls)
+    assert set(schema["properties"]) == {field.name for field in fields}
+    assert set(schema["required"]) == {f.name for f in fields if f.default is dataclasses.MISSING}
+    assert schema["additionalProperties"] is False
+
+
+def test_rows_of_the_experiment_table_have_the_keys_of_the_code() -> None:
+    row = CONFIG_SCHEMA["properties"]["experiments"]["items"]
+    plural = {f.name if f.name == "scenario" else f"{f.name}s" for f in dataclasses.fields(Experiment)}
+    assert set(row["properties"]) == set(row["required"]) == plural
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, CONFIG_SCHEMA], ids=["scenario", "config"])
+def test_every_key_is_described(schema: dict[str, Any]) -> None:
+    assert schema["description"]
+    for sub in [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]:
+        test_every_key_is_described(sub)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"network.n_selectd": 3}, "unknown key 'network.n_selectd'. Did you mean 'n_selected'?"),
+        ({"selectros": ["pause"]}, "unknown key 'selectros'. Did you mean 'selectors'?"),
+        ({"network.n_selected": 13}, "network.n_selected = 13 exceeds network.n_users = 12"),
+        ({"network.n_users": "12"}, "network.n_users: '12' is not of type 'integer' (Number of users"),
+        ({"network.n_selected": 0}, "network.n_selected: 0 is less than the minimum of 1"),
+        ({"network.latency_floor": 0.3}, "must satisfy latency_floor <= fast_latency_max"),
+        ({"privacy.epsilon_total": 0}, "privacy.epsilon_total: 0 is less than or equal to the minimum of 0"),
+        ({"privacy.decay": -0.04}, "privacy.decay: -0.04 is less than or equal to the minimum of 0"),
+        ({"privacy.sensitivity": 0}, "privacy.sensitivity: 0 is less than or equal to the minimum of 0"),
+        ({"reward.beta": 1}, "reward.beta: 1 is less than or equal to the minimum of 1"),
+        ({"training.learning_rate": "1e-3"}, "training.learning_rate: '1e-3' is not of type 'number'"),
+        ({"reward.name": "r3"}, "reward.name = 'r3' is not known. Allowed: bsfl, r1, r2."),
+        ({"data.source": "minst"}, "data.source = 'minst' is not known. Did you mean 'mnist'?"),
+        ({"model.norm": "layer"}, "model.norm = 'layer' is not known. Allowed: batch, group, none."),
+        ({"reward.name": "r2"}, "reward r2 needs n_clusters, overlap_penalty and overlap_latency"),
+        (
+            {"reward": {"name": "r2", "alpha": 100, "beta": 2, "gamma": 5}
+             | {"n_clusters": 13, "overlap_penalty": 0, "overlap_latency": 0}},
+            "reward.n_clusters = 13 must lie in 1 .. network.n_users = 12",
+        ),
+        ({"partition.sizes": "dirichlet"}, "'dirichlet' needs partition.size_concentration"),
+        ({"partition.labels": "dominant"}, "'dominant' needs partition.dominant_share"),
+        ({"data.test_fraction": None}, "data.source 'digits' has no official test split and needs"),
+        ({"data.source": "imagefolder"}, "'imagefolder' needs data.folder"),
+        ({"data.source": "synthetic_regression"}, "needs n_examples, n_features and noise_std"),
+        ({"data.n_train": 100, "partition.min_size": 20}, "cannot give 12 users at least 20 each"),
+        ({"selection.n_iterations": None}, "an annealing selector needs selection.n_iterations"),
+        ({"selectors": ["puase"]}, "unknown selector 'puase'. Did you mean 'pause'?"),
+        ({"selectors": []}, "selectors: [] should be non-empty"),
+        ({"figures": {"Fig 2": "loss_vs_time"}}, "'Fig 2' does not match"),
+        ({"figures": {"fig": "loss_vs_tim"}}, "figures.fig = 'loss_vs_tim' is not known. Did you mean"),
+    ],
+)  # fmt: skip
+def test_a_wrong_scenario_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        scenario_from_dict(changed(changes))
+
+
+def test_a_missing_key_is_named() -> None:
+    document = shipped()
+    del document["network"]["n_users"]
+    with pytest.raises(ConfigError, match=re.escape("demo.yaml: missing key 'network.n_users'")):
+        scenario_from_dict(document, "demo.yaml")
+
+
+def test_a_misspelt_key_is_reported_before_the_key_it_stands_for() -> None:
+    document = shipped()
+    document["network"]["n_user"] = document["network"].pop("n_users")
+    with pytest.raises(ConfigError, match=re.escape("unknown key 'network.n_user'. Did you mean 'n_users'?")):
+        scenario_from_dict(document)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"network.n_selectd": 3}, "unknown key 'network.n_selectd'. Did you mean 'n_selected'?"),
+        ({"network": 12}, "network = 12 must be a mapping of keys to values"),
+        ({"privacy.epsilon_total": -1}, "privacy.epsilon_total = -1 must be positive"),
+        ({"privacy.decay": 0}, "privacy.decay = 0 must be positive"),
+        ({"reward.beta": 1}, "reward.beta = 1 must exceed 1"),
+    ],
+)
+def test_a_machine_without_the_validator_still_refuses(
+    changes: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        scenario_from_dict(changed(changes))
+
+
+def test_whole_numbers_may_be_written_with_a_point() -> None:
+    scenario = scenario_from_dict(changed({"network.n_users": 12.0}))
+    assert isinstance(scenario.network.n_users, int)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"scenario": "demo_smal"}, "unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
+        ({"selectors": ["puase"]}, "unknown selector 'puase'. Did you mean 'pause'?"),
+        (
+            {"selectors": ["cs_ucb"]},
+            "selector 'cs_ucb' does not apply to scenario 'demo_small', whose selectors are",
+        ),
+        ({"selectors": []}, "experiments.0.selectors: [] should be non-empty"),
+        (
+            {"selectors": ["pause", "pause"]},
+            "experiments.0.selectors: ['pause', 'pause'] has non-unique elements",
+        ),
+        ({"seeds": [-1]}, "experiments.0.seeds.0: -1 is less than the minimum of 0"),
+        ({"seed": [0]}, "unknown key 'experiments.0.seed'. Did you mean 'seeds'?"),
+    ],
+)
+def test_a_wrong_experiment_is_refused(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_config(configuration(**row))
+
+
+def test_a_scenario_has_one_row() -> None:
+    document = configuration()
+    document["experiments"] += copy.deepcopy(document["experiments"])
+    with pytest.raises(ConfigError, match="scenario 'demo_small' is listed twice in experiments"):
+        load_config(document)
+
+
+@pytest.mark.parametrize(
+    ("registry", "kind", "name"),
+    [
+        ("pausefl.selectors.SELECTORS", "selector", "pause"),
+        ("pausefl.models.MODELS", "model", "fc"),
+        ("pausefl.rewards.REWARDS", "reward", "r1"),
+    ],
+)
+def test_what_is_not_available_is_refused_by_name(
+    registry: str, kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = load_scenario("demo_small", FOLDER)
+    check_runnable(scenario, ["pause"])
+    monkeypatch.setattr(registry, {})
+    message = f"scenario 'demo_small' cannot run yet: {kind} '{name}' not available"
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        check_runnable(scenario, ["pause"])
+
+
+def test_a_normalisation_the_model_does_not_have_is_refused() -> None:
+    scenario = scenario_from_dict(changed({"model.norm": "batch"}))
+    with pytest.raises(ConfigError, match=r"'batch' does not apply to model 'fc'\. Allowed: none\."):
+        check_runnable(scenario, ["pause"])
+
+
+def test_a_scenario_in_a_file_of_another_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(
+        (FOLDER / "demo_small.yaml").read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    with pytest.raises(ConfigError, match=r"name = 'demo_small' must equal the file's name, 'other'"):
+        load_scenario("other", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("a: [", "not valid YAML"), ("- a", "expected a mapping"), (None, "no such file")]
+)
+def test_an_unreadable_file_is_refused(text: str | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=message):
+        read_yaml(path)

@@ -1,0 +1,95 @@
+# The experiment table, checked before anything runs, and the paths that follow from it.
+import re
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from pausefl.config import load_config, load_scenario, read_yaml, scenario_names, unavailable
+from pausefl.data.partition import partition_key
+from pausefl.data.sources import check_available, dataset_key
+from pausefl.errors import PauseflError, suggest
+from pausefl.figures.captions import caption_facts
+from pausefl.figures.curves import KINDS
+from pausefl.job import check_writable
+from pausefl.provenance import code_hash
+
+
+def checked(load, *arguments):
+    """Show a mistake of the user as a message, not as a traceback into the library."""
+    try:
+        return load(*arguments)
+    except PauseflError as error:
+        raise WorkflowError(str(error)) from None
+
+
+# The demo is always a target; whatever else runs is up to the configuration.
+CONFIG = checked(load_config, config, "configuration")
+DEMO = checked(load_config, read_yaml(Path("config/demo.yaml")), "config/demo.yaml")
+SCENARIOS = DEMO.scenarios | CONFIG.scenarios
+EXPERIMENTS = {
+    name: [row for row in (CONFIG if name in CONFIG.scenarios else DEMO).experiments if row.scenario == name]
+    for name in SCENARIOS
+}
+SEEDS = {name: sorted({row.seed for row in rows}) for name, rows in EXPERIMENTS.items()}
+DATASETS = {dataset_key(s.data, CONFIG.data): s.data for s in SCENARIOS.values()}
+CURVES = [kind for kind in KINDS if kind != "loss_vs_time"]
+
+
+def one_of(names):
+    """A wildcard constraint that admits these names only."""
+    return "|".join(re.escape(name) for name in sorted(names))
+
+
+wildcard_constraints:
+    scenario=one_of(SCENARIOS),
+    selector=r"[a-z0-9_]+",
+    seed=r"\d+",
+    dataset=one_of(DATASETS),
+    kind=one_of(KINDS),
+
+
+def prepared_path(name):
+    """The prepared data set of a scenario."""
+    return f"data/prepared/{dataset_key(SCENARIOS[name].data, CONFIG.data)}.npz"
+
+
+def partition_path(name, seed, extension="npz"):
+    """The partition that all selectors of a scenario share, or its picture."""
+    scenario = SCENARIOS[name]
+    folder = f"{dataset_key(scenario.data, CONFIG.data)}/{partition_key(scenario)}"
+    return f"data/partitions/{folder}/seed-{seed}.{extension}"
+
+
+def run_folder(row):
+    """Where a job writes."""
+    return f"results/runs/{row.scenario}/{row.selector}/seed-{row.seed}"
+
+
+def scenario_of(wildcards):
+    """The scenario that a rule's wildcards name, of itself or through its partition."""
+    if hasattr(wildcards, "scenario"):
+        return SCENARIOS[wildcards.scenario]
+    wanted = (wildcards.dataset, wildcards.partition)
+    return next(
+        s for s in SCENARIOS.values() if (dataset_key(s.data, CONFIG.data), partition_key(s)) == wanted
+    )
+
+
+def data_origin(settings):
+    """Where a data set comes from, in words for a caption."""
+    folder = CONFIG.data.folders.get(settings.source)
+    return f"{settings.source}, re-encoded images from the folder {folder}" if folder else settings.source
+
+
+def figure_caption(name, kind):
+    """What the caption of a scenario's figure or table states."""
+    scenario = SCENARIOS[name]
+    return caption_facts(scenario, SEEDS[name], data_origin(scenario.data), kind)
+
+
+onstart:
+    checked(check_writable, Path("data"))
+    checked(check_writable, Path("results"))
+    for dataset, settings in DATASETS.items():
+        if not Path(f"data/prepared/{dataset}.npz").is_file():
+            checked(check_available, settings, CONFIG.data)

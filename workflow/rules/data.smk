@@ -1,0 +1,66 @@
+# Raw files to prepared arrays to partitions.
+
+
+rule prepare_data:
+    output:
+        "data/prepared/{dataset}.npz",
+    params:
+        settings=lambda wildcards: DATASETS[wildcards.dataset],
+        raw=CONFIG.data,
+        code=code_hash("pausefl.data.sources"),
+    log:
+        "results/logs/prepare_data/{dataset}.log",
+    benchmark:
+        "results/benchmarks/prepare_data/{dataset}.tsv"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
+    script:
+        "../scripts/prepare_data.py"
+
+
+rule partition:
+    input:
+        data="data/prepared/{dataset}.npz",
+    output:
+        "data/partitions/{dataset}/{partition}/seed-{seed}.npz",
+    params:
+        data=lambda wildcards: scenario_of(wildcards).data,
+        partition=lambda wildcards: scenario_of(wildcards).partition,
+        n_users=lambda wildcards: scenario_of(wildcards).network.n_users,
+        code=code_hash("pausefl.data.partition"),
+    log:
+        "results/logs/partition/{dataset}/{partition}/seed-{seed}.log",
+    benchmark:
+        "results/benchmarks/partition/{dataset}/{partition}/seed-{seed}.tsv"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    script:
+        "../scripts/partition.py"
+
+
+rule draw_partition:
+    input:
+        data="data/prepared/{dataset}.npz",
+        partition="data/partitions/{dataset}/{partition}/seed-{seed}.npz",
+    output:
+        report(
+            "data/partitions/{dataset}/{partition}/seed-{seed}.png",
+            caption="../report/partition.rst",
+            category="Partitions",
+            labels={"data": "{dataset}", "partition": "{partition}", "seed": "{seed}"},
+        ),
+    params:
+        caption=lambda wildcards: figure_caption(scenario_of(wildcards).name, "partition"),
+        code=code_hash("pausefl.figures.partition"),
+    log:
+        "results/logs/draw_partition/{dataset}/{partition}/seed-{seed}.log",
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    script:
+        "../scripts/draw_partition.py"

@@ -1,0 +1,32 @@
+# All runs of a scenario in one tidy table, and one line a run.
+
+
+rule table:
+    input:
+        lambda wildcards: [
+            f"{run_folder(row)}/{name}"
+            for row in EXPERIMENTS[wildcards.scenario]
+            for name in ("rounds.parquet", "ledger.parquet", "summary.json")
+        ],
+    output:
+        rounds="results/tables/{scenario}/rounds.parquet",
+        runs="results/tables/{scenario}/runs.csv",
+        summary=report(
+            "results/tables/{scenario}/summary.csv",
+            caption="../report/summary.rst",
+            category="Tables",
+            labels={"scenario": "{scenario}"},
+        ),
+        text="results/tables/{scenario}/summary.md",
+    params:
+        runs=lambda wildcards: {row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]},
+        caption=lambda wildcards: figure_caption(wildcards.scenario, "summary"),
+        code=code_hash("pausefl.tables"),
+    log:
+        "results/logs/table/{scenario}.log",
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    script:
+        "../scripts/table.py"

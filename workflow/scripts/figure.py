@@ -1,0 +1,27 @@
+"""Draw one figure of a scenario, and say beside it what it was drawn from."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+from common import reported
+from pausefl.config import scenario_from_dict
+from pausefl.figures.curves import draw
+from pausefl.figures.style import save
+from snakemake.script import snakemake
+
+with reported(snakemake.log[0]):
+    scenario = scenario_from_dict(snakemake.params.scenario)
+    kind = snakemake.wildcards.kind
+    figure = draw(kind, pd.read_parquet(snakemake.input.rounds), scenario)
+    summaries = {path: json.loads(Path(path).read_text("utf-8")) for path in snakemake.input.summaries}
+    facts = {
+        "kind": kind,
+        "runs": [str(Path(path).parent) for path in summaries],
+        "seeds": sorted({summary["seed"] for summary in summaries.values()}),
+        "code_hashes": sorted({summary["code_hash"] for summary in summaries.values()}),
+        "dataset_origins": sorted({summary["dataset_origin"] for summary in summaries.values()}),
+        "scenario": snakemake.params.scenario,
+        "caption": snakemake.params.caption,
+    }
+    save(figure, Path(snakemake.output.png).with_suffix(""), facts)

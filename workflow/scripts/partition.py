@@ -1,0 +1,16 @@
+"""Share the training examples out among the users."""
+
+from pathlib import Path
+
+from common import reported
+from pausefl.data.dataset import load_dataset
+from pausefl.data.partition import make_partition
+from pausefl.streams import Streams
+from snakemake.script import snakemake
+
+params = snakemake.params
+with reported(snakemake.log[0]):
+    labels = load_dataset(Path(snakemake.input.data)).train_y
+    streams = Streams(int(snakemake.wildcards.seed))
+    partition = make_partition(labels, params.data, params.partition, params.n_users, streams)
+    partition.save(Path(snakemake.output[0]))

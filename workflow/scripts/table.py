@@ -1,0 +1,21 @@
+"""Put all runs of a scenario into one tidy table, one line a run, and one line a selector."""
+
+from pathlib import Path
+
+import pandas as pd
+from common import reported
+from pausefl.figures.style import style_of
+from pausefl.tables import across_seeds, collect, read_summaries, summarise, to_markdown
+from snakemake.script import snakemake
+
+output = snakemake.output
+with reported(snakemake.log[0]):
+    runs = {row: Path(folder) for row, folder in snakemake.params.runs.items()}
+    rounds = collect(runs)
+    summary = summarise(rounds, read_summaries(runs))
+    across: pd.DataFrame = across_seeds(summary)
+    rounds.to_parquet(output.rounds, index=False)
+    summary.to_csv(output.runs, index=False)
+    across.to_csv(output.summary, index=False)
+    labels = {selector: style_of(selector).label for selector in across["selector"]}
+    Path(output.text).write_text(to_markdown(across, labels), encoding="utf-8")
