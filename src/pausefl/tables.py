@@ -282,10 +282,10 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
     pandas.DataFrame
         ``scenario``, ``selector``, ``seed``; ``final_accuracy`` (mean of the last 10 rounds; NaN if
         evaluation stopped before the end, as it does once a model diverges), ``best_accuracy`` (best
-        10-round average), ``target_accuracy``; ``elapsed_s``, ``mean_round_s``, ``seconds_to_target`` in simulated seconds
-        (the last NaN if never reached); ``leakage_max`` (epsilon per coordinate at the end);
-        ``selection_ms_per_round``, ``wall_s``, ``peak_memory_mb`` (1 MB = 10^6 bytes) as measured;
-        ``diverged_round`` (missing if the run did not diverge).
+        10-round average), ``target_accuracy``; ``elapsed_s``, ``mean_round_s``, ``seconds_to_target`` in
+        simulated seconds (the last NaN if never reached); ``leakage_max`` (epsilon per coordinate
+        at the end); ``selection_ms_per_round``, ``wall_s``, ``peak_memory_mb`` (1 MB = 10^6 bytes) as
+        measured; ``diverged_round`` (missing if the run did not diverge).
 
     Raises
     ------
@@ -474,8 +474,8 @@ def _table_note(across: pd.DataFrame) -> str:
     note = "Mean ± standard deviation over seeds. Mean rounds are in simulated seconds."
     if not math.isnan(target):
         note += (
-            " Accuracy is on test data, averaged over 10 rounds; the best final one among private selectors is in"
-            f" bold. Time to target is simulated too; the target, {100 * target:.1f} %, is"
+            f" Accuracy is on test data, averaged over {WINDOW} rounds; the best final one among private"
+            f" selectors is in bold. Time to target is simulated too; the target, {100 * target:.1f} %, is"
             f" {100 * TARGET_SHARE:.0f} % of that best."
         )
     return note

@@ -90,6 +90,6 @@ def figure_caption(name, kind):
 onstart:
     checked(check_writable, Path("data"))
     checked(check_writable, Path("results"))
-    for dataset, settings in DATASETS.items():
-        if not Path(f"data/prepared/{dataset}.npz").is_file():
-            checked(check_available, settings, CONFIG.data)
+    for job in workflow.dag.needrun_jobs():
+        if job.rule.name == "prepare_data":
+            checked(check_available, DATASETS[job.wildcards.dataset], CONFIG.data)

@@ -6,7 +6,6 @@ from common import reported
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.figures.partition import draw_partition
-from snakemake.script import snakemake
 
 with reported(snakemake.log[0]):
     dataset = load_dataset(Path(snakemake.input.data))

@@ -8,7 +8,6 @@ from common import reported
 from pausefl.config import scenario_from_dict
 from pausefl.figures.curves import draw
 from pausefl.figures.style import save
-from snakemake.script import snakemake
 
 with reported(snakemake.log[0]):
     scenario = scenario_from_dict(snakemake.params.scenario)

@@ -7,7 +7,6 @@ from pausefl.config import scenario_from_dict
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.job import Job, run_job
-from snakemake.script import snakemake
 
 wildcards = snakemake.wildcards
 with reported(snakemake.log[0]):

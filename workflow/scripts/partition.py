@@ -6,7 +6,6 @@ from common import reported
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import make_partition
 from pausefl.streams import Streams
-from snakemake.script import snakemake
 
 params = snakemake.params
 with reported(snakemake.log[0]):

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from common import reported
 from pausefl.data.sources import prepare
-from snakemake.script import snakemake
 
 with reported(snakemake.log[0]):
     prepare(snakemake.params.settings, snakemake.params.raw).save(Path(snakemake.output[0]))

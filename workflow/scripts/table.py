@@ -6,7 +6,6 @@ import pandas as pd
 from common import reported
 from pausefl.figures.style import style_of
 from pausefl.tables import across_seeds, collect, read_summaries, summarise, to_markdown
-from snakemake.script import snakemake
 
 output = snakemake.output
 with reported(snakemake.log[0]):

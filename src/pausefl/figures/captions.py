@@ -50,7 +50,7 @@ def _mnist_budget(scenario: Scenario, kind: str) -> bool:
 _DEVIATIONS: tuple[tuple[str, str, Callable[[Scenario, str], bool]], ...] = (
     (
         "D1",
-        "annealing accepts worse moves with exp((E(U) − E(V))/τ); the paper's sign is a misprint",
+        "annealing accepts worse moves with probability exp((E(U) − E(V))/τ); the paper's sign is a misprint",
         _anneals,
     ),
     ("D2", "annealing keeps the best set seen, not the last one accepted", _anneals),
@@ -58,7 +58,7 @@ _DEVIATIONS: tuple[tuple[str, str, Callable[[Scenario, str], bool]], ...] = (
     ("D4", "the annealing temperature adds the small constant that the paper's formula omits", _anneals),
     (
         "D8",
-        "budgets and leakage are per coordinate; a whole update of d coordinates leaks d times as much",
+        "budgets and leakage are per coordinate; d coordinates together have d times as much",
         _private,
     ),
     ("D9", "batch normalisation layers are shared without clamp or noise, outside the budget", _shares_norms),

@@ -221,7 +221,7 @@ class Panel:
 
     def __init__(self, scenario: Scenario, x_label: str, y_label: str) -> None:
         self.figure, self.axes = new_figure()
-        self.axes.set_title("\n".join(textwrap.wrap(scenario.title, 58)), loc="left")
+        self.axes.set_title("\n".join(textwrap.wrap(scenario.title, 46)), loc="left")
         self.axes.set_xlabel(x_label)
         self.axes.set_ylabel(y_label, linespacing=0.9)
         #: The line of every selector drawn.

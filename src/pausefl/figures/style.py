@@ -1,8 +1,8 @@
 """How every figure looks: one fixed colour, line and label per selector, one theme, one way to save.
 
-Hues are those of Okabe and Ito, with shades of them for related selectors and wine and olive of Tol's
-palettes. Two selectors with the same line differ clearly in lightness, so that a figure survives
-colour-blind eyes and a greyscale printer.
+Hues follow Okabe and Ito's palette, with shades of one hue for related selectors. Two selectors with
+the same line differ clearly in lightness, so that a figure survives colour-blind eyes and a greyscale
+printer.
 """
 
 from __future__ import annotations
@@ -68,21 +68,21 @@ STYLES: dict[str, SelectorStyle] = {
     "pause": SelectorStyle("PAUSE", "#0072B2", SOLID, width=1.8, zorder=4.0),
     # SA-PAUSE follows PAUSE closely: light dashes on top of the solid line leave both visible.
     "sa_pause": SelectorStyle("SA-PAUSE", "#56B4E9", DASH, width=1.5, zorder=4.2),
-    "pause_brute": SelectorStyle("PAUSE (enumeration)", "#00304D", SHORT_DASH, zorder=4.1),
-    "sa_pause_v1": SelectorStyle("SA-PAUSE (v1)", "#3D8EC9", DASH_DOT_DOT, zorder=3.9),
-    "sa_vanilla": SelectorStyle("PAUSE by plain SA", "#A9CBE8", LONG_DASH_DOT, zorder=3.8),
-    "bsfl": SelectorStyle("BSFL", "#009E73", SOLID, width=1.6, zorder=3.7),
+    "pause_brute": SelectorStyle("PAUSE (enumeration)", "#00182B", SHORT_DASH, zorder=4.1),
+    "sa_pause_v1": SelectorStyle("SA-PAUSE (v1)", "#004A94", DASH_DOT_DOT, zorder=3.9),
+    "sa_vanilla": SelectorStyle("PAUSE by plain SA", "#9FC4EA", LONG_DASH, zorder=3.8),
+    "bsfl": SelectorStyle("BSFL", "#0CA87C", SOLID, width=1.6, zorder=3.7),
     "alsa": SelectorStyle("ALSA", "#00664A", DASH, zorder=3.75),
     "sa_bsfl": SelectorStyle("BSFL by plain SA", "#6CC8A8", DASH_DOT, zorder=3.6),
     "genie": SelectorStyle("Genie", "#000000", SOLID, width=1.0, zorder=3.5),
-    "clustered_size": SelectorStyle("Clustered (size)", "#882255", DOT, width=1.5, zorder=3.4),
-    "clustered_similarity": SelectorStyle("Clustered (similarity)", "#CC79A7", LONG_DASH_DOT, zorder=3.3),
+    "clustered_size": SelectorStyle("Clustered (size)", "#912B6B", DOT, width=1.5, zorder=3.4),
+    "clustered_similarity": SelectorStyle("Clustered (similarity)", "#E08CC0", LONG_DASH_DOT, zorder=3.3),
     "random": SelectorStyle("Random", "#E69F00", SHORT_DASH, zorder=3.2),
-    "random_by_size": SelectorStyle("Random by size", "#B37700", DOT, width=1.5, zorder=3.1),
+    "random_by_size": SelectorStyle("Random by size", "#F2CB6C", DOT, width=1.5, zorder=3.1),
     "cs_ucb": SelectorStyle("CS-UCB", "#A6A636", DASH_DOT_DOT, zorder=3.0),
     "cs_ucb_q": SelectorStyle("CS-UCB-Q", "#5C5C14", LONG_DASH, zorder=2.9),
     # Its leakage coincides with that of FedAvg, whose longer dashes show beneath it.
-    "fastest": SelectorStyle("Fastest in expectation", "#555555", DASH_DOT, zorder=2.8),
+    "fastest": SelectorStyle("Fastest in expectation", "#8C8C8C", DASH_DOT, zorder=2.8),
     "fedavg": SelectorStyle("FedAvg with privacy", "#D55E00", LONG_DASH, width=1.6, zorder=2.7),
     "fedavg_no_privacy": SelectorStyle("FedAvg w/o privacy", "#7A2E00", LONG_DASH_DOT, zorder=2.6),
 }

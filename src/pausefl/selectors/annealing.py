@@ -91,6 +91,8 @@ class SaPause:
         self.exploitation = settings.exploitation
         self.n_iterations = settings.n_iterations
         self.temperature_divisor = settings.temperature_divisor
+        pair = np.zeros(2)  # compile, or load what was compiled, before the first round
+        _anneal(pair, pair, np.zeros(1, np.int64), np.ones(1, np.int64), 1.0, np.zeros((1, 2)))
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""

@@ -98,6 +98,7 @@ class Pause:
     def __init__(self, reward: AverageReward, exploitation: float) -> None:
         self.reward = reward
         self.exploitation = exploitation
+        _sweep(np.zeros(1), np.zeros(1), 1)  # compile, or load what was compiled, before the first round
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""

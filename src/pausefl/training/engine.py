@@ -203,7 +203,7 @@ class Trainer:
 
 def _pixels(images: NDArray[np.uint8], device: torch.device) -> Tensor:
     """Images (n, channels, height, width) as float32 in [-1, 1], channels last: mean 0.5, std 0.5."""
-    scaled = torch.from_numpy(images).to(device).to(torch.float32).div_(127.5).sub_(1.0)
+    scaled = torch.from_numpy(images.astype(np.float32)).to(device).div_(127.5).sub_(1.0)
     return scaled.contiguous(memory_format=torch.channels_last)
 
 

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from pausefl import config
 from pausefl.errors import PauseflError
@@ -62,6 +63,11 @@ def line_of(figure: Figure, selector: str) -> Line2D:
     return line
 
 
+def points_of(line: Line2D) -> NDArray[np.float64]:
+    """Shape (n, 2): what a line is drawn through."""
+    return np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
+
+
 def legend_texts(figure: Figure) -> list[str]:
     (legend,) = figure.legends
     return [text.get_text() for text in legend.get_texts()]
@@ -96,9 +102,9 @@ def test_accuracy_is_averaged_then_meaned_in_per_cent(scenario: config.Scenario)
     )
     figure = curves.draw("accuracy_vs_time", rounds, scenario)
     line = line_of(figure, "pause")
-    np.testing.assert_allclose(line.get_xdata(), [1, 2, 3])
+    np.testing.assert_allclose(points_of(line)[:, 0], [1, 2, 3])
     # Seed 0: 10, 20, 40; seed 1: 30, 40, 60.
-    np.testing.assert_allclose(line.get_ydata(), [20, 30, 50])
+    np.testing.assert_allclose(points_of(line)[:, 1], [20, 30, 50])
     assert axes_of(figure).get_ylabel() == "Test accuracy (%)"
     assert axes_of(figure).get_xlabel() == "Simulated time (s)"
     vertices = axes_of(figure).collections[0].get_paths()[0].vertices
@@ -109,8 +115,8 @@ def test_accuracy_is_averaged_then_meaned_in_per_cent(scenario: config.Scenario)
 def test_rounds_without_evaluation_are_skipped_over(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3, 4], accuracy=[math.nan, 0.2, math.nan, 0.4])
     line = line_of(curves.draw("accuracy_vs_time", rounds, scenario), "pause")
-    np.testing.assert_allclose(line.get_xdata(), [2, 4])
-    np.testing.assert_allclose(line.get_ydata(), [20, 30])
+    np.testing.assert_allclose(points_of(line)[:, 0], [2, 4])
+    np.testing.assert_allclose(points_of(line)[:, 1], [20, 30])
 
 
 def test_target_is_marked_where_all_seeds_reach_it(scenario: config.Scenario) -> None:
@@ -126,7 +132,7 @@ def test_target_is_marked_where_all_seeds_reach_it(scenario: config.Scenario) ->
     dots = [line for line in axes_of(figure).lines if line.get_marker() == "o"]
     assert len(dots) == 1
     assert same_color(dots[0].get_color(), style.style_of("pause").color)
-    np.testing.assert_allclose(dots[0].get_xydata(), [[2, 45]])
+    np.testing.assert_allclose(points_of(dots[0]), [[2, 45]])
     assert legend_texts(figure) == ["PAUSE", "Random", "Target 45.0 %"]
 
 
@@ -134,10 +140,10 @@ def test_leakage_is_a_step_function_from_zero(scenario: config.Scenario) -> None
     rounds = rounds_of("pause", 0, [0.5, 2.0, 2.5], leakage_max=[1, 1, 2])
     line = line_of(curves.draw("leakage_vs_time", rounds, scenario), "pause")
     assert line.get_drawstyle() == "steps-post"
-    np.testing.assert_allclose(line.get_xdata(), [0, 0.5, 2.0, 2.5])
-    np.testing.assert_allclose(line.get_ydata(), [0, 1, 1, 2])
+    np.testing.assert_allclose(points_of(line)[:, 0], [0, 0.5, 2.0, 2.5])
+    np.testing.assert_allclose(points_of(line)[:, 1], [0, 1, 1, 2])
     line = line_of(curves.draw("leakage_vs_rounds", rounds, scenario), "pause")
-    np.testing.assert_allclose(line.get_xdata(), [0, 1, 2, 3])
+    np.testing.assert_allclose(points_of(line)[:, 0], [0, 1, 2, 3])
 
 
 @pytest.mark.parametrize("kind", ["leakage_vs_time", "leakage_vs_rounds"])
@@ -150,10 +156,8 @@ def test_unbounded_leakage_is_not_drawn_and_the_budget_is(kind: str, scenario: c
     )
     figure = curves.draw(kind, rounds, scenario)
     assert legend_texts(figure) == ["PAUSE"]
-    levels = [
-        line.get_ydata() for line in axes_of(figure).lines if not line.get_drawstyle().startswith("steps")
-    ]
-    np.testing.assert_allclose(levels, [[8, 8]])
+    straight = [line for line in axes_of(figure).lines if not line.get_drawstyle().startswith("steps")]
+    assert [points_of(line)[:, 1].tolist() for line in straight] == [[8, 8]]
     assert [text.get_text() for text in axes_of(figure).texts] == ["budget ε = 8"]
     assert axes_of(figure).get_ylim()[1] > 8
 

@@ -1,0 +1,1 @@
+"""Data sets and their partition among users."""
