@@ -184,7 +184,13 @@ class Experiment:
 
 @dataclass(frozen=True)
 class RawData:
-    """Where raw data sets are, and what may be done when they are not there."""
+    """Where raw data sets are, and what may be done when they are not there.
+
+    Attributes
+    ----------
+    root, download, folders
+        The keys ``data_root``, ``download`` and ``image_folders`` of the configuration.
+    """
 
     root: Path
     download: bool
@@ -195,7 +201,7 @@ class RawData:
 class Config:
     """What to run: the scenarios in use and the explicit table of experiments."""
 
-    data: RawData
+    raw: RawData
     scenarios: dict[str, Scenario]
     experiments: tuple[Experiment, ...]
 
@@ -453,6 +459,5 @@ def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
         experiments += [
             Experiment(name, selector, seed) for selector in row["selectors"] for seed in row["seeds"]
         ]
-    data = document["data"]
-    raw = RawData(Path(data["root"]), data["download"], dict(data["folders"]))
+    raw = RawData(Path(document["data_root"]), document["download"], dict(document["image_folders"]))
     return Config(raw, scenarios, tuple(experiments))

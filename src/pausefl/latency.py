@@ -20,7 +20,7 @@ _TAIL_STDS = 10.0
 
 
 def mean_latencies(network: NetworkSettings) -> NDArray[np.float64]:
-    """Means (K,) of the normal law before it is floored, in seconds; users 0 .. K//2 - 1 are the fast ones."""
+    """Means (K,) in seconds of the normal law before it is floored; users 0 .. K//2 - 1 are the fast ones."""
     n_fast = network.n_users // 2
     n_slow = network.n_users - n_fast
     fast = np.arange(1, n_fast + 1) / max(n_fast, 1)

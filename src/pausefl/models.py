@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from torch import nn
 
@@ -30,7 +31,7 @@ class Mlp(nn.Sequential):
 
     def __init__(self, widths: tuple[int, ...]) -> None:
         layers: list[nn.Module] = [nn.Flatten()]
-        for n_in, n_out in zip(widths[:-1], widths[1:], strict=True):
+        for n_in, n_out in pairwise(widths):
             layers += [nn.Linear(n_in, n_out), nn.ReLU()]
         super().__init__(*layers[:-1])
         self.widths = widths
@@ -90,5 +91,3 @@ MODELS: dict[str, ModelInfo] = {
 def is_batch_norm(module: nn.Module) -> bool:
     """Whether a module keeps batch statistics, which leave a user without noise (deviation D9)."""
     return isinstance(module, nn.modules.batchnorm._BatchNorm)
-
-

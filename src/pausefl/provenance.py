@@ -52,7 +52,10 @@ def _tree(module: str) -> ast.Module:
     assert path is not None, module
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and ast.get_docstring(node) is not None
+        ):
             node.body[0] = ast.Pass()
     return tree
 
@@ -78,7 +81,11 @@ def _closure(module: str) -> set[str]:
 def versions() -> dict[str, str]:
     """Versions of Python, of this package and of the libraries a job computes with."""
     installed = {name: importlib.metadata.version(name) for name in _LIBRARIES}
-    return {"python": platform.python_version(), "pausefl": importlib.metadata.version("pausefl"), **installed}
+    return {
+        "python": platform.python_version(),
+        "pausefl": importlib.metadata.version("pausefl"),
+        **installed,
+    }
 
 
 def hardware() -> dict[str, Any]:
@@ -95,7 +102,9 @@ def _processor() -> str:
     """Model name of the processor, as Linux reports it."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.is_file() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown"
+    )
 
 
 def peak_memory_bytes() -> int:

@@ -23,7 +23,7 @@ def generalization(history: History, beta: float) -> Floats:
     """g_k (K,) in [-1, 1]: how much less a user took part than its share of the data (v2, eq. 8)."""
     share = history.n_selected * history.data_size / history.data_size.sum()
     gap = share - history.participations / history.round
-    return np.abs(gap) ** beta * np.sign(gap)
+    return np.asarray(np.abs(gap) ** beta * np.sign(gap))
 
 
 def confidence_bound(history: History, exploitation: float) -> Floats:
@@ -53,7 +53,7 @@ class AverageReward:
         return np.asarray(gain / history.n_selected)
 
     def value(self, history: History, selection: Users, speed: Floats) -> float:
-        """alpha Phi_g + gamma Phi_p + min speed of a selection of any size (v2, eq. 9).
+        """Alpha Phi_g + gamma Phi_p + min speed of a selection of any size (v2, eq. 9).
 
         Parameters
         ----------

@@ -102,7 +102,8 @@ class Simulation:
         self.trainer = trainer
         self.reward = REWARDS[scenario.reward.name](scenario.reward)
         self.latency_law = LatencyLaw(network, streams)
-        self.round_latency_max = network.round_latency_max
+        self.round_latency_max = np.inf if network.round_latency_max is None else network.round_latency_max
+        self.elapsed = 0.0
         self.history = History.empty(partition.sizes, network.n_selected, network.latency_floor)
         self.speeds = expected_speeds(network) if genie else None
         self.mechanism = schedule = None
@@ -117,21 +118,21 @@ class Simulation:
 
     def run(self, n_rounds: int, on_round: Callable[[], None] = lambda: None) -> Result:
         """Run all rounds; ``on_round`` is called after each."""
-        rows, elapsed, diverged_round = [], 0.0, None
+        rows, diverged_round = [], None
         for t in range(1, n_rounds + 1):
-            row = self._round(t)
-            elapsed += row["latency_s"]
-            rows.append({**row, "elapsed_s": elapsed})
+            rows.append(self._round(t))
             if diverged_round is None and not np.isfinite(self.theta).all():
                 diverged_round = t
             on_round()
-        return Result(_rounds_table(rows), self.ledger.table(), dict(self.watch.seconds), diverged_round)
+        return Result(pd.DataFrame(rows), self.ledger.table(), dict(self.watch.seconds), diverged_round)
 
     def _round(self, t: int) -> dict[str, object]:
         """One round of the loop; returns its row."""
         with self.watch.stage("selection"):
             users = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
         latency = self.latency_law.draw(t)[users]
+        round_latency = min(float(latency.max()), self.round_latency_max)
+        self.elapsed += round_latency
         reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
         regret = self._pseudo_regret(users, t)
         trained = self._train(users, t)
@@ -141,7 +142,8 @@ class Simulation:
         return {
             "round": t,
             "selection": users,
-            "latency_s": min(float(latency.max()), self.round_latency_max or np.inf),
+            "latency_s": round_latency,
+            "elapsed_s": self.elapsed,
             "leakage_max": leakage.max(),
             "leakage_mean": leakage.mean(),
             "reward": reward,
@@ -190,10 +192,3 @@ class Simulation:
         best = pivot_and_fill(self.speeds, self.reward.scores(self.history), len(users), rng)
         ours, genies = (self.reward.value(self.history, s, self.speeds[s]) for s in (users, best))
         return genies - ours
-
-
-def _rounds_table(rows: list[dict[str, object]]) -> pd.DataFrame:
-    """Rows of all rounds, in the order of columns that readers rely on."""
-    table = pd.DataFrame(rows)
-    table.insert(table.columns.get_loc("latency_s") + 1, "elapsed_s", table.pop("elapsed_s"))
-    return table

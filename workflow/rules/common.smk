@@ -31,7 +31,7 @@ EXPERIMENTS = {
     for name in SCENARIOS
 }
 SEEDS = {name: sorted({row.seed for row in rows}) for name, rows in EXPERIMENTS.items()}
-DATASETS = {dataset_key(s.data, CONFIG.data): s.data for s in SCENARIOS.values()}
+DATASETS = {dataset_key(s.data, CONFIG.raw): s.data for s in SCENARIOS.values()}
 CURVES = [kind for kind in KINDS if kind != "loss_vs_time"]
 
 
@@ -50,13 +50,13 @@ wildcard_constraints:
 
 def prepared_path(name):
     """The prepared data set of a scenario."""
-    return f"data/prepared/{dataset_key(SCENARIOS[name].data, CONFIG.data)}.npz"
+    return f"data/prepared/{dataset_key(SCENARIOS[name].data, CONFIG.raw)}.npz"
 
 
 def partition_path(name, seed, extension="npz"):
     """The partition that all selectors of a scenario share, or its picture."""
     scenario = SCENARIOS[name]
-    folder = f"{dataset_key(scenario.data, CONFIG.data)}/{partition_key(scenario)}"
+    folder = f"{dataset_key(scenario.data, CONFIG.raw)}/{partition_key(scenario)}"
     return f"data/partitions/{folder}/seed-{seed}.{extension}"
 
 
@@ -71,13 +71,13 @@ def scenario_of(wildcards):
         return SCENARIOS[wildcards.scenario]
     wanted = (wildcards.dataset, wildcards.partition)
     return next(
-        s for s in SCENARIOS.values() if (dataset_key(s.data, CONFIG.data), partition_key(s)) == wanted
+        s for s in SCENARIOS.values() if (dataset_key(s.data, CONFIG.raw), partition_key(s)) == wanted
     )
 
 
 def data_origin(settings):
     """Where a data set comes from, in words for a caption."""
-    folder = CONFIG.data.folders.get(settings.source)
+    folder = CONFIG.raw.folders.get(settings.source)
     return f"{settings.source}, re-encoded images from the folder {folder}" if folder else settings.source
 
 
@@ -92,4 +92,4 @@ onstart:
     checked(check_writable, Path("results"))
     for job in workflow.dag.needrun_jobs():
         if job.rule.name == "prepare_data":
-            checked(check_available, DATASETS[job.wildcards.dataset], CONFIG.data)
+            checked(check_available, DATASETS[job.wildcards.dataset], CONFIG.raw)

@@ -6,7 +6,7 @@ rule prepare_data:
         "data/prepared/{dataset}.npz",
     params:
         settings=lambda wildcards: DATASETS[wildcards.dataset],
-        raw=CONFIG.data,
+        raw=CONFIG.raw,
         code=code_hash("pausefl.data.sources"),
     log:
         "results/logs/prepare_data/{dataset}.log",

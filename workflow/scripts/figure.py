@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+
 from common import reported
 from pausefl.config import scenario_from_dict
 from pausefl.figures.curves import draw

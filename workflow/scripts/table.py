@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
+
 from common import reported
 from pausefl.figures.style import style_of
 from pausefl.tables import across_seeds, collect, read_summaries, summarise, to_markdown

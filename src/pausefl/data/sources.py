@@ -110,9 +110,7 @@ def check_available(settings: DataSettings, raw: RawData) -> None:
             raise DataError(_missing_message(settings, raw, missing, ""))
         _class_folder_layout(folder, settings)
     elif missing and not raw.download:
-        raise DataError(
-            _missing_message(settings, raw, missing, "Downloading is off (data.download: false).")
-        )
+        raise DataError(_missing_message(settings, raw, missing, "Downloading is off (download: false)."))
     elif missing:
         problem = _unreachable(settings.source)
         if problem:
@@ -174,14 +172,14 @@ def _missing_message(settings: DataSettings, raw: RawData, missing: Iterable[Pat
     listing = "".join(f"\n  {path}" for path in missing)
     lines = [f"data set '{source}' needs what is not there:{listing}", problem]
     if source in raw.folders:
-        lines.append(f"Correct data.folders.{source}, a path below data.root = {root} or an absolute one.")
+        lines.append(f"Correct image_folders.{source}, a path below data_root = {root} or an absolute one.")
     elif source == "imagefolder":
         lines.append(
-            f"Correct the scenario's data.folder, a path below data.root = {root} or an absolute one."
+            f"Correct the scenario's data.folder, a path below data_root = {root} or an absolute one."
         )
     else:
         lines.append(
-            "Either set data.root to the folder that holds these files, or run with data.download: true on a"
+            "Either set data_root to the folder that holds these files, or run with download: true on a"
             f" machine with internet access, or fetch them on such a machine and copy them to {root}."
         )
     return "\n".join(line for line in lines if line)

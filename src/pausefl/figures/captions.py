@@ -117,14 +117,19 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
 def paper_figures(scenario: Scenario, kind: str) -> str:
     """The papers' figures that this kind of figure reproduces, or "none".
 
-    ``scenario.figures`` maps such names as ``pause_v2_fig8`` to kinds; the name becomes "PAUSE v2, Fig. 8".
+    ``scenario.figures`` maps such names as ``pause_v2_fig8`` or ``bsfl_fig7_loss`` to kinds; these become
+    "PAUSE v2, Fig. 8" and "BSFL, Fig. 7". Figures of the demonstrations reproduce none.
     """
     names = [_figure_name(key) for key, shown in scenario.figures.items() if shown == kind]
-    return "; ".join(names) if names else "none"
+    return "; ".join(name for name in names if name) or "none"
 
 
 def _figure_name(key: str) -> str:
-    match = re.fullmatch(r"(?P<paper>\w+?)_fig_?(?P<number>\d+[a-z]?)", key)
+    if key.startswith("demo_"):
+        return ""
+    if key.startswith("authors_"):
+        return "none, but the authors' released runs"
+    match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", key)
     if match is None:
         return _escape(key.replace("_", " "))
     paper = _PAPERS.get(match["paper"], match["paper"].replace("_", " "))

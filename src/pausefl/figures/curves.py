@@ -221,12 +221,14 @@ class Panel:
 
     def __init__(self, scenario: Scenario, x_label: str, y_label: str) -> None:
         self.figure, self.axes = new_figure()
-        self.axes.set_title("\n".join(textwrap.wrap(scenario.title, 46)), loc="left")
+        title = textwrap.wrap(scenario.title, 54)
+        self.axes.set_title("\n".join(title), loc="left", linespacing=1.0)
         self.axes.set_xlabel(x_label)
         self.axes.set_ylabel(y_label, linespacing=0.9)
         #: The line of every selector drawn.
         self.lines: dict[str, Line2D] = {}
         self._scenario = scenario
+        self._title_rows = len(title)
         self._legend: list[tuple[Line2D, str]] = []
 
     def add(self, selector: str, curve: Band, label: str, step: bool = False) -> None:
@@ -273,7 +275,8 @@ class Panel:
             )
         handles, labels = zip(*self._legend, strict=True)
         self.figure.legend(handles, labels, loc="outside lower center", ncols=2)
-        self.figure.set_figheight(2.4 + 0.15 * ((len(labels) + 1) // 2))
+        rows = self._title_rows + (len(labels) + 1) // 2
+        self.figure.set_figheight(2.25 + 0.15 * rows)
         return self.figure
 
 

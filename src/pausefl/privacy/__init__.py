@@ -1,4 +1,4 @@
-"""Local differential privacy of the updates: schedule, mechanism and ledger (PAUSE v2, Sections II-B, III-A)."""
+"""Local differential privacy of updates: schedule, mechanism, ledger (PAUSE v2, Sections II-B and III-A)."""
 
 from pausefl.privacy.laplace import CoordinateMechanism
 from pausefl.privacy.ledger import Ledger

@@ -43,7 +43,7 @@ class CoordinateMechanism:
 
 
 def standard_laplace(n: int, rng: np.random.Generator) -> NDArray[np.float32]:
-    """n draws of Laplace(0, 1): an exponential magnitude with a fair random sign."""
+    """N draws of Laplace(0, 1): an exponential magnitude with a fair random sign."""
     magnitude = rng.standard_exponential(n, dtype=np.float32)
     sign = np.unpackbits(np.frombuffer(rng.bytes((n + 7) // 8), np.uint8), count=n)
     return np.where(sign, magnitude, -magnitude)

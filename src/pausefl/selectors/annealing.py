@@ -22,9 +22,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pausefl.config import SelectionSettings
+from pausefl.history import History
 from pausefl.rewards import AverageReward, confidence_bound
 from pausefl.selectors.exact import best_unseen
-from pausefl.history import History
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -40,17 +40,19 @@ def n_neighbours(n_users: int, m: int, lowest: int) -> int:
 
 
 @njit(cache=True)
-def _anneal(bound: Floats, score: Floats, members: Users, outsiders: Users, scale: float, draws: Floats) -> Users:
+def _anneal(
+    bound: Floats, score: Floats, members: Users, outsiders: Users, scale: float, draws: Floats
+) -> Users:
     """Best selection met in ``len(draws)`` iterations; users are ranks in rising order of ``bound``.
 
-    ``members`` (m,) and ``outsiders`` (K - m,) are overwritten. ``scale`` is C / kappa, so that iteration j has
-    temperature ``scale / log(1 + j)``. Each row of ``draws`` (J, 2) holds the uniforms of one iteration: which
-    neighbour, and whether it is accepted.
+    ``members`` (m,) and ``outsiders`` (K - m,) are overwritten. ``scale`` is C / kappa, so that iteration
+    j >= 1 has temperature ``scale / log(1 + j)``. Each row of ``draws`` (J, 2) holds the uniforms of one
+    iteration: which neighbour, and whether it is accepted.
     """
     n_users, m = bound.shape[0], members.shape[0]
     slot = np.empty(n_users, np.int64)
     slot[outsiders] = np.arange(n_users - m)
-    low = np.argmin(members)
+    low = int(np.argmin(members))
     total = score[members].sum()
     energy = bound[members[low]] + total
     best_energy, best = energy, members.copy()
@@ -86,7 +88,8 @@ class SaPause:
     """SA-PAUSE (v2, Algorithm 3) with the divided temperature of v2, Section V-D."""
 
     def __init__(self, reward: AverageReward, settings: SelectionSettings) -> None:
-        assert settings.n_iterations is not None and settings.temperature_divisor is not None
+        assert settings.n_iterations is not None
+        assert settings.temperature_divisor is not None
         self.reward = reward
         self.exploitation = settings.exploitation
         self.n_iterations = settings.n_iterations

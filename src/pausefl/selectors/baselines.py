@@ -11,7 +11,7 @@ Users = NDArray[np.int64]
 
 
 def select_random(history: History, rng: np.random.Generator) -> Users:
-    """m users uniformly without replacement (McMahan et al., AISTATS 2017)."""
+    """M users uniformly without replacement (McMahan et al., AISTATS 2017)."""
     return np.sort(rng.choice(len(history.data_size), history.n_selected, replace=False))
 
 

@@ -1,8 +1,8 @@
 """PAUSE: the exact maximiser of min ucb + alpha Phi_g + gamma Phi_p (PAUSE v2, eq. 14 and Algorithm 2).
 
-Pivot-and-Fill for rewards that are a sum of scores over the selection. Sort the users by falling ucb and sweep
-a pivot down the order: the best selection whose users all have at least the pivot's ucb holds the m largest
-scores met so far, which a heap keeps. Sorting dominates: O(K log K) a round.
+Pivot-and-Fill for rewards that are a sum of scores over the selection. Sort the users by falling ucb and
+sweep a pivot down the order: the best selection whose users all have at least the pivot's ucb holds the m
+largest scores met so far, which a heap keeps. Sorting dominates: O(K log K) a round.
 
 Users never seen have an infinite index. As long as there are m of them, the maximiser is found among them by
 score alone; with fewer, the smallest index of any selection is finite and the sweep is unchanged.
@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pausefl.rewards import AverageReward, confidence_bound
 from pausefl.history import History
+from pausefl.rewards import AverageReward, confidence_bound
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.config import Scenario
+from pausefl.history import History
 from pausefl.latency import mean_latencies
 from pausefl.rewards import REWARDS
 from pausefl.selectors.annealing import SaPause
 from pausefl.selectors.baselines import Fastest, select_all, select_random
 from pausefl.selectors.exact import Pause
-from pausefl.history import History
 
 
 class Select(Protocol):

@@ -41,7 +41,7 @@ class UserAdam:
                 state[users] = 0
 
     def step(self, users: list[int], values: list[Tensor], gradients: list[Tensor]) -> None:
-        """One step of each user: ``values[i]`` (n_trainable,) of ``users[i]`` moves along ``gradients[i]``."""
+        """Step ``values[i]`` (n_trainable,) of ``users[i]`` along ``gradients[i]``, for all i."""
         adam(
             values,
             gradients,

@@ -38,7 +38,9 @@ _EVALUATION_BATCH = 500
 def choose_device(name: str) -> torch.device:
     """The device ``auto``, ``cpu`` or ``cuda``; `ConfigError` if CUDA is asked for and there is none."""
     if name == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device 'cuda' was asked for, but this machine has no usable CUDA device; use 'cpu'")
+        raise ConfigError(
+            "device 'cuda' was asked for, but this machine has no usable CUDA device; use 'cpu'"
+        )
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
@@ -116,7 +118,9 @@ class Trainer:
         n_users, persist = len(partition.users), training.optimizer_state == "persist"
         self._adam = UserAdam(n_users, self.layout.n_trainable, training.learning_rate, persist, device)
         self._train_x, self._test_x = (_pixels(x, device) for x in (dataset.train_x, dataset.test_x))
-        self._train_y, self._test_y = (torch.from_numpy(y).to(device) for y in (dataset.train_y, dataset.test_y))
+        self._train_y, self._test_y = (
+            torch.from_numpy(y).to(device) for y in (dataset.train_y, dataset.test_y)
+        )
 
     def train(self, theta: Vector, users: NDArray[np.int64], round: int) -> Iterator[LocalUpdates]:
         """Train each user from the global model, some users at a time.
@@ -158,7 +162,7 @@ class Trainer:
             index = torch.from_numpy(batch).to(self.device)
             loss = functional.cross_entropy(flat.module(self._train_x[index]), self._train_y[index])
             flat.gradient.zero_()
-            loss.backward()
+            torch.autograd.backward(loss)
             self._adam.step([user], [trainable], [flat.gradient])
             loss_sum += loss.detach() * len(batch)
         update = (flat.values - start).unsqueeze(0)
@@ -194,7 +198,9 @@ class Trainer:
         self.flat.values.copy_(torch.from_numpy(theta))
         self.flat.module.eval()
         n_correct, loss = 0, 0.0
-        for x, y in zip(self._test_x.split(_EVALUATION_BATCH), self._test_y.split(_EVALUATION_BATCH), strict=True):
+        for start in range(0, len(self._test_y), _EVALUATION_BATCH):
+            x = self._test_x[start : start + _EVALUATION_BATCH]
+            y = self._test_y[start : start + _EVALUATION_BATCH]
             logits = self.flat.module(x)
             n_correct += int((logits.argmax(1) == y).sum())
             loss += float(functional.cross_entropy(logits, y, reduction="sum"))

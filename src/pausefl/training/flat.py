@@ -1,4 +1,4 @@
-"""A module whose values live in one flat vector, so that updates, noise and averages are vector operations."""
+"""A module whose values live in one flat vector: updates, noise and averages are vector operations."""
 
 from __future__ import annotations
 

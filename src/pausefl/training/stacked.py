@@ -1,4 +1,4 @@
-"""Dense networks of many users trained together: one batched product a layer in place of a loop over users."""
+"""Dense networks of many users trained together: one batched product a layer, no loop over users."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ def test_missing_files_are_all_named(
     assert len(absent) == (7 if settings is CIFAR10 else 4)
     text = message(action, settings, raw(tmp_path))
     assert all(path.is_relative_to(tmp_path) and f"\n  {path}" in text for path in absent)
-    for part in ("data.download: false", "set data.root", "internet", "copy them"):
+    for part in ("download: false", "set data_root", "internet", "copy them"):
         assert part in text
 
 
@@ -510,7 +510,7 @@ def test_numbered_classes_are_sorted_as_numbers(tmp_path: Path) -> None:
 def test_a_folder_in_place_of_official_files_that_is_not_there(tmp_path: Path) -> None:
     text = message(check_available, CIFAR10, raw(tmp_path, cifar10="jpeg"))
     assert f"\n  {tmp_path}/jpeg" in text
-    assert "data.folders.cifar10" in text
+    assert "image_folders.cifar10" in text
 
 
 # --- keys -------------------------------------------------------------------------------------------

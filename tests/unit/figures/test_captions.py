@@ -139,9 +139,20 @@ def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
     }
 
 
-def test_paper_figures(scenario: config.Scenario) -> None:
-    assert captions.paper_figures(scenario, "loss_vs_time") == "BSFL, Fig. 7b"
-    assert captions.paper_figures(scenario, "leakage_vs_time") == "odd name"
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("pause_v2_fig10", "PAUSE v2, Fig. 10"),
+        ("bsfl_fig7b", "BSFL, Fig. 7b"),
+        ("bsfl_fig7_loss", "BSFL, Fig. 7"),
+        ("authors_mnist_small_loss", "none, but the authors' released runs"),
+        ("demo_small_loss", "none"),
+        ("odd_name", "odd name"),
+    ],
+)
+def test_paper_figures(key: str, name: str, scenario: config.Scenario) -> None:
+    scenario = dataclasses.replace(scenario, figures={key: "loss_vs_time", "bsfl_fig1": "other"})
+    assert captions.paper_figures(scenario, "loss_vs_time") == name
     assert captions.paper_figures(scenario, "summary") == "none"
 
 
