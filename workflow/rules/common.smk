@@ -4,9 +4,15 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from pausefl.config import load_config, load_scenario, read_yaml, scenario_names, unavailable
-from pausefl.data.partition import partition_key
-from pausefl.data.sources import check_available, dataset_key
+from pausefl.config import (
+    load_config,
+    load_scenario,
+    read_yaml,
+    scenario_names,
+    unavailable,
+)
+from pausefl.data.partition import check_partition, partition_key
+from pausefl.data.sources import check_available, dataset_key, describe_origin, training_size
 from pausefl.errors import PauseflError, suggest
 from pausefl.figures.captions import caption_facts
 from pausefl.figures.curves import KINDS
@@ -27,7 +33,11 @@ CONFIG = checked(load_config, config, "configuration")
 DEMO = checked(load_config, read_yaml(Path("config/demo.yaml")), "config/demo.yaml")
 SCENARIOS = DEMO.scenarios | CONFIG.scenarios
 EXPERIMENTS = {
-    name: [row for row in (CONFIG if name in CONFIG.scenarios else DEMO).experiments if row.scenario == name]
+    name: [
+        row
+        for row in (CONFIG if name in CONFIG.scenarios else DEMO).experiments
+        if row.scenario == name
+    ]
     for name in SCENARIOS
 }
 SEEDS = {name: sorted({row.seed for row in rows}) for name, rows in EXPERIMENTS.items()}
@@ -66,25 +76,65 @@ def run_folder(row):
 
 
 def scenario_of(wildcards):
-    """The scenario that a rule's wildcards name, of itself or through its partition."""
-    if hasattr(wildcards, "scenario"):
-        return SCENARIOS[wildcards.scenario]
+    """A scenario whose users share the data of the partition that the wildcards name."""
     wanted = (wildcards.dataset, wildcards.partition)
     return next(
-        s for s in SCENARIOS.values() if (dataset_key(s.data, CONFIG.raw), partition_key(s)) == wanted
+        s
+        for s in SCENARIOS.values()
+        if (dataset_key(s.data, CONFIG.raw), partition_key(s)) == wanted
     )
-
-
-def data_origin(settings):
-    """Where a data set comes from, in words for a caption."""
-    folder = CONFIG.raw.folders.get(settings.source)
-    return f"{settings.source}, re-encoded images from the folder {folder}" if folder else settings.source
 
 
 def figure_caption(name, kind):
     """What the caption of a scenario's figure or table states."""
     scenario = SCENARIOS[name]
-    return caption_facts(scenario, SEEDS[name], data_origin(scenario.data), kind)
+    return caption_facts(scenario, SEEDS[name], describe_origin(scenario.data, CONFIG.raw), kind)
+
+
+def job_minutes(wildcards, attempt):
+    """A generous limit: a dense network trains everyone in minutes, a CNN on one core takes hours."""
+    return attempt * (60 if SCENARIOS[wildcards.scenario].model.name == "fc" else 720)
+
+
+def figure_paths(name, kind):
+    """The files of a figure."""
+    return [
+        f"results/figures/{name}/{kind}.{extension}"
+        for extension in ("pdf", "png", "json")
+    ]
+
+
+def scenario_outputs(name):
+    """Everything that a scenario ends in."""
+    return [
+        f"results/tables/{name}/summary.md",
+        *[path for kind in CURVES for path in figure_paths(name, kind)],
+        *[partition_path(name, seed, "png") for seed in SEEDS[name]],
+    ]
+
+
+def refuse(wildcards):
+    """Say why a name that is no target cannot be asked for."""
+    folder = Path(config["scenarios"])
+    for name in scenario_names(folder):
+        scenario = load_scenario(name, folder)
+        if wildcards.name == name or wildcards.name in scenario.figures:
+            missing = unavailable(scenario, scenario.selectors)
+            why = f" Not available yet: {', '.join(missing)}." if missing else ""
+            raise WorkflowError(
+                f"'{wildcards.name}' needs scenario '{name}', which the configuration's table does not list.{why}"
+            )
+    targets = {rule.name for rule in workflow.rules if not rule.output}
+    raise WorkflowError(
+        f"unknown target '{wildcards.name}'. {suggest(wildcards.name, targets)}"
+    )
+
+
+if workflow.is_main_process:
+    for name, scenario in SCENARIOS.items():
+        n_examples = training_size(scenario.data, CONFIG.raw)
+        if n_examples is not None:
+            checked(check_partition, scenario, n_examples, SEEDS[name])
 
 
 onstart:

@@ -4,10 +4,6 @@
 rule prepare_data:
     output:
         "data/prepared/{dataset}.npz",
-    params:
-        settings=lambda wildcards: DATASETS[wildcards.dataset],
-        raw=CONFIG.raw,
-        code=code_hash("pausefl.data.sources"),
     log:
         "results/logs/prepare_data/{dataset}.log",
     benchmark:
@@ -16,6 +12,10 @@ rule prepare_data:
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
+    params:
+        settings=lambda wildcards: DATASETS[wildcards.dataset],
+        raw=CONFIG.raw,
+        code=code_hash("pausefl.data.sources"),
     script:
         "../scripts/prepare_data.py"
 
@@ -25,11 +25,6 @@ rule partition:
         data="data/prepared/{dataset}.npz",
     output:
         "data/partitions/{dataset}/{partition}/seed-{seed}.npz",
-    params:
-        data=lambda wildcards: scenario_of(wildcards).data,
-        partition=lambda wildcards: scenario_of(wildcards).partition,
-        n_users=lambda wildcards: scenario_of(wildcards).network.n_users,
-        code=code_hash("pausefl.data.partition"),
     log:
         "results/logs/partition/{dataset}/{partition}/seed-{seed}.log",
     benchmark:
@@ -38,6 +33,11 @@ rule partition:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        data=lambda wildcards: scenario_of(wildcards).data,
+        partition=lambda wildcards: scenario_of(wildcards).partition,
+        n_users=lambda wildcards: scenario_of(wildcards).network.n_users,
+        code=code_hash("pausefl.data.partition"),
     script:
         "../scripts/partition.py"
 
@@ -53,14 +53,16 @@ rule draw_partition:
             category="Partitions",
             labels={"data": "{dataset}", "partition": "{partition}", "seed": "{seed}"},
         ),
-    params:
-        caption=lambda wildcards: figure_caption(scenario_of(wildcards).name, "partition"),
-        code=code_hash("pausefl.figures.partition"),
     log:
         "results/logs/draw_partition/{dataset}/{partition}/seed-{seed}.log",
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        caption=lambda wildcards: figure_caption(
+            scenario_of(wildcards).name, "partition"
+        ),
+        code=code_hash("pausefl.figures.partition"),
     script:
         "../scripts/draw_partition.py"

@@ -1,11 +1,6 @@
 # One federated job a row of the experiment table.
 
 
-def job_minutes(wildcards, attempt):
-    """A generous limit: a dense network trains everyone in minutes, a CNN on one core takes hours."""
-    return attempt * (60 if SCENARIOS[wildcards.scenario].model.name == "fc" else 720)
-
-
 rule job:
     input:
         data=lambda wildcards: prepared_path(wildcards.scenario),
@@ -14,9 +9,6 @@ rule job:
         rounds="results/runs/{scenario}/{selector}/seed-{seed}/rounds.parquet",
         ledger="results/runs/{scenario}/{selector}/seed-{seed}/ledger.parquet",
         summary="results/runs/{scenario}/{selector}/seed-{seed}/summary.json",
-    params:
-        settings=lambda wildcards: SCENARIOS[wildcards.scenario].job_settings(),
-        code=code_hash("pausefl.job"),
     log:
         "results/logs/job/{scenario}/{selector}/seed-{seed}.log",
     benchmark:
@@ -25,5 +17,8 @@ rule job:
     resources:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=job_minutes,
+    params:
+        settings=lambda wildcards: SCENARIOS[wildcards.scenario].job_settings(),
+        code=code_hash("pausefl.job"),
     script:
         "../scripts/job.py"

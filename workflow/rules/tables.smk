@@ -18,15 +18,17 @@ rule table:
             labels={"scenario": "{scenario}"},
         ),
         text="results/tables/{scenario}/summary.md",
-    params:
-        runs=lambda wildcards: {row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]},
-        caption=lambda wildcards: figure_caption(wildcards.scenario, "summary"),
-        code=code_hash("pausefl.tables"),
     log:
         "results/logs/table/{scenario}.log",
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        runs=lambda wildcards: {
+            row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]
+        },
+        caption=lambda wildcards: figure_caption(wildcards.scenario, "summary"),
+        code=code_hash("pausefl.tables"),
     script:
         "../scripts/table.py"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,14 @@ def make_partition(
         users = _iid_users(pool, sizes, streams)
     quality = _draw_quality(partition_settings, n_users, streams)
     return Partition(tuple(np.sort(indices) for indices in users), quality, validation)
+
+
+def check_partition(scenario: Scenario, n_examples: int, seeds: Iterable[int]) -> None:
+    """Raise the `DataError` that `make_partition` would, for ``n_examples`` in the training split."""
+    for seed in seeds:
+        streams = Streams(seed)
+        pool, _ = _hold_out(n_examples, scenario.data, streams)
+        draw_sizes(scenario.partition, scenario.network.n_users, len(pool), streams)
 
 
 def draw_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:

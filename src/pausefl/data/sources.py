@@ -30,6 +30,9 @@ from pausefl.streams import Streams
 #: Sizes of the official training splits.
 TRAIN_SIZES = {"mnist": 60000, "fashion_mnist": 60000, "cifar10": 50000}
 
+#: Number of scikit-learn's handwritten digits.
+N_DIGITS = 1797
+
 #: Seconds to wait for a download host before saying that it cannot be reached.
 NETWORK_TIMEOUT = 10.0
 
@@ -45,6 +48,13 @@ _IDX_FILES = (
     "t10k-labels-idx1-ubyte",
 )
 _IDX_DIMS = ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,))
+
+_ORIGINS = {
+    "digits": "handwritten digits of scikit-learn (UCI, 8 x 8 pixels)",
+    "mnist": "MNIST, official files",
+    "fashion_mnist": "Fashion-MNIST, IDX files (structure verified, checksums not)",
+    "cifar10": "CIFAR-10, official files",
+}
 
 #: Fashion-MNIST has no such list: copies in another order are in circulation, and as good.
 _MNIST_MD5 = (
@@ -80,6 +90,29 @@ def prepare(settings: DataSettings, raw: RawData) -> Dataset:
         If the source is unknown.
     """
     return _source(settings)(settings, raw)
+
+
+def describe_origin(settings: DataSettings, raw: RawData) -> str:
+    """What exactly a data set is made from, in words for a caption."""
+    source = settings.source
+    if source in raw.folders:
+        folder = raw.folders[source]
+        return f"{_TITLES[source]} from image folder {folder} (re-encoded images, not the official bytes)"
+    if source == "imagefolder":
+        resized = f", resized to {settings.image_size} x {settings.image_size}" if settings.image_size else ""
+        return f"image folder {settings.folder}{resized}"
+    if source == "synthetic_regression":
+        size = f"{settings.n_examples} examples, {settings.n_features} features"
+        return f"synthetic linear regression, {size}, noise {settings.noise_std:g}"
+    return _ORIGINS[source]
+
+
+def training_size(settings: DataSettings, raw: RawData) -> int | None:
+    """Size of the training split where it is known without reading any file."""
+    n_examples = {"digits": N_DIGITS, "synthetic_regression": settings.n_examples}.get(settings.source)
+    if n_examples is not None:
+        return n_examples - _test_size(settings, n_examples)
+    return None if settings.source in raw.folders else TRAIN_SIZES.get(settings.source)
 
 
 def missing_files(settings: DataSettings, raw: RawData) -> list[Path]:
@@ -230,11 +263,9 @@ def _mnist(settings: DataSettings, raw: RawData) -> Dataset:
     _fetch(settings, raw)
     files = _official_files(source, raw)
     arrays = [_read_idx(path, dims) for path, dims in zip(files, _IDX_DIMS, strict=True)]
-    origin = f"{_TITLES[source]}, IDX files (structure verified, checksums not)"
     if source == "mnist":
         for path, expected in zip(files, _MNIST_MD5, strict=True):
             _check_md5(path, expected)
-        origin = "MNIST, official files"
     train_x, train_y, test_x, test_y = arrays
     return Dataset(
         name=source,
@@ -243,7 +274,7 @@ def _mnist(settings: DataSettings, raw: RawData) -> Dataset:
         test_x=test_x[:, None],
         test_y=test_y.astype(np.int64),
         n_classes=10,
-        origin=origin,
+        origin=describe_origin(settings, raw),
     )
 
 
@@ -304,7 +335,7 @@ def _cifar10(settings: DataSettings, raw: RawData) -> Dataset:
         test_x=np.ascontiguousarray(test.data.transpose(0, 3, 1, 2)),
         test_y=np.array(test.targets, dtype=np.int64),
         n_classes=10,
-        origin="CIFAR-10, official files",
+        origin=describe_origin(settings, raw),
     )
 
 
@@ -342,9 +373,7 @@ def _class_folder_layout(folder: Path, settings: DataSettings) -> tuple[Path, Pa
 def _imagefolder(settings: DataSettings, raw: RawData) -> Dataset:
     if settings.folder is None:
         raise DataError("data.source 'imagefolder' needs data.folder")
-    resized = f", resized to {settings.image_size} x {settings.image_size}" if settings.image_size else ""
-    origin = f"image folder {settings.folder}{resized}"
-    return _from_folder(settings, raw, "RGB", settings.image_size, None, origin)
+    return _from_folder(settings, raw, "RGB", settings.image_size, None)
 
 
 def _official_from_folder(settings: DataSettings, raw: RawData) -> Dataset:
@@ -352,10 +381,7 @@ def _official_from_folder(settings: DataSettings, raw: RawData) -> Dataset:
     source = settings.source
     side = _IMAGE_SIDE[source]
     mode = "RGB" if source == "cifar10" else "L"
-    origin = f"{source} from image folder {raw.folders[source]} (re-encoded images, not the official bytes)"
-    dataset = _from_folder(
-        settings, raw, mode, settings.image_size, None if settings.image_size else side, origin
-    )
+    dataset = _from_folder(settings, raw, mode, settings.image_size, None if settings.image_size else side)
     if dataset.n_classes != 10:
         raise DataError(
             f"{_image_folder(settings, raw)}: {dataset.n_classes} class folders, but {source} has 10 classes"
@@ -364,7 +390,7 @@ def _official_from_folder(settings: DataSettings, raw: RawData) -> Dataset:
 
 
 def _from_folder(
-    settings: DataSettings, raw: RawData, mode: str, resize: int | None, side: int | None, origin: str
+    settings: DataSettings, raw: RawData, mode: str, resize: int | None, side: int | None
 ) -> Dataset:
     """Read a folder of class folders, its images converted to Pillow's mode ``"RGB"`` or ``"L"``.
 
@@ -381,13 +407,14 @@ def _from_folder(
     train_x, train_y = _read_images(train, classes, mode, resize, shape)
     if test is None:
         order = _FIXED.generator("source/test-split").permutation(len(train_x))
-        return _split(settings, train_x[order], train_y[order], len(classes), origin)
+        return _split(settings, raw, train_x[order], train_y[order], len(classes))
     if _class_names(test) != classes:
         differing = sorted(set(classes) ^ set(_class_names(test)))
         raise DataError(f"{folder}: 'train' and 'test' differ in their class folders: {', '.join(differing)}")
     test_x, test_y = _read_images(test, classes, mode, resize, train_x.shape[2:])
     # Files come class by class; in this fixed random order the first n of them are a fair sample.
     order = _FIXED.generator("source/order").permutation(len(train_x))
+    origin = describe_origin(settings, raw)
     return Dataset(settings.source, train_x[order], train_y[order], test_x, test_y, len(classes), origin)
 
 
@@ -461,9 +488,7 @@ def _digits(settings: DataSettings, raw: RawData) -> Dataset:
     x, y = _require("sklearn.datasets", "scikit-learn").load_digits(return_X_y=True)
     pixels = np.rint(x * 255 / 16).astype(np.uint8).reshape(-1, 1, 8, 8)
     order = _FIXED.generator("source/test-split").permutation(len(x))
-    return _split(
-        settings, pixels[order], y[order].astype(np.int64), 10, "digits of scikit-learn (UCI, 8 x 8 pixels)"
-    )
+    return _split(settings, raw, pixels[order], y[order].astype(np.int64), 10)
 
 
 def _synthetic_regression(settings: DataSettings, raw: RawData) -> Dataset:
@@ -474,8 +499,7 @@ def _synthetic_regression(settings: DataSettings, raw: RawData) -> Dataset:
     weights = _FIXED.generator("source/weights").standard_normal(p)
     x = _FIXED.generator("source/features").standard_normal((n, p))
     y = x @ weights + noise_std * _FIXED.generator("source/noise").standard_normal(n)
-    origin = f"synthetic linear regression, {n} examples, {p} features, noise {noise_std:g}"
-    return _split(settings, x.astype(np.float32), y.astype(np.float32), 0, origin)
+    return _split(settings, raw, x.astype(np.float32), y.astype(np.float32), 0)
 
 
 # --- shared ---------------------------------------------------------------------------------------
@@ -490,14 +514,21 @@ def _test_fraction(settings: DataSettings) -> float:
     return float(fraction)
 
 
-def _split(settings: DataSettings, x: _Array, y: _Array, n_classes: int, origin: str) -> Dataset:
-    """Put the first ``test_fraction`` of examples in random order into the test split."""
-    n_test = round(_test_fraction(settings) * len(x))
-    if not 0 < n_test < len(x):
+def _test_size(settings: DataSettings, n_examples: int) -> int:
+    """How many examples ``test_fraction`` puts into the test split."""
+    n_test = round(_test_fraction(settings) * n_examples)
+    if not 0 < n_test < n_examples:
         raise DataError(
-            f"data.test_fraction = {settings.test_fraction} of {len(x)} examples leaves {n_test} for the test"
-            f" and {len(x) - n_test} for training"
+            f"data.test_fraction = {settings.test_fraction} of {n_examples} examples leaves {n_test} for the"
+            f" test and {n_examples - n_test} for training"
         )
+    return n_test
+
+
+def _split(settings: DataSettings, raw: RawData, x: _Array, y: _Array, n_classes: int) -> Dataset:
+    """Put the first ``test_fraction`` of examples in random order into the test split."""
+    n_test = _test_size(settings, len(x))
+    origin = describe_origin(settings, raw)
     return Dataset(settings.source, x[n_test:], y[n_test:], x[:n_test], y[:n_test], n_classes, origin)
 
 

@@ -490,7 +490,7 @@ def test_mnist_from_an_image_folder(tmp_path: Path) -> None:
     data = prepare(MNIST, raw(tmp_path, mnist="jpeg/m"))
     assert data.train_x.shape == (20, 1, 28, 28)
     np.testing.assert_array_equal(data.train_x[:, 0, 0, 0] // 20, data.train_y)
-    assert data.origin == "mnist from image folder jpeg/m (re-encoded images, not the official bytes)"
+    assert data.origin == "MNIST from image folder jpeg/m (re-encoded images, not the official bytes)"
     assert missing_files(MNIST, raw(tmp_path, mnist="jpeg/m")) == []
     assert "expected 32 x 32" in message(prepare, CIFAR10, raw(tmp_path, cifar10="jpeg/m"))
     shutil.rmtree(tmp_path / "jpeg" / "m" / "train" / "9")

@@ -1,0 +1,62 @@
+# Two commands for a fresh machine with Python 3.11 to 3.13, git and make: `make demo` and `make test`.
+PYTHON ?= python3
+CORES ?= all
+BIN := .venv/bin
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
+
+.PHONY: help demo reproduce report test lint format docs constraints clean
+
+help: ## say what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+demo: .venv/installed ## run everything on an embedded data set: no download, a few minutes
+	@mkdir -p results/report
+	$(SNAKEMAKE) demo --report results/report/demo.html --report-after-run
+	@printf '%s\n' '' 'The demo is done.' \
+		'Report:  results/report/demo.html (open it in a browser)' \
+		'Figures: results/figures/demo_small/ and results/figures/demo_large/ (PDF and PNG)' \
+		'Tables:  results/tables/demo_small/summary.md and results/tables/demo_large/summary.md'
+
+reproduce: .venv/installed ## run every experiment of config/config.yaml: many hours
+	@mkdir -p results/report
+	$(SNAKEMAKE) --report results/report/all.html --report-after-run
+	@printf '%s\n' '' 'All experiments of config/config.yaml are done.' \
+		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/'
+
+test: .venv/installed ## run the tests
+	$(BIN)/python -m pytest --numprocesses auto
+
+lint: .venv/installed ## check style, types and the workflow
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+format: .venv/installed ## put the code in its canonical form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow
+
+docs: .venv/installed ## write config/README.md from the schemas
+	$(BIN)/python -m pausefl.config_reference > config/README.md
+
+constraints: ## pin the newest versions that pyproject.toml admits
+	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
+	build/constraints/bin/pip install --quiet 'torch==2.13.0' 'torchvision==0.28.0'
+	build/constraints/bin/pip install --quiet '.[workflow,dev]'
+	(sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --exclude pausefl \
+		| sed -E '/^(nvidia|triton|cuda)/d; s/\+cpu//; s/ @ .*//') > build/constraints.txt
+	mv build/constraints.txt constraints.txt && rm -rf build/constraints
+
+clean: ## remove everything the workflow made; raw data stay
+	rm -rf data/prepared data/partitions results/figures results/logs results/benchmarks \
+		results/report results/runs results/tables .snakemake
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else \
+		"Python 3.11 to 3.13 is needed, $(PYTHON) is %d.%d: make PYTHON=/path/to/python3.12 ..." % v)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[workflow,dev]'
+	@touch $@

@@ -1,0 +1,41 @@
+"""Fixtures shared by the unit tests: the small demo on digits, and a way to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pausefl.config import RawData, Scenario, load_scenario
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition, make_partition
+from pausefl.data.sources import prepare
+from pausefl.streams import Streams
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def demo() -> Scenario:
+    """Twelve users, three selected, fc on 8 x 8 digits."""
+    return load_scenario("demo_small", ROOT / "config" / "scenarios")
+
+
+@pytest.fixture(scope="session")
+def digits(demo: Scenario) -> Dataset:
+    pytest.importorskip("sklearn")
+    return prepare(demo.data, RawData(Path("nowhere"), False, {}))
+
+
+@pytest.fixture(scope="session")
+def share_out(digits: Dataset) -> Callable[[Scenario, int], Partition]:
+    """Partition of the digits among the users of a scenario for a seed."""
+
+    def share(scenario: Scenario, seed: int = 0) -> Partition:
+        network = scenario.network
+        return make_partition(
+            digits.train_y, scenario.data, scenario.partition, network.n_users, Streams(seed)
+        )
+
+    return share
