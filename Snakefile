@@ -20,3 +20,11 @@ include: "workflow/rules/jobs.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/targets.smk"
+
+
+# Here and not in an included file: an include leaves the default target as it was.
+rule all:
+    default_target: True
+    input:
+        [scenario_outputs(name) for name in CONFIG.scenarios],
+    localrule: True

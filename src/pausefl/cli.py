@@ -46,7 +46,8 @@ def run(
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
     from pausefl.data.sources import prepare
-    from pausefl.job import Job, check_writable, run_job
+    from pausefl.files import check_writable
+    from pausefl.job import Job, run_job
     from pausefl.streams import Streams
 
     loaded = load_scenario(scenario, scenarios)

@@ -428,7 +428,7 @@ def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
         )
 
 
-def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
+def load_config(document: Mapping[str, Any], origin: str = "config", check: bool = True) -> Config:
     """Check a whole configuration, its scenarios included, and expand the experiment table.
 
     Parameters
@@ -437,6 +437,9 @@ def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
         The merged configuration, as Snakemake passes it.
     origin
         Named in error messages.
+    check
+        Whether to check that every row can run, which loads the registries of selectors and models. A job of
+        a workflow, whose configuration was checked when the workflow began, need not.
 
     Raises
     ------
@@ -454,7 +457,8 @@ def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
                 f"{origin}: scenario '{name}' is listed twice in experiments; merge the two rows"
             )
         scenario = load_scenario(name, folder)
-        check_runnable(scenario, row["selectors"])
+        if check:
+            check_runnable(scenario, row["selectors"])
         scenarios[name] = scenario
         experiments += [
             Experiment(name, selector, seed) for selector in row["selectors"] for seed in row["seeds"]

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pausefl.config import Scenario, check_runnable
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
-from pausefl.errors import PauseflError
+from pausefl.files import check_writable
 from pausefl.provenance import code_hash, hardware, peak_memory_bytes, versions
 from pausefl.simulation import Result, Simulation
 from pausefl.streams import Streams
@@ -97,16 +97,6 @@ def run_job(
         "peak_memory_bytes": peak_memory_bytes(),
     }
     _write(result, summary, out)
-
-
-def check_writable(folder: Path) -> None:
-    """Make a folder and try to write to it; `PauseflError` says why that fails."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise PauseflError(f"cannot write to output folder {folder}: {error.strerror}") from None
 
 
 def _write(result: Result, summary: dict[str, Any], out: Path) -> None:

@@ -9,6 +9,7 @@ import os
 import platform
 import resource
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,15 @@ _ROOT = Path(__file__).parent
 _LIBRARIES = ("torch", "numpy", "pandas", "pyarrow", "numba")
 
 
-def code_hash(module: str) -> str:
-    """Hash of a module of this package and of every module of the package it imports, directly or not.
+def code_hash(*modules: str) -> str:
+    """Hash of modules of this package and of every module of the package they import, directly or not.
 
     Comments, docstrings and layout do not count, so only an edit that can change a result changes the hash.
 
     Parameters
     ----------
-    module
-        Dotted name, e.g. ``"pausefl.job"``.
+    modules
+        Dotted names, e.g. ``"pausefl.job"``.
 
     Returns
     -------
@@ -33,7 +34,7 @@ def code_hash(module: str) -> str:
         16 hexadecimal digits.
     """
     digest = hashlib.sha256()
-    for name in sorted(_closure(module)):
+    for name in sorted(_closure(modules)):
         digest.update(f"{name}\n{ast.unparse(_tree(name))}\n".encode())
     return digest.hexdigest()[:16]
 
@@ -60,10 +61,10 @@ def _tree(module: str) -> ast.Module:
     return tree
 
 
-def _closure(module: str) -> set[str]:
-    """The module and all modules of the package that importing it can load."""
+def _closure(modules: Iterable[str]) -> set[str]:
+    """The modules and all modules of the package that importing them can load."""
     found: set[str] = set()
-    pending = [module]
+    pending = list(modules)
     while pending:
         name = pending.pop()
         if name in found or _path(name) is None:

@@ -12,11 +12,15 @@ from pausefl.config import (
     unavailable,
 )
 from pausefl.data.partition import check_partition, partition_key
-from pausefl.data.sources import check_available, dataset_key, describe_origin, training_size
+from pausefl.data.sources import (
+    check_available,
+    dataset_key,
+    describe_origin,
+    training_size,
+)
 from pausefl.errors import PauseflError, suggest
-from pausefl.figures.captions import caption_facts
-from pausefl.figures.curves import KINDS
-from pausefl.job import check_writable
+from pausefl.figures.captions import CURVES, caption_facts
+from pausefl.files import check_writable
 from pausefl.provenance import code_hash
 
 
@@ -29,8 +33,11 @@ def checked(load, *arguments):
 
 
 # The demo is always a target; whatever else runs is up to the configuration.
-CONFIG = checked(load_config, config, "configuration")
-DEMO = checked(load_config, read_yaml(Path("config/demo.yaml")), "config/demo.yaml")
+first = workflow.is_main_process
+CONFIG = checked(load_config, config, "configuration", first)
+DEMO = checked(
+    load_config, read_yaml(Path("config/demo.yaml")), "config/demo.yaml", first
+)
 SCENARIOS = DEMO.scenarios | CONFIG.scenarios
 EXPERIMENTS = {
     name: [
@@ -42,7 +49,6 @@ EXPERIMENTS = {
 }
 SEEDS = {name: sorted({row.seed for row in rows}) for name, rows in EXPERIMENTS.items()}
 DATASETS = {dataset_key(s.data, CONFIG.raw): s.data for s in SCENARIOS.values()}
-CURVES = [kind for kind in KINDS if kind != "loss_vs_time"]
 
 
 def one_of(names):
@@ -55,7 +61,7 @@ wildcard_constraints:
     selector=r"[a-z0-9_]+",
     seed=r"\d+",
     dataset=one_of(DATASETS),
-    kind=one_of(KINDS),
+    kind=one_of(CURVES),
 
 
 def prepared_path(name):
@@ -88,7 +94,9 @@ def scenario_of(wildcards):
 def figure_caption(name, kind):
     """What the caption of a scenario's figure or table states."""
     scenario = SCENARIOS[name]
-    return caption_facts(scenario, SEEDS[name], describe_origin(scenario.data, CONFIG.raw), kind)
+    return caption_facts(
+        scenario, SEEDS[name], describe_origin(scenario.data, CONFIG.raw), kind
+    )
 
 
 def job_minutes(wildcards, attempt):
@@ -104,10 +112,18 @@ def figure_paths(name, kind):
     ]
 
 
+def run_files(name):
+    """Every file of every job of a scenario."""
+    files = ("rounds.parquet", "ledger.parquet", "summary.json")
+    return [f"{run_folder(row)}/{file}" for row in EXPERIMENTS[name] for file in files]
+
+
 def scenario_outputs(name):
-    """Everything that a scenario ends in."""
+    """Everything that a scenario ends in; the runs too, so that one that is lost is made again."""
+    tables = ("rounds.parquet", "runs.csv", "summary.csv", "summary.md")
     return [
-        f"results/tables/{name}/summary.md",
+        *run_files(name),
+        *[f"results/tables/{name}/{table}" for table in tables],
         *[path for kind in CURVES for path in figure_paths(name, kind)],
         *[partition_path(name, seed, "png") for seed in SEEDS[name]],
     ]
@@ -130,7 +146,7 @@ def refuse(wildcards):
     )
 
 
-if workflow.is_main_process:
+if first:
     for name, scenario in SCENARIOS.items():
         n_examples = training_size(scenario.data, CONFIG.raw)
         if n_examples is not None:

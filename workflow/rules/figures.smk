@@ -2,7 +2,7 @@
 
 
 # A rule for each kind, as the path of a caption holds no wildcards.
-for curve in KINDS:
+for curve in CURVES:
 
     rule:
         name:

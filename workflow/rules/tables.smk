@@ -3,11 +3,7 @@
 
 rule table:
     input:
-        lambda wildcards: [
-            f"{run_folder(row)}/{name}"
-            for row in EXPERIMENTS[wildcards.scenario]
-            for name in ("rounds.parquet", "ledger.parquet", "summary.json")
-        ],
+        lambda wildcards: run_files(wildcards.scenario),
     output:
         rounds="results/tables/{scenario}/rounds.parquet",
         runs="results/tables/{scenario}/runs.csv",
@@ -29,6 +25,6 @@ rule table:
             row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]
         },
         caption=lambda wildcards: figure_caption(wildcards.scenario, "summary"),
-        code=code_hash("pausefl.tables"),
+        code=code_hash("pausefl.tables", "pausefl.figures.style"),
     script:
         "../scripts/table.py"

@@ -1,10 +1,4 @@
-# What can be asked for by name: everything, the demo, a scenario, a figure.
-
-
-rule all:
-    default_target: True
-    input:
-        [scenario_outputs(name) for name in CONFIG.scenarios],
+# What can be asked for by name: the demo, a scenario, a figure. `all` is in the root Snakefile.
 
 
 rule demo:
@@ -27,11 +21,6 @@ for name, scenario in SCENARIOS.items():
                 figure
             input:
                 figure_paths(name, kind),
-
-
-localrules:
-    all,
-    demo,
 
 
 # A name that no rule above has is taken for a file in the working directory, and ends here.

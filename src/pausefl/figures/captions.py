@@ -13,15 +13,11 @@ from typing import Any
 from pausefl.config import Scenario
 from pausefl.errors import PauseflError, suggest
 
+#: Kinds of curves; `pausefl.figures.curves` draws them.
+CURVES = ("accuracy_vs_time", "leakage_vs_time", "leakage_vs_rounds", "loss_vs_time")
+
 #: What has a caption.
-CAPTIONS = (
-    "accuracy_vs_time",
-    "leakage_vs_time",
-    "leakage_vs_rounds",
-    "loss_vs_time",
-    "summary",
-    "partition",
-)
+CAPTIONS = (*CURVES, "summary", "partition")
 
 _PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
 

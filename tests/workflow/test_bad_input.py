@@ -1,0 +1,105 @@
+"""A mistake is a message before any job starts; what the messages say of a key is tested with the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Checkout
+
+
+def refusal(checkout: Checkout, *arguments: str) -> str:
+    """What a run prints that must fail before it starts a job."""
+    output = checkout.snakemake("--cores", "1", *arguments, ok=False)
+    assert "rule job:" not in output
+    assert "Finished job" not in output
+    return output
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"network": {"n_user": 4}}, ["unknown key 'network.n_user'", "Did you mean 'n_users'?"]),
+        (
+            {"partition": {"sizes": "dirichlet", "size_concentration": 0.01, "min_size": 0}},
+            ["leaves", "users without data for seed 0", "raise partition.min_size"],
+        ),
+    ],
+)
+def test_scenario_that_cannot_be(checkout: Checkout, changes: dict[str, Any], words: list[str]) -> None:
+    checkout.write_scenario(**changes)
+    output = refusal(checkout)
+    for part in words:
+        assert part in output
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"selectors": ["puase"]}, "unknown selector 'puase'. Did you mean 'pause'?"),
+        ({"scenario": "bsfl_linear_iid", "selectors": ["bsfl"]}, "selector 'bsfl', model 'linear'"),
+    ],
+)
+def test_table_that_cannot_run(checkout: Checkout, row: dict[str, Any], words: str) -> None:
+    checkout.write_config(experiments=[{"scenario": "tiny", "selectors": ["pause"], "seeds": [0]} | row])
+    assert words in refusal(checkout)
+
+
+def test_misspelt_key_of_the_configuration(checkout: Checkout) -> None:
+    checkout.write_config(data_rot="elsewhere")
+    assert "unknown key 'data_rot'. Did you mean 'data_root'?" in refusal(checkout)
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("tinny", "unknown target 'tinny'. Did you mean 'tiny'?"),
+        ("tiny_acuracy", "unknown target 'tiny_acuracy'. Did you mean 'tiny_accuracy'?"),
+        ("pause_v2_fig8", "'pause_v2_fig8' needs scenario 'mnist_large_iid_r1'"),
+    ],
+)
+def test_unknown_target(checkout: Checkout, target: str, words: str) -> None:
+    assert words in refusal(checkout, target)
+
+
+def use_mnist(checkout: Checkout) -> Path:
+    """Make the tiny scenario one of MNIST; returns where its raw files belong."""
+    checkout.write_scenario(data={"source": "mnist", "test_fraction": None})
+    return checkout.root / "data/raw/MNIST/raw"
+
+
+def test_missing_data_are_named_with_a_remedy(checkout: Checkout) -> None:
+    folder = use_mnist(checkout)
+    output = refusal(checkout)
+    assert f"{folder}/train-images-idx3-ubyte" in output
+    assert "set data_root" in output
+
+
+def test_truncated_data_are_named_and_nothing_else_runs(checkout: Checkout) -> None:
+    folder = use_mnist(checkout)
+    folder.mkdir(parents=True)
+    for name in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"):
+        (folder / name).write_bytes(b"\0\0\x08\x03")
+        (folder / name.replace("train", "t10k")).write_bytes(b"\0\0\x08\x03")
+    output = refusal(checkout)
+    assert "train-images-idx3-ubyte" in output
+    assert "truncated" in output
+
+
+def test_damaged_prepared_data_name_the_file(checkout: Checkout) -> None:
+    checkout.snakemake("--cores", "1", "data/prepared/digits-test0.2.npz")
+    prepared = checkout.root / "data/prepared/digits-test0.2.npz"
+    content = np.frombuffer(prepared.read_bytes(), np.uint8)
+    prepared.write_bytes(content[: len(content) // 2].tobytes())
+    output = checkout.snakemake("--cores", "1", ok=False)
+    assert "digits-test0.2.npz" in output
+    assert not list((checkout.root / "results").glob("runs/*/*/*/summary.json"))
+
+
+def test_output_folder_that_cannot_be_written(checkout: Checkout) -> None:
+    (checkout.root / "results").write_text("in the way", "utf-8")
+    output = checkout.snakemake("--cores", "1", ok=False)
+    assert "results" in output
+    assert "cannot write" in output or "Not a directory" in output or "File exists" in output

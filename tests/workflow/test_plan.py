@@ -1,0 +1,57 @@
+"""What the workflow plans, from the root of the repository's own configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT, Checkout, make_checkout
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout with the configuration as it is shipped."""
+    return make_checkout(tmp_path_factory.mktemp("shipped"))
+
+
+def rows(name: str) -> list[dict[str, list[object]]]:
+    """The experiment table of a shipped configuration."""
+    return list(yaml.safe_load((ROOT / f"config/{name}.yaml").read_text("utf-8"))["experiments"])
+
+
+@pytest.mark.parametrize(("target", "config"), [((), "config"), (("all",), "config"), (("demo",), "demo")])
+def test_plan_has_one_job_a_row_and_seed(shipped: Checkout, target: tuple[str, ...], config: str) -> None:
+    planned = shipped.planned(*target)
+    table = rows(config)
+    assert planned["job"] == sum(len(row["selectors"]) * len(row["seeds"]) for row in table)
+    assert planned["table"] == planned["draw_accuracy_vs_time"] == len(table)
+
+
+def test_demo_configuration_alone_plans_the_demo(shipped: Checkout) -> None:
+    assert shipped.planned("--configfile", "config/demo.yaml") == shipped.planned("demo")
+
+
+def test_a_scenario_is_a_target(shipped: Checkout) -> None:
+    planned = shipped.planned("mnist_large_iid_r1")
+    assert (planned["job"], planned["partition"], planned["table"]) == (18, 3, 1)
+
+
+def test_a_figure_of_a_paper_is_a_target(shipped: Checkout) -> None:
+    planned = shipped.planned("pause_v2_fig8")
+    assert planned["draw_accuracy_vs_time"] == 1
+    assert "draw_leakage_vs_time" not in planned
+
+
+def test_selectors_share_a_partition(shipped: Checkout) -> None:
+    shared = shipped.planned("mnist_large_iid_r1", "mnist_large_iid_r1_v1")
+    assert shared["partition"] == 3
+
+
+def test_every_shipped_scenario_is_planned_or_refused_by_name(shipped: Checkout) -> None:
+    listed = {str(row["scenario"]) for name in ("config", "demo") for row in rows(name)}
+    others = {path.stem for path in Path(ROOT / "config/scenarios").glob("*.yaml")} - listed
+    for name in sorted(others)[:2]:
+        output = shipped.snakemake("-n", "--cores", "1", name, ok=False)
+        assert f"'{name}' needs scenario '{name}'" in output
+        assert "Not available yet:" in output

@@ -1,0 +1,143 @@
+"""The workflow, really run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest import Checkout, make_checkout
+
+from pausefl.figures import captions
+
+CURVES = [f"draw_{kind}" for kind in captions.CURVES]
+RUNS = [f"{selector}/seed-{seed}" for selector in ("pause", "fedavg") for seed in (0, 1)]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout in which the tiny workflow ran to its end on two cores; not to be changed."""
+    checkout = make_checkout(tmp_path_factory.mktemp("finished"))
+    checkout.write_scenario()
+    checkout.write_config()
+    checkout.snakemake("--cores", "2")
+    return checkout
+
+
+@pytest.fixture
+def copy(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of the finished checkout that a test may change."""
+    shutil.copytree(finished.root, tmp_path / "copy")
+    return Checkout(tmp_path / "copy")
+
+
+def rounds(checkout: Checkout, run: str) -> pd.DataFrame:
+    """What a run of the tiny scenario recorded."""
+    return pd.read_parquet(checkout.root / f"results/runs/tiny/{run}/rounds.parquet")
+
+
+def test_everything_promised_is_there(finished: Checkout) -> None:
+    results = finished.root / "results"
+    for run in RUNS:
+        names = {path.name for path in (results / "runs/tiny" / run).iterdir()}
+        assert names == {"rounds.parquet", "ledger.parquet", "summary.json"}
+        assert len(rounds(finished, run)) == 4
+    for kind in captions.CURVES:
+        for extension in ("png", "pdf", "json"):
+            assert (results / f"figures/tiny/{kind}.{extension}").stat().st_size > 0
+    assert "PAUSE" in (results / "tables/tiny/summary.md").read_text("utf-8")
+    assert len(list((finished.root / "data/partitions").rglob("seed-*.png"))) == 2
+    assert len(list((results / "benchmarks/job").rglob("seed-*.tsv"))) == 4
+
+
+def test_nothing_is_left_to_do(finished: Checkout) -> None:
+    assert finished.planned() == {}
+
+
+def test_one_core_gives_the_same_rounds_as_two(finished: Checkout, checkout: Checkout) -> None:
+    checkout.snakemake("--cores", "1")
+    for run in RUNS:
+        pd.testing.assert_frame_equal(rounds(finished, run), rounds(checkout, run), check_exact=True)
+
+
+def test_report_holds_every_caption(finished: Checkout) -> None:
+    finished.snakemake("--cores", "1", "--report", "report.html")
+    report = (finished.root / "report.html").read_text("utf-8")
+    for words in ("Tiny: test accuracy against simulated time", "2 seeds (0, 1)", "handwritten digits", "D8"):
+        assert words in report
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "reruns"),
+    [
+        pytest.param(
+            "src/pausefl/figures/style.py",
+            '"axes.linewidth"',
+            '"lines.markersize": 3.0,\n    "axes.linewidth"',
+            {*CURVES, "table"},
+            id="plotting",
+        ),
+        pytest.param(
+            "src/pausefl/privacy/laplace.py",
+            "self.sensitivity / 2",
+            "self.sensitivity / 3",
+            {*CURVES, "table", "job"},
+            id="mechanism",
+        ),
+        pytest.param(
+            "src/pausefl/privacy/laplace.py", '"""The mechanism', '"""A mechanism', set(), id="docstring"
+        ),
+        pytest.param(
+            "config/scenarios/tiny.yaml", "title: Tiny", "title: Small", None, id="title of the scenario"
+        ),
+    ],
+)
+def test_an_edit_reruns_what_depends_on_it(
+    copy: Checkout, path: str, old: str, new: str, reruns: set[str] | None
+) -> None:
+    copy.edit(path, old, new)
+    planned = copy.planned()
+    if reruns is None:
+        assert "job" not in planned
+        assert "draw_accuracy_vs_time" in planned
+    else:
+        assert set(planned) - {"draw_partition"} == reruns
+
+
+def test_another_seed_trains_that_seed_alone(copy: Checkout) -> None:
+    copy.write_config(
+        experiments=[{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0, 1, 2]}]
+    )
+    planned = copy.planned()
+    assert (planned["job"], planned["partition"]) == (2, 1)
+
+
+def test_a_lost_run_is_made_again_and_nothing_else(copy: Checkout) -> None:
+    before = rounds(copy, "pause/seed-1")
+    (copy.root / "results/runs/tiny/pause/seed-1/rounds.parquet").unlink()
+    (copy.root / "results/tables/tiny/rounds.parquet").unlink()
+    assert copy.planned()["job"] == 1
+    copy.snakemake("--cores", "2")
+    pd.testing.assert_frame_equal(before, rounds(copy, "pause/seed-1"), check_exact=True)
+
+
+def test_a_killed_workflow_goes_on_without_losing_what_was_finished(checkout: Checkout) -> None:
+    checkout.write_scenario(training={"n_rounds": 60})
+    process = checkout.start("--cores", "1")
+    runs = checkout.root / "results/runs/tiny"
+    deadline = time.monotonic() + 120
+    while not (finished := list(runs.glob("*/*/summary.json"))) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.5)  # into the next job
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert 0 < len(finished) < 4
+    stamps = {path: path.stat().st_mtime_ns for path in finished}
+    checkout.snakemake("--unlock")
+    checkout.snakemake("--cores", "2", "--rerun-incomplete")
+    assert len(list(runs.glob("*/*/summary.json"))) == 4
+    assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
