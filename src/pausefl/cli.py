@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pausefl.errors import PauseflError
+from pausefl.errors import DataError, PauseflError
 
 app = typer.Typer(
     help="Privacy-aware bandit user selection for federated learning.",
@@ -42,7 +42,8 @@ def run(
     scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
 ) -> None:
     """Run one federated job: one scenario, one selector, one seed."""
-    from pausefl.config import RawData, check_runnable, load_scenario
+    from pausefl.availability import check_runnable
+    from pausefl.config import RawData, load_scenario
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
     from pausefl.data.sources import prepare
@@ -56,6 +57,8 @@ def run(
     folders = {loaded.data.source: data_folder} if data_folder is not None else {}
     raw = RawData(data_root, download, folders)
     dataset = load_dataset(data) if data is not None else prepare(loaded.data, raw)
+    if dataset.name != loaded.data.source:
+        raise DataError(f"{data} holds '{dataset.name}'; scenario '{scenario}' needs '{loaded.data.source}'")
     partition = make_partition(
         dataset.train_y, loaded.data, loaded.partition, loaded.network.n_users, Streams(seed)
     )
@@ -71,9 +74,11 @@ def check(
     config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
 ) -> None:
     """Check a configuration and its scenarios, and list the experiment table."""
+    from pausefl.availability import check_table
     from pausefl.config import load_config, read_yaml
 
     loaded = load_config(read_yaml(config), str(config))
+    check_table(loaded)
     jobs = Counter((row.scenario, row.selector) for row in loaded.experiments)
     for (name, selector), n_seeds in jobs.items():
         typer.echo(f"{name:32} {selector:20} {n_seeds} seeds")

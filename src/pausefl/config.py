@@ -22,7 +22,7 @@ import yaml
 
 from pausefl.errors import ConfigError, suggest
 
-#: Selectors of the three papers. Those of them that can be run are in `pausefl.selectors.SELECTORS`.
+#: Selectors of the three papers. `pausefl.availability` says which of them can run.
 KNOWN_SELECTORS = (
     "pause",
     "pause_brute",
@@ -387,28 +387,8 @@ def scenario_names(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.yaml"))
 
 
-def unavailable(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
-    """List what of a scenario this version cannot run yet, one clause each; empty if it can run.
-
-    A selector, model or reward of the papers that is not implemented is refused by name.
-    """
-    from pausefl.models import MODELS
-    from pausefl.rewards import REWARDS
-    from pausefl.selectors import SELECTORS
-
-    missing = [f"selector '{name}'" for name in selectors if name not in SELECTORS]
-    if scenario.model.name not in MODELS:
-        missing.append(f"model '{scenario.model.name}'")
-    if scenario.reward.name not in REWARDS:
-        missing.append(f"reward '{scenario.reward.name}'")
-    return missing
-
-
-def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
-    """Raise `ConfigError` unless each selector applies to the scenario and everything it needs exists."""
-    from pausefl.models import MODELS
-
-    selectors = tuple(selectors)
+def check_selectors(scenario: Scenario, selectors: Iterable[str]) -> None:
+    """Raise `ConfigError` unless every selector is known and applies to the scenario."""
     for selector in selectors:
         if selector not in KNOWN_SELECTORS:
             raise ConfigError(f"unknown selector '{selector}'. {suggest(selector, KNOWN_SELECTORS)}")
@@ -417,18 +397,9 @@ def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
                 f"selector '{selector}' does not apply to scenario '{scenario.name}', whose selectors are"
                 f" {', '.join(scenario.selectors)}"
             )
-    missing = unavailable(scenario, selectors)
-    if missing:
-        raise ConfigError(f"scenario '{scenario.name}' cannot run yet: {', '.join(missing)} not available")
-    norms = MODELS[scenario.model.name].norms
-    if scenario.model.norm not in norms:
-        raise ConfigError(
-            f"scenario '{scenario.name}': model.norm = '{scenario.model.norm}' does not apply to model"
-            f" '{scenario.model.name}'. Allowed: {', '.join(norms)}."
-        )
 
 
-def load_config(document: Mapping[str, Any], origin: str = "config", check: bool = True) -> Config:
+def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
     """Check a whole configuration, its scenarios included, and expand the experiment table.
 
     Parameters
@@ -437,9 +408,6 @@ def load_config(document: Mapping[str, Any], origin: str = "config", check: bool
         The merged configuration, as Snakemake passes it.
     origin
         Named in error messages.
-    check
-        Whether to check that every row can run, which loads the registries of selectors and models. A job of
-        a workflow, whose configuration was checked when the workflow began, need not.
 
     Raises
     ------
@@ -457,8 +425,7 @@ def load_config(document: Mapping[str, Any], origin: str = "config", check: bool
                 f"{origin}: scenario '{name}' is listed twice in experiments; merge the two rows"
             )
         scenario = load_scenario(name, folder)
-        if check:
-            check_runnable(scenario, row["selectors"])
+        check_selectors(scenario, row["selectors"])
         scenarios[name] = scenario
         experiments += [
             Experiment(name, selector, seed) for selector in row["selectors"] for seed in row["seeds"]

@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pausefl.config import Scenario, check_runnable
+from pausefl.availability import check_runnable
+from pausefl.config import Scenario
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.files import check_writable

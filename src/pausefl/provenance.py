@@ -53,11 +53,8 @@ def _tree(module: str) -> ast.Module:
     assert path is not None, module
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-            and ast.get_docstring(node) is not None
-        ):
-            node.body[0] = ast.Pass()
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
     return tree
 
 

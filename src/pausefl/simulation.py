@@ -72,7 +72,7 @@ class Simulation:
     Parameters
     ----------
     scenario, selector
-        What to run; checked by `pausefl.config.check_runnable`.
+        What to run; checked by `pausefl.availability.check_runnable`.
     streams
         Streams of the seed.
     partition

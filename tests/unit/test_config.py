@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from pausefl.availability import check_runnable
 from pausefl.config import (
     KNOWN_SELECTORS,
     Experiment,
     Scenario,
-    check_runnable,
     load_config,
     load_scenario,
     load_schema,
@@ -176,6 +176,7 @@ def test_every_training_figure_of_the_papers_has_a_scenario() -> None:
 def test_shipped_configurations_load(name: str) -> None:
     document = read_yaml(ROOT / "config" / f"{name}.yaml") | {"scenarios": str(FOLDER)}
     config = load_config(document, f"{name}.yaml")
+    check_table(config)
     n_jobs = sum(len(row["selectors"]) * len(row["seeds"]) for row in document["experiments"])
     assert len(config.experiments) == len(set(config.experiments)) == n_jobs
     assert {experiment.seed for experiment in config.experiments} == {0, 1, 2}
@@ -340,9 +341,9 @@ def test_a_scenario_has_one_row() -> None:
 @pytest.mark.parametrize(
     ("registry", "kind", "name"),
     [
-        ("pausefl.selectors.SELECTORS", "selector", "pause"),
-        ("pausefl.models.MODELS", "model", "fc"),
-        ("pausefl.rewards.REWARDS", "reward", "r1"),
+        ("pausefl.availability.SELECTORS", "selector", "pause"),
+        ("pausefl.availability.MODELS", "model", "fc"),
+        ("pausefl.availability.REWARDS", "reward", "r1"),
     ],
 )
 def test_what_is_not_available_is_refused_by_name(

@@ -33,11 +33,8 @@ def checked(load, *arguments):
 
 
 # The demo is always a target; whatever else runs is up to the configuration.
-first = workflow.is_main_process
-CONFIG = checked(load_config, config, "configuration", first)
-DEMO = checked(
-    load_config, read_yaml(Path("config/demo.yaml")), "config/demo.yaml", first
-)
+CONFIG = checked(load_config, config, "configuration")
+DEMO = checked(load_config, read_yaml(Path("config/demo.yaml")), "config/demo.yaml")
 SCENARIOS = DEMO.scenarios | CONFIG.scenarios
 EXPERIMENTS = {
     name: [
@@ -118,13 +115,20 @@ def run_files(name):
     return [f"{run_folder(row)}/{file}" for row in EXPERIMENTS[name] for file in files]
 
 
+def curves(name):
+    """The curves a scenario has: leakage only where something bounds it."""
+    protected = {row.selector for row in EXPERIMENTS[name]} - {"fedavg_no_privacy"}
+    leaks = SCENARIOS[name].privacy is not None and protected
+    return [curve for curve in CURVES if leaks or not curve.startswith("leakage")]
+
+
 def scenario_outputs(name):
     """Everything that a scenario ends in; the runs too, so that one that is lost is made again."""
     tables = ("rounds.parquet", "runs.csv", "summary.csv", "summary.md")
     return [
         *run_files(name),
         *[f"results/tables/{name}/{table}" for table in tables],
-        *[path for kind in CURVES for path in figure_paths(name, kind)],
+        *[path for kind in curves(name) for path in figure_paths(name, kind)],
         *[partition_path(name, seed, "png") for seed in SEEDS[name]],
     ]
 
@@ -146,7 +150,12 @@ def refuse(wildcards):
     )
 
 
-if first:
+# A job of the workflow reads this file again, but need not check again, nor load what checks.
+if workflow.is_main_process:
+    from pausefl.availability import check_table
+
+    checked(check_table, CONFIG)
+    checked(check_table, DEMO)
     for name, scenario in SCENARIOS.items():
         n_examples = training_size(scenario.data, CONFIG.raw)
         if n_examples is not None:

@@ -63,6 +63,7 @@ rule draw_partition:
         caption=lambda wildcards: figure_caption(
             scenario_of(wildcards).name, "partition"
         ),
-        code=code_hash("pausefl.figures.partition"),
+        partition=lambda wildcards: scenario_of(wildcards).partition,
+        code=code_hash("pausefl.figures.partition", "pausefl.figures.style"),
     script:
         "../scripts/draw_partition.py"

@@ -6,10 +6,13 @@ from common import reported
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.figures.partition import draw_partition
+from pausefl.figures.style import theme
 
 with reported(snakemake.log[0]):
     dataset = load_dataset(Path(snakemake.input.data))
     partition = load_partition(Path(snakemake.input.partition))
-    title = f"{dataset.name}, {snakemake.wildcards.partition}, seed {snakemake.wildcards.seed}"
-    figure = draw_partition(partition, dataset.train_y, dataset.n_classes, title)
-    figure.savefig(snakemake.output[0], dpi=150, metadata={"Software": "pausefl"})
+    settings, seed = snakemake.params.partition, snakemake.wildcards.seed
+    title = f"{dataset.name}: {settings.labels} labels, {settings.sizes} sizes, seed {seed}"
+    with theme():
+        figure = draw_partition(partition, dataset.train_y, dataset.n_classes, title)
+        figure.savefig(snakemake.output[0], dpi=150, metadata={"Software": "pausefl"})

@@ -20,6 +20,9 @@ _PLAIN = "#3f90da"
 #: Up to this many users each has a bar of its own; beyond, the bars join into a skyline.
 _SEPARATE_BARS = 60
 
+#: Up to this many users there is room for their numbers.
+_NUMBERED = 30
+
 
 def draw_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: int, title: str) -> Figure:
     """Draw the users' data, users sorted by size.
@@ -140,14 +143,15 @@ def _label(figure: Figure, upper: Axes, lower: Axes, partition: Partition, title
     for axes in (upper, lower):
         axes.tick_params(colors=_MUTED, labelsize=8, length=2)
         axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
-    upper.grid(axis="y", color="#e3e3e3", linewidth=0.8)
+        axes.grid(visible=False)
+    upper.grid(visible=True, axis="y", color="#e3e3e3", linewidth=0.8)
     upper.set_axisbelow(True)
 
 
 def _label_users(axes: Axes, order: npt.NDArray[np.int64]) -> None:
     """Mark each user by its number where there is room, else by its rank."""
     n_users = len(order)
-    if n_users <= _SEPARATE_BARS:
+    if n_users <= _NUMBERED:
         axes.set_xticks(range(n_users), [str(user) for user in order])
         axes.set_xlabel("user, by size", color=_INK)
     else:

@@ -37,6 +37,7 @@ class CoordinateMechanism:
         rng
             The noise stream of this user and round.
         """
+        update[np.isnan(update)] = 0  # which would tell for certain that training diverged
         half = np.float32(self.sensitivity / 2)
         np.clip(update, -half, half, out=update)
         update += standard_laplace(len(update), rng) * np.float32(self.sensitivity / epsilon)

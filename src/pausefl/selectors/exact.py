@@ -2,7 +2,8 @@
 
 Pivot-and-Fill for rewards that are a sum of scores over the selection. Sort the users by falling ucb and
 sweep a pivot down the order: the best selection whose users all have at least the pivot's ucb holds the m
-largest scores met so far, which a heap keeps. Sorting dominates: O(K log K) a round.
+largest scores met so far, which a heap keeps. Sorting dominates: O(K log K) a round. Ties between pivots, and
+between users of equal score above the best pivot, are broken at random.
 
 Users never seen have an infinite index. As long as there are m of them, the maximiser is found among them by
 score alone; with fewer, the smallest index of any selection is finite and the sweep is unchanged.
@@ -22,39 +23,26 @@ Users = NDArray[np.int64]
 
 
 @njit(cache=True)
-def _replace_smallest(keys: Floats, ids: Users, key: float, user: int) -> None:
-    """Replace the root of a min-heap held in two parallel arrays, and sift down."""
-    size = keys.shape[0]
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= size:
-            break
-        if child + 1 < size and keys[child + 1] < keys[child]:
-            child += 1
-        if keys[child] >= key:
-            break
-        keys[i], ids[i] = keys[child], ids[child]
-        i = child
-    keys[i], ids[i] = key, user
-
-
-@njit(cache=True)
-def _sweep(bound: Floats, score: Floats, m: int) -> tuple[float, Users]:
-    """Best value and selection, users being sorted by falling ``bound``; positions in that order."""
-    order = np.argsort(score[:m], kind="mergesort")
-    keys, ids = score[:m][order], order.astype(np.int64)  # a sorted array is a heap
-    total = keys.sum()
-    best_value, best_ids = bound[m - 1] + total, ids.copy()
-    for pivot in range(m, bound.shape[0]):
-        if score[pivot] > keys[0]:
-            total += score[pivot] - keys[0]
-            _replace_smallest(keys, ids, score[pivot], pivot)
-            value = bound[pivot] + total
-            if value > best_value:
-                best_value = value
-                best_ids[:] = ids
-    return best_value, best_ids
+def _totals(score: Floats, m: int) -> Floats:
+    """Sum (K - m + 1,) of the m largest scores among the first m, m + 1, ..., K users."""
+    totals = np.empty(score.shape[0] - m + 1)
+    heap = np.sort(score[:m])  # a sorted array is a min-heap
+    totals[0] = heap.sum()
+    for i in range(m, score.shape[0]):
+        entering, total = score[i], totals[i - m]
+        if entering > heap[0]:
+            total += entering - heap[0]
+            parent, child = 0, 1
+            while child < m:
+                if child + 1 < m and heap[child + 1] < heap[child]:
+                    child += 1
+                if heap[child] >= entering:
+                    break
+                heap[parent] = heap[child]
+                parent, child = child, 2 * child + 1
+            heap[parent] = entering
+        totals[i - m + 1] = total
+    return totals
 
 
 def best_unseen(bound: Floats, score: Floats, m: int, shuffled: Users) -> Users | None:
@@ -87,9 +75,11 @@ def pivot_and_fill(bound: Floats, score: Floats, m: int, rng: np.random.Generato
     unseen = best_unseen(bound, score, m, shuffled)
     if unseen is not None:
         return unseen
-    order = shuffled[np.argsort(-bound[shuffled], kind="stable")]
-    _, chosen = _sweep(bound[order], score[order], m)
-    return np.sort(order[chosen])
+    order = np.argsort(-bound)
+    value = bound[order[m - 1 :]] + _totals(score[order], m)
+    lowest = bound[order[m - 1 + rng.choice(np.flatnonzero(value == value.max()))]]
+    pool = shuffled[bound[shuffled] >= lowest]
+    return np.sort(pool[np.argsort(-score[pool], kind="stable")[:m]])
 
 
 class Pause:
@@ -98,7 +88,7 @@ class Pause:
     def __init__(self, reward: AverageReward, exploitation: float) -> None:
         self.reward = reward
         self.exploitation = exploitation
-        _sweep(np.zeros(1), np.zeros(1), 1)  # compile, or load what was compiled, before the first round
+        _totals(np.zeros(1), 1)  # compile, or load what was compiled, before the first round
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""

@@ -13,16 +13,16 @@ def plan_batches(
 ) -> list[NDArray[np.int64]]:
     """Mini-batches of one participation: positions within the user's data.
 
-    Each epoch visits the user's data in a fresh random order; at most ``max_batches`` are made in all. The
-    last batch of an epoch may be short; it is dropped if it is shorter than ``smallest`` and not the only one
-    (batch normalisation cannot train on a single example).
+    Each epoch visits the user's data in a fresh random order, in at most ``max_batches`` batches. The last of
+    them may be short; it is dropped if it is shorter than ``smallest`` and not the only one (batch
+    normalisation cannot train on a single example).
 
     Parameters
     ----------
     n_examples
         Size of the user's data, at least ``smallest``.
     training
-        Batch size, number of epochs, and the largest number of batches.
+        Batch size, number of epochs, and the largest number of batches in one.
     smallest
         Smallest batch the model can train on.
     rng
@@ -31,10 +31,10 @@ def plan_batches(
     batches: list[NDArray[np.int64]] = []
     for _ in range(training.n_epochs):
         order = rng.permutation(n_examples)
-        starts = range(0, n_examples, training.batch_size)
+        starts = range(0, n_examples, training.batch_size)[: training.max_batches]
         batches += [
             order[start : start + training.batch_size]
             for start in starts
             if start == 0 or n_examples - start >= smallest
         ]
-    return batches[: training.max_batches]
+    return batches

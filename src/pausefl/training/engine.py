@@ -20,7 +20,7 @@ from torch.nn import functional
 from pausefl.config import ModelSettings, TrainingSettings
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
-from pausefl.errors import ConfigError
+from pausefl.errors import ConfigError, suggest
 from pausefl.models import MODELS, Mlp, is_batch_norm
 from pausefl.streams import Streams
 from pausefl.training.adam import UserAdam
@@ -33,10 +33,13 @@ Vector = NDArray[np.float32]
 #: Users of one stack: their values, gradients and activations fit in a core's cache.
 _STACK = 16
 _EVALUATION_BATCH = 500
+_DEVICES = ("auto", "cpu", "cuda")
 
 
 def choose_device(name: str) -> torch.device:
     """The device ``auto``, ``cpu`` or ``cuda``; `ConfigError` if CUDA is asked for and there is none."""
+    if name not in _DEVICES:
+        raise ConfigError(f"unknown device '{name}'. {suggest(name, _DEVICES)}")
     if name == "cuda" and not torch.cuda.is_available():
         raise ConfigError(
             "device 'cuda' was asked for, but this machine has no usable CUDA device; use 'cpu'"
@@ -94,6 +97,11 @@ class Trainer:
         Streams of the experiment's seed: initial weights and the order of mini-batches.
     device
         Where to compute.
+
+    Raises
+    ------
+    ConfigError
+        If a user's data, or a batch, are too small for the model to train on.
     """
 
     def __init__(
@@ -115,6 +123,12 @@ class Trainer:
         module = self.flat.module
         self._smallest_batch = 2 if any(is_batch_norm(m) for m in module.modules()) else 1
         self._stack = StackedMlp(module.widths, _STACK, device) if isinstance(module, Mlp) else None
+        fewest = min(training.batch_size, int(partition.sizes.min()))
+        if fewest < self._smallest_batch:
+            raise ConfigError(
+                f"batch normalisation cannot train on batches of {fewest}: raise training.batch_size or"
+                f" partition.min_size to {self._smallest_batch} or more"
+            )
         n_users, persist = len(partition.users), training.optimizer_state == "persist"
         self._adam = UserAdam(n_users, self.layout.n_trainable, training.learning_rate, persist, device)
         self._train_x, self._test_x = (_pixels(x, device) for x in (dataset.train_x, dataset.test_x))

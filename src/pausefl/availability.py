@@ -1,0 +1,45 @@
+"""What of the papers can run: a selector, reward or model that is not there yet is refused by name.
+
+Apart from `pausefl.config`, so that reading a configuration loads neither selectors nor models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pausefl.config import Config, Scenario, check_selectors
+from pausefl.errors import ConfigError
+from pausefl.models import MODELS
+from pausefl.rewards import REWARDS
+from pausefl.selectors import SELECTORS
+
+
+def unavailable(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
+    """List what of a scenario this version cannot run yet, one clause each; empty if it can run."""
+    missing = [f"selector '{name}'" for name in selectors if name not in SELECTORS]
+    if scenario.model.name not in MODELS:
+        missing.append(f"model '{scenario.model.name}'")
+    if scenario.reward.name not in REWARDS:
+        missing.append(f"reward '{scenario.reward.name}'")
+    return missing
+
+
+def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
+    """Raise `ConfigError` unless each selector applies to the scenario and everything it needs exists."""
+    selectors = tuple(selectors)
+    check_selectors(scenario, selectors)
+    missing = unavailable(scenario, selectors)
+    if missing:
+        raise ConfigError(f"scenario '{scenario.name}' cannot run yet: {', '.join(missing)} not available")
+    norms = MODELS[scenario.model.name].norms
+    if scenario.model.norm not in norms:
+        raise ConfigError(
+            f"scenario '{scenario.name}': model.norm = '{scenario.model.norm}' does not apply to model"
+            f" '{scenario.model.name}'. Allowed: {', '.join(norms)}."
+        )
+
+
+def check_table(config: Config) -> None:
+    """Raise `ConfigError` unless every row of the experiment table can run."""
+    for row in config.experiments:
+        check_runnable(config.scenarios[row.scenario], [row.selector])

@@ -1,0 +1,201 @@
+"""The command line: what it prints, what it refuses, and what it can do without."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pausefl.cli import main
+from pausefl.data.dataset import Dataset
+
+ROOT = Path(__file__).parents[2]
+FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
+#: Packages that the workflow needs and a job must not.
+WORKFLOW_ONLY = (
+    "PIL",
+    "jinja2",
+    "jsonschema",
+    "matplotlib",
+    "scipy",
+    "seaborn",
+    "sklearn",
+    "snakemake",
+    "tabulate",
+    "torchvision",
+)
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def pausefl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run the command in the root of the project; exit code, output, errors."""
+    monkeypatch.chdir(ROOT)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["pausefl", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        said = capsys.readouterr()
+        return int(stop.value.code or 0), said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def prepared(digits: Dataset, tmp_path: Path) -> Path:
+    path = tmp_path / "digits.npz"
+    digits.save(path)
+    return path
+
+
+def run_demo(out: Path, *more: object, scenario: str = "demo_small", selector: str = "pause") -> list[object]:
+    return ["run", "--scenario", scenario, "--selector", selector, "--seed", 0, "--out", out, *more]
+
+
+def refused(said: tuple[int, str, str]) -> str:
+    """The message of a refusal, on one line."""
+    code, out, err = said
+    assert code == 2
+    assert "Traceback" not in out + err
+    return " ".join(err.split())
+
+
+def test_run_does_one_job_and_says_what_it_wrote(pausefl: Command, digits: Dataset, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, said, _ = pausefl(*run_demo(out, "--rounds", 3))
+    assert code == 0
+    assert f"Wrote {out}/rounds.parquet" in said
+    assert {path.name for path in out.iterdir()} == FILES
+    rounds = pd.read_parquet(out / "rounds.parquet")
+    assert len(rounds) == 3
+    assert rounds.accuracy.between(0, 1).all()
+
+
+def test_no_train_gives_the_same_selections_without_accuracy(
+    pausefl: Command, prepared: Path, tmp_path: Path
+) -> None:
+    for name, more in (("trained", []), ("alone", ["--no-train"])):
+        assert pausefl(*run_demo(tmp_path / name, "--rounds", 3, "--data", prepared, *more))[0] == 0
+    trained, alone = (pd.read_parquet(tmp_path / name / "rounds.parquet") for name in ("trained", "alone"))
+    pd.testing.assert_frame_equal(trained[list(alone)], alone)
+    assert "accuracy" not in alone
+
+
+def test_the_scenarios_number_of_rounds_is_the_default(
+    pausefl: Command, prepared: Path, tmp_path: Path
+) -> None:
+    more = ["--no-train", "--genie", "--data", prepared]
+    assert pausefl(*run_demo(tmp_path / "out", *more))[0] == 0
+    rounds = pd.read_parquet(tmp_path / "out" / "rounds.parquet")
+    assert len(rounds) == 200
+    assert rounds.pseudo_regret.notna().all()
+
+
+def test_options_are_kept_in_the_summary(pausefl: Command, prepared: Path, tmp_path: Path) -> None:
+    more = ["--rounds", 2, "--threads", 1, "--device", "cpu", "--data", prepared]
+    assert pausefl(*run_demo(tmp_path / "out", *more, selector="sa_pause"))[0] == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    told = {key: summary[key] for key in ("selector", "n_rounds", "n_threads", "device", "seed")}
+    assert told == {"selector": "sa_pause", "n_rounds": 2, "n_threads": 1, "device": "cpu", "seed": 0}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"selector": "puase"}, "Error: unknown selector 'puase'. Did you mean 'pause'?"),
+        ({"scenario": "demo_smal"}, "Error: unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
+        ({"selector": "genie"}, "Error: selector 'genie' does not apply to scenario 'demo_small'"),
+    ],
+)
+def test_misspelt_names_are_answered_with_the_nearest_one(
+    pausefl: Command, tmp_path: Path, wrong: dict[str, str], message: str
+) -> None:
+    assert message in refused(pausefl(*run_demo(tmp_path / "out", **wrong)))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--data", "nowhere.npz"], "nowhere.npz: no such file"),
+        (["--scenarios", "nowhere"], "no scenarios in nowhere"),
+        (["--rounds", 0], "--rounds"),
+        (["--seed", -1], "--seed"),
+        (["--threads", 0], "--threads"),
+        (["--device", "gpu", "--rounds", 1], "auto, cpu, cuda"),
+    ],
+)
+def test_wrong_options_are_refused_with_a_message(
+    pausefl: Command, tmp_path: Path, more: list[object], message: str
+) -> None:
+    assert message in refused(pausefl(*run_demo(tmp_path / "out", *more)))
+
+
+def test_data_of_another_scenario_are_refused(pausefl: Command, digits: Dataset, tmp_path: Path) -> None:
+    other = Dataset("mnist", digits.train_x, digits.train_y, digits.test_x, digits.test_y, 10, "not digits")
+    other.save(tmp_path / "mnist.npz")
+    more = ["--rounds", 1, "--data", tmp_path / "mnist.npz"]
+    message = refused(pausefl(*run_demo(tmp_path / "out", *more)))
+    assert "mnist" in message
+    assert "digits" in message
+
+
+def test_an_output_folder_that_cannot_be_made_is_named(pausefl: Command, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    message = refused(pausefl(*run_demo(tmp_path / "file" / "out")))
+    assert f"Error: cannot write to output folder {tmp_path}/file/out" in message
+
+
+def test_check_lists_the_experiment_table(pausefl: Command) -> None:
+    code, out, _ = pausefl("check", "--config", "config/demo.yaml")
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    for scenario in ("demo_small", "demo_large"):
+        for selector in ("pause", "sa_pause", "random", "fastest", "fedavg", "fedavg_no_privacy"):
+            assert [scenario, selector, "3", "seeds"] in lines
+    assert out.splitlines()[-1].startswith("36 jobs in 2 scenarios")
+
+
+def test_check_refuses_a_configuration_that_is_wrong(pausefl: Command, tmp_path: Path) -> None:
+    assert "no such file" in refused(pausefl("check", "--config", tmp_path / "none.yaml"))
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text((ROOT / "config" / "demo.yaml").read_text().replace("sa_pause", "sa_puase"))
+    assert "sa_puase" in refused(pausefl("check", "--config", wrong))
+
+
+def test_help_names_both_commands(pausefl: Command) -> None:
+    code, out, _ = pausefl("--help")
+    assert code == 0
+    assert "run" in out
+    assert "check" in out
+
+
+def test_a_job_runs_on_prepared_data_without_the_packages_of_the_workflow(
+    prepared: Path, tmp_path: Path
+) -> None:
+    arguments = run_demo(tmp_path / "out", "--rounds", 2, "--data", prepared)
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({WORKFLOW_ONLY!r}));"
+        f" sys.argv = ['pausefl', *{[str(argument) for argument in arguments]!r}];"
+        " from pausefl.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+
+
+def test_the_installed_command_exits_with_2_and_one_message(tmp_path: Path) -> None:
+    command = Path(sys.executable).with_name("pausefl")
+    if not command.is_file():
+        pytest.skip("the command is not installed beside the interpreter")
+    arguments = [str(a) for a in run_demo(tmp_path / "out", selector="puase")]
+    done = subprocess.run([str(command), *arguments], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: unknown selector 'puase'.")
+    assert len(done.stderr.splitlines()) == 1

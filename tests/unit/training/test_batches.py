@@ -1,0 +1,76 @@
+"""Which examples are visited: each once an epoch, in a random order, within the limits of the scenario."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from pausefl.config import TrainingSettings
+from pausefl.training.batches import plan_batches
+
+
+def plan(n_examples: int, smallest: int = 1, seed: int = 0, **changes: Any) -> list[list[int]]:
+    values = {"n_epochs": 1, "batch_size": 20, "max_batches": 10**6} | changes
+    settings = TrainingSettings(n_rounds=1, learning_rate=0.01, optimizer_state="persist", **values)
+    batches = plan_batches(n_examples, settings, smallest, np.random.default_rng(seed))
+    return [batch.tolist() for batch in batches]
+
+
+@given(st.integers(1, 200), st.integers(1, 30), st.integers(1, 3))
+def test_every_epoch_visits_every_example_once(n_examples: int, batch_size: int, n_epochs: int) -> None:
+    batches = plan(n_examples, batch_size=batch_size, n_epochs=n_epochs)
+    assert Counter(chain.from_iterable(batches)) == Counter(dict.fromkeys(range(n_examples), n_epochs))
+    n_full, left = divmod(n_examples, batch_size)
+    assert [len(batch) for batch in batches] == ([batch_size] * n_full + [left] * bool(left)) * n_epochs
+
+
+@given(st.integers(2, 200), st.integers(2, 30))
+def test_a_last_batch_of_one_example_is_dropped_for_batch_normalisation(
+    n_examples: int, batch_size: int
+) -> None:
+    batches = plan(n_examples, smallest=2, batch_size=batch_size)
+    assert min(map(len, batches)) >= 2
+    assert sum(map(len, batches)) == n_examples - (n_examples % batch_size == 1)
+
+
+@given(st.integers(1, 200), st.integers(1, 30), st.integers(1, 8))
+def test_no_more_batches_than_allowed(n_examples: int, batch_size: int, max_batches: int) -> None:
+    batches = plan(n_examples, batch_size=batch_size, max_batches=max_batches)
+    assert len(batches) == min(max_batches, -(-n_examples // batch_size))
+    assert batches == plan(n_examples, batch_size=batch_size)[:max_batches]
+
+
+def test_the_limit_on_batches_holds_in_every_epoch() -> None:
+    # "Most mini-batches of an epoch" in the reference of the configuration.
+    assert len(plan(100, n_epochs=3, max_batches=2)) == 6
+
+
+def test_epochs_come_in_orders_of_their_own() -> None:
+    first, second = plan(50, batch_size=50, n_epochs=2)
+    assert first != second
+
+
+def test_the_stream_alone_fixes_the_plan() -> None:
+    assert plan(50) == plan(50) != plan(50, seed=1)
+
+
+def test_every_example_is_equally_likely_to_come_first() -> None:
+    first = Counter(plan(10, seed=seed, batch_size=1)[0][0] for seed in range(2000))
+    assert len(first) == 10
+    assert stats.chisquare(list(first.values())).pvalue > 1e-4
+
+
+def test_the_only_batch_is_kept_however_short_it_is() -> None:
+    assert plan(1, smallest=2) == [[0]]
+
+
+@pytest.mark.parametrize("smallest", [1, 2])
+def test_a_user_with_fewer_examples_than_a_batch_trains_on_all_of_them(smallest: int) -> None:
+    assert sorted(plan(7, smallest)[0]) == list(range(7))

@@ -1,0 +1,294 @@
+"""The training engine equals a plain loop over users: a module and a torch optimiser each."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from pausefl.config import ModelSettings, TrainingSettings
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.errors import ConfigError, PauseflError
+from pausefl.streams import Streams
+from pausefl.training import LocalUpdates, Trainer, choose_device, engine, model_layout
+from pausefl.training.batches import plan_batches
+from pausefl.training.engine import build_model
+from pausefl.training.flat import FlatModel
+
+CPU = torch.device("cpu")
+FC, CNN = ModelSettings("fc", "none"), ModelSettings("cnn3", "batch")
+
+
+@pytest.fixture
+def double_precision(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Tell an error from rounding, which Adam's first steps amplify: the same code in double precision."""
+    single = engine._pixels
+    monkeypatch.setattr(engine, "_pixels", lambda *given: single(*given).double())
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+def images(n: int, size: int, n_test: int = 40, channels: int = 1, seed: int = 0) -> Dataset:
+    """Noise around one pattern a class, easy enough to learn."""
+    rng = np.random.default_rng(seed)
+    patterns = rng.integers(0, 200, (4, channels, size, size))
+    y = rng.integers(0, 4, n + n_test)
+    x = (patterns[y] + rng.integers(0, 56, (n + n_test, channels, size, size))).astype(np.uint8)
+    return Dataset("noise", x[:n], y[:n], x[n:], y[n:], 4, "drawn")
+
+
+def partition(sizes: list[int]) -> Partition:
+    order = np.random.default_rng(9).permutation(sum(sizes))
+    users = np.split(order, np.cumsum(sizes)[:-1])
+    return Partition(tuple(users), np.ones(len(sizes)), np.arange(0))
+
+
+def training(optimizer_state: str = "persist", **changes: Any) -> TrainingSettings:
+    values = {"n_epochs": 1, "batch_size": 20, "max_batches": 100} | changes
+    return TrainingSettings(n_rounds=1, learning_rate=0.01, optimizer_state=optimizer_state, **values)
+
+
+class PlainLoop:
+    """What the engine is to compute, as slowly and plainly as possible, in contiguous memory."""
+
+    def __init__(
+        self,
+        model: ModelSettings,
+        settings: TrainingSettings,
+        data: Dataset,
+        share: Partition,
+        streams: Streams,
+    ) -> None:
+        self.settings, self.data, self.share, self.streams = settings, data, share, streams
+        self.initial = build_model(model, data, streams)
+        self.smallest = 2 if model.norm == "batch" else 1
+        self.modules: dict[int, tuple[nn.Module, torch.optim.Optimizer]] = {}
+
+    def train(self, start: nn.Module, user: int, round: int) -> tuple[nn.Module, float, int]:
+        """The local model of a user, its summed loss and the number of examples visited."""
+        if user not in self.modules or self.settings.optimizer_state == "reset":
+            module = copy.deepcopy(start)
+            self.modules[user] = module, torch.optim.Adam(module.parameters(), lr=self.settings.learning_rate)
+        module, optimiser = self.modules[user]
+        module.load_state_dict(start.state_dict())
+        module.train()
+        rng, mine = self.streams.generator("batches", user=user, round=round), self.share.users[user]
+        dtype, loss_sum, n_visited = torch.get_default_dtype(), 0.0, 0
+        for batch in plan_batches(len(mine), self.settings, self.smallest, rng):
+            x = (torch.from_numpy(self.data.train_x[mine[batch]].astype(np.float32)) / 127.5 - 1).to(dtype)
+            loss = functional.cross_entropy(module(x), torch.from_numpy(self.data.train_y[mine[batch]]))
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            loss_sum += loss.item() * len(batch)
+            n_visited += len(batch)
+        return module, loss_sum, n_visited
+
+
+def flat(module: nn.Module) -> Any:
+    return FlatModel(copy.deepcopy(module), CPU).values.numpy()
+
+
+def by_user(updates: list[LocalUpdates]) -> dict[int, Any]:
+    return {int(u): row for local in updates for u, row in zip(local.users, local.updates, strict=True)}
+
+
+def compare(
+    model: ModelSettings,
+    data: Dataset,
+    sizes: list[int],
+    settings: TrainingSettings,
+    rounds: Any,
+    atol: float,
+) -> None:
+    """Updates by engine and plain loop; a round starts where the last user ended the round before."""
+    share, streams = partition(sizes), Streams(3)
+    trainer = Trainer(model, settings, data, share, streams, CPU)
+    plain = PlainLoop(model, settings, data, share, streams)
+    start = plain.initial
+    for t, users in enumerate(rounds, start=1):
+        theta = flat(start)
+        found = list(trainer.train(theta, np.array(users), t))
+        updates, loss_sum, n_visited = by_user(found), 0.0, 0
+        assert sorted(updates) == sorted(users)
+        for user in users:
+            local, loss, n = plain.train(start, user, t)
+            np.testing.assert_allclose(updates[user], flat(local) - theta, atol=atol)
+            assert np.abs(updates[user]).max() > 100 * atol
+            loss_sum, n_visited = loss_sum + loss, n_visited + n
+        assert sum(local.loss_sum for local in found) == pytest.approx(loss_sum, rel=1e-3)
+        assert sum(local.n_visited for local in found) == n_visited
+        start = copy.deepcopy(local)
+
+
+@pytest.mark.parametrize("settings", [training(), training("reset"), training(n_epochs=2, max_batches=3)])
+def test_dense_networks_of_users_of_different_sizes_equal_a_plain_loop(settings: TrainingSettings) -> None:
+    sizes = [1, 7, 20, 21, 45, 60]
+    rounds = [[0, 1, 2, 3, 4, 5], [5, 0, 3], [4], [1, 3, 4, 5]]
+    compare(FC, images(sum(sizes), 6), sizes, settings, rounds, atol=1e-5)
+
+
+def test_more_users_than_are_trained_at_once_equal_a_plain_loop() -> None:
+    sizes = [5 + 3 * (k % 7) for k in range(40)]
+    compare(FC, images(sum(sizes), 4), sizes, training(), [list(range(40)), list(range(0, 40, 2))], atol=1e-5)
+
+
+def test_colour_images_enter_dense_networks_in_the_right_order() -> None:
+    compare(FC, images(50, 5, channels=3), [20, 30], training(), [[0, 1]], atol=1e-5)
+
+
+@pytest.mark.usefixtures("double_precision")
+@pytest.mark.parametrize("model", [FC, CNN, ModelSettings("cnn3", "group")], ids=lambda m: m.norm)
+@pytest.mark.parametrize("optimizer_state", ["persist", "reset"])
+def test_every_network_equals_a_plain_loop_in_double_precision(
+    model: ModelSettings, optimizer_state: str
+) -> None:
+    sizes = [21, 45, 4]
+    compare(model, images(70, 22), sizes, training(optimizer_state), [[0, 1], [2, 1], [0, 1, 2]], atol=1e-8)
+
+
+def test_training_learns() -> None:
+    data = images(200, 6)
+    trainer = Trainer(FC, training(), data, partition([200]), Streams(0), CPU)
+    theta = trainer.initial
+    before = trainer.evaluate(theta)
+    for t in range(1, 11):
+        (local,) = trainer.train(theta, np.array([0]), t)
+        theta = theta + local.updates[0]
+    assert trainer.evaluate(theta)[0] > 0.95 > before[0]
+
+
+@pytest.mark.parametrize("model", [FC, CNN])
+def test_a_users_update_does_not_depend_on_who_else_takes_part(model: ModelSettings) -> None:
+    data, share = images(60, 22), partition([15, 25, 20])
+    alone, together = (Trainer(model, training(), data, share, Streams(0), CPU) for _ in range(2))
+    theta = alone.initial
+    expected = by_user(list(alone.train(theta, np.array([1]), 4)))[1]
+    found = by_user(list(together.train(theta, np.array([0, 1, 2]), 4)))[1]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_the_global_model_is_not_changed_by_training() -> None:
+    for model in (FC, CNN):
+        trainer = Trainer(model, training(), images(60, 22), partition([30, 30]), Streams(0), CPU)
+        theta = trainer.initial.copy()
+        list(trainer.train(theta, np.array([0, 1]), 1))
+        np.testing.assert_array_equal(theta, trainer.initial)
+
+
+@pytest.mark.parametrize("model", [FC, CNN])
+@pytest.mark.parametrize("n_test", [40, 1201])
+def test_accuracy_and_loss_are_those_of_scikit_learn(model: ModelSettings, n_test: int) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    data = images(60, 22, n_test)
+    trainer = Trainer(model, training(), data, partition([60]), Streams(0), CPU)
+    (local,) = trainer.train(trainer.initial, np.array([0]), 1)
+    theta = trainer.initial + local.updates[0]
+    net = build_model(model, data, Streams(1))
+    FlatModel(net, CPU).values.copy_(torch.from_numpy(theta))
+    with torch.no_grad():
+        logits = net.eval()(torch.from_numpy(data.test_x).float() / 127.5 - 1)
+    probability = logits.double().softmax(1).numpy()
+    accuracy, loss = trainer.evaluate(theta)
+    assert accuracy == pytest.approx(
+        metrics.accuracy_score(data.test_y, probability.argmax(1)), abs=1.5 / n_test
+    )
+    expected = metrics.log_loss(data.test_y, probability, labels=range(4))
+    assert loss == pytest.approx(expected, rel=1e-4)
+
+
+def test_evaluating_between_rounds_changes_nothing() -> None:
+    data, share = images(60, 22), partition([60])
+    ends = []
+    for evaluate in (True, False):
+        trainer = Trainer(CNN, training(), data, share, Streams(0), CPU)
+        for t in (1, 2):
+            (local,) = trainer.train(trainer.initial, np.array([0]), t)
+            if evaluate:
+                trainer.evaluate(local.updates[0])
+        ends.append(local.updates[0].copy())
+    np.testing.assert_array_equal(*ends)
+
+
+def test_initial_weights_are_fixed_by_the_seed_alone() -> None:
+    data = images(60, 22)
+    torch.manual_seed(1)
+    first = Trainer(FC, training(), data, partition([60]), Streams(0), CPU).initial
+    torch.manual_seed(2)
+    state = torch.get_rng_state()
+    second = Trainer(FC, training("reset"), data, partition([20, 40]), Streams(0), CPU).initial
+    np.testing.assert_array_equal(first, second)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not np.array_equal(first, Trainer(FC, training(), data, partition([60]), Streams(1), CPU).initial)
+
+
+def test_pixels_are_scaled_to_minus_one_and_one() -> None:
+    # A linear model with all weights 1 and no bias sums its inputs, half of them black, one white.
+    x = np.zeros((2, 1, 1, 3), np.uint8)
+    x[:, 0, 0, 0] = 255
+    data = Dataset("three pixels", x, np.zeros(2, np.int64), x, np.zeros(2, np.int64), 2, "made")
+    trainer = Trainer(FC, training(), data, partition([2]), Streams(0), CPU)
+    net = build_model(FC, data, Streams(0))
+    flat_net = FlatModel(net, CPU)
+    with torch.no_grad():
+        expected = functional.cross_entropy(net(torch.tensor([[1.0, -1, -1]])), torch.tensor([0]))
+    assert trainer.evaluate(flat_net.values.numpy())[1] == pytest.approx(float(expected), rel=1e-5)
+
+
+def test_the_layout_is_known_without_training() -> None:
+    data = images(60, 22)
+    for model in (FC, CNN):
+        trainer = Trainer(model, training(), data, partition([60]), Streams(5), CPU)
+        assert model_layout(model, data) == trainer.layout
+
+
+@pytest.mark.parametrize(
+    ("sizes", "batch_size"), [([59, 1], 20), ([60], 1)], ids=["one example", "batches of one"]
+)
+def test_users_on_whom_batch_normalisation_cannot_train_are_refused_at_once(
+    sizes: list[int], batch_size: int
+) -> None:
+    settings = training(batch_size=batch_size)
+    with pytest.raises(PauseflError):
+        Trainer(CNN, settings, images(60, 22), partition(sizes), Streams(0), CPU)
+
+
+def test_cuda_is_refused_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ConfigError, match="no usable CUDA device; use 'cpu'"):
+        choose_device("cuda")
+    assert choose_device("auto") == choose_device("cpu") == CPU
+
+
+def test_auto_prefers_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert choose_device("auto").type == "cuda"
+    assert choose_device("cpu") == CPU
+
+
+@pytest.mark.parametrize("name", ["gpu", "CPU", "cdua", ""])
+def test_unknown_devices_are_refused_with_the_names_there_are(name: str) -> None:
+    with pytest.raises(ConfigError, match="auto, cpu, cuda"):
+        choose_device(name)
+
+
+def test_a_loss_is_the_mean_over_all_examples_visited() -> None:
+    data, share = images(50, 6), partition([50])
+    trainer = Trainer(FC, training(batch_size=50), data, share, Streams(0), CPU)
+    (local,) = trainer.train(trainer.initial, np.array([0]), 1)
+    net = build_model(FC, data, Streams(0))
+    with torch.no_grad():
+        x = torch.from_numpy(data.train_x).float() / 127.5 - 1
+        expected = functional.cross_entropy(net(x), torch.from_numpy(data.train_y))
+    assert local.n_visited == 50
+    assert local.loss_sum / 50 == pytest.approx(float(expected), rel=1e-5)
+    assert math.isfinite(local.loss_sum)
