@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pausefl.availability import check_runnable
+from pausefl.availability import check_runnable, check_table
 from pausefl.config import (
     KNOWN_SELECTORS,
     Experiment,
