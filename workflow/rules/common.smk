@@ -9,7 +9,6 @@ from pausefl.config import (
     load_scenario,
     read_yaml,
     scenario_names,
-    unavailable,
 )
 from pausefl.data.partition import check_partition, partition_key
 from pausefl.data.sources import (
