@@ -1,0 +1,88 @@
+"""Time and memory of whole jobs, for each scenario and selector of the experiment table.
+
+Every job is a process of its own, ``pausefl run``, on one core. With ``--rounds`` only that many rounds are
+run, and the time of the others is extrapolated from the stages of the rounds that were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from pausefl.config import Scenario, load_config, read_yaml
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One job: wall-clock seconds from start to exit, seconds of its rounds, peak memory."""
+
+    wall_s: float
+    rounds_s: float
+    n_rounds: int
+    peak_mb: float
+
+    def whole_job_s(self, n_rounds: int) -> float:
+        """Seconds of a job of ``n_rounds``: the overhead once, the rounds in proportion."""
+        return self.wall_s - self.rounds_s + self.rounds_s * n_rounds / self.n_rounds
+
+
+def measure(scenario: Scenario, selector: str, arguments: argparse.Namespace) -> Measurement:
+    """Run one job in a temporary folder."""
+    n_rounds = arguments.rounds or scenario.training.n_rounds
+    folder = {"cifar10": arguments.cifar10_folder}.get(scenario.data.source)
+    with tempfile.TemporaryDirectory() as out:
+        command = [
+            *(sys.executable, "-c", "from pausefl.cli import main; main()", "run"),
+            *("--scenario", scenario.name, "--selector", selector, "--seed", "0", "--out", out),
+            *("--rounds", str(n_rounds), "--data-root", str(arguments.data_root)),
+            *(["--data-folder", folder] if folder else []),
+            *(["--no-train"] if arguments.no_train else []),
+        ]
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        wall = time.perf_counter() - start
+        summary = json.loads((Path(out) / "summary.json").read_text("utf-8"))
+    stages = sum(seconds for stage, seconds in summary["timings_s"].items() if stage != "total")
+    return Measurement(wall, stages, n_rounds, summary["peak_memory_bytes"] / 1e6)
+
+
+def main() -> None:
+    """Measure and print one row a scenario and selector."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--config", type=Path, default=Path("config/config.yaml"))
+    parser.add_argument("--scenario", help="only this scenario of the table")
+    parser.add_argument("--data-root", type=Path, default=Path("data/raw"))
+    parser.add_argument("--cifar10-folder", help="class folders under the data root, in place of CIFAR-10")
+    parser.add_argument("--rounds", type=int, help="rounds to run; all of them by default")
+    parser.add_argument("--no-train", action="store_true", help="selection alone")
+    arguments = parser.parse_args()
+
+    config = load_config(read_yaml(arguments.config))
+    seeds: dict[tuple[str, str], int] = {}
+    for row in config.experiments:
+        if arguments.scenario in (None, row.scenario):
+            seeds[row.scenario, row.selector] = seeds.get((row.scenario, row.selector), 0) + 1
+    print("| scenario | selector | measured (s) | rounds | ms a round | job (s) | seeds (core-h) | MB |")
+    print("| :-- | :-- | --: | --: | --: | --: | --: | --: |")
+    total = 0.0
+    for (name, selector), n_seeds in seeds.items():
+        scenario = config.scenarios[name]
+        m = measure(scenario, selector, arguments)
+        job = m.whole_job_s(scenario.training.n_rounds)
+        total += job * n_seeds / 3600
+        print(
+            f"| {name} | {selector} | {m.wall_s:.1f} | {m.n_rounds} | {1e3 * m.rounds_s / m.n_rounds:.1f}"
+            f" | {job:.0f} | {job * n_seeds / 3600:.2f} | {m.peak_mb:.0f} |",
+            flush=True,
+        )
+    print(f"\nTogether {total:.1f} core-hours.")
+
+
+if __name__ == "__main__":
+    main()
