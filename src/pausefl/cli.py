@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pausefl.errors import DataError, PauseflError
+from pausefl.errors import PauseflError
 
 app = typer.Typer(
     help="Privacy-aware bandit user selection for federated learning.",
@@ -57,8 +57,6 @@ def run(
     folders = {loaded.data.source: data_folder} if data_folder is not None else {}
     raw = RawData(data_root, download, folders)
     dataset = load_dataset(data) if data is not None else prepare(loaded.data, raw)
-    if dataset.name != loaded.data.source:
-        raise DataError(f"{data} holds '{dataset.name}'; scenario '{scenario}' needs '{loaded.data.source}'")
     partition = make_partition(
         dataset.train_y, loaded.data, loaded.partition, loaded.network.n_users, Streams(seed)
     )

@@ -18,6 +18,7 @@ from pausefl.availability import check_runnable
 from pausefl.config import Scenario
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
+from pausefl.errors import DataError
 from pausefl.files import check_writable
 from pausefl.provenance import code_hash, hardware, peak_memory_bytes, versions
 from pausefl.simulation import Result, Simulation
@@ -64,12 +65,15 @@ def run_job(
     ------
     ConfigError
         If the scenario cannot run with the selector, or the device is not there.
+    DataError
+        If data or partition are not of the kind that the scenario asks for.
     PauseflError
         If ``out`` cannot be written to. Found before anything runs.
     """
     import torch
 
     check_runnable(job.scenario, [job.selector])
+    _check_data(job.scenario, dataset, partition)
     check_writable(out)
     torch.set_num_threads(job.n_threads)
     start = time.perf_counter()
@@ -98,6 +102,17 @@ def run_job(
         "peak_memory_bytes": peak_memory_bytes(),
     }
     _write(result, summary, out)
+
+
+def _check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> None:
+    """Raise `DataError` unless data and partition are of the kind that the scenario asks for."""
+    needed = (scenario.data.source, scenario.network.n_users)
+    given = (dataset.name, len(partition.users))
+    if given != needed:
+        raise DataError(
+            f"scenario '{scenario.name}' needs data set '{needed[0]}' shared by {needed[1]} users, but was given"
+            f" '{given[0]}' shared by {given[1]}"
+        )
 
 
 def _write(result: Result, summary: dict[str, Any], out: Path) -> None:

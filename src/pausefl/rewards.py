@@ -20,7 +20,10 @@ Users = NDArray[np.int64]
 
 
 def generalization(history: History, beta: float) -> Floats:
-    """g_k (K,) in [-1, 1]: how much less a user took part than its share of the data (v2, eq. 8)."""
+    """g_k (K,): how much less a user took part than its share of the data (v2, eq. 8).
+
+    In [-1, 1] as long as no user holds more than 1 / m of all data.
+    """
     share = history.n_selected * history.data_size / history.data_size.sum()
     gap = share - history.participations / history.round
     return np.asarray(np.abs(gap) ** beta * np.sign(gap))

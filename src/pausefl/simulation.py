@@ -191,4 +191,4 @@ class Simulation:
         rng = self.streams.generator("select/genie", round=t)
         best = pivot_and_fill(self.speeds, self.reward.scores(self.history), len(users), rng)
         ours, genies = (self.reward.value(self.history, s, self.speeds[s]) for s in (users, best))
-        return genies - ours
+        return max(genies - ours, 0.0)  # below 0 by rounding only

@@ -6,12 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from pausefl.config import RawData, Scenario, load_scenario
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.data.sources import prepare
 from pausefl.streams import Streams
+
+# A busy machine is no reason to fail.
+settings.register_profile("pausefl", deadline=None)
+settings.load_profile("pausefl")
 
 ROOT = Path(__file__).parents[2]
 
