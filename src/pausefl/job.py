@@ -110,8 +110,8 @@ def _check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> N
     given = (dataset.name, len(partition.users))
     if given != needed:
         raise DataError(
-            f"scenario '{scenario.name}' needs data set '{needed[0]}' shared by {needed[1]} users, but was given"
-            f" '{given[0]}' shared by {given[1]}"
+            f"scenario '{scenario.name}' needs data set '{needed[0]}' shared by {needed[1]} users, but was"
+            f" given '{given[0]}' shared by {given[1]}"
         )
 
 

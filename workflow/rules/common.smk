@@ -36,11 +36,7 @@ CONFIG = checked(load_config, config, "configuration")
 DEMO = checked(load_config, read_yaml(Path("config/demo.yaml")), "config/demo.yaml")
 SCENARIOS = DEMO.scenarios | CONFIG.scenarios
 EXPERIMENTS = {
-    name: [
-        row
-        for row in (CONFIG if name in CONFIG.scenarios else DEMO).experiments
-        if row.scenario == name
-    ]
+    name: [row for row in (CONFIG if name in CONFIG.scenarios else DEMO).experiments if row.scenario == name]
     for name in SCENARIOS
 }
 SEEDS = {name: sorted({row.seed for row in rows}) for name, rows in EXPERIMENTS.items()}
@@ -81,18 +77,14 @@ def scenario_of(wildcards):
     """A scenario whose users share the data of the partition that the wildcards name."""
     wanted = (wildcards.dataset, wildcards.partition)
     return next(
-        s
-        for s in SCENARIOS.values()
-        if (dataset_key(s.data, CONFIG.raw), partition_key(s)) == wanted
+        s for s in SCENARIOS.values() if (dataset_key(s.data, CONFIG.raw), partition_key(s)) == wanted
     )
 
 
 def figure_caption(name, kind):
     """What the caption of a scenario's figure or table states."""
     scenario = SCENARIOS[name]
-    return caption_facts(
-        scenario, SEEDS[name], describe_origin(scenario.data, CONFIG.raw), kind
-    )
+    return caption_facts(scenario, SEEDS[name], describe_origin(scenario.data, CONFIG.raw), kind)
 
 
 def job_minutes(wildcards, attempt):
@@ -102,10 +94,7 @@ def job_minutes(wildcards, attempt):
 
 def figure_paths(name, kind):
     """The files of a figure."""
-    return [
-        f"results/figures/{name}/{kind}.{extension}"
-        for extension in ("pdf", "png", "json")
-    ]
+    return [f"results/figures/{name}/{kind}.{extension}" for extension in ("pdf", "png", "json")]
 
 
 def run_files(name):
@@ -144,9 +133,7 @@ def refuse(wildcards):
                 f"'{wildcards.name}' needs scenario '{name}', which the configuration's table does not list.{why}"
             )
     targets = {rule.name for rule in workflow.rules if not rule.output}
-    raise WorkflowError(
-        f"unknown target '{wildcards.name}'. {suggest(wildcards.name, targets)}"
-    )
+    raise WorkflowError(f"unknown target '{wildcards.name}'. {suggest(wildcards.name, targets)}")
 
 
 # A job of the workflow reads this file again, but need not check again, nor load what checks.

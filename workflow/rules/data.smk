@@ -60,9 +60,7 @@ rule draw_partition:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        caption=lambda wildcards: figure_caption(
-            scenario_of(wildcards).name, "partition"
-        ),
+        caption=lambda wildcards: figure_caption(scenario_of(wildcards).name, "partition"),
         partition=lambda wildcards: scenario_of(wildcards).partition,
         code=code_hash("pausefl.figures.partition", "pausefl.figures.style"),
     script:

@@ -1,7 +1,6 @@
-# One figure a scenario and kind, drawn from the scenario's table.
+# One figure a scenario and kind, drawn from the scenario's table. A rule for each kind, as the path of a
+# caption holds no wildcards.
 
-
-# A rule for each kind, as the path of a caption holds no wildcards.
 for curve in CURVES:
 
     rule:
@@ -10,8 +9,7 @@ for curve in CURVES:
         input:
             rounds="results/tables/{scenario}/rounds.parquet",
             summaries=lambda wildcards: [
-                f"{run_folder(row)}/summary.json"
-                for row in EXPERIMENTS[wildcards.scenario]
+                f"{run_folder(row)}/summary.json" for row in EXPERIMENTS[wildcards.scenario]
             ],
         output:
             pdf="results/figures/{scenario}/{kind}.pdf",

@@ -21,9 +21,7 @@ rule table:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        runs=lambda wildcards: {
-            row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]
-        },
+        runs=lambda wildcards: {row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]},
         caption=lambda wildcards: figure_caption(wildcards.scenario, "summary"),
         code=code_hash("pausefl.tables", "pausefl.figures.style"),
     script:
