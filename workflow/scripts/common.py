@@ -1,24 +1,34 @@
-"""What every script of the workflow does with a failure."""
+"""The log of a rule, and what every script of the workflow does with a failure."""
 
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 from pausefl.errors import PauseflError
 
 
 @contextmanager
-def reported(log: str) -> Iterator[None]:
-    """Write a failure to the rule's log; what the user can act on is a message on the screen as well."""
-    Path(log).write_text("", encoding="utf-8")
-    try:
-        yield
-    except PauseflError as error:
-        Path(log).write_text(f"Error: {error}\n", encoding="utf-8")
-        print(f"\nError: {error}\n", file=sys.stderr)
-        raise SystemExit(1) from None
-    except Exception:
-        Path(log).write_text(traceback.format_exc(), encoding="utf-8")
-        raise
+def logged(path: str) -> Iterator[Callable[[str], None]]:
+    """Keep the rule's log: yields a function that adds a line with the time of day.
+
+    A failure goes to the log too; what the user can act on is a message on the screen as well.
+    """
+    with Path(path).open("w", encoding="utf-8") as log:
+
+        def note(text: str) -> None:
+            print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {text}", file=log, flush=True)
+
+        note("started")
+        try:
+            yield note
+        except PauseflError as error:
+            note(f"Error: {error}")
+            print(f"\nError: {error}\n", file=sys.stderr)
+            raise SystemExit(1) from None
+        except Exception:
+            note(traceback.format_exc())
+            raise
+        note("finished")

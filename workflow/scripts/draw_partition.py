@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from common import reported
+from common import logged
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.figures.partition import draw_partition
 from pausefl.figures.style import theme
 
-with reported(snakemake.log[0]):
+with logged(snakemake.log[0]):
     dataset = load_dataset(Path(snakemake.input.data))
     partition = load_partition(Path(snakemake.input.partition))
     settings, seed = snakemake.params.partition, snakemake.wildcards.seed

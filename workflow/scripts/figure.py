@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from common import reported
+from common import logged
 from pausefl.config import scenario_from_dict
 from pausefl.figures.curves import draw
 from pausefl.figures.style import save
 
-with reported(snakemake.log[0]):
+with logged(snakemake.log[0]):
     scenario = scenario_from_dict(snakemake.params.scenario)
     kind = snakemake.wildcards.kind
     figure = draw(kind, pd.read_parquet(snakemake.input.rounds), scenario)

@@ -1,28 +1,28 @@
 """Run one federated job."""
 
+from itertools import count
 from pathlib import Path
 
-from common import reported
+from common import logged
 from pausefl.config import scenario_from_dict
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.job import Job, run_job
 
 wildcards = snakemake.wildcards
-with reported(snakemake.log[0]):
+with logged(snakemake.log[0]) as note:
     # A job is not told what only tables and figures read, so that editing those reruns no job.
     presentation = {"title": wildcards.scenario, "selectors": [wildcards.selector], "figures": {}}
     scenario = scenario_from_dict({**snakemake.params.settings, **presentation})
-    job = Job(
-        scenario,
-        wildcards.selector,
-        int(wildcards.seed),
-        scenario.training.n_rounds,
-        n_threads=snakemake.threads,
-    )
-    run_job(
-        job,
-        load_dataset(Path(snakemake.input.data)),
-        load_partition(Path(snakemake.input.partition)),
-        Path(snakemake.output.rounds).parent,
-    )
+    n_rounds, rounds = scenario.training.n_rounds, count(1)
+
+    def on_round() -> None:
+        """Note every tenth of the job."""
+        t = next(rounds)
+        if t * 10 // n_rounds > (t - 1) * 10 // n_rounds:
+            note(f"round {t} of {n_rounds}")
+
+    job = Job(scenario, wildcards.selector, int(wildcards.seed), n_rounds, n_threads=snakemake.threads)
+    dataset = load_dataset(Path(snakemake.input.data))
+    partition = load_partition(Path(snakemake.input.partition))
+    run_job(job, dataset, partition, Path(snakemake.output.rounds).parent, on_round)

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from common import reported
+from common import logged
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import make_partition
 from pausefl.streams import Streams
 
 params = snakemake.params
-with reported(snakemake.log[0]):
+with logged(snakemake.log[0]):
     labels = load_dataset(Path(snakemake.input.data)).train_y
     streams = Streams(int(snakemake.wildcards.seed))
     partition = make_partition(labels, params.data, params.partition, params.n_users, streams)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from common import reported
+from common import logged
 from pausefl.data.sources import prepare
 
-with reported(snakemake.log[0]):
+with logged(snakemake.log[0]):
     prepare(snakemake.params.settings, snakemake.params.raw).save(Path(snakemake.output[0]))

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from common import reported
+from common import logged
 from pausefl.figures.style import style_of
 from pausefl.tables import across_seeds, collect, read_summaries, summarise, to_markdown
 
 output = snakemake.output
-with reported(snakemake.log[0]):
+with logged(snakemake.log[0]):
     runs = {row: Path(folder) for row, folder in snakemake.params.runs.items()}
     rounds = collect(runs)
     summary = summarise(rounds, read_summaries(runs))
