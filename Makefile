@@ -24,7 +24,7 @@ reproduce: .venv/installed ## run every experiment of config/config.yaml: many h
 		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/'
 
 test: .venv/installed ## run the tests
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses auto --dist loadscope
 
 lint: .venv/installed ## check style, types and the workflow
 	$(BIN)/ruff check .
