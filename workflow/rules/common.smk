@@ -123,6 +123,8 @@ def scenario_outputs(name):
 
 def refuse(wildcards):
     """Say why a name that is no target cannot be asked for."""
+    from pausefl.availability import unavailable  # loads every selector and model, so only when needed
+
     folder = Path(config["scenarios"])
     for name in scenario_names(folder):
         scenario = load_scenario(name, folder)
