@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,11 +27,15 @@ Users = NDArray[np.int64]
 Vector = NDArray[np.float32]
 
 
+#: Stages of a round that are timed.
+STAGES = ("selection", "training", "noise", "evaluation")
+
+
 @dataclass
 class Stopwatch:
-    """Seconds spent in each named stage."""
+    """Seconds spent in each of `STAGES`."""
 
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -124,7 +127,7 @@ class Simulation:
             if diverged_round is None and not np.isfinite(self.theta).all():
                 diverged_round = t
             on_round()
-        return Result(pd.DataFrame(rows), self.ledger.table(), dict(self.watch.seconds), diverged_round)
+        return Result(pd.DataFrame(rows), self.ledger.table(), self.watch.seconds, diverged_round)
 
     def _round(self, t: int) -> dict[str, object]:
         """One round of the loop; returns its row."""

@@ -113,7 +113,7 @@ def test_the_summary_tells_what_ran_where_and_how_long(start: Callable[..., Path
 def test_a_job_without_training_says_so(start: Callable[..., Path]) -> None:
     summary = json.loads((start(train=False) / "summary.json").read_text(encoding="utf-8"))
     assert (summary["trained"], summary["device"]) == (False, None)
-    assert set(summary["timings_s"]) == {"selection", "total"}
+    assert [stage for stage, seconds in summary["timings_s"].items() if seconds > 0] == ["selection", "total"]
 
 
 def test_the_summary_is_strict_json_even_without_privacy(start: Callable[..., Path]) -> None:

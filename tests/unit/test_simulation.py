@@ -175,7 +175,7 @@ def test_selection_alone_gives_what_the_trained_job_gives(simulate: Simulate, se
     trained, alone = simulate(selector), simulate(selector, train=False)
     pd.testing.assert_frame_equal(trained.rounds[ALONE], alone.rounds)
     pd.testing.assert_frame_equal(trained.ledger, alone.ledger)
-    assert list(alone.seconds) == ["selection"]
+    assert [stage for stage, seconds in alone.seconds.items() if seconds > 0] == ["selection"]
     assert set(trained.seconds) == {"selection", "training", "noise", "evaluation"}
 
 

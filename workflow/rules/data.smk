@@ -55,6 +55,8 @@ rule draw_partition:
         ),
     log:
         "results/logs/draw_partition/{dataset}/{partition}/seed-{seed}.log",
+    benchmark:
+        "results/benchmarks/draw_partition/{dataset}/{partition}/seed-{seed}.tsv"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,

@@ -23,6 +23,8 @@ for curve in CURVES:
             sidecar="results/figures/{scenario}/{kind}.json",
         log:
             "results/logs/figure/{scenario}/{kind}.log",
+        benchmark:
+            "results/benchmarks/figure/{scenario}/{kind}.tsv"
         wildcard_constraints:
             kind=curve,
         threads: 1

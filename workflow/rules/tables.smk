@@ -16,6 +16,8 @@ rule table:
         text="results/tables/{scenario}/summary.md",
     log:
         "results/logs/table/{scenario}.log",
+    benchmark:
+        "results/benchmarks/table/{scenario}.tsv"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
