@@ -87,6 +87,13 @@ def figure_caption(name, kind):
     return caption_facts(scenario, SEEDS[name], describe_origin(scenario.data, CONFIG.raw), kind)
 
 
+def figure_title(name):
+    """The title of a scenario, and that its images are not the official ones where they are not."""
+    scenario = SCENARIOS[name]
+    substitute = scenario.data.source in CONFIG.raw.folders
+    return f"{scenario.title} (re-encoded images)" if substitute else scenario.title
+
+
 def job_minutes(wildcards, attempt):
     """A generous limit: a dense network trains everyone in minutes, a CNN on one core takes hours."""
     return attempt * (60 if SCENARIOS[wildcards.scenario].model.name == "fc" else 720)

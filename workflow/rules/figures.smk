@@ -32,7 +32,8 @@ for curve in CURVES:
             mem_mb=lambda wildcards, attempt: 2000 * attempt,
             runtime=lambda wildcards, attempt: 10 * attempt,
         params:
-            scenario=lambda wildcards: SCENARIOS[wildcards.scenario].as_dict(),
+            scenario=lambda wildcards: SCENARIOS[wildcards.scenario].as_dict()
+            | {"title": figure_title(wildcards.scenario)},
             caption=lambda wildcards: figure_caption(wildcards.scenario, wildcards.kind),
             code=code_hash("pausefl.figures.curves"),
         script:

@@ -12,10 +12,13 @@ output = snakemake.output
 with logged(snakemake.log[0]):
     runs = {row: Path(folder) for row, folder in snakemake.params.runs.items()}
     rounds = collect(runs)
-    summary = summarise(rounds, read_summaries(runs))
+    summaries = read_summaries(runs)
+    summary = summarise(rounds, summaries)
     across: pd.DataFrame = across_seeds(summary)
     rounds.to_parquet(output.rounds, index=False)
     summary.to_csv(output.runs, index=False)
     across.to_csv(output.summary, index=False)
     labels = {selector: style_of(selector).label for selector in across["selector"]}
-    Path(output.text).write_text(to_markdown(across, labels), encoding="utf-8")
+    origins = sorted({run["dataset_origin"] for run in summaries.values()})
+    text = f"{to_markdown(across, labels)}\nData: {'; '.join(origins)}.\n"
+    Path(output.text).write_text(text, encoding="utf-8")
