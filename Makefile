@@ -4,7 +4,7 @@ CORES ?= all
 BIN := .venv/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 
-.PHONY: help demo reproduce report test lint format docs constraints clean
+.PHONY: help demo reproduce test lint format docs constraints clean
 
 help: ## say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14

@@ -1,95 +1,11 @@
-"""A checkout to run the workflow in, with a configuration small enough to train in seconds."""
+"""Fixtures of the workflow's tests."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
-
-ROOT = Path(__file__).parents[2]
-
-
-@dataclass(frozen=True)
-class Checkout:
-    """A copy of the repository, whose own library is the one that runs."""
-
-    root: Path
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start Snakemake in the checkout, in a process group of its own."""
-        environment = os.environ | {"PYTHONPATH": str(self.root / "src")}
-        command = [sys.executable, "-m", "snakemake", *arguments]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(
-            command,
-            cwd=self.root,
-            env=environment,
-            stdout=pipe,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-
-    def snakemake(self, *arguments: str, ok: bool = True) -> str:
-        """Run Snakemake and return what it printed; fail unless it succeeds or fails as expected."""
-        process = self.start(*arguments)
-        output, _ = process.communicate(timeout=300)
-        assert (process.returncode == 0) == ok, output
-        return output
-
-    def planned(self, *arguments: str) -> dict[str, int]:
-        """Number of jobs by rule in a dry run, without the targets that only collect."""
-        output = self.snakemake("--quiet", "rules", "--dry-run", "--cores", "1", *arguments)
-        if "Job stats" not in output:
-            assert "Nothing to be done" in output, output
-            return {}
-        lines = output.split("Job stats:", 1)[1].splitlines()[3:]
-        table = lines[: lines.index(next(line for line in lines if line.startswith("total")))]
-        counts = {line.split()[0]: int(line.split()[1]) for line in table}
-        return {rule: n for rule, n in counts.items() if rule not in ("all", "demo", "tiny")}
-
-    def edit(self, path: str, old: str, new: str) -> None:
-        """Replace a text in a file of the checkout."""
-        file = self.root / path
-        text = file.read_text("utf-8")
-        assert old in text
-        file.write_text(text.replace(old, new, 1), "utf-8")
-
-    def write_scenario(self, **changes: Any) -> None:
-        """Write the scenario ``tiny``; a change is a section with the keys to replace in it."""
-        scenario = yaml.safe_load((self.root / "config/scenarios/demo_small.yaml").read_text("utf-8"))
-        scenario |= {"name": "tiny", "title": "Tiny", "figures": {"tiny_accuracy": "accuracy_vs_time"}}
-        scenario["network"] |= {"n_users": 4, "n_selected": 2}
-        scenario["training"] |= {"n_rounds": 4}
-        for section, values in changes.items():
-            scenario[section] |= values
-        (self.root / "config/scenarios/tiny.yaml").write_text(yaml.safe_dump(scenario), "utf-8")
-
-    def write_config(self, **changes: Any) -> None:
-        """Write ``config/config.yaml`` with ``tiny`` as its only scenario, and replace keys of it."""
-        config = {
-            "data_root": "data/raw",
-            "download": False,
-            "image_folders": {},
-            "scenarios": "config/scenarios",
-            "experiments": [{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0, 1]}],
-        }
-        (self.root / "config/config.yaml").write_text(yaml.safe_dump(config | changes), "utf-8")
-
-
-def make_checkout(folder: Path) -> Checkout:
-    """Copy what the workflow consists of."""
-    for name in ("workflow", "profiles", "config", "src"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.egg-info"))
-    shutil.copy2(ROOT / "Snakefile", folder)
-    return Checkout(folder)
+from workspace import Checkout, make_checkout
 
 
 @pytest.fixture

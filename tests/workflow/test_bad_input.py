@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Checkout
+from workspace import Checkout
 
 
 def refusal(checkout: Checkout, *arguments: str) -> str:

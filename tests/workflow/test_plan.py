@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT, Checkout, make_checkout
+from workspace import ROOT, Checkout, make_checkout
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
-from conftest import Checkout, make_checkout
+from workspace import Checkout, make_checkout
 
 SCENARIO = "mnist_large_iid_r1"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import Checkout, make_checkout
+from workspace import Checkout, make_checkout
 
 from pausefl.figures import captions
 
