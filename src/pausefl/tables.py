@@ -6,6 +6,7 @@ The definitions used by tables and figures alike are here: the trailing moving a
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -63,6 +64,30 @@ _SUMMARY_KEYS = (
     "peak_memory_bytes",
     "diverged_round",
 )
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+body {{ font: 12px/1.5 system-ui, sans-serif; margin: 2em; color: #222; }}
+h1 {{ font-size: 1.5em; }}
+table {{ border-collapse: collapse; margin: 1em 0; }}
+td {{ white-space: nowrap; }}
+th, td {{ padding: 0.3em 0.5em; text-align: right; font-variant-numeric: tabular-nums; }}
+th:first-child, td:first-child {{ text-align: left; }}
+thead {{ border-bottom: 1px solid #222; }}
+tbody tr {{ border-bottom: 1px solid #ddd; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{body}
+</body>
+</html>
+"""
 
 
 def collect(run_dirs: Mapping[Experiment, Path]) -> pd.DataFrame:
@@ -417,6 +442,14 @@ def to_markdown(across: pd.DataFrame, labels: Mapping[str, str] | None = None) -
     rule = [":--", *["--:"] * (len(header) - 1)]
     lines = ["| " + " | ".join(cells) + " |" for cells in [header, rule, *rows]]
     return "\n".join(lines) + "\n\n" + _table_note(across) + "\n"
+
+
+def to_html(markdown: str, title: str) -> str:
+    """Render a Markdown table and its notes as a self-contained page."""
+    from markdown_it import MarkdownIt
+
+    body = MarkdownIt("commonmark").enable("table").render(markdown)
+    return _PAGE.format(title=html.escape(title), body=body)
 
 
 def _best_private(across: pd.DataFrame) -> int | None:

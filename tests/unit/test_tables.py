@@ -252,3 +252,10 @@ def test_markdown_of_selection_alone(write_run: WriteRun) -> None:
     text = tables.to_markdown(tables.across_seeds(summary_of(dict([write_run("pause", 0, None)]))))
     assert text.splitlines()[2].startswith("| `pause` | – | – | – | 1.000 | 2.00 |")
     assert "target" not in text.splitlines()[-1]
+
+
+def test_a_page_shows_the_table_and_escapes_its_title() -> None:
+    page = tables.to_html("| a | b |\n| :-- | --: |\n| x | **1** |\n\nA note.\n", "R1 & <R2>")
+    assert "<title>R1 &amp; &lt;R2&gt;</title>" in page
+    assert "<strong>1</strong></td>" in page
+    assert "<p>A note.</p>" in page

@@ -119,7 +119,7 @@ def curves(name):
 
 def scenario_outputs(name):
     """Everything that a scenario ends in; the runs too, so that one that is lost is made again."""
-    tables = ("rounds.parquet", "runs.csv", "summary.csv", "summary.md")
+    tables = ("rounds.parquet", "runs.csv", "summary.csv", "summary.md", "summary.html")
     return [
         *run_files(name),
         *[f"results/tables/{name}/{table}" for table in tables],

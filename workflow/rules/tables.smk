@@ -7,13 +7,14 @@ rule table:
     output:
         rounds="results/tables/{scenario}/rounds.parquet",
         runs="results/tables/{scenario}/runs.csv",
-        summary=report(
-            "results/tables/{scenario}/summary.csv",
+        summary="results/tables/{scenario}/summary.csv",
+        text="results/tables/{scenario}/summary.md",
+        page=report(
+            "results/tables/{scenario}/summary.html",
             caption="../report/summary.rst",
             category="Tables",
             labels={"scenario": "{scenario}"},
         ),
-        text="results/tables/{scenario}/summary.md",
     log:
         "results/logs/table/{scenario}.log",
     benchmark:
@@ -24,6 +25,7 @@ rule table:
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         runs=lambda wildcards: {row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]},
+        title=lambda wildcards: figure_title(wildcards.scenario),
         caption=lambda wildcards: figure_caption(wildcards.scenario, "summary"),
         code=code_hash("pausefl.tables", "pausefl.figures.style"),
     script:

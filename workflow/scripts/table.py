@@ -6,7 +6,7 @@ import pandas as pd
 
 from common import logged
 from pausefl.figures.style import style_of
-from pausefl.tables import across_seeds, collect, read_summaries, summarise, to_markdown
+from pausefl.tables import across_seeds, collect, read_summaries, summarise, to_html, to_markdown
 
 output = snakemake.output
 with logged(snakemake.log[0]):
@@ -22,3 +22,4 @@ with logged(snakemake.log[0]):
     origins = sorted({run["dataset_origin"] for run in summaries.values()})
     text = f"{to_markdown(across, labels)}\nData: {'; '.join(origins)}.\n"
     Path(output.text).write_text(text, encoding="utf-8")
+    Path(output.page).write_text(to_html(text, snakemake.params.title), encoding="utf-8")
