@@ -44,6 +44,9 @@ KNOWN_SELECTORS = (
     "cs_ucb_q",
 )
 
+#: Those of them that search by simulated annealing.
+ANNEALING_SELECTORS = frozenset({"sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl"})
+
 
 @dataclass(frozen=True)
 class DataSettings:
@@ -256,7 +259,7 @@ def _contradictions(s: Scenario) -> Iterable[str]:
             f"data.n_train = {s.data.n_train} examples cannot give {n_users} users"
             f" at least {max(s.partition.min_size, 1)} each (partition.min_size)"
         )
-    if {"sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl"} & set(s.selectors) and (
+    if not ANNEALING_SELECTORS.isdisjoint(s.selectors) and (
         s.selection.n_iterations is None or s.selection.temperature_divisor is None
     ):
         yield "an annealing selector needs selection.n_iterations and selection.temperature_divisor"

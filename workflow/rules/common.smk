@@ -33,7 +33,7 @@ def checked(load, *arguments):
 
 # The demo is always a target; whatever else runs is up to the configuration.
 CONFIG = checked(load_config, config, "configuration")
-DEMO = checked(load_config, read_yaml(Path("config/demo.yaml")), "config/demo.yaml")
+DEMO = checked(load_config, checked(read_yaml, Path("config/demo.yaml")), "config/demo.yaml")
 SCENARIOS = DEMO.scenarios | CONFIG.scenarios
 EXPERIMENTS = {
     name: [row for row in (CONFIG if name in CONFIG.scenarios else DEMO).experiments if row.scenario == name]

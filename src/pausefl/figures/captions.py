@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pausefl.config import Scenario
+from pausefl.config import ANNEALING_SELECTORS, Scenario
 from pausefl.errors import PauseflError, suggest
 
 #: Kinds of curves; `pausefl.figures.curves` draws them.
@@ -21,11 +21,9 @@ CAPTIONS = (*CURVES, "summary", "partition")
 
 _PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
 
-_ANNEALING = frozenset({"sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl"})
-
 
 def _anneals(scenario: Scenario, kind: str) -> bool:
-    return kind != "partition" and not _ANNEALING.isdisjoint(scenario.selectors)
+    return kind != "partition" and not ANNEALING_SELECTORS.isdisjoint(scenario.selectors)
 
 
 def _private(scenario: Scenario, kind: str) -> bool:
