@@ -51,7 +51,7 @@ constraints: ## pin the newest versions that pyproject.toml admits
 
 clean: ## remove everything the workflow made; raw data stay
 	rm -rf data/prepared data/partitions results/figures results/logs results/benchmarks \
-		results/report results/runs results/tables .snakemake
+		results/report results/runs results/studies results/tables .snakemake
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else \

@@ -19,6 +19,8 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/jobs.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/regret.smk"
+include: "workflow/rules/searches.smk"
 include: "workflow/rules/targets.smk"
 
 
@@ -27,4 +29,5 @@ rule all:
     default_target: True
     input:
         [scenario_outputs(name) for name in CONFIG.scenarios],
+        list(STUDY_OUTPUTS.values()),
     localrule: True

@@ -1,6 +1,6 @@
-"""What of the papers can run: a selector, reward or model that is not there yet is refused by name.
+"""What of the papers can run: a model that is not there yet is refused by name.
 
-Apart from `pausefl.config`, so that reading a configuration loads neither selectors nor models.
+Apart from `pausefl.config`, so that reading a configuration loads no models.
 """
 
 from __future__ import annotations
@@ -10,25 +10,17 @@ from collections.abc import Iterable
 from pausefl.config import Config, Scenario, check_selectors
 from pausefl.errors import ConfigError
 from pausefl.models import MODELS
-from pausefl.rewards import REWARDS
-from pausefl.selectors import SELECTORS
 
 
-def unavailable(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
+def unavailable(scenario: Scenario) -> list[str]:
     """List what of a scenario this version cannot run yet, one clause each; empty if it can run."""
-    missing = [f"selector '{name}'" for name in selectors if name not in SELECTORS]
-    if scenario.model.name not in MODELS:
-        missing.append(f"model '{scenario.model.name}'")
-    if scenario.reward.name not in REWARDS:
-        missing.append(f"reward '{scenario.reward.name}'")
-    return missing
+    return [] if scenario.model.name in MODELS else [f"model '{scenario.model.name}'"]
 
 
 def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
     """Raise `ConfigError` unless each selector applies to the scenario and everything it needs exists."""
-    selectors = tuple(selectors)
     check_selectors(scenario, selectors)
-    missing = unavailable(scenario, selectors)
+    missing = unavailable(scenario)
     if missing:
         raise ConfigError(f"scenario '{scenario.name}' cannot run yet: {', '.join(missing)} not available")
     norms = MODELS[scenario.model.name].norms

@@ -21,31 +21,7 @@ from typing import Any
 import yaml
 
 from pausefl.errors import ConfigError, suggest
-
-#: Selectors of the three papers. `pausefl.availability` says which of them can run.
-KNOWN_SELECTORS = (
-    "pause",
-    "pause_brute",
-    "sa_pause",
-    "sa_pause_v1",
-    "sa_vanilla",
-    "bsfl",
-    "alsa",
-    "sa_bsfl",
-    "genie",
-    "random",
-    "random_by_size",
-    "fedavg",
-    "fedavg_no_privacy",
-    "fastest",
-    "clustered_size",
-    "clustered_similarity",
-    "cs_ucb",
-    "cs_ucb_q",
-)
-
-#: Those of them that search by simulated annealing.
-ANNEALING_SELECTORS = frozenset({"sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl"})
+from pausefl.registry import SELECTORS
 
 
 @dataclass(frozen=True)
@@ -202,11 +178,12 @@ class RawData:
 
 @dataclass(frozen=True)
 class Config:
-    """What to run: the scenarios in use and the explicit table of experiments."""
+    """What to run: the scenarios in use, the table of experiments, and the file of studies, if any."""
 
     raw: RawData
     scenarios: dict[str, Scenario]
     experiments: tuple[Experiment, ...]
+    studies: Path | None
 
 
 def _contradictions(s: Scenario) -> Iterable[str]:
@@ -220,6 +197,8 @@ def _contradictions(s: Scenario) -> Iterable[str]:
             yield "reward r2 needs n_clusters, overlap_penalty and overlap_latency"
         elif not 1 <= n_clusters <= n_users:
             yield f"reward.n_clusters = {n_clusters} must lie in 1 .. network.n_users = {n_users}"
+    if s.reward.name == "bsfl" and s.reward.gamma != 0:
+        yield f"reward.gamma = {s.reward.gamma} must be 0: reward bsfl has no privacy term"
     if s.reward.beta <= 1:
         yield f"reward.beta = {s.reward.beta} must exceed 1"
     if s.privacy is not None:
@@ -259,13 +238,18 @@ def _contradictions(s: Scenario) -> Iterable[str]:
             f"data.n_train = {s.data.n_train} examples cannot give {n_users} users"
             f" at least {max(s.partition.min_size, 1)} each (partition.min_size)"
         )
-    if not ANNEALING_SELECTORS.isdisjoint(s.selectors) and (
-        s.selection.n_iterations is None or s.selection.temperature_divisor is None
-    ):
-        yield "an annealing selector needs selection.n_iterations and selection.temperature_divisor"
     for selector in s.selectors:
-        if selector not in KNOWN_SELECTORS:
-            yield f"unknown selector '{selector}'. {suggest(selector, KNOWN_SELECTORS)}"
+        if selector not in SELECTORS:
+            yield f"unknown selector '{selector}'. {suggest(selector, SELECTORS)}"
+            continue
+        info = SELECTORS[selector]
+        if info.needs_annealing and None in (s.selection.n_iterations, s.selection.temperature_divisor):
+            yield (
+                f"selector '{selector}' anneals, and needs selection.n_iterations and"
+                " selection.temperature_divisor"
+            )
+        if info.needs_latency_max and s.network.round_latency_max is None:
+            yield f"selector '{selector}' needs network.round_latency_max"
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -393,8 +377,8 @@ def scenario_names(folder: Path) -> list[str]:
 def check_selectors(scenario: Scenario, selectors: Iterable[str]) -> None:
     """Raise `ConfigError` unless every selector is known and applies to the scenario."""
     for selector in selectors:
-        if selector not in KNOWN_SELECTORS:
-            raise ConfigError(f"unknown selector '{selector}'. {suggest(selector, KNOWN_SELECTORS)}")
+        if selector not in SELECTORS:
+            raise ConfigError(f"unknown selector '{selector}'. {suggest(selector, SELECTORS)}")
         if selector not in scenario.selectors:
             raise ConfigError(
                 f"selector '{selector}' does not apply to scenario '{scenario.name}', whose selectors are"
@@ -434,4 +418,5 @@ def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
             Experiment(name, selector, seed) for selector in row["selectors"] for seed in row["seeds"]
         ]
     raw = RawData(Path(document["data_root"]), document["download"], dict(document["image_folders"]))
-    return Config(raw, scenarios, tuple(experiments))
+    studies = document["studies"]
+    return Config(raw, scenarios, tuple(experiments), None if studies is None else Path(studies))

@@ -21,6 +21,7 @@ _INTRODUCTION = """\
   seeds. Each selector and seed of a row is one federated job.
 - `scenarios/NAME.yaml` describes one federated experiment of a paper, everything a job needs apart from the
   selector and the seed. A comment beside each value says where it comes from.
+- `studies.yaml` lists studies of selection alone, without training or data.
 - `demo.yaml` has the shape of `config.yaml` and is used in its place: two small experiments that run in
   minutes and need no download.
 
@@ -58,6 +59,9 @@ def reference(scenario_folder: Path) -> str:
         *_sections(load_schema("config")),
         "## Keys of a scenario file\n",
         *_sections(load_schema("scenario")),
+        "## Keys of a file of studies\n",
+        "NAME is the name of a study, which is also its target.\n",
+        *_sections(load_schema("studies")),
         "## Scenarios\n",
         "K users, m of them selected in a round; the budget holds per user and coordinate.\n",
         _table(_SCENARIO_HEAD, (_scenario_row(scenario) for scenario in scenarios)),
@@ -67,9 +71,10 @@ def reference(scenario_folder: Path) -> str:
 
 def _sections(schema: Mapping[str, Any]) -> Iterator[str]:
     """Yield a table of the top-level values, then one section for each key that has keys of its own."""
-    required = schema["required"]
+    required = schema.get("required", [])
     plain = {key: sub for key, sub in schema["properties"].items() if not _has_keys(sub)}
-    yield _table(_TABLE_HEAD, (_row(key, sub, key in required) for key, sub in plain.items()))
+    if plain:
+        yield _table(_TABLE_HEAD, (_row(key, sub, key in required) for key, sub in plain.items()))
     for key, sub in schema["properties"].items():
         if key in plain:
             continue
@@ -78,14 +83,21 @@ def _sections(schema: Mapping[str, Any]) -> Iterator[str]:
         yield _table(_TABLE_HEAD, _leaves(sub, key))
 
 
+def _inside(schema: Mapping[str, Any], path: str) -> tuple[Mapping[str, Any], str]:
+    """What is in a list or in a mapping of free names, and its path; anything else as it is."""
+    if "items" in schema:
+        return schema["items"], f"{path}[]"
+    named = schema.get("additionalProperties")
+    return (named, f"{path}.NAME") if isinstance(named, Mapping) else (schema, path)
+
+
 def _has_keys(schema: Mapping[str, Any]) -> bool:
-    return "properties" in schema or "properties" in schema.get("items", {})
+    return "properties" in _inside(schema, "")[0]
 
 
 def _leaves(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, ...]]:
     """Rows of all values below a mapping or a list of mappings, however deep."""
-    if "items" in schema:
-        schema, path = schema["items"], f"{path}[]"
+    schema, path = _inside(schema, path)
     for key, sub in schema["properties"].items():
         where, required = f"{path}.{key}", key in schema.get("required", [])
         yield _row(where, sub, required)

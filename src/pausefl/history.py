@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pausefl.errors import PauseflError
+
 
 @dataclass(frozen=True)
 class Feedback:
@@ -15,16 +17,20 @@ class Feedback:
     Attributes
     ----------
     users
-        (n,) ids of the users that took part.
+        (n,) ids of the users that took part, each once.
     latency
         (n,) their latencies in seconds, as observed.
     privacy
         (K,) p_k after the round: the share of each user's budget that is left, in [0, 1] (v2, eq. 7).
+    updates
+        (n, d) weights of their updates as the server received them, normalisation layers left out; None in a
+        run without training or for a selector that does not ask for them.
     """
 
     users: NDArray[np.int64]
     latency: NDArray[np.float64]
     privacy: NDArray[np.float64]
+    updates: NDArray[np.float32] | None = None
 
 
 @dataclass
@@ -35,6 +41,10 @@ class History:
     ----------
     data_size
         (K,) number of training examples of each user.
+    quality
+        (K,) quality of each user's data, in [0, 1] (BSFL, Section III-B).
+    cluster
+        (K,) cluster of each user, a number from 0; all 0 unless the reward has clusters (v2, eq. 22).
     n_selected
         m, the number of users to select.
     latency_floor
@@ -45,31 +55,66 @@ class History:
         (K,) T_k(t - 1).
     mean_speed
         (K,) mean of tau_min / tau over the rounds a user took part in; 0 before the first (v2, eq. 12).
+    mean_latency
+        (K,) mean of tau over the same rounds, in seconds; 0 before the first.
     privacy
         (K,) p_k(t - 1); ones at the start.
+    available
+        (K,) whether a user can take part in the coming round (BSFL's A_t); everyone at the start.
     """
 
     data_size: NDArray[np.int64]
+    quality: NDArray[np.float64]
+    cluster: NDArray[np.int64]
     n_selected: int
     latency_floor: float
     round: int
     participations: NDArray[np.int64]
     mean_speed: NDArray[np.float64]
+    mean_latency: NDArray[np.float64]
     privacy: NDArray[np.float64]
+    available: NDArray[np.bool_]
 
     @classmethod
-    def empty(cls, data_size: NDArray[np.int64], n_selected: int, latency_floor: float) -> History:
-        """The history before the first round."""
+    def empty(
+        cls,
+        data_size: NDArray[np.int64],
+        n_selected: int,
+        latency_floor: float,
+        quality: NDArray[np.float64] | None = None,
+        cluster: NDArray[np.int64] | None = None,
+    ) -> History:
+        """The history before the first round; by default data are equally good and users in one cluster."""
         n_users = len(data_size)
         return cls(
             data_size=data_size,
+            quality=np.ones(n_users) if quality is None else quality,
+            cluster=np.zeros(n_users, np.int64) if cluster is None else cluster,
             n_selected=n_selected,
             latency_floor=latency_floor,
             round=1,
             participations=np.zeros(n_users, np.int64),
             mean_speed=np.zeros(n_users),
+            mean_latency=np.zeros(n_users),
             privacy=np.ones(n_users),
+            available=np.ones(n_users, np.bool_),
         )
+
+    def candidates(self) -> NDArray[np.int64]:
+        """Ids of the users available in the coming round, ascending.
+
+        Raises
+        ------
+        PauseflError
+            If they are fewer than are to be selected.
+        """
+        users = np.flatnonzero(self.available)
+        if len(users) < self.n_selected:
+            raise PauseflError(
+                f"round {self.round}: {len(users)} of {len(self.available)} users are available, and"
+                f" {self.n_selected} are to be selected"
+            )
+        return users
 
     def observe(self, feedback: Feedback) -> None:
         """Take in what a round revealed, and move on to the next round."""
@@ -77,5 +122,6 @@ class History:
         self.participations[users] += 1
         speed = self.latency_floor / feedback.latency
         self.mean_speed[users] += (speed - self.mean_speed[users]) / self.participations[users]
+        self.mean_latency[users] += (feedback.latency - self.mean_latency[users]) / self.participations[users]
         self.privacy = feedback.privacy
         self.round += 1

@@ -18,9 +18,10 @@ from pausefl.availability import check_runnable
 from pausefl.config import Scenario
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
-from pausefl.errors import DataError
+from pausefl.errors import ConfigError, DataError
 from pausefl.files import check_writable
 from pausefl.provenance import code_hash, hardware, peak_memory_bytes, versions
+from pausefl.registry import SELECTORS
 from pausefl.simulation import Result, Simulation
 from pausefl.streams import Streams
 from pausefl.training import Trainer, choose_device, model_layout
@@ -64,7 +65,8 @@ def run_job(
     Raises
     ------
     ConfigError
-        If the scenario cannot run with the selector, or the device is not there.
+        If the scenario cannot run with the selector, the selector cannot run without training, or the device
+        is not there.
     DataError
         If data or partition are not of the kind that the scenario asks for.
     PauseflError
@@ -73,6 +75,11 @@ def run_job(
     import torch
 
     check_runnable(job.scenario, [job.selector])
+    if SELECTORS[job.selector].needs_updates and not job.train:
+        raise ConfigError(
+            f"selector '{job.selector}' looks at the users' updates, so it cannot run without"
+            " training (--no-train)"
+        )
     _check_data(job.scenario, dataset, partition)
     check_writable(out)
     torch.set_num_threads(job.n_threads)
@@ -95,7 +102,7 @@ def run_job(
         "n_threads": job.n_threads,
         "dataset_origin": dataset.origin,
         "diverged_round": result.diverged_round,
-        "code_hash": code_hash("pausefl.job"),
+        "code_hash": code_hash("pausefl.job", selectors=[job.selector, *(["genie"] if job.genie else [])]),
         "versions": versions(),
         "hardware": hardware(),
         "timings_s": {**result.seconds, "total": time.perf_counter() - start},

@@ -14,27 +14,33 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pausefl.registry import SELECTORS
+
 _ROOT = Path(__file__).parent
 _LIBRARIES = ("torch", "numpy", "pandas", "pyarrow", "numba")
 
 
-def code_hash(*modules: str) -> str:
+def code_hash(*modules: str, selectors: Iterable[str] = ()) -> str:
     """Hash of modules of this package and of every module of the package they import, directly or not.
 
     Comments, docstrings and layout do not count, so only an edit that can change a result changes the hash.
+    Nor does `pausefl.registry`: of the selectors, only those named count, with their lines there.
 
     Parameters
     ----------
     modules
         Dotted names, e.g. ``"pausefl.job"``.
+    selectors
+        Names of the selectors that run.
 
     Returns
     -------
     str
         16 hexadecimal digits.
     """
-    digest = hashlib.sha256()
-    for name in sorted(_closure(modules)):
+    infos = {name: SELECTORS[name] for name in sorted(selectors)}
+    digest = hashlib.sha256(repr(infos).encode())
+    for name in sorted(_closure([*modules, *[info.full_module for info in infos.values()]])):
         digest.update(f"{name}\n{ast.unparse(_tree(name))}\n".encode())
     return digest.hexdigest()[:16]
 
@@ -64,7 +70,7 @@ def _closure(modules: Iterable[str]) -> set[str]:
     pending = list(modules)
     while pending:
         name = pending.pop()
-        if name in found or _path(name) is None:
+        if name in found or name == "pausefl.registry" or _path(name) is None:
             continue
         found.add(name)
         pending.append(name.rpartition(".")[0] or name)

@@ -16,9 +16,9 @@ from pausefl.data.partition import Partition
 from pausefl.history import Feedback, History
 from pausefl.latency import LatencyLaw, expected_speeds
 from pausefl.privacy import CoordinateMechanism, GeometricSchedule, Ledger
-from pausefl.rewards import REWARDS
-from pausefl.selectors import SELECTORS
-from pausefl.selectors.exact import pivot_and_fill
+from pausefl.registry import SELECTORS
+from pausefl.rewards import REWARDS, draw_clusters
+from pausefl.selectors import make_selector
 from pausefl.streams import Streams
 from pausefl.training.engine import Trainer
 from pausefl.training.flat import Layout
@@ -100,15 +100,24 @@ class Simulation:
     ) -> None:
         info, network, privacy = SELECTORS[selector], scenario.network, scenario.privacy
         self.selector = selector
-        self.select = info.build(scenario)
+        self.select = make_selector(selector, scenario)
+        self.uniform_weights = info.uniform_weights
         self.streams = streams
         self.trainer = trainer
-        self.reward = REWARDS[scenario.reward.name](scenario.reward)
+        self.reward = REWARDS[scenario.reward.name].build(scenario.reward)
         self.latency_law = LatencyLaw(network, streams)
         self.round_latency_max = np.inf if network.round_latency_max is None else network.round_latency_max
         self.elapsed = 0.0
-        self.history = History.empty(partition.sizes, network.n_selected, network.latency_floor)
-        self.speeds = expected_speeds(network) if genie else None
+        clusters = None
+        if scenario.reward.n_clusters is not None:
+            clusters = draw_clusters(network.n_users, scenario.reward.n_clusters, streams)
+        self.history = History.empty(
+            partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
+        )
+        self.genie = make_selector("genie", scenario) if genie else None
+        self.speeds = expected_speeds(network)
+        # The weights that a selector may see of an update: all but the normalisation layers.
+        self.n_observed = layout.n_protected if info.needs_updates else 0
         self.mechanism = schedule = None
         n_protected = 0
         if privacy is not None and info.private:
@@ -132,19 +141,25 @@ class Simulation:
     def _round(self, t: int) -> dict[str, object]:
         """One round of the loop; returns its row."""
         with self.watch.stage("selection"):
-            users = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
+            drawn = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
+        users, times = np.unique(drawn, return_counts=True)
         latency = self.latency_law.draw(t)[users]
         round_latency = min(float(latency.max()), self.round_latency_max)
+        round_latency += self.reward.delay(self.history, users)
         self.elapsed += round_latency
         reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
         regret = self._pseudo_regret(users, t)
-        trained = self._train(users, t)
+        updates = np.empty((len(users), self.n_observed), np.float32) if self.n_observed else None
+        trained = self._train(users, self._weights(users, times), t, updates)
         self.ledger.record(users)
         leakage = self.ledger.spent()
-        self.history.observe(Feedback(users, latency, self.ledger.privacy()))
+        feedback = Feedback(users, latency, self.ledger.privacy(), updates)
+        with self.watch.stage("selection"):
+            self.select.observe(feedback, self.history)
+        self.history.observe(feedback)
         return {
             "round": t,
-            "selection": users,
+            "selection": drawn,
             "latency_s": round_latency,
             "elapsed_s": self.elapsed,
             "leakage_max": leakage.max(),
@@ -154,23 +169,36 @@ class Simulation:
             **trained,
         }
 
-    def _train(self, users: Users, t: int) -> dict[str, float]:
-        """Local training, protected release and aggregation (v2, eq. 2); empty without a trainer."""
+    def _weights(self, users: Users, times: Users) -> NDArray[np.float64]:
+        """Weights (n,) of the updates: shares of the selected data (v2, eq. 2), or of the draws."""
+        size = times if self.uniform_weights else self.history.data_size[users]
+        return np.asarray(size / size.sum())
+
+    def _train(
+        self, users: Users, weights: NDArray[np.float64], t: int, updates: NDArray[np.float32] | None
+    ) -> dict[str, float]:
+        """Local training, protected release and aggregation (v2, eq. 2); empty without a trainer.
+
+        ``updates`` (n, d), unless None, is filled with the start of each user's released update.
+        """
         if self.trainer is None:
             return {}
-        n_examples = self.history.data_size[users].sum()
-        epsilon = dict(zip(users, self.ledger.next_epsilon(users), strict=True))
+        place = {user: i for i, user in enumerate(users)}
+        epsilon = self.ledger.next_epsilon(users)
         total, loss_sum, n_visited = np.zeros_like(self.theta), 0.0, 0
-        updates = self.trainer.train(self.theta, users, t)
+        trained = self.trainer.train(self.theta, users, t)
         while True:
             with self.watch.stage("training"):
-                local = next(updates, None)
+                local = next(trained, None)
             if local is None:
                 break
             with self.watch.stage("noise"):
                 for user, update in zip(local.users, local.updates, strict=True):
-                    self._protect(update, epsilon[user], int(user), t)
-                    total += update * np.float32(self.history.data_size[user] / n_examples)
+                    i = place[user]
+                    self._protect(update, epsilon[i], int(user), t)
+                    total += update * np.float32(weights[i])
+                    if updates is not None:
+                        updates[i] = update[: updates.shape[1]]
             loss_sum += local.loss_sum
             n_visited += local.n_visited
         self.theta += total
@@ -189,9 +217,8 @@ class Simulation:
 
         Not a number where no genie is asked for, or where the selection is not of m users.
         """
-        if self.speeds is None or len(users) != self.history.n_selected:
+        if self.genie is None or len(users) != self.history.n_selected:
             return np.nan
-        rng = self.streams.generator("select/genie", round=t)
-        best = pivot_and_fill(self.speeds, self.reward.scores(self.history), len(users), rng)
+        best = self.genie(self.history, self.streams.generator("select/genie", round=t))
         ours, genies = (self.reward.value(self.history, s, self.speeds[s]) for s in (users, best))
         return max(genies - ours, 0.0)  # below 0 by rounding only

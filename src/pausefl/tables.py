@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.config import KNOWN_SELECTORS, Experiment
+from pausefl.config import Experiment
 from pausefl.errors import PauseflError
+from pausefl.registry import SELECTORS
 
 #: Rounds in the trailing moving average of accuracy and loss.
 WINDOW = 10
@@ -372,7 +373,7 @@ def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         ``scenario``, ``selector``, ``n_seeds``, ``n_reached``, ``n_diverged``, ``target_accuracy`` and, for
         each quantity of `summarise`, ``..._mean`` and ``..._sd`` (NaN with one seed). Selectors come in
-        the order of `pausefl.config.KNOWN_SELECTORS`.
+        the order of `pausefl.registry.SELECTORS`.
     """
     rows = []
     for selector in sorted(summary["selector"].unique(), key=_selector_rank):
@@ -395,7 +396,7 @@ def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def _selector_rank(selector: str) -> tuple[int, str]:
-    known = KNOWN_SELECTORS.index(selector) if selector in KNOWN_SELECTORS else len(KNOWN_SELECTORS)
+    known = list(SELECTORS).index(selector) if selector in SELECTORS else len(SELECTORS)
     return known, selector
 
 

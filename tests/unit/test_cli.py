@@ -110,7 +110,7 @@ def test_options_are_kept_in_the_summary(pausefl: Command, prepared: Path, tmp_p
     [
         ({"selector": "puase"}, "Error: unknown selector 'puase'. Did you mean 'pause'?"),
         ({"scenario": "demo_smal"}, "Error: unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
-        ({"selector": "genie"}, "Error: selector 'genie' does not apply to scenario 'demo_small'"),
+        ({"selector": "cs_ucb"}, "Error: selector 'cs_ucb' does not apply to scenario 'demo_small'"),
     ],
 )
 def test_misspelt_names_are_answered_with_the_nearest_one(
@@ -159,7 +159,7 @@ def test_check_lists_the_experiment_table(pausefl: Command) -> None:
     for scenario in ("demo_small", "demo_large"):
         for selector in ("pause", "sa_pause", "random", "fastest", "fedavg", "fedavg_no_privacy"):
             assert [scenario, selector, "3", "seeds"] in lines
-    assert out.splitlines()[-1].startswith("36 jobs in 2 scenarios")
+    assert out.splitlines()[-1].startswith("48 jobs in 2 scenarios")
 
 
 def test_check_refuses_a_configuration_that_is_wrong(pausefl: Command, tmp_path: Path) -> None:

@@ -18,8 +18,11 @@ FOLDER = ROOT / "config" / "scenarios"
 def keys(schema: dict[str, Any], path: str = "") -> Iterator[str]:
     """Paths of all values of a schema that hold no keys themselves."""
     for key, sub in schema.get("properties", {}).items():
+        named = sub.get("additionalProperties", False)
         if "properties" in sub:
             yield from keys(sub, f"{path}{key}.")
+        elif "properties" in (named or {}):
+            yield from keys(named, f"{path}{key}.NAME.")
         elif "properties" in sub.get("items", {}):
             yield from keys(sub["items"], f"{path}{key}[].")
         else:
@@ -31,7 +34,7 @@ def test_the_file_is_up_to_date() -> None:
     assert found == reference(FOLDER), "run: python -m pausefl.config_reference > config/README.md"
 
 
-@pytest.mark.parametrize("name", ["config", "scenario"])
+@pytest.mark.parametrize("name", ["config", "scenario", "studies"])
 def test_every_key_is_listed(name: str) -> None:
     text = reference(FOLDER)
     assert [key for key in keys(load_schema(name)) if f"| `{key}` |" not in text] == []

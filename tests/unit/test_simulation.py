@@ -17,7 +17,8 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.latency import LatencyLaw
 from pausefl.privacy import CoordinateMechanism, GeometricSchedule
-from pausefl.selectors import SELECTORS
+from pausefl.registry import SELECTORS
+from pausefl.rewards import draw_clusters
 from pausefl.simulation import Result, Simulation
 from pausefl.streams import Streams
 from pausefl.training import Trainer, model_layout
@@ -25,6 +26,7 @@ from pausefl.training import Trainer, model_layout
 CPU = torch.device("cpu")
 N_USERS = 12
 PRIVATE = sorted(name for name, info in SELECTORS.items() if info.private)
+WITHOUT_TRAINING = sorted(name for name, info in SELECTORS.items() if not info.needs_updates)
 ALONE = [
     "round",
     "selection",
@@ -58,6 +60,8 @@ def build(
     scenario: Scenario, selector: str, data: Dataset, share: Partition, train: bool, genie: bool, seed: int
 ) -> Simulation:
     streams = Streams(seed)
+    if SELECTORS[selector].needs_latency_max:  # never reached
+        scenario = changed(scenario, network={"round_latency_max": 100.0})
     trainer = Trainer(scenario.model, scenario.training, data, share, streams, CPU) if train else None
     layout = model_layout(scenario.model, data)
     return Simulation(scenario, selector, streams, share, layout, trainer, genie)
@@ -117,15 +121,17 @@ def test_private_updates_are_clamped_and_noised_before_they_are_averaged(
     one_round: Callable[..., Any], demo: Scenario, unequal: Partition, selector: str
 ) -> None:
     assert demo.privacy is not None
-    before, after, users, local = one_round(selector)
-    n_examples = sum(len(unequal.users[user]) for user in users)
+    before, after, drawn, local = one_round(selector)
+    users = sorted(set(drawn))
+    uniform = SELECTORS[selector].uniform_weights
+    weights = {u: drawn.count(u) if uniform else len(unequal.users[u]) for u in users}
     epsilon = float(GeometricSchedule(40.0, 0.04).epsilon(1))
     expected = before.astype(float)
     for user in users:
         update = local[user] - before
         stream = Streams(0).generator("noise", user=user, round=1)
         CoordinateMechanism(demo.privacy.sensitivity).release(update, epsilon, stream)
-        expected += update * len(unequal.users[user]) / n_examples
+        expected += update * weights[user] / sum(weights.values())
     np.testing.assert_allclose(after, expected, atol=1e-6)
 
 
@@ -170,7 +176,7 @@ def test_batch_normalisation_leaves_without_noise_and_everything_else_with_it(de
     assert (noisy[: layout.n_protected] != clean[: layout.n_protected]).mean() > 0.99
 
 
-@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize("selector", WITHOUT_TRAINING)
 def test_selection_alone_gives_what_the_trained_job_gives(simulate: Simulate, selector: str) -> None:
     trained, alone = simulate(selector), simulate(selector, train=False)
     pd.testing.assert_frame_equal(trained.rounds[ALONE], alone.rounds)
@@ -202,7 +208,7 @@ def test_another_seed_is_another_run(simulate: Simulate) -> None:
     assert (first.loss != second.loss).all()
 
 
-@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize("selector", WITHOUT_TRAINING)
 def test_a_round_costs_the_latency_of_its_slowest_user_the_same_for_every_selector(
     simulate: Simulate, demo: Scenario, selector: str
 ) -> None:
@@ -226,14 +232,17 @@ def test_a_longest_round_caps_its_cost_and_nothing_else(simulate: Simulate, demo
 
 @pytest.mark.parametrize("selector", PRIVATE)
 def test_leakage_rises_and_stays_within_the_budget(simulate: Simulate, selector: str) -> None:
-    result = simulate(selector, 300, train=False)
+    train = SELECTORS[selector].needs_updates
+    result = simulate(selector, 30 if train else 300, train=train)
     rounds, ledger = result.rounds, result.ledger
     assert (rounds.leakage_max.diff().dropna() >= 0).all()
     assert (rounds.leakage_mean.diff().dropna() > 0).all()
     assert (rounds.leakage_mean <= rounds.leakage_max + 1e-12).all()
     assert rounds.leakage_max.max() <= 40
     assert rounds.leakage_max.iloc[-1] == ledger.epsilon_coordinate.max()
-    counts = np.bincount(np.concatenate(rounds.selection.tolist()), minlength=N_USERS)
+    # Whoever is drawn twice in a round trains and leaks once.
+    once = [np.unique(users) for users in rounds.selection]
+    counts = np.bincount(np.concatenate(once), minlength=N_USERS)
     np.testing.assert_array_equal(ledger.participations, counts)
     np.testing.assert_allclose(
         ledger.epsilon_coordinate,
@@ -344,3 +353,88 @@ def test_progress_is_reported_after_every_round(demo: Scenario, digits: Dataset,
     calls: list[None] = []
     build(demo, "random", digits, unequal, False, False, 0).run(7, lambda: calls.append(None))
     assert len(calls) == 7
+
+
+def test_a_user_drawn_twice_counts_twice_trains_once_and_is_recorded_twice(
+    simulate: Simulate, unequal: Partition
+) -> None:
+    rounds = simulate("clustered_size", 60, train=False).rounds
+    assert all(len(users) == 3 for users in rounds.selection)
+    assert any(len(set(users)) < 3 for users in rounds.selection)
+
+
+def test_clustered_sampling_by_similarity_sees_the_updates_as_released(
+    demo: Scenario, digits: Dataset, unequal: Partition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation = build(demo, "clustered_similarity", digits, unequal, True, False, 0)
+    seen: list[Any] = []
+    observe = simulation.select.observe
+    monkeypatch.setattr(simulation.select, "observe", lambda f, h: (seen.append(f), observe(f, h)))
+    before = simulation.theta.copy()
+    drawn = simulation.run(1).rounds.selection[0]
+    (feedback,) = seen
+    np.testing.assert_array_equal(feedback.users, np.unique(drawn))
+    times = np.unique(drawn, return_counts=True)[1]
+    step = (feedback.updates * (times / 3)[:, None]).sum(axis=0)
+    np.testing.assert_allclose(simulation.theta - before, step, atol=1e-6)
+
+
+def r2(scenario: Scenario, **changes: float) -> Scenario:
+    settings = {"name": "r2", "n_clusters": 4, "overlap_penalty": 0.02, "overlap_latency": 0.05}
+    return changed(scenario, reward=settings | changes)
+
+
+def overlaps(users: Any, cluster: NDArray[np.int64]) -> int:
+    return len(users) - len({int(cluster[k]) for k in users})
+
+
+def test_overlaps_cost_reward_and_time(simulate: Simulate, demo: Scenario) -> None:
+    plain, clustered = (
+        simulate("random", 30, train=False, scenario=scenario).rounds for scenario in (demo, r2(demo))
+    )
+    cluster = draw_clusters(N_USERS, 4, Streams(0))
+    extra = np.array([overlaps(users, cluster) for users in plain.selection])
+    assert extra.max() > extra.min() == 0
+    assert [list(s) for s in plain.selection] == [list(s) for s in clustered.selection]
+    np.testing.assert_allclose(clustered.latency_s, plain.latency_s + 0.05 * extra)
+    np.testing.assert_allclose(clustered.elapsed_s, np.cumsum(clustered.latency_s))
+    np.testing.assert_allclose(clustered.reward, plain.reward - 100 * 0.02 * extra)
+
+
+def test_pause_avoids_overlaps_the_more_they_cost(simulate: Simulate, demo: Scenario) -> None:
+    cluster = draw_clusters(N_USERS, 4, Streams(0))
+
+    def total(penalty: float) -> int:
+        scenario = r2(demo, overlap_penalty=penalty)
+        rounds = simulate("pause", 80, train=False, scenario=scenario).rounds
+        return sum(overlaps(users, cluster) for users in rounds.selection)
+
+    assert total(0.0) > total(0.001) >= total(1.0) == 0
+
+
+def test_pause_makes_the_choices_of_enumeration_under_both_rewards(
+    simulate: Simulate, demo: Scenario
+) -> None:
+    for scenario in (demo, r2(demo)):
+        exact, brute = (
+            simulate(name, 100, train=False, genie=True, scenario=scenario).rounds
+            for name in ("pause", "pause_brute")
+        )
+        # In the first rounds ties are many, and each breaks them in its own way.
+        assert exact.reward.iloc[20:].mean() == pytest.approx(brute.reward.iloc[20:].mean(), rel=0.1)
+
+
+def test_the_genie_has_no_regret(simulate: Simulate, demo: Scenario) -> None:
+    for scenario in (demo, r2(demo)):
+        regret = simulate("genie", 60, train=False, genie=True, scenario=scenario).rounds.pseudo_regret
+        np.testing.assert_allclose(regret, 0.0, atol=1e-12)
+
+
+def test_quality_of_data_is_what_bsfls_reward_goes_by(demo: Scenario, digits: Dataset) -> None:
+    order = np.split(np.arange(1200), N_USERS)
+    quality = np.linspace(0.2, 1.0, N_USERS)
+    share = Partition(tuple(order), quality, np.arange(0))
+    scenario = changed(demo, reward={"name": "bsfl", "gamma": 0.0}, privacy=None)
+    rounds = build(scenario, "bsfl", digits, share, False, False, 0).run(600).rounds
+    played = np.bincount(np.concatenate(rounds.selection.tolist()), minlength=N_USERS) / 600
+    np.testing.assert_allclose(played, 3 * quality / quality.sum(), atol=0.08)

@@ -34,7 +34,7 @@ def test_demo_configuration_alone_plans_the_demo(shipped: Checkout) -> None:
 
 def test_a_scenario_is_a_target(shipped: Checkout) -> None:
     planned = shipped.planned("mnist_large_iid_r1")
-    assert (planned["job"], planned["partition"], planned["table"]) == (18, 3, 1)
+    assert (planned["job"], planned["partition"], planned["table"]) == (24, 3, 1)
 
 
 def test_a_figure_of_a_paper_is_a_target(shipped: Checkout) -> None:

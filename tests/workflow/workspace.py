@@ -14,6 +14,49 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 
+#: Studies that take seconds.
+TINY_STUDIES: dict[str, Any] = {
+    "regret": {
+        "tiny_regret": {
+            "title": "Tiny regret",
+            "scenario": "demo_small",
+            "selectors": ["pause", "random"],
+            "seeds": [0, 1],
+            "n_rounds": 200,
+        }
+    },
+    "gap": {
+        "tiny_gap": {
+            "title": "Tiny gap",
+            "scenario": "demo_small",
+            "selectors": ["pause", "sa_pause"],
+            "seeds": [0],
+            "n_rounds": 40,
+        }
+    },
+    "races": {
+        "tiny_race": {
+            "title": "Tiny race",
+            "scenario": "demo_small",
+            "selectors": ["alsa", "sa_bsfl"],
+            "n_instances": 12,
+            "n_iterations": 50,
+            "temperature_divisors": [1, 30],
+        }
+    },
+    "graphs": {"tiny_graph": {"title": "Tiny graph", "n_users": 5, "n_selected": 2, "n_instances": 10}},
+    "costs": {
+        "tiny_cost": {
+            "title": "Tiny cost",
+            "scenario": "demo_small",
+            "selectors": ["pause", "pause_brute", "sa_pause"],
+            "n_users": [10, 20, 40],
+            "selected_share": 0.1,
+            "budget_s": 0.05,
+        }
+    },
+}
+
 
 @dataclass(frozen=True)
 class Checkout:
@@ -52,7 +95,9 @@ class Checkout:
         lines = output.split("Job stats:", 1)[1].splitlines()[3:]
         table = lines[: lines.index(next(line for line in lines if line.startswith("total")))]
         counts = {line.split()[0]: int(line.split()[1]) for line in table}
-        return {rule: n for rule, n in counts.items() if rule not in ("all", "demo", "tiny")}
+        studies = {name for kind in TINY_STUDIES.values() for name in kind}
+        targets = {"all", "demo", "studies", "tiny"} | studies
+        return {rule: n for rule, n in counts.items() if rule not in targets}
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a text in a file of the checkout."""
@@ -78,6 +123,7 @@ class Checkout:
             "download": False,
             "image_folders": {},
             "scenarios": "config/scenarios",
+            "studies": None,
             "experiments": [{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0, 1]}],
         }
         (self.root / "config/config.yaml").write_text(yaml.safe_dump(config | changes), "utf-8")

@@ -21,6 +21,7 @@ from pausefl.errors import PauseflError, suggest
 from pausefl.figures.captions import CURVES, caption_facts
 from pausefl.files import check_writable
 from pausefl.provenance import code_hash
+from pausefl.studies.settings import load_studies
 
 
 def checked(load, *arguments):
@@ -40,12 +41,13 @@ EXPERIMENTS = {
     for name in SCENARIOS
 }
 SEEDS = {name: sorted({row.seed for row in rows}) for name, rows in EXPERIMENTS.items()}
+STUDIES = checked(load_studies, CONFIG.studies, Path(config["scenarios"]))
 DATASETS = {dataset_key(s.data, CONFIG.raw): s.data for s in SCENARIOS.values()}
 
 
 def one_of(names):
-    """A wildcard constraint that admits these names only."""
-    return "|".join(re.escape(name) for name in sorted(names))
+    """A wildcard constraint that admits these names only; Snakemake would take an empty one for none at all."""
+    return "|".join(re.escape(name) for name in sorted(names)) or "(?!)"
 
 
 wildcard_constraints:
@@ -130,13 +132,13 @@ def scenario_outputs(name):
 
 def refuse(wildcards):
     """Say why a name that is no target cannot be asked for."""
-    from pausefl.availability import unavailable  # loads every selector and model, so only when needed
+    from pausefl.availability import unavailable  # loads every model, so only when needed
 
     folder = Path(config["scenarios"])
     for name in scenario_names(folder):
         scenario = load_scenario(name, folder)
         if wildcards.name == name or wildcards.name in scenario.figures:
-            missing = unavailable(scenario, scenario.selectors)
+            missing = unavailable(scenario)
             why = f" Not available yet: {', '.join(missing)}." if missing else ""
             raise WorkflowError(
                 f"'{wildcards.name}' needs scenario '{name}', which the configuration's table does not list.{why}"

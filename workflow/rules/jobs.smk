@@ -19,6 +19,6 @@ rule job:
         runtime=job_minutes,
     params:
         settings=lambda wildcards: SCENARIOS[wildcards.scenario].job_settings(),
-        code=code_hash("pausefl.job"),
+        code=lambda wildcards: code_hash("pausefl.job", selectors=[wildcards.selector]),
     script:
         "../scripts/job.py"

@@ -1,4 +1,4 @@
-# What can be asked for by name: the demo, a scenario, a figure. `all` is in the root Snakefile.
+# What can be asked for by name: the demo, a scenario, a figure, a study. `all` is in the root Snakefile.
 
 
 rule demo:
@@ -21,6 +21,25 @@ for name, scenario in SCENARIOS.items():
                 figure
             input:
                 figure_paths(name, kind),
+
+
+STUDY_OUTPUTS = RUNS_OUTPUTS | {
+    name: search_outputs(name) for studies in SEARCHES.values() for name in studies
+}
+
+
+rule studies:
+    input:
+        list(STUDY_OUTPUTS.values()),
+
+
+for study, outputs in STUDY_OUTPUTS.items():
+
+    rule:
+        name:
+            study
+        input:
+            outputs,
 
 
 # A name that no rule above has is taken for a file in the working directory, and ends here.

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pausefl.config import ANNEALING_SELECTORS, Scenario
+from pausefl.config import Scenario
 from pausefl.errors import PauseflError, suggest
+from pausefl.registry import SELECTORS
 
 #: Kinds of curves; `pausefl.figures.curves` draws them.
 CURVES = ("accuracy_vs_time", "leakage_vs_time", "leakage_vs_rounds", "loss_vs_time")
@@ -23,7 +24,7 @@ _PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
 
 
 def _anneals(scenario: Scenario, kind: str) -> bool:
-    return kind != "partition" and not ANNEALING_SELECTORS.isdisjoint(scenario.selectors)
+    return kind != "partition" and any(SELECTORS[name].needs_annealing for name in scenario.selectors)
 
 
 def _private(scenario: Scenario, kind: str) -> bool:

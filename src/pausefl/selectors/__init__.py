@@ -1,9 +1,21 @@
 """User selectors: which users take part in a round, given what was seen so far.
 
-A selector is a pure function of the `History` and of its own random stream for the round. It keeps no state
-of its own, so a run that is resumed selects what it would have selected. `SELECTORS` is the registry.
+One family a file; `pausefl.registry` lists them all. `make_selector` builds one for a scenario.
 """
 
-from pausefl.selectors.registry import SELECTORS, Select, SelectorInfo
+from __future__ import annotations
 
-__all__ = ["SELECTORS", "Select", "SelectorInfo"]
+import importlib
+
+from pausefl.config import Scenario
+from pausefl.registry import SELECTORS
+from pausefl.selectors.base import Selector
+
+__all__ = ["Selector", "make_selector"]
+
+
+def make_selector(name: str, scenario: Scenario) -> Selector:
+    """Build the selector ``name`` of `pausefl.registry` for a scenario."""
+    info = SELECTORS[name]
+    cls: type[Selector] = getattr(importlib.import_module(info.full_module), info.class_name)
+    return cls.build(scenario)

@@ -1,30 +1,39 @@
-"""SA-PAUSE: simulated annealing in place of the exact search (PAUSE v2, Algorithm 3).
+"""Simulated annealing in place of the exact search (PAUSE v2, Algorithm 3; v1, Algorithm 2; BSFL, Section V).
 
-Vertices are selections, the energy is the objective (19), and a neighbour differs in one user under the rule
-N1, N2 of the paper. Neighbours are drawn without listing them. Sort the users by rising ucb, ties in a
-random order, and let a be the rank of the lowest member of a selection. Every member ranks at least a, so the
-outsiders below a are exactly ranks 0 .. a - 1. The distinct neighbours are then
+Vertices are selections, the energy is the objective (v2, eq. 19), and neighbours differ in one user. Plain
+annealing admits every swap. The papers' graphs are thinner: one of the two users must be least in its
+selection by some criterion, the ucb alone (SA-PAUSE), ucb or g (ALSA), or ucb, p or g (SA-PAUSE v1).
 
-- active, K - m of them: a replaced by any outsider (this contains the passive moves N2b);
-- passive, (m - 1) a of them: another member replaced by one of the a lowest ranks (N2a),
+Neighbours are drawn uniformly without listing them. Sort the users once by each criterion, ties in one random
+order, and let a_i be the member of a selection that is least by criterion i. As no member ranks below a_i,
+the outsiders that do are a prefix of list i. A swap of x for y is a neighbour if and only if
 
-any of which is reached by one uniform integer. The energy follows from the previous one.
-Two misprints of the algorithm are mended (deviations D1, D2): worse vertices are accepted with probability
+- x is one of the a_i (active; this contains the passive moves of the papers' rule N2b), or
+- y ranks below a_i in some list i (passive, rule N2a).
+
+The swaps of the first kind, and for each list those of the second whose x is none of the a_i, are numbered;
+one number is drawn, and drawn again if its y ranks below a_j in an earlier list j too. So every neighbour is
+equally likely and a draw costs O(1). The energy follows from the previous one; when the least member leaves,
+the next one is found in O(min(m, n / m)) on average.
+
+Two misprints are mended (deviations D1, D2): worse vertices are accepted with probability
 exp((E(U) - E(V)) / tau), and the best vertex seen is returned.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from typing import Self
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pausefl.config import SelectionSettings
+from pausefl.config import Scenario
 from pausefl.history import History
-from pausefl.rewards import AverageReward, confidence_bound
-from pausefl.selectors.exact import best_unseen
+from pausefl.rewards import REWARDS, AverageReward, Reward, penalty_range
+from pausefl.selectors.search import Objective, Search
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -34,89 +43,321 @@ _OMEGA = 1e-9
 
 
 @njit(cache=True)
-def n_neighbours(n_users: int, m: int, lowest: int) -> int:
-    """Degree of a selection whose lowest member has rank ``lowest`` in rising order of ucb."""
-    return (n_users - m) + (m - 1) * lowest
+def _following(
+    rank: Users, order: Users, members: Users, place: Users, is_member: NDArray[np.bool_], low: int
+) -> int:
+    """Position of the member that is least but for the one at ``low``, which is least; -1 if there is none.
+
+    Looked for among the members, or up the list where that is shorter.
+    """
+    n_users, m = order.shape[0], members.shape[0]
+    if m == 1:
+        return -1
+    if m * m > n_users:
+        i = rank[members[low]] + 1
+        while not is_member[order[i]]:
+            i += 1
+        return int(place[order[i]])
+    following = 1 if low == 0 else 0
+    for i in range(following + 1, m):
+        if i != low and rank[members[i]] < rank[members[following]]:
+            following = i
+    return following
+
+
+@njit(cache=True)
+def _distinct(values: Users, into: Users) -> int:
+    """Write the distinct values in ascending order to the start of ``into``; returns how many there are."""
+    size = 0
+    for value in values:
+        place = 0
+        while place < size and into[place] < value:
+            place += 1
+        if place < size and into[place] == value:
+            continue
+        into[place + 1 : size + 1] = into[place:size].copy()
+        into[place] = value
+        size += 1
+    return size
+
+
+@njit(cache=True)
+def _draw_swap(
+    order: Users,
+    rank: Users,
+    members: Users,
+    outsiders: Users,
+    low: Users,
+    least: Users,
+    rng: np.random.Generator,
+) -> tuple[int, int]:
+    """A neighbour, uniformly: the position in ``members`` that is swapped, and the user who enters.
+
+    ``order`` and ``rank`` (L, n) are the users in rising order of each criterion and the inverse; ``low``
+    (L,) holds the positions of the members that are least, ``least`` the distinct ones, ascending. No
+    criterion (L = 0) admits every swap.
+    """
+    n_lists, n_outsiders = low.shape[0], outsiders.shape[0]
+    if n_lists == 0:
+        move = int(rng.random() * (members.shape[0] * n_outsiders))
+        return move // n_outsiders, outsiders[move % n_outsiders]
+    below = 0
+    for i in range(n_lists):
+        below += rank[i, members[low[i]]]
+    active = least.shape[0] * n_outsiders
+    n_swaps = active + (members.shape[0] - least.shape[0]) * below
+    while True:
+        move = int(rng.random() * n_swaps)
+        if move < active:
+            return least[move // n_outsiders], outsiders[move % n_outsiders]
+        leaving, place = (move - active) // below, (move - active) % below
+        for position in least:  # ascending, so that counting skips all of them
+            if leaving >= position:
+                leaving += 1
+        which = 0
+        while place >= rank[which, members[low[which]]]:
+            place -= rank[which, members[low[which]]]
+            which += 1
+        entering = order[which, place]
+        counted = False
+        for i in range(which):
+            counted |= rank[i, entering] < rank[i, members[low[i]]]
+        if not counted:
+            return leaving, entering
 
 
 @njit(cache=True)
 def _anneal(
-    bound: Floats, score: Floats, members: Users, outsiders: Users, scale: float, draws: Floats
+    bound_order: Users,
+    order: Users,
+    bound: Floats,
+    score: Floats,
+    cluster: Users,
+    costs: Floats,
+    members: Users,
+    outsiders: Users,
+    scale: float,
+    n_iterations: int,
+    rng: np.random.Generator,
+    energies: Floats,
 ) -> Users:
-    """Best selection met in ``len(draws)`` iterations; users are ranks in rising order of ``bound``.
+    """Best selection met in ``n_iterations`` iterations.
 
-    ``members`` (m,) and ``outsiders`` (K - m,) are overwritten. ``scale`` is C / kappa, so that iteration
-    j >= 1 has temperature ``scale / log(1 + j)``. Each row of ``draws`` (J, 2) holds the uniforms of one
-    iteration: which neighbour, and whether it is accepted.
+    ``bound_order`` (n,) and ``order`` (L, n) are the users in rising order of the bound and of each
+    criterion. ``members`` (m,) and ``outsiders`` (n - m,) are overwritten. ``scale`` is C / kappa, so that
+    iteration j >= 1 has temperature ``scale / log(1 + j)``. ``energies``, unless empty, is filled with the
+    energy after each iteration.
     """
-    n_users, m = bound.shape[0], members.shape[0]
-    slot = np.empty(n_users, np.int64)
-    slot[outsiders] = np.arange(n_users - m)
-    low = int(np.argmin(members))
-    total = score[members].sum()
-    energy = bound[members[low]] + total
+    n_users, m, n_lists = bound.shape[0], members.shape[0], order.shape[0]
+    place, is_member = np.empty(n_users, np.int64), np.zeros(n_users, np.bool_)
+    place[members], place[outsiders] = np.arange(m), np.arange(n_users - m)
+    is_member[members] = True
+    rank, bound_rank = np.empty((n_lists, n_users), np.int64), np.empty(n_users, np.int64)
+    for i in range(n_lists):
+        rank[i, order[i]] = np.arange(n_users)
+    bound_rank[bound_order] = np.arange(n_users)
+    slowest = int(np.argmin(bound_rank[members]))
+    low, least = np.empty(n_lists, np.int64), np.empty(n_lists, np.int64)
+    for i in range(n_lists):
+        low[i] = np.argmin(rank[i][members])
+    n_least = _distinct(low, least)
+    counts = np.zeros(cluster.max() + 1, np.int64)
+    total = 0.0
+    for k in members:
+        total += score[k] - costs[counts[cluster[k]]]
+        counts[cluster[k]] += 1
+    energy = bound[members[slowest]] + total
     best_energy, best = energy, members.copy()
-    for j in range(draws.shape[0]):
-        degree = n_neighbours(n_users, m, members[low])
-        move = int(draws[j, 0] * degree)
-        if move < n_users - m:
-            leaving, entering = low, outsiders[move]
-        else:
-            passive = move - (n_users - m)
-            leaving, entering = passive // members[low], passive % members[low]
-            if leaving >= low:
-                leaving += 1
-        new_low, new_lowest = leaving, entering
-        for i in range(m):
-            if i != leaving and members[i] < new_lowest:
-                new_low, new_lowest = i, members[i]
-        new_total = total - score[members[leaving]] + score[entering]
-        new_energy = bound[new_lowest] + new_total
-        temperature = scale / math.log(2.0 + j)
-        if new_energy >= energy or draws[j, 1] <= math.exp((new_energy - energy) / temperature):
-            outsiders[slot[entering]] = members[leaving]
-            slot[members[leaving]] = slot[entering]
-            members[leaving] = entering
-            low, total, energy = new_low, new_total, new_energy
+    for j in range(n_iterations):
+        leaving, entering = _draw_swap(order, rank, members, outsiders, low, least[:n_least], rng)
+        leaver = members[leaving]
+        new_slowest = slowest
+        if leaving == slowest:
+            new_slowest = _following(bound_rank, bound_order, members, place, is_member, slowest)
+        if new_slowest < 0 or bound_rank[entering] < bound_rank[members[new_slowest]]:
+            new_slowest = leaving
+        new_total = total - score[leaver] + score[entering]
+        if cluster[leaver] != cluster[entering]:
+            new_total += costs[counts[cluster[leaver]] - 1] - costs[counts[cluster[entering]]]
+        new_energy = new_total + bound[entering if new_slowest == leaving else members[new_slowest]]
+        gain = new_energy - energy
+        if gain >= 0 or rng.random() <= math.exp(gain * math.log(2.0 + j) / scale):
+            for i in range(n_lists):
+                if leaving == low[i]:
+                    low[i] = _following(rank[i], order[i], members, place, is_member, low[i])
+                if low[i] < 0 or rank[i, entering] < rank[i, members[low[i]]]:
+                    low[i] = leaving
+            n_least = _distinct(low, least)
+            members[leaving], outsiders[place[entering]] = entering, leaver
+            place[leaver], place[entering] = place[entering], leaving
+            is_member[leaver], is_member[entering] = False, True
+            counts[cluster[leaver]] -= 1
+            counts[cluster[entering]] += 1
+            slowest, total, energy = new_slowest, new_total, new_energy
             if energy > best_energy:
                 best_energy = energy
                 best[:] = members
+        if energies.shape[0] > 0:
+            energies[j] = energy
     return best
 
 
-class SaPause:
-    """SA-PAUSE (v2, Algorithm 3) with the divided temperature of v2, Section V-D."""
+class Annealer(Search):
+    """Annealing on the graph, and from the temperature, that a subclass defines.
 
-    def __init__(self, reward: AverageReward, settings: SelectionSettings) -> None:
+    Attributes
+    ----------
+    n_iterations
+        J.
+    temperature_divisor
+        kappa: the temperature of iteration j is C / (kappa log(1 + j)) (v2, Section V-D).
+    """
+
+    def __init__(
+        self, reward: Reward, exploitation: float, n_iterations: int, temperature_divisor: float
+    ) -> None:
+        super().__init__(reward, exploitation)
+        self.n_iterations = n_iterations
+        self.temperature_divisor = temperature_divisor
+        # Compile, or load what was compiled, before the first round.
+        pair = Objective(np.zeros(2), np.zeros(2), np.zeros(2, np.int64), np.zeros(1))
+        history = History.empty(np.ones(2, np.int64), 1, 1.0)
+        self.anneal(pair, history, np.arange(2), np.random.default_rng(0), n_iterations=1)
+
+    @classmethod
+    def build(cls, scenario: Scenario) -> Self:
+        """With the scenario's reward, J and kappa."""
+        settings = scenario.selection
         assert settings.n_iterations is not None
         assert settings.temperature_divisor is not None
-        self.reward = reward
-        self.exploitation = settings.exploitation
-        self.n_iterations = settings.n_iterations
-        self.temperature_divisor = settings.temperature_divisor
-        pair = np.zeros(2)  # compile, or load what was compiled, before the first round
-        _anneal(pair, pair, np.zeros(1, np.int64), np.ones(1, np.int64), 1.0, np.zeros((1, 2)))
-
-    def __call__(self, history: History, rng: np.random.Generator) -> Users:
-        """Select ``history.n_selected`` users."""
-        m = history.n_selected
-        bound, score = confidence_bound(history, self.exploitation), self.reward.scores(history)
-        shuffled = rng.permutation(len(bound))
-        unseen = best_unseen(bound, score, m, shuffled)
-        if unseen is not None:
-            return unseen
-        if m == len(bound):
-            return np.arange(m)
-        order = shuffled[np.argsort(bound[shuffled], kind="stable")]
-        ranks, start = bound[order], rng.permutation(len(bound))
-        # C of eq. 20 (deviation D4); the m-th largest index is finite, as fewer than m users are unseen.
-        largest_gap = ranks[-m] - ranks[0] + self.reward.range + _OMEGA
-        best = _anneal(
-            ranks,
-            score[order],
-            start[:m],
-            start[m:],
-            largest_gap / self.temperature_divisor,
-            rng.random((self.n_iterations, 2)),
+        return cls(
+            REWARDS[scenario.reward.name].build(scenario.reward),
+            settings.exploitation,
+            settings.n_iterations,
+            settings.temperature_divisor,
         )
-        return np.sort(order[best])
+
+    @abstractmethod
+    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
+        """Criteria (n,) of which a neighbour must be least in one; none admits every swap."""
+
+    def largest_gap(self, objective: Objective, history: History, users: Users) -> float:
+        """C (v2, eq. 20, deviation D4): no energies differ by more if nobody has over 1/m of the data."""
+        # The m-th largest index is finite, as fewer than m users are unseen.
+        m, bound = objective.n_selected, np.sort(objective.bound)
+        return float(bound[-m] - bound[0] + self.reward.range(m) + _OMEGA)
+
+    def search(self, objective: Objective, history: History, users: Users, rng: np.random.Generator) -> Users:
+        """Anneal from a random selection."""
+        return self.anneal(objective, history, users, rng)
+
+    def anneal(
+        self,
+        objective: Objective,
+        history: History,
+        users: Users,
+        rng: np.random.Generator,
+        n_iterations: int | None = None,
+        energies: Floats | None = None,
+    ) -> Users:
+        """Best of the selections met.
+
+        Parameters
+        ----------
+        objective, history, users
+            As in `search`.
+        rng
+            Draws the start, the neighbours and what is accepted.
+        n_iterations
+            J; the selector's own by default.
+        energies
+            (J,) filled with the energy after each iteration, if given.
+
+        Returns
+        -------
+        (m,) users, in no order.
+        """
+        n_users, m = len(objective.bound), objective.n_selected
+        shuffled, start = rng.permutation(n_users), rng.permutation(n_users)
+        lists = np.stack([objective.bound, *self.criteria(objective, history, users)])
+        order = shuffled[np.argsort(lists[:, shuffled], axis=1, kind="stable")]
+        return np.asarray(
+            _anneal(
+                order[0],
+                order[1:],
+                objective.bound,
+                objective.score,
+                objective.cluster,
+                objective.costs,
+                start[:m],
+                start[m:],
+                self.largest_gap(objective, history, users) / self.temperature_divisor,
+                self.n_iterations if n_iterations is None else n_iterations,
+                rng,
+                np.empty(0) if energies is None else energies,
+            )
+        )
+
+
+class SaPause(Annealer):
+    """SA-PAUSE on the graph of the ucb alone (v2, Algorithm 3)."""
+
+    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
+        """The ucb."""
+        return (objective.bound,)
+
+
+class SaPauseV1(Annealer):
+    """SA-PAUSE of the first version, on the graph of ucb, p and g (v1, Algorithm 2)."""
+
+    reward: AverageReward
+
+    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
+        """The ucb, p and g."""
+        return (objective.bound, history.privacy[users], self.reward.generalization(history)[users])
+
+    def largest_gap(self, objective: Objective, history: History, users: Users) -> float:
+        """C from the m largest and the m least of each list (v1, eq. 19), and the largest penalty."""
+        m = objective.n_selected
+        bound, p, g = (np.sort(values) for values in self.criteria(objective, history, users))
+        return float(
+            bound[-m]
+            - bound[0]
+            + self.reward.alpha * (g[-m:].mean() - g[:m].mean())
+            + self.reward.gamma * (p[-m:].mean() - p[:m].mean())
+            + penalty_range(objective.costs)
+            + _OMEGA
+        )
+
+
+class SaVanilla(Annealer):
+    """Plain annealing: every swap is a neighbour, m (K - m) of them (v2, Section IV-B)."""
+
+    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
+        """None."""
+        return ()
+
+    def largest_gap(self, objective: Objective, history: History, users: Users) -> float:
+        """C = 2 alpha + gamma + 1 (v2, Section IV-B), and the largest penalty."""
+        return self.reward.range(objective.n_selected) + 1.0
+
+
+class Alsa(Annealer):
+    """ALSA: BSFL's objective on the graph of ucb and g (BSFL, eqs. 17, 19)."""
+
+    reward: AverageReward
+    with_privacy = False
+
+    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
+        """The ucb and g."""
+        return (objective.bound, self.reward.generalization(history)[users])
+
+
+class SaBsfl(Annealer):
+    """Plain annealing of BSFL's objective (BSFL, eqs. 17, 18)."""
+
+    with_privacy = False
+
+    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
+        """None."""
+        return ()

@@ -1,31 +1,60 @@
-"""Selection policies that do not learn: random, fastest in expectation, everyone (PAUSE v2, Section V-A)."""
+"""Policies that do not learn (PAUSE v2, Section V-A; BSFL, Section VI)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pausefl.config import Scenario
 from pausefl.history import History
+from pausefl.latency import mean_latencies
+from pausefl.selectors.base import Selector
 
 Users = NDArray[np.int64]
 
 
-def select_random(history: History, rng: np.random.Generator) -> Users:
+class Random(Selector):
     """M users uniformly without replacement (McMahan et al., AISTATS 2017)."""
-    return np.sort(rng.choice(len(history.data_size), history.n_selected, replace=False))
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Users:
+        """Select ``history.n_selected`` users."""
+        return np.sort(rng.choice(history.candidates(), history.n_selected, replace=False))
 
 
-def select_all(history: History, rng: np.random.Generator) -> Users:
-    """All K users, as FedAvg with full participation does."""
-    return np.arange(len(history.data_size))
+class RandomBySize(Selector):
+    """M users without replacement, each draw in proportion to the size of the data of those left (BSFL, VI).
+
+    Successive draws without replacement choose the m least of independent exponential times with the sizes as
+    rates (Efraimidis and Spirakis, IPL 2006).
+    """
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Users:
+        """Select ``history.n_selected`` users."""
+        users = history.candidates()
+        times = rng.standard_exponential(len(users)) / history.data_size[users]
+        return np.sort(users[np.argsort(times)[: history.n_selected]])
 
 
-class Fastest:
+class Everyone(Selector):
+    """All available users, as FedAvg with full participation does."""
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Users:
+        """Select everyone who is available."""
+        return history.candidates()
+
+
+class Fastest(Selector):
     """The m users fastest in expectation, always the same ones; told the true means, unlike a bandit."""
 
     def __init__(self, mean_latency: NDArray[np.float64]) -> None:
         self.mean_latency = mean_latency
 
+    @classmethod
+    def build(cls, scenario: Scenario) -> Fastest:
+        """With the means of the scenario's latency law."""
+        return cls(mean_latencies(scenario.network))
+
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """The ``history.n_selected`` users of smallest mean latency."""
-        return np.sort(np.argsort(self.mean_latency, kind="stable")[: history.n_selected])
+        users = rng.permutation(history.candidates())
+        return np.sort(users[np.argsort(self.mean_latency[users], kind="stable")[: history.n_selected]])

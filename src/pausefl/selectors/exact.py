@@ -1,12 +1,17 @@
-"""PAUSE: the exact maximiser of min ucb + alpha Phi_g + gamma Phi_p (PAUSE v2, eq. 14 and Algorithm 2).
+"""PAUSE, BSFL and the genie: exact maximisers (PAUSE v2, eqs. 10, 14 and Algorithm 2; BSFL, eqs. 6, 13).
 
-Pivot-and-Fill for rewards that are a sum of scores over the selection. Sort the users by falling ucb and
-sweep a pivot down the order: the best selection whose users all have at least the pivot's ucb holds the m
-largest scores met so far, which a heap keeps. Sorting dominates: O(K log K) a round. Ties between pivots, and
-between users of equal score above the best pivot, are broken at random.
+Pivot-and-Fill. Sort the users by falling bound and sweep a pivot down the order: the best selection whose
+users all have at least the pivot's bound holds the m largest scores met so far. Sorting dominates: O(K log
+K).
 
-Users never seen have an infinite index. As long as there are m of them, the maximiser is found among them by
-score alone; with fewer, the smallest index of any selection is finite and the sweep is unchanged.
+The papers call rewards that depend on more than a sum of scores infeasible. A penalty that is convex in the
+number of selected users of a cluster, as R2's is, costs no more (ours, deviation D52). The j-th best selected
+user of a cluster then adds its score less the j-th cost, which falls with j, and the best selection changes
+by at most one exchange when a user enters the pool. The entering user replaces either the last of its own
+cluster or, of the other clusters, the user whose score less cost is least. Heaps inside the clusters and a
+tournament among them find both in O(log K).
+
+Ties between pivots, and between users whose exchange changes nothing, are broken at random.
 """
 
 from __future__ import annotations
@@ -15,82 +20,180 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from pausefl.config import Scenario
+from pausefl.errors import ConfigError
 from pausefl.history import History
-from pausefl.rewards import AverageReward, confidence_bound
+from pausefl.latency import expected_speeds
+from pausefl.rewards import Reward
+from pausefl.selectors.search import Objective, Search
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
 
 
 @njit(cache=True)
-def _totals(score: Floats, m: int) -> Floats:
-    """Sum (K - m + 1,) of the m largest scores among the first m, m + 1, ..., K users."""
-    totals = np.empty(score.shape[0] - m + 1)
-    heap = np.sort(score[:m])  # a sorted array is a min-heap
-    totals[0] = heap.sum()
-    for i in range(m, score.shape[0]):
-        entering, total = score[i], totals[i - m]
-        if entering > heap[0]:
-            total += entering - heap[0]
-            parent, child = 0, 1
-            while child < m:
-                if child + 1 < m and heap[child + 1] < heap[child]:
-                    child += 1
-                if heap[child] >= entering:
-                    break
-                heap[parent] = heap[child]
-                parent, child = child, 2 * child + 1
-            heap[parent] = entering
-        totals[i - m + 1] = total
-    return totals
+def _push(heap: Floats, size: int, value: float) -> None:
+    """Add a value to a min-heap of ``size`` values."""
+    child = size
+    while child > 0 and value < heap[(child - 1) // 2]:
+        heap[child] = heap[(child - 1) // 2]
+        child = (child - 1) // 2
+    heap[child] = value
 
 
-def best_unseen(bound: Floats, score: Floats, m: int, shuffled: Users) -> Users | None:
-    """The m unseen users (infinite ``bound``) of largest score, ties in ``shuffled`` order; None if fewer."""
-    unseen = shuffled[np.isposinf(bound[shuffled])]
-    if len(unseen) < m:
-        return None
-    return np.sort(unseen[np.argsort(-score[unseen], kind="stable")[:m]])
+@njit(cache=True)
+def _replace_least(heap: Floats, size: int, value: float) -> None:
+    """Put a value in place of the least of a min-heap of ``size`` values."""
+    parent, child = 0, 1
+    while child < size:
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= value:
+            break
+        heap[parent] = heap[child]
+        parent, child = child, 2 * child + 1
+    heap[parent] = value
 
 
-def pivot_and_fill(bound: Floats, score: Floats, m: int, rng: np.random.Generator) -> Users:
-    """Users maximising ``min bound + sum score`` over all selections of m users.
-
-    Parameters
-    ----------
-    bound
-        (K,) speed index of each user, e.g. its ucb; finite or +inf.
-    score
-        (K,) what each user adds to the value of a selection.
-    m
-        Size of the selection, 1 <= m <= K.
-    rng
-        Breaks ties, in a random order of the users.
+@njit(cache=True)
+def _sweep(score: Floats, cluster: Users, costs: Floats) -> tuple[Floats, Floats]:
+    """Best selections of m among the first m, m + 1, ..., K users.
 
     Returns
     -------
-    (m,) user ids, ascending.
+    (K - m + 1,) sums of score less cost, and (K - m + 1,) the least score less cost of a selected user.
     """
-    shuffled = rng.permutation(len(bound))
-    unseen = best_unseen(bound, score, m, shuffled)
-    if unseen is not None:
-        return unseen
+    n_users, m, n_clusters = score.shape[0], costs.shape[0], cluster.max() + 1
+    # Heap of the selected scores of each cluster, one behind the other.
+    capacity = np.zeros(n_clusters + 1, np.int64)
+    for r in cluster:
+        capacity[r + 1] += 1
+    start = np.cumsum(np.minimum(capacity, m))
+    heaps, size = np.empty(start[-1]), np.zeros(n_clusters, np.int64)
+    # Tournament: worth[r] is what the last selected user of cluster r adds, winner[1] the cluster of least.
+    worth = np.full(n_clusters, np.inf)
+    winner = np.empty(2 * n_clusters, np.int64)
+    winner[n_clusters:] = np.arange(n_clusters)
+    for i in range(n_clusters - 1, 0, -1):
+        winner[i] = winner[2 * i]
+    totals, least = np.empty(n_users - m + 1), np.empty(n_users - m + 1)
+    total = 0.0
+    for i in range(n_users):
+        entering, into = score[i], cluster[i]
+        own = heaps[start[into] : start[into + 1]]
+        leaves = into
+        if i < m:
+            total += entering - costs[size[into]]
+            _push(own, size[into], entering)
+            size[into] += 1
+        else:
+            gain_own = entering - own[0] if size[into] > 0 else -np.inf
+            other, node = -1, n_clusters + into
+            while node > 1:
+                rival = winner[node ^ 1]
+                if other < 0 or worth[rival] < worth[other]:
+                    other = rival
+                node >>= 1
+            gain_other = -np.inf
+            if other >= 0 and worth[other] < np.inf:
+                gain_other = entering - costs[size[into]] - worth[other]
+            if max(gain_own, gain_other) <= 0.0:
+                totals[i - m + 1], least[i - m + 1] = total, least[i - m]
+                continue
+            if gain_own >= gain_other:
+                total += gain_own
+                _replace_least(own, size[into], entering)
+            else:
+                total += gain_other
+                leaves = other
+                size[leaves] -= 1
+                theirs = heaps[start[leaves] : start[leaves + 1]]
+                _replace_least(theirs, size[leaves], theirs[size[leaves]])
+                _push(own, size[into], entering)
+                size[into] += 1
+        for changed in (into, leaves):
+            worth[changed] = heaps[start[changed]] - costs[size[changed] - 1] if size[changed] > 0 else np.inf
+            node = (n_clusters + changed) >> 1
+            while node > 0:
+                left, right = winner[2 * node], winner[2 * node + 1]
+                winner[node] = left if worth[left] <= worth[right] else right
+                node >>= 1
+        if i >= m - 1:
+            totals[i - m + 1], least[i - m + 1] = total, worth[winner[1]]
+    return totals, least
+
+
+def pivot_and_fill(objective: Objective, rng: np.random.Generator) -> Users:
+    """A maximiser of an objective whose penalty is convex, ties at random.
+
+    Parameters
+    ----------
+    objective
+        Of n >= m users, of which fewer than m have an infinite bound.
+    rng
+        Breaks ties.
+
+    Returns
+    -------
+    (m,) users, in no order.
+    """
+    bound, m = objective.bound, objective.n_selected
     order = np.argsort(-bound)
-    value = bound[order[m - 1 :]] + _totals(score[order], m)
-    lowest = bound[order[m - 1 + rng.choice(np.flatnonzero(value == value.max()))]]
-    pool = shuffled[bound[shuffled] >= lowest]
-    return np.sort(pool[np.argsort(-score[pool], kind="stable")[:m]])
+    totals, least = _sweep(objective.score[order], objective.cluster[order], objective.costs)
+    lowest = bound[order[m - 1 :]]
+    values = lowest + totals
+    best = np.flatnonzero(values == values.max())
+    if len(best) > 1:  # users of one bound are one pivot
+        best = best[lowest[best] == rng.choice(np.unique(lowest[best]))]
+    pivot = best[-1]
+    # Nobody who adds less than the last selected user can be among the best selection.
+    pool = (bound >= lowest[pivot]) & (objective.score - objective.costs[0] >= least[pivot])
+    return objective.fill(np.flatnonzero(pool), rng)
 
 
-class Pause:
-    """PAUSE with a reward that is a sum of scores, searched exactly (v2, Algorithms 1 and 2)."""
+class Pause(Search):
+    """PAUSE, searched exactly (v2, Algorithms 1 and 2).
 
-    def __init__(self, reward: AverageReward, exploitation: float) -> None:
-        self.reward = reward
-        self.exploitation = exploitation
-        _totals(np.zeros(1), 1)  # compile, or load what was compiled, before the first round
+    Raises
+    ------
+    ConfigError
+        If the reward's penalty is not convex in the number of users of a cluster.
+    """
 
-    def __call__(self, history: History, rng: np.random.Generator) -> Users:
-        """Select ``history.n_selected`` users."""
-        bound = confidence_bound(history, self.exploitation)
-        return pivot_and_fill(bound, self.reward.scores(history), history.n_selected, rng)
+    def __init__(self, reward: Reward, exploitation: float) -> None:
+        super().__init__(reward, exploitation)
+        # Compile, or load what was compiled, before the first round.
+        _sweep(np.zeros(1), np.zeros(1, np.int64), np.zeros(1))
+
+    def search(self, objective: Objective, history: History, users: Users, rng: np.random.Generator) -> Users:
+        """Pivot-and-Fill."""
+        if not objective.is_convex:
+            raise ConfigError(
+                f"the penalty of {type(self.reward).__name__} is not convex in the number of users of a"
+                " cluster, so the exact search could miss the best selection. Use an annealing selector, or"
+                " pause_brute in small networks."
+            )
+        return pivot_and_fill(objective, rng)
+
+
+class Bsfl(Pause):
+    """BSFL (Algorithm 1, eq. 13): PAUSE without the privacy term."""
+
+    with_privacy = False
+
+
+class Genie(Pause):
+    """The maximiser that knows the true expected speeds mu_k (v2, eq. 10; BSFL, eq. 6)."""
+
+    def __init__(self, reward: Reward, speeds: Floats) -> None:
+        super().__init__(reward, 1.0)
+        self.speeds = speeds
+
+    @classmethod
+    def build(cls, scenario: Scenario) -> Genie:
+        """With the scenario's reward and true speeds."""
+        return cls(Pause.build(scenario).reward, expected_speeds(scenario.network))
+
+    def bound(self, history: History) -> Floats:
+        """The true speeds (K,), whatever was seen."""
+        return self.speeds

@@ -12,9 +12,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from pausefl.config import KNOWN_SELECTORS
 from pausefl.errors import PauseflError
 from pausefl.figures import style
+from pausefl.registry import SELECTORS
 
 
 def lightness(color: str) -> float:
@@ -34,7 +34,7 @@ def a_figure() -> Figure:
 
 
 def test_every_selector_has_its_own_style() -> None:
-    assert set(style.STYLES) == set(KNOWN_SELECTORS)
+    assert set(style.STYLES) == set(SELECTORS)
     looks = [(s.color, s.line) for s in style.STYLES.values()]
     assert len(set(looks)) == len(looks)
     assert len({s.color for s in style.STYLES.values()}) == len(looks)

@@ -1,259 +1,644 @@
-"""Annealing: the neighbourhood is the paper's, the compiled kernel does what a slow obvious one does."""
+"""Annealing: the graphs are the papers', the compiled walk is a slow one, its limit is a maximiser."""
 
 from __future__ import annotations
 
-import math
+import dataclasses
 from collections import Counter
-from itertools import combinations
+from collections.abc import Iterator
+from itertools import combinations, pairwise, permutations
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neighbourhoods import (
+    Graph,
+    Order,
+    all_draws,
+    as_drawn,
+    distribution,
+    graph,
+    is_connected,
+    least,
+    neighbours,
+    slow_anneal,
+    vertices,
+)
+from numpy.typing import NDArray
+from oracles import INF, Concave, maximisers, problem, random_history, random_problem, worth
 from scipy import stats
 
-from pausefl.config import SelectionSettings
+from pausefl.config import RewardSettings, Scenario
 from pausefl.history import Feedback, History
-from pausefl.rewards import AverageReward, confidence_bound
-from pausefl.selectors import annealing
-from pausefl.selectors.annealing import SaPause, _anneal, n_neighbours
+from pausefl.rewards import (
+    AverageReward,
+    OverlapReward,
+    QualityReward,
+    Reward,
+    confidence_bound,
+    generalization,
+)
+from pausefl.selectors import annealing, make_selector
+from pausefl.selectors.annealing import (
+    Alsa,
+    Annealer,
+    SaBsfl,
+    SaPause,
+    SaPauseV1,
+    SaVanilla,
+    _anneal,
+    _draw_swap,
+)
 from pausefl.selectors.exact import pivot_and_fill
+from pausefl.selectors.search import Objective
 
-REWARD = AverageReward(100.0, 2.0, 5.0)
+ALL = [SaPause, SaPauseV1, SaVanilla, Alsa, SaBsfl]
+WITH_PRIVACY = [SaPause, SaPauseV1, SaVanilla]
+WITHOUT_PRIVACY = [Alsa, SaBsfl]
 
+R1 = AverageReward(2.0, 2.0, 5.0)
+R2 = OverlapReward(2.0, 2.0, 5.0, 0.25, 0.05)
+QUALITY = QualityReward(2.0, 2.0, 0.0)
+CONCAVE = Concave(2.0, 2.0, 5.0)
+REWARDS: dict[str, Reward] = {"r1": R1, "r2": R2, "bsfl": QUALITY, "concave": CONCAVE}
+KINDS = ("r1", "r2", "convex", "any costs")
 
-def settings(n_iterations: int = 300) -> SelectionSettings:
-    return SelectionSettings(1.0, n_iterations, 30.0)
-
-
-def neighbours(members: frozenset[int], n_users: int) -> set[frozenset[int]]:
-    """Rules N1, N2a and N2b of Algorithm 3; users are numbered in rising order of ucb."""
-    outsiders = set(range(n_users)) - members
-    a, *rest = sorted(members)
-    swaps = [(a, entering) for entering in outsiders]
-    swaps += [(leaving, entering) for leaving in rest for entering in outsiders if entering < a]
-    if rest:
-        swaps += [(a, entering) for entering in outsiders if entering < rest[0]]
-    return {members - {leaving} | {entering} for leaving, entering in swaps}
+every_selector = pytest.mark.parametrize("cls", ALL)
+every_reward = pytest.mark.parametrize("reward", REWARDS)
 
 
-def slow_anneal(
-    bound: Any, score: Any, start: list[int], outside: list[int], scale: float, draws: Any
-) -> Any:
-    """The kernel in plain Python: neighbours listed, energies summed afresh, the same draws."""
-    members, outsiders = list(start), list(outside)
-
-    def energy(users: list[int]) -> float:
-        return float(min(bound[k] for k in users) + sum(score[k] for k in users))
-
-    best, best_energy = sorted(members), energy(members)
-    for j, (which, accept) in enumerate(draws, start=1):
-        low = members.index(min(members))
-        moves = [(low, entering) for entering in outsiders]
-        moves += [(i, entering) for i in range(len(members)) if i != low for entering in range(members[low])]
-        reached = [frozenset({*members, entering} - {members[i]}) for i, entering in moves]
-        assert len(set(reached)) == len(reached)
-        assert set(reached) == neighbours(frozenset(members), len(bound))
-        i, entering = moves[int(which * len(moves))]
-        proposal = [*members[:i], entering, *members[i + 1 :]]
-        gain = energy(proposal) - energy(members)
-        if gain >= 0 or accept <= math.exp(gain / (scale / math.log(1 + j))):
-            outsiders[outsiders.index(entering)] = members[i]
-            members = proposal
-            if energy(members) > best_energy:
-                best, best_energy = sorted(members), energy(members)
-    return best
+def make(cls: type[Annealer], reward: Reward = R1, n_iterations: int = 300, divisor: float = 30.0) -> Any:
+    return cls(reward, 1.0, n_iterations, divisor)
 
 
-def random_instance(rng: np.random.Generator, n_users: int, m: int) -> tuple[Any, Any, Any, Any]:
-    """Multiples of 1/8, which add up without rounding, with ties; fewer than m users may be unseen."""
-    bound = np.sort(rng.integers(-16, 16, n_users) / 8)
-    bound[n_users - int(rng.integers(0, m)) :] = np.inf
-    score = rng.integers(-8, 9, n_users) / 8
-    start = rng.permutation(n_users)
-    return bound, score, start[:m], start[m:]
+def lists(cls: type[Annealer], history: History, reward: str = "r1") -> list[NDArray[np.float64]]:
+    """The papers' sorted lists."""
+    weight = history.quality * history.data_size if reward == "bsfl" else history.data_size
+    ucb, p, g = confidence_bound(history, 1.0), history.privacy, generalization(history, 2.0, weight)
+    return {SaPause: [ucb], SaPauseV1: [ucb, p, g], SaVanilla: [], Alsa: [ucb, g], SaBsfl: []}[cls]
 
 
-@pytest.mark.parametrize("n_users", range(2, 9))
-def test_the_degree_is_that_of_the_papers_rules(n_users: int) -> None:
+def whole(select: Annealer, history: History) -> tuple[Objective, History, NDArray[np.int64]]:
+    """What a search among all users is given."""
+    users = np.arange(len(history.data_size))
+    return Objective.of(history, select.reward, select.bound(history), users), history, users
+
+
+def ranked(cls: type[Annealer], history: History, reward: str = "r1") -> list[Order]:
+    return [np.argsort(values).tolist() for values in lists(cls, history, reward)]
+
+
+def random_orders(rng: np.random.Generator, n_lists: int, n_users: int) -> list[Order]:
+    return [rng.permutation(n_users).tolist() for _ in range(n_lists)]
+
+
+def split(rng: np.random.Generator, members: Any, n_users: int) -> tuple[list[int], list[int]]:
+    """Members and outsiders, in any order."""
+    outside = sorted(set(range(n_users)) - set(members))
+    return rng.permutation(list(members)).tolist(), rng.permutation(outside).tolist()
+
+
+@pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
+@pytest.mark.parametrize("n_users", range(2, 8))
+def test_each_neighbour_by_the_papers_rules_is_drawn_for_exactly_one_number(
+    n_users: int, n_lists: int
+) -> None:
+    rng = np.random.default_rng([n_users, n_lists])
+    for _ in range(4):
+        orders = random_orders(rng, n_lists, n_users)
+        for m in range(1, n_users):
+            for vertex in vertices(n_users, m):
+                made = [v for v in all_draws(*split(rng, vertex, n_users), orders) if v is not None]
+                assert len(made) == len(set(made))
+                assert set(made) == neighbours(vertex, n_users, orders)
+
+
+@pytest.mark.parametrize("n_users", range(2, 8))
+def test_the_neighbours_on_one_list_are_those_of_the_rules_n1_and_n2(n_users: int) -> None:
+    order = range(n_users)
     for m in range(1, n_users):
-        for members in combinations(range(n_users), m):
-            listed = neighbours(frozenset(members), n_users)
-            assert n_neighbours(n_users, m, members[0]) == len(listed)
+        for vertex in vertices(n_users, m):
+            a, *rest = sorted(vertex)
+            outsiders = set(order) - vertex
+            swaps = {(a, k) for k in outsiders} | {(i, k) for i in rest for k in range(a)}
+            if rest:
+                swaps |= {(a, k) for k in outsiders if k < rest[0]}
+            assert neighbours(vertex, n_users, [order]) == {vertex - {i} | {k} for i, k in swaps}
+            assert len(swaps) == (n_users - m) + (m - 1) * a
 
 
-@pytest.mark.parametrize("n_users", range(2, 7))
-def test_neighbourhood_is_mutual_and_connects_all_selections(n_users: int) -> None:
+@given(st.data())
+@settings(max_examples=150)
+def test_a_larger_neighbourhood_has_the_size_and_members_of_its_definition(data: st.DataObject) -> None:
+    n_users = data.draw(st.integers(2, 14))
+    m = data.draw(st.integers(1, n_users - 1))
+    orders = data.draw(st.lists(st.permutations(range(n_users)), max_size=3))
+    mixed = data.draw(st.permutations(range(n_users)))
+    members, outsiders = mixed[:m], mixed[m:]
+    made = [v for v in all_draws(members, outsiders, orders) if v is not None]
+    assert len(made) == len(set(made))
+    assert set(made) == neighbours(frozenset(members), n_users, orders)
+    if len(orders) == 1:
+        assert len(made) == (n_users - m) + (m - 1) * orders[0].index(least(orders[0], members))
+    if not orders:
+        assert len(made) == m * (n_users - m)
+
+
+@pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
+@pytest.mark.parametrize("n_users", range(2, 8))
+def test_the_graph_is_mutual_and_connects_all_selections(n_users: int, n_lists: int) -> None:
+    rng = np.random.default_rng([n_users, n_lists])
     for m in range(1, n_users):
-        graph = {
-            members: neighbours(members, n_users)
-            for members in map(frozenset, combinations(range(n_users), m))
+        orders = random_orders(rng, n_lists, n_users)
+        edges: Graph = {
+            v: {u for u in all_draws(*split(rng, v, n_users), orders) if u is not None}
+            for v in vertices(n_users, m)
         }
-        assert all(v in graph[u] for v, around in graph.items() for u in around)
-        reached, pending = set(), [next(iter(graph))]
-        while pending:
-            vertex = pending.pop()
-            if vertex not in reached:
-                reached.add(vertex)
-                pending += graph[vertex]
-        assert reached == set(graph)
+        assert all(v in edges[u] for v, around in edges.items() for u in around)
+        assert is_connected(edges)
 
 
-def test_the_kernel_equals_a_slow_twin_on_the_same_draws() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(2000):
-        n_users = int(rng.integers(2, 9))
-        m = int(rng.integers(1, n_users))
-        bound, score, members, outsiders = random_instance(rng, n_users, m)
-        scale, draws = float(rng.choice([0.05, 0.5, 5.0])), rng.random((12, 2))
-        expected = slow_anneal(bound, score, members.tolist(), outsiders.tolist(), scale, draws)
-        assert sorted(_anneal(bound, score, members, outsiders, scale, draws)) == expected
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_the_graph_of_two_lists_of_five_users_is_connected_whatever_the_lists(m: int) -> None:
+    for order in permutations(range(5)):  # users can be numbered by the first list
+        assert is_connected(graph(5, m, [range(5), order]))
 
 
-def test_the_kernel_returns_the_best_selection_it_met_and_keeps_its_books() -> None:
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize("n_lists", [1, 2, 3])
+def test_a_path_to_any_selection_leads_over_the_users_best_in_the_first_list(n_lists: int) -> None:
+    rng = np.random.default_rng(n_lists)
     for _ in range(200):
-        n_users = int(rng.integers(2, 40))
+        n_users = int(rng.integers(3, 12))
         m = int(rng.integers(1, n_users))
-        bound, score, members, outsiders = random_instance(rng, n_users, m)
-        start = members.copy()
-        best = _anneal(bound, score, members, outsiders, 1.0, rng.random((500, 2)))
-        assert len(set(best.tolist())) == m
-        # Members and outsiders still split the users after hundreds of moves.
-        assert sorted([*members, *outsiders]) == list(range(n_users))
-
-        def energy(users: Any, bound: Any = bound, score: Any = score) -> float:
-            return float(bound[users].min() + score[users].sum())
-
-        optimum = energy(pivot_and_fill(bound, score, m, rng))
-        assert max(energy(start), energy(members)) <= energy(best) <= optimum
+        orders = random_orders(rng, n_lists, n_users)
+        best, vertex = frozenset(orders[0][-m:]), frozenset(rng.permutation(n_users)[:m].tolist())
+        while vertex != best:
+            onwards = vertex - {least(orders[0], vertex)} | {min(best - vertex)}
+            assert onwards in neighbours(vertex, n_users, orders)
+            assert len(onwards & best) == len(vertex & best) + 1
+            vertex = onwards
 
 
-def test_no_iteration_returns_the_start() -> None:
-    bound, score = np.arange(5.0), np.arange(5.0)
-    best = _anneal(bound, score, np.array([2, 0]), np.array([1, 3, 4]), 1.0, np.empty((0, 2)))
-    assert sorted(best) == [0, 2]
+def cases() -> Iterator[tuple[list[Order], tuple[int, ...]]]:
+    rng = np.random.default_rng(5)
+    for n_lists in (0, 1, 2, 3):
+        for members in [(0, 1, 2), (4, 5, 6), (1, 3, 4, 6), (2,), (0, 2, 4, 5, 6)]:
+            yield random_orders(rng, n_lists, 7), members
+    yield [list(range(7))] * 3, (3, 4, 5, 6)  # the same list thrice
+    yield [list(range(7)), list(range(7))[::-1]], (2, 3, 4)
+    yield [list(range(7)), [1, 0, 2, 3, 5, 4, 6], [2, 1, 0, 5, 3, 4, 6]], (3, 4, 5, 6)
 
 
-@pytest.mark.parametrize("members", [(0, 1, 2), (0, 3, 5), (2, 3, 4), (3, 4, 5), (1, 5)])
-def test_neighbours_are_drawn_uniformly(members: tuple[int, ...]) -> None:
-    n_users = 6
-    outsiders = [k for k in range(n_users) if k not in members]
-    score = np.isin(np.arange(n_users), outsiders).astype(float)  # so every neighbour improves
-    bound = np.arange(n_users) * 1e-3
-    rng, found = np.random.default_rng(2), Counter[frozenset[int]]()
-    for draws in rng.random((6000, 1, 2)):
-        best = _anneal(bound, score, np.array(members), np.array(outsiders), 1.0, draws)
-        found[frozenset(best.tolist())] += 1
-    assert set(found) == neighbours(frozenset(members), n_users)
+@pytest.mark.parametrize(("orders", "members"), list(cases()))
+def test_neighbours_are_drawn_uniformly(orders: list[Order], members: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(6)
+    inside, outside = split(rng, members, 7)
+    given = as_drawn(inside, outside, orders)
+    found = Counter[frozenset[int]]()
+    for _ in range(3000):
+        leaving, entering = _draw_swap(*given, rng)
+        found[frozenset(members) - {inside[leaving]} | {entering}] += 1
+    assert set(found) == neighbours(frozenset(members), 7, orders)
     assert stats.chisquare(list(found.values())).pvalue > 1e-4
 
 
-def test_worse_neighbours_are_accepted_with_the_probability_of_the_temperature() -> None:
-    # Two users, one place: from the better (energy 1) the only neighbour is 1 worse; at iteration j the
-    # temperature is scale / ln(1 + j), so the first move is taken with probability exp(-ln 2 / scale).
-    bound, score, scale = np.zeros(2), np.array([0.0, 1.0]), 0.5
-    rng, n, moved = np.random.default_rng(3), 4000, 0
-    for draws in rng.random((n, 1, 2)):
-        members = np.array([1])
-        _anneal(bound, score, members, np.array([0]), scale, draws)
-        moved += int(members[0] == 0)
-    assert stats.binomtest(moved, n, 0.25).pvalue > 1e-4
+def exact_problem(rng: np.random.Generator, kind: str) -> Objective:
+    """Of more users than are selected, with sums that are exact and many ties."""
+    while True:
+        objective = random_problem(rng, "convex" if kind == "any costs" else kind)
+        if objective.n_selected < len(objective.bound):
+            break
+    if kind == "any costs":
+        objective = dataclasses.replace(objective, costs=rng.permutation(objective.costs))
+    return objective
 
 
-def played(n_users: int, m: int, n_rounds: int, seed: int = 0) -> History:
-    """A history of random selections."""
-    rng = np.random.default_rng(seed)
-    history = History.empty(rng.integers(50, 60, n_users), m, 0.05)
-    for _ in range(n_rounds):
-        users = rng.choice(n_users, m, replace=False)
-        history.observe(Feedback(users, rng.uniform(0.05, 1, m), rng.uniform(0, 1, n_users)))
-    return history
+def walk(
+    objective: Objective,
+    orders: list[Order],
+    members: Any,
+    outsiders: Any,
+    scale: float,
+    n_iterations: int,
+    rng: np.random.Generator,
+) -> tuple[list[int], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """The best selection, the energies, and the last members and outsiders."""
+    n_users, energies = len(objective.bound), np.empty(n_iterations)
+    inside, outside = np.array(members), np.array(outsiders)
+    best = _anneal(
+        np.argsort(objective.bound),
+        np.array(orders, np.int64).reshape(len(orders), n_users),
+        objective.bound,
+        objective.score,
+        objective.cluster,
+        objective.costs,
+        inside,
+        outside,
+        scale,
+        n_iterations,
+        rng,
+        energies,
+    )
+    return sorted(best.tolist()), energies, inside, outside
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_small_instances_are_solved_when_given_time(seed: int) -> None:
-    history = played(8, 3, 40, seed)
-    bound = confidence_bound(history, 1.0)
-    assert np.isfinite(bound).all()
-    annealed = SaPause(REWARD, settings(5000))(history, np.random.default_rng(seed))
-    exact = pivot_and_fill(bound, REWARD.scores(history), 3, np.random.default_rng(seed))
-    values = [REWARD.value(history, users, bound[users]) for users in (annealed, exact)]
-    assert values[0] == pytest.approx(values[1], abs=1e-9)
+@pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_walk_equals_a_slow_twin_on_the_same_stream(kind: str, n_lists: int) -> None:
+    rng = np.random.default_rng([7, n_lists])
+    moved = 0
+    for seed in range(250):
+        objective = exact_problem(rng, kind)
+        n_users, m = len(objective.bound), objective.n_selected
+        orders = random_orders(rng, n_lists, n_users)
+        members, outsiders = split(rng, rng.permutation(n_users)[:m].tolist(), n_users)
+        scale = float(rng.choice([0.05, 0.5, 5.0]))
+        given = (objective, orders, members, outsiders, scale, 15)
+        expected, energies = slow_anneal(*given, np.random.default_rng(seed))
+        best, made, inside, _ = walk(*given, np.random.default_rng(seed))
+        assert best == expected
+        np.testing.assert_array_equal(made, energies)
+        moved += sorted(inside.tolist()) != sorted(members)
+    assert moved > 125
 
 
-def test_more_iterations_come_closer_to_the_optimum() -> None:
-    history = played(60, 5, 200)
-    bound = confidence_bound(history, 1.0)
+@pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_books_are_kept_and_the_best_is_the_best_ever_met(kind: str, n_lists: int) -> None:
+    rng = np.random.default_rng([8, n_lists])
+    for _ in range(40):
+        n_users = int(rng.integers(2, 40))
+        m = int(rng.integers(1, n_users))
+        bound = rng.integers(-16, 16, n_users) / 8
+        bound[rng.permutation(n_users)[: rng.integers(m)]] = INF
+        clusters = np.zeros(n_users, np.int64) if kind == "r1" else rng.integers(7, size=n_users)
+        costs = {
+            "r1": np.zeros(m),
+            "r2": np.where(np.arange(m) > 0, 0.75, 0.0),
+            "convex": np.sort(rng.integers(-8, 9, m)) / 8,
+            "any costs": rng.integers(-8, 9, m) / 8,
+        }[kind]
+        objective = problem(bound, rng.integers(-8, 9, n_users) / 8, m, clusters, costs)
+        members, outsiders = split(rng, rng.permutation(n_users)[:m].tolist(), n_users)
+        orders, scale = random_orders(rng, n_lists, n_users), float(rng.choice([0.5, 5.0]))
+        best, energies, inside, outside = walk(objective, orders, members, outsiders, scale, 400, rng)
+        assert sorted([*inside, *outside]) == list(range(n_users))
+        assert energies[-1] == worth(objective, tuple(inside.tolist()))
+        assert len(set(best)) == m
+        assert worth(objective, tuple(best)) == max(energies.max(), worth(objective, tuple(members)))
+        if objective.is_convex:
+            optimum = tuple(pivot_and_fill(objective, rng).tolist())
+            assert worth(objective, tuple(best)) <= worth(objective, optimum)
+
+
+def test_no_iteration_returns_the_start() -> None:
+    objective = problem(range(5), range(5), 2)
+    best, energies, inside, outside = walk(
+        objective, [range(5)], [2, 0], [1, 3, 4], 1.0, 0, np.random.default_rng(0)
+    )
+    assert (best, len(energies), inside.tolist(), outside.tolist()) == ([0, 2], 0, [2, 0], [1, 3, 4])
+
+
+@pytest.mark.parametrize("gap", [0.5, 1.0])
+def test_worse_neighbours_are_accepted_with_the_probability_of_the_temperature(gap: float) -> None:
+    # Two users, one place: from the better, the only neighbour is worse by the gap. At iteration 1 the
+    # temperature is scale / ln 2, so it is taken with probability exp(-gap ln 2 / scale) = 2^(-gap / scale).
+    objective, scale = problem([0, 0], [0, gap], 1), 0.5
+    rng, n = np.random.default_rng(9), 4000
+    moved = sum(int(walk(objective, [[0, 1]], [1], [0], scale, 1, rng)[2][0]) == 0 for _ in range(n))
+    assert stats.binomtest(moved, n, 2 ** (-gap / scale)).pvalue > 1e-4
+
+
+def test_equal_and_better_neighbours_are_always_accepted() -> None:
+    rng = np.random.default_rng(10)
+    for score in ([0, 0], [1, 0]):
+        for _ in range(100):
+            assert walk(problem([0, 0], score, 1), [], [1], [0], 1e-3, 1, rng)[2].tolist() == [0]
+
+
+@every_selector
+@every_reward
+def test_a_search_is_the_slow_one_on_the_selectors_lists(cls: type[Annealer], reward: str) -> None:
+    rng = np.random.default_rng(11)
+    for seed in range(8):
+        history = random_history(rng, 8, 3, n_unseen=seed % 3)
+        history.privacy[rng.permutation(8)[:4]] = 0.5  # tied, as g is for equal sizes
+        history.data_size[:4] = history.data_size[0]
+        select = make(cls, REWARDS[reward], 60, float(rng.choice([1.0, 10.0])))
+        objective, *given = whole(select, history)
+        best = select.anneal(objective, *given, np.random.default_rng(seed))
+        np.testing.assert_array_equal(select(history, np.random.default_rng(seed)), np.sort(best))
+        rounded = {what: np.round(getattr(objective, what) * 2**20) / 2**20 for what in ("bound", "score")}
+        objective = dataclasses.replace(objective, **rounded)  # sums are exact, so ties are ties
+        energies = np.empty(60)
+        best = select.anneal(objective, *given, np.random.default_rng(seed), energies=energies)
+        stream = np.random.default_rng(seed)
+        shuffled, start = stream.permutation(8).tolist(), stream.permutation(8).tolist()
+        orders = [sorted(shuffled, key=v.tolist().__getitem__) for v in lists(cls, history, reward)]
+        scale = select.largest_gap(objective, *given) / select.temperature_divisor
+        expected = slow_anneal(objective, orders, start[:3], start[3:], scale, 60, stream)
+        assert sorted(best.tolist()) == expected[0]
+        np.testing.assert_array_equal(energies, expected[1])
+
+
+@every_selector
+def test_the_objective_is_the_papers(cls: type[Annealer]) -> None:
+    history, select = random_history(np.random.default_rng(12)), make(cls, R2)
+    objective, *_ = whole(select, history)
+    bound, g = confidence_bound(history, 1.0), generalization(history, 2.0, history.data_size)
+    gamma = 0.0 if cls in WITHOUT_PRIVACY else 5.0
+    for users in combinations(range(9), 3):
+        s = list(users)
+        overlaps = 3 - len(set(history.cluster[s].tolist()))
+        expected = min(bound[s]) + 2.0 * g[s].mean() + gamma * history.privacy[s].mean() - 0.5 * overlaps
+        assert worth(objective, users) == pytest.approx(expected)
+
+
+def a_small_search(
+    cls: type[Annealer], history: History, reward: str, part: float
+) -> tuple[Any, Any, Graph, float]:
+    """Two of five users; the temperature is ``part`` of the largest difference of energies by ln(1 + j)."""
+    select = make(cls, REWARDS[reward])
+    given = whole(select, history)
+    energies = [worth(given[0], s) for s in combinations(range(5), 2)]
+    assert np.diff(np.sort(energies)).min() > 1e-6
+    scale = part * float(np.ptp(energies))
+    select.temperature_divisor = select.largest_gap(*given) / scale
+    return select, given, graph(5, 2, ranked(cls, history, reward)), scale
+
+
+def where_it_ends(
+    select: Any, given: Any, edges: Graph, n_iterations: int, n_runs: int, seed: int
+) -> NDArray[np.int64]:
+    """How often each vertex is the state after the last iteration."""
+    values = np.array([worth(given[0], tuple(v)) for v in edges])
+    energies, rng = np.empty(n_iterations), np.random.default_rng(seed)
+    found = np.zeros(len(values), np.int64)
+    for _ in range(n_runs):
+        select.anneal(*given, rng, n_iterations, energies)
+        found[np.abs(values - energies[-1]).argmin()] += 1
+    return found
+
+
+@every_selector
+@pytest.mark.parametrize(("reward", "n_iterations"), [("r1", 1), ("r1", 50), ("r2", 50), ("concave", 4)])
+def test_the_state_has_the_law_of_the_exact_chain(
+    cls: type[Annealer], reward: str, n_iterations: int
+) -> None:
+    history = random_history(np.random.default_rng(3), 5, 2)
+    select, given, edges, scale = a_small_search(cls, history, reward, 0.7)
+    found = where_it_ends(select, given, edges, n_iterations, 3000, seed=13)
+    expected = 3000 * distribution(given[0], edges, scale, n_iterations)
+    rare = expected < 10
+    found, expected = (np.append(n[~rare], n[rare].sum()) for n in (found, expected))
+    assert len(found) > 4
+    if expected[-1] < 10:
+        found, expected = (np.append(n[:-2], n[-2:].sum()) for n in (found, expected))
+    assert stats.chisquare(found, expected).pvalue > 1e-4
+
+
+@every_selector
+@pytest.mark.parametrize("reward", ["r1", "r2"])
+def test_in_the_limit_the_state_is_a_maximiser(cls: type[Annealer], reward: str) -> None:
+    history = random_history(np.random.default_rng(3), 5, 2)
+    history.mean_speed[[1, 3]] += 3  # these two are by far the best, or 10,000 iterations were too few
+    history.privacy[[0, 2, 4]] *= 0.1
+    history.cluster[:] = [0, 1, 0, 2, 2]
+    select, given, edges, scale = a_small_search(cls, history, reward, 1.0)
+    (best,) = maximisers(given[0])
+    where, shares = list(edges).index(frozenset(best)), []
+    for n_iterations, n_runs in ((10, 1000), (100, 1000), (10000, 300)):
+        found = where_it_ends(select, given, edges, n_iterations, n_runs, seed=14)[where]
+        exact = distribution(given[0], edges, scale, n_iterations)[where]
+        assert stats.binomtest(int(found), n_runs, float(exact)).pvalue > 1e-4
+        shares.append(exact)
+    assert shares[0] < shares[1] < shares[2]
+    assert shares[2] > 0.95
+
+
+@every_selector
+def test_at_high_temperature_the_walk_takes_every_edge_and_no_other(cls: type[Annealer]) -> None:
+    for seed in range(5):
+        history = random_history(np.random.default_rng(seed), 5, 2)
+        select, given, edges, _ = a_small_search(cls, history, "r1", 1e6)
+        visited, values = list(edges), np.array([worth(given[0], tuple(v)) for v in edges])
+        energies = np.empty(4000)
+        select.anneal(*given, np.random.default_rng(seed), 4000, energies)
+        states = [visited[i] for i in np.abs(values - energies[:, None]).argmin(axis=1)]
+        steps = {(v, u) for v, u in pairwise(states) if v != u}
+        assert steps == {(v, u) for v, around in edges.items() for u in around}
+
+
+@pytest.mark.parametrize("cls", [SaPause, Alsa, SaBsfl])
+@pytest.mark.parametrize("n_unseen", [0, 1, 2])
+def test_the_temperature_has_the_range_of_the_bound_of_the_users_that_can_be_least(
+    cls: type[Annealer], n_unseen: int
+) -> None:
+    history = random_history(np.random.default_rng(15), 7, 3, n_unseen)
+    speeds = np.sort(confidence_bound(history, 1.0))
+    assert np.isinf(speeds).sum() == n_unseen
+    gamma = 0.0 if cls in WITHOUT_PRIVACY else 5.0
+    for reward, penalty in ((R1, 0.0), (R2, 3 * 2.0 * 0.25), (CONCAVE, 3 * 3.5)):
+        select = make(cls, reward)
+        gap = select.largest_gap(*whole(select, history))
+        assert gap == pytest.approx(speeds[4] - speeds[0] + 2 * 2.0 + gamma + penalty + 1e-9, abs=1e-12)
+
+
+def test_the_temperature_of_the_first_version_has_the_range_of_each_list() -> None:
+    history = History.empty(np.array([10, 20, 30, 40]), 2, 0.05, cluster=np.array([0, 0, 1, 1]))
+    history.participations[:], history.round = [1, 2, 3, 4], 5
+    history.mean_speed[:], history.privacy = np.array([0.5, 0.25, 1, 0]), np.array([0.2, 0.8, 0.1, 0.5])
+    ucb = np.array([0.5, 0.25, 1, 0]) + np.sqrt(3 * np.log(5) / np.array([1, 2, 3, 4]))
+    np.testing.assert_allclose(confidence_bound(history, 1.0), ucb)
+    # Shares 2 (0.1, 0.2, 0.3, 0.4), less 1/5 of the participations: no gap, so g = 0 for all.
+    flat = make(SaPauseV1, AverageReward(2.0, 1.0, 5.0))
+    expected = np.sort(ucb)[2] - ucb.min() + 5 / 2 * (0.8 + 0.5 - 0.1 - 0.2) + 1e-9
+    assert flat.largest_gap(*whole(flat, history)) == pytest.approx(expected)
+    # One round more, with the same participations: g_k = share_k / 6.
+    history.round = 6
+    g, ucb = (
+        np.array([0.2, 0.4, 0.6, 0.8]) / 6,
+        history.mean_speed + np.sqrt(3 * np.log(6) / history.participations),
+    )
+    expected = np.sort(ucb)[2] - ucb.min() + 5 / 2 * 1.0 + 2 / 2 * (g[3] + g[2] - g[0] - g[1]) + 1e-9
+    for reward, penalty in (
+        (AverageReward(2.0, 1.0, 5.0), 0.0),
+        (OverlapReward(2.0, 1.0, 5.0, 0.25, 0.05), 2 * 2.0 * 0.25),
+    ):
+        select = make(SaPauseV1, reward)
+        assert select.largest_gap(*whole(select, history)) == pytest.approx(expected + penalty)
+
+
+def test_the_temperature_of_plain_annealing_is_that_of_the_paper() -> None:
+    history = random_history(np.random.default_rng(16), 7, 3, 2)
+    for reward, penalty in ((R1, 0.0), (R2, 3 * 2.0 * 0.25)):
+        select = make(SaVanilla, reward)
+        assert select.largest_gap(*whole(select, history)) == 2 * 2.0 + 5.0 + 1 + penalty
+
+
+@pytest.mark.parametrize("cls", [SaPause, SaPauseV1, Alsa, SaBsfl])
+@every_reward
+def test_no_two_energies_differ_by_more_than_the_largest_gap(cls: type[Annealer], reward: str) -> None:
+    rng = np.random.default_rng(17)
+    for seed in range(30):
+        n_users = int(rng.integers(4, 9))
+        m = int(rng.integers(1, 4))
+        # Nobody has more than 1 / m of the data.
+        history = random_history(rng, n_users, m, n_unseen=seed % m)
+        history.data_size[:] = rng.integers(30, 40, n_users)
+        history.quality[:] = rng.uniform(0.8, 1.0, n_users)
+        select = make(cls, REWARDS[reward])
+        objective, *given = whole(select, history)
+        energies = [worth(objective, s) for s in combinations(range(n_users), m)]
+        assert np.ptp(energies) <= select.largest_gap(objective, *given)
+
+
+@every_selector
+def test_iterations_temperature_and_reward_are_those_of_the_scenario(
+    cls: type[Annealer], demo: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = dataclasses.replace(
+        demo.selection, exploitation=3.0, n_iterations=123, temperature_divisor=7.0
+    )
+    reward = RewardSettings("r2", 3.0, 2.0, 5.0, n_clusters=4, overlap_penalty=0.01, overlap_latency=0.1)
+    name = {SaPause: "sa_pause", SaPauseV1: "sa_pause_v1", SaVanilla: "sa_vanilla"}.get(cls)
+    name = name or {Alsa: "alsa", SaBsfl: "sa_bsfl"}[cls]
+    select = make_selector(name, dataclasses.replace(demo, selection=settings, reward=reward))
+    assert type(select) is cls
+    gamma = 0.0 if cls in WITHOUT_PRIVACY else 5.0
+    assert select.reward == OverlapReward(3.0, 2.0, gamma, 0.01, 0.1)
+    calls: list[tuple[float, int]] = []
+
+    def spy(*given: Any) -> Any:
+        calls.append((given[8], given[9]))
+        return _anneal(*given)
+
+    monkeypatch.setattr(annealing, "_anneal", spy)
+    history = random_history(np.random.default_rng(18))
+    np.testing.assert_array_equal(select.bound(history), confidence_bound(history, 3.0))
+    select(history, np.random.default_rng(0))
+    assert calls == [(select.largest_gap(*whole(select, history)) / 7.0, 123)]
+
+
+@every_selector
+@pytest.mark.parametrize("n_unseen", [0, 1, 2])
+def test_a_small_network_is_solved_when_given_time(cls: type[Annealer], n_unseen: int) -> None:
+    rng = np.random.default_rng(19)
+    for reward in REWARDS.values():
+        history, select = random_history(rng, 9, 3, n_unseen), make(cls, reward, 4000, 3.0)
+        history.available[rng.permutation(9)[: rng.integers(4)]] = False
+        if (history.participations[history.available] == 0).sum() < 3:
+            objective, *_ = whole(select, history)
+            best = maximisers(objective, np.flatnonzero(history.available).tolist())
+            assert tuple(select(history, rng).tolist()) in best
+
+
+@every_selector
+@every_reward
+@pytest.mark.parametrize("n_unseen", [3, 4, 6, 9])
+def test_with_enough_users_unseen_the_best_of_them_are_selected_whatever_their_speed(
+    cls: type[Annealer], reward: str, n_unseen: int
+) -> None:
+    rng = np.random.default_rng(26)
+    # A convex penalty needs no annealing here, so one iteration is as good as many.
+    select = make(cls, REWARDS[reward], 1 if reward != "concave" else 3000, 3.0)
+    for _ in range(5):
+        history = random_history(rng, 9, 3, n_unseen)
+        history.available[rng.permutation(9)[:2]] = False
+        unseen = np.flatnonzero(history.available & (history.participations == 0)).tolist()
+        if len(unseen) >= 3:
+            objective, *_ = whole(select, history)
+            timeless = dataclasses.replace(objective, bound=np.zeros(9))
+            assert {tuple(select(history, rng).tolist())} == maximisers(timeless, unseen)
+
+
+@every_selector
+def test_more_iterations_come_closer_to_the_optimum(cls: type[Annealer]) -> None:
+    history = random_history(np.random.default_rng(20), 60, 5)
+    objective, *_ = whole(make(cls, R2), history)
 
     def mean_value(n_iterations: int) -> float:
-        select = SaPause(REWARD, settings(n_iterations))
-        chosen = [select(history, np.random.default_rng(seed)) for seed in range(20)]
-        return float(np.mean([REWARD.value(history, users, bound[users]) for users in chosen]))
+        select = make(cls, R2, n_iterations)
+        return float(np.mean([objective.value(select(history, np.random.default_rng(s))) for s in range(20)]))
 
-    best = pivot_and_fill(bound, REWARD.scores(history), 5, np.random.default_rng(0))
-    optimum = REWARD.value(history, best, bound[best])
-    assert mean_value(1) < mean_value(30) < mean_value(1000) <= optimum + 1e-9
+    optimum = objective.value(pivot_and_fill(objective, np.random.default_rng(0)))
+    assert mean_value(1) < mean_value(30) < mean_value(2000) <= optimum + 1e-9
 
 
-@pytest.mark.parametrize("n_rounds", [0, 1, 2, 3, 10])
-def test_everyone_is_selected_when_all_users_are_wanted(n_rounds: int) -> None:
-    users = SaPause(REWARD, settings())(played(4, 4, n_rounds), np.random.default_rng(0))
-    np.testing.assert_array_equal(users, [0, 1, 2, 3])
+@every_selector
+@pytest.mark.parametrize("n_unseen", [0, 2, 4])
+def test_everyone_is_selected_when_all_users_are_wanted(cls: type[Annealer], n_unseen: int) -> None:
+    history = random_history(np.random.default_rng(21), 4, 4, n_unseen)
+    np.testing.assert_array_equal(make(cls)(history, np.random.default_rng(0)), [0, 1, 2, 3])
 
 
+@every_selector
+def test_the_best_single_user_is_found(cls: type[Annealer]) -> None:
+    rng = np.random.default_rng(22)
+    for _ in range(20):
+        history, select = random_history(rng, 6, 1), make(cls, R1, 500)
+        objective, *_ = whole(select, history)
+        assert {tuple(select(history, rng).tolist())} == maximisers(objective)
+
+
+@every_selector
 @pytest.mark.parametrize(("n_users", "m"), [(12, 3), (6, 1), (5, 5)])
-def test_everyone_plays_once_in_the_first_rounds(n_users: int, m: int) -> None:
-    select, history = SaPause(REWARD, settings()), History.empty(np.full(n_users, 10), m, 0.05)
+def test_everyone_plays_once_in_the_first_rounds(cls: type[Annealer], n_users: int, m: int) -> None:
+    select, history = make(cls, R2), History.empty(np.arange(n_users) + 10, m, 0.05)
     for t in range(n_users // m):
         users = select(history, np.random.default_rng(t))
-        history.observe(Feedback(users, np.full(m, 0.1), np.ones(n_users)))
+        history.observe(Feedback(users, np.full(m, 0.1), np.full(n_users, 0.9)))
     np.testing.assert_array_equal(history.participations, np.ones(n_users))
 
 
-def test_who_plays_first_is_left_to_chance_among_users_alike() -> None:
-    select, history = SaPause(REWARD, settings()), History.empty(np.full(5, 10), 2, 0.05)
-    made = {tuple(select(history, np.random.default_rng(seed)).tolist()) for seed in range(200)}
-    assert made == set(combinations(range(5), 2))
+@every_selector
+def test_absent_users_are_never_selected(cls: type[Annealer]) -> None:
+    rng, select = np.random.default_rng(23), make(cls, R2, 50)
+    for n_unseen in (0, 1, 2, 3, 6):
+        for _ in range(30):
+            history = random_history(rng, 10, 3, n_unseen)
+            history.available = np.isin(np.arange(10), rng.permutation(10)[: rng.integers(3, 10)])
+            users = select(history, rng)
+            assert len(set(users.tolist())) == 3
+            assert history.available[users].all()
 
 
-def test_iterations_and_temperature_are_those_of_the_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[float, int]] = []
-
-    def spy(bound: Any, score: Any, members: Any, outsiders: Any, scale: float, draws: Any) -> Any:
-        calls.append((scale, len(draws)))
-        return _anneal(bound, score, members, outsiders, scale, draws)
-
-    select, history = SaPause(REWARD, settings(123)), played(9, 3, 40)
-    monkeypatch.setattr(annealing, "_anneal", spy)
-    select(history, np.random.default_rng(0))
-    bound = np.sort(confidence_bound(history, 1.0))
-    # C = ucb of the m-th best - least ucb + alpha * 2 + gamma * 1, divided by kappa = 30.
-    assert calls == [(pytest.approx((bound[-3] - bound[0] + 205) / 30), 123)]
-
-
-def test_fewer_unseen_users_than_places_are_no_obstacle() -> None:
-    history = played(7, 3, 1)
-    history.observe(Feedback(np.flatnonzero(history.participations == 0)[:2], np.full(2, 0.1), np.ones(7)))
-    assert (history.participations == 0).sum() == 2
-    for seed in range(50):
-        users = SaPause(REWARD, settings())(history, np.random.default_rng(seed))
-        assert list(users) == sorted(set(users.tolist()))
-        assert len(users) == 3
-
-
-def test_the_same_stream_makes_the_same_choice() -> None:
-    select, history = SaPause(REWARD, settings(10)), played(30, 5, 60)
+@every_selector
+def test_the_same_stream_makes_the_same_choice(cls: type[Annealer]) -> None:
+    select, history = make(cls, R1, 10), random_history(np.random.default_rng(24), 30, 5)
     choices = [select(history, np.random.default_rng(7)).tolist() for _ in range(3)]
     assert choices[0] == choices[1] == choices[2]
     assert choices[0] != select(history, np.random.default_rng(8)).tolist()
 
 
-def test_users_alike_in_everything_are_chosen_equally_often() -> None:
-    history = History.empty(np.full(5, 10), 2, 0.05)
-    for users in combinations(range(5), 2):
-        history.observe(Feedback(np.array(users), np.full(2, 0.1), np.ones(5)))
-    history.mean_speed[:] = 0.5
-    select = SaPause(REWARD, settings(20))
-    made = Counter(tuple(select(history, np.random.default_rng(seed))) for seed in range(2000))
-    assert len(made) == 10
+def alike(n_users: int, m: int) -> History:
+    """Users that cannot be told apart."""
+    history = History.empty(np.full(n_users, 10), m, 0.05)
+    history.observe(Feedback(np.arange(n_users), np.full(n_users, 0.1), np.full(n_users, 0.5)))
+    return history
+
+
+@every_selector
+@pytest.mark.parametrize("seen", [True, False])
+def test_users_alike_in_everything_are_chosen_equally_often(cls: type[Annealer], seen: bool) -> None:
+    history = alike(5, 2) if seen else History.empty(np.full(5, 10), 2, 0.05)
+    select = make(cls, R1, 20)
+    made = Counter(tuple(select(history, np.random.default_rng(seed))) for seed in range(1500))
+    assert set(made) == set(combinations(range(5), 2))
     assert stats.chisquare(list(made.values())).pvalue > 1e-4
+
+
+@every_selector
+def test_only_those_with_a_privacy_term_look_at_the_privacy_left(cls: type[Annealer]) -> None:
+    rng, differ = np.random.default_rng(25), 0
+    for seed in range(30):
+        history = random_history(rng)
+        other = dataclasses.replace(history, privacy=rng.uniform(0, 1, 9))
+        chosen = [
+            make(cls, reward)(h, np.random.default_rng(seed)).tolist()
+            for h in (history, other)
+            for reward in (R1, dataclasses.replace(R1, gamma=1.0))
+        ]
+        differ += any(users != chosen[0] for users in chosen)
+    assert (differ > 10) if cls in WITH_PRIVACY else (differ == 0)

@@ -3,41 +3,99 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from pausefl.config import Scenario
 from pausefl.history import Feedback, History
-from pausefl.selectors.baselines import Fastest, select_all, select_random
+from pausefl.latency import mean_latencies
+from pausefl.selectors import make_selector
+from pausefl.selectors.base import Selector
+from pausefl.selectors.baselines import Everyone, Fastest, Random, RandomBySize
+
+Law = dict[tuple[int, ...], float]
 
 
 def history(n_users: int, m: int) -> History:
     return History.empty(np.arange(1, n_users + 1), m, 0.05)
 
 
+def agrees(select: Selector, given: History, law: Law, n: int = 6000, seed: int = 0) -> bool:
+    """Whether selections have these probabilities."""
+    rng = np.random.default_rng(seed)
+    made = Counter(tuple(select(given, rng).tolist()) for _ in range(n))
+    assert set(made) <= set(law)
+    found, expected = [made[s] for s in law], [n * p for p in law.values()]
+    return bool(stats.chisquare(found, expected).pvalue > 1e-4)
+
+
+def successive(weight: Any, users: Any, m: int) -> Law:
+    """Each draw in proportion to the weight of those left, over all orders in which a set can be drawn."""
+    law: Law = {tuple(s): 0.0 for s in combinations(users, m)}
+    for drawn in permutations(users, m):
+        probability, left = 1.0, float(sum(weight[k] for k in users))
+        for k in drawn:
+            probability *= weight[k] / left
+            left -= weight[k]
+        law[tuple(sorted(drawn))] += probability
+    assert sum(law.values()) == pytest.approx(1)
+    return law
+
+
+@pytest.mark.parametrize("select", [Random(), RandomBySize()])
 @pytest.mark.parametrize(("n_users", "m"), [(7, 3), (7, 1), (7, 7), (1, 1)])
-def test_random_selects_distinct_users_in_ascending_order(n_users: int, m: int) -> None:
+def test_random_users_are_distinct_and_in_ascending_order(select: Selector, n_users: int, m: int) -> None:
     for seed in range(50):
-        users = select_random(history(n_users, m), np.random.default_rng(seed))
+        users = select(history(n_users, m), np.random.default_rng(seed))
         assert len(users) == m
         assert list(users) == sorted(set(users.tolist()))
         assert set(users) <= set(range(n_users))
 
 
 def test_random_selects_every_set_of_users_equally_often_whatever_their_data() -> None:
-    rng, given = np.random.default_rng(0), history(6, 3)
-    made = Counter(tuple(select_random(given, rng).tolist()) for _ in range(6000))
-    assert set(made) == set(combinations(range(6), 3))
-    assert stats.chisquare(list(made.values())).pvalue > 1e-4
+    assert agrees(Random(), history(6, 3), dict.fromkeys(combinations(range(6), 3), 1 / 20))
 
 
-def test_random_does_not_learn() -> None:
+def test_random_selects_only_among_the_available() -> None:
+    given = history(7, 2)
+    given.available[[0, 3, 6]] = False
+    assert agrees(Random(), given, dict.fromkeys(combinations([1, 2, 4, 5], 2), 1 / 6))
+
+
+@pytest.mark.parametrize(
+    "sizes", [[1, 2, 3, 4], [5, 5, 5, 5], [10, 1, 1, 1], [1, 2, 3, 4, 5], [30, 40, 3, 1, 10]]
+)
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_by_size_each_draw_is_in_proportion_to_the_data_of_those_left(sizes: list[int], m: int) -> None:
+    given = History.empty(np.array(sizes), m, 0.05)
+    assert agrees(RandomBySize(), given, successive(sizes, range(len(sizes)), m))
+
+
+def test_by_size_the_absent_do_not_count() -> None:
+    sizes = [50, 1, 2, 3, 90, 4]
+    given = History.empty(np.array(sizes), 2, 0.05)
+    given.available[[0, 4]] = False
+    assert agrees(RandomBySize(), given, successive(sizes, [1, 2, 3, 5], 2))
+
+
+def test_by_size_is_not_uniform_and_not_in_proportion_to_the_sum() -> None:
+    sizes = [10, 1, 1, 1]
+    given = History.empty(np.array(sizes), 2, 0.05)
+    total = {s: sum(sizes[k] for k in s) for s in combinations(range(4), 2)}
+    assert not agrees(RandomBySize(), given, dict.fromkeys(total, 1 / 6))
+    assert not agrees(RandomBySize(), given, {s: n / sum(total.values()) for s, n in total.items()})
+
+
+@pytest.mark.parametrize("select", [Random(), RandomBySize()])
+def test_random_does_not_learn(select: Selector) -> None:
     seen = history(6, 3)
     seen.observe(Feedback(np.array([0, 1, 2]), np.full(3, 0.9), np.zeros(6)))
     for seed in range(20):
-        fresh, later = (select_random(h, np.random.default_rng(seed)) for h in (history(6, 3), seen))
+        fresh, later = (select(h, np.random.default_rng(seed)) for h in (history(6, 3), seen))
         np.testing.assert_array_equal(fresh, later)
 
 
@@ -46,10 +104,7 @@ def test_fastest_are_the_users_of_smallest_mean_latency() -> None:
     for m in range(1, 10):
         latency = rng.permutation(np.linspace(0.1, 0.9, 9))
         users = Fastest(latency)(history(9, m), rng)
-        assert list(users) == sorted(range(9), key=lambda k: latency[k])[:m] or set(users) == set(
-            np.flatnonzero(latency <= np.sort(latency)[m - 1])
-        )
-        assert list(users) == sorted(users)
+        assert list(users) == sorted(sorted(range(9), key=lambda k: latency[k])[:m])
 
 
 def test_fastest_are_always_the_same() -> None:
@@ -59,5 +114,33 @@ def test_fastest_are_always_the_same() -> None:
         np.testing.assert_array_equal(select(given, np.random.default_rng(seed)), [1, 2])
 
 
-def test_full_participation_selects_everyone() -> None:
-    np.testing.assert_array_equal(select_all(history(5, 2), np.random.default_rng(0)), [0, 1, 2, 3, 4])
+def test_the_next_fastest_stand_in_for_the_absent() -> None:
+    select, given = Fastest(np.array([0.3, 0.1, 0.2, 0.5, 0.4])), history(5, 2)
+    given.available[[1, 0]] = False
+    for seed in range(5):
+        np.testing.assert_array_equal(select(given, np.random.default_rng(seed)), [2, 4])
+
+
+@pytest.mark.parametrize(
+    ("latency", "law"),
+    [
+        ([0.5, 0.5, 0.5, 0.5, 0.5], dict.fromkeys(combinations(range(5), 2), 1 / 10)),
+        ([0.5, 0.1, 0.5, 0.9, 0.5], {(0, 1): 1 / 3, (1, 2): 1 / 3, (1, 4): 1 / 3}),
+    ],
+)
+def test_among_the_equally_fast_chance_decides(latency: list[float], law: Law) -> None:
+    assert agrees(Fastest(np.array(latency)), history(5, 2), law)
+
+
+def test_the_fastest_of_a_scenario_are_those_of_its_law(demo: Scenario) -> None:
+    select = make_selector("fastest", demo)
+    assert isinstance(select, Fastest)
+    np.testing.assert_array_equal(select.mean_latency, mean_latencies(demo.network))
+    np.testing.assert_array_equal(select(history(12, 3), np.random.default_rng(0)), [0, 1, 2])
+
+
+def test_full_participation_selects_everyone_who_is_there() -> None:
+    given = history(5, 2)
+    np.testing.assert_array_equal(Everyone()(given, np.random.default_rng(0)), [0, 1, 2, 3, 4])
+    given.available[[0, 3]] = False
+    np.testing.assert_array_equal(Everyone()(given, np.random.default_rng(0)), [1, 2, 4])

@@ -1,81 +1,152 @@
-"""The exact search: equal to enumeration where that is possible, to a naive sweep where it is not."""
+"""The exact search: equal to enumeration where that is possible, to a solver or a naive sweep where not."""
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import (
+    INF,
+    KINDS,
+    Chosen,
+    Concave,
+    maximisers,
+    problem,
+    random_history,
+    random_problem,
+    solved_by_milp,
+    worth,
+)
 from scipy import stats
 
+from pausefl.config import RewardSettings, Scenario
+from pausefl.errors import ConfigError, PauseflError
 from pausefl.history import Feedback, History
-from pausefl.rewards import AverageReward, confidence_bound
-from pausefl.selectors.exact import Pause, pivot_and_fill
+from pausefl.latency import expected_speeds
+from pausefl.rewards import (
+    AverageReward,
+    OverlapReward,
+    QualityReward,
+    Reward,
+    confidence_bound,
+    generalization,
+)
+from pausefl.selectors.annealing import SaPause, SaVanilla
+from pausefl.selectors.brute import BrutePause
+from pausefl.selectors.exact import Bsfl, Genie, Pause, _sweep, pivot_and_fill
+from pausefl.selectors.search import Objective, Search
 
-INF = float("inf")
-Case = tuple[list[float], list[float], int]
+R1 = AverageReward(2.0, 2.0, 5.0)
+R2 = OverlapReward(2.0, 2.0, 5.0, 0.25, 0.05)
+QUALITY = QualityReward(2.0, 2.0, 0.0)
+REWARDS = {"r1": R1, "r2": R2, "bsfl": QUALITY}
 
 
-def choose(bound: Any, score: Any, m: int, seed: int = 0) -> tuple[int, ...]:
-    chosen = pivot_and_fill(np.array(bound, float), np.array(score, float), m, np.random.default_rng(seed))
-    return tuple(int(user) for user in chosen)
+def choose(objective: Objective, seed: int = 0) -> Chosen:
+    chosen = pivot_and_fill(objective, np.random.default_rng(seed))
+    assert len(set(chosen.tolist())) == len(chosen) == objective.n_selected
+    return tuple(sorted(chosen.tolist()))
 
 
-def maximisers(bound: list[float], score: list[float], m: int) -> set[tuple[int, ...]]:
-    """All best selections by enumeration; sets that are infinitely good are compared by score."""
-    worth = {
-        users: (min(bound[k] for k in users), sum(score[k] for k in users))
-        for users in combinations(range(len(bound)), m)
+def make(cls: type[Search], reward: Reward) -> Search:
+    return cls(reward, 1.0, 10, 1.0) if issubclass(cls, SaPause) else cls(reward, 1.0)
+
+
+def fill(objective: Objective, pool: list[int], seed: int = 0) -> Chosen:
+    return tuple(sorted(objective.fill(np.array(pool), np.random.default_rng(seed)).tolist()))
+
+
+def best_by_definition(
+    history: History, reward: Reward, speed: np.ndarray | None = None, among: np.ndarray | None = None
+) -> tuple[Chosen, float]:
+    """The best selection and its lead; without speeds, by the other terms alone."""
+    speed = np.zeros(len(history.data_size)) if speed is None else speed
+    users = np.flatnonzero(history.available) if among is None else among
+    values = {
+        s: reward.value(history, np.array(s), speed[list(s)])
+        for s in combinations(users.tolist(), history.n_selected)
     }
-    infinite = {users: total for users, (lowest, total) in worth.items() if lowest == INF}
-    values = infinite or {users: lowest + total for users, (lowest, total) in worth.items()}
-    best = max(values.values())
-    return {users for users, value in values.items() if value == best}
+    first, second = sorted(values, key=lambda s: values[s])[:-3:-1]
+    return first, values[first] - values[second]
 
 
-# Multiples of 1/8 add up without rounding, so equal values are equal to the last bit.
-eighths = st.integers(-12, 12).map(lambda i: i / 8)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_choice_is_an_enumerated_optimum(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    for seed in range(1500):
+        objective = random_problem(rng, kind)
+        assert choose(objective, seed) in maximisers(objective), objective
 
 
-@st.composite
-def cases(draw: st.DrawFn) -> Case:
-    n_users = draw(st.integers(1, 10))
-    m = draw(st.integers(1, n_users))
-    bound = draw(st.lists(eighths | st.just(INF), min_size=n_users, max_size=n_users))
-    score = draw(st.lists(eighths, min_size=n_users, max_size=n_users))
-    return bound, score, m
+def test_the_random_problems_are_not_all_alike() -> None:
+    rng = np.random.default_rng(0)
+    drawn = [random_problem(rng, "convex") for _ in range(500)]
+    tied = sum(len(maximisers(objective)) > 1 for objective in drawn)
+    assert 100 < tied < 400
+    assert any(objective.costs[0] < 0 < objective.costs[-1] for objective in drawn)
+    assert any(objective.n_selected == len(objective.bound) > 3 for objective in drawn)
+    assert any(np.isinf(objective.bound).sum() > 2 for objective in drawn)
 
 
-@given(cases(), st.integers(0, 100))
-@example(([INF, INF, 1.0, 2.0], [-1.0, -2.0, 9.0, 9.0], 2), 0)  # unseen users come first
-@example(([INF, INF, 1.0, 2.0], [-1.0, -2.0, 9.0, 9.0], 3), 0)  # too few of them: no infinite bonus
-@settings(max_examples=400, deadline=None)
-def test_the_choice_is_an_enumerated_optimum(case: Case, seed: int) -> None:
-    assert choose(*case, seed) in maximisers(*case)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_sweep_finds_the_best_selections_of_every_prefix(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        objective = random_problem(rng, kind)
+        n_users, m, cluster = len(objective.bound), objective.n_selected, objective.cluster
+        flat = problem(np.zeros(n_users), objective.score, m, cluster, objective.costs)
+        totals, least = _sweep(objective.score, objective.cluster, objective.costs)
+        assert len(totals) == len(least) == n_users - m + 1
+        for i, total in enumerate(totals):
+            best = maximisers(flat, range(m + i))
+            assert total == worth(flat, next(iter(best))), objective
+            last = {
+                min(flat.score[k] - flat.costs[cluster[list(s)].tolist().count(cluster[k]) - 1] for k in s)
+                for s in best
+            }
+            assert least[i] in last, objective
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_choice_is_an_enumerated_optimum_for_any_real_values(data: st.DataObject) -> None:
-    n_users = data.draw(st.integers(1, 9))
+    n_users = data.draw(st.integers(1, 8))
     m = data.draw(st.integers(1, n_users))
     values = st.lists(st.floats(-100, 100), min_size=n_users, max_size=n_users)
-    bound, score = data.draw(values), data.draw(values)
+    cluster = data.draw(st.lists(st.integers(0, 4), min_size=n_users, max_size=n_users))
+    costs = sorted(data.draw(st.lists(st.floats(-100, 100), min_size=m, max_size=m)))
+    objective = problem(data.draw(values), data.draw(values), m, cluster, costs)
+    best = worth(objective, next(iter(maximisers(objective))))
+    assert worth(objective, choose(objective)) == pytest.approx(best, abs=1e-9)
 
-    def value(users: tuple[int, ...]) -> float:
-        return min(bound[k] for k in users) + sum(score[k] for k in users)
 
-    best = max(value(users) for users in combinations(range(n_users), m))
-    assert value(choose(bound, score, m)) == pytest.approx(best, abs=1e-9)
+@pytest.mark.parametrize("kind", ["r1", "r2", "convex"])
+@pytest.mark.parametrize(
+    ("n_users", "m", "n_clusters"), [(60, 10, 5), (100, 10, 20), (120, 12, 6), (300, 15, 20)]
+)
+@pytest.mark.parametrize("slope", [0.5, 1.5])
+def test_larger_networks_agree_with_a_solver(
+    kind: str, n_users: int, m: int, n_clusters: int, slope: float
+) -> None:
+    rng = np.random.default_rng([n_users, m])
+    bound = rng.exponential(size=n_users)
+    score = 0.2 * rng.normal(size=n_users) - slope * bound / m
+    costs = {
+        "r1": np.zeros(m),
+        "r2": np.where(np.arange(m) > 0, 0.2, 0.0),
+        "convex": np.sort(rng.normal(size=m)) / 4,
+    }[kind]
+    objective = problem(bound, score, m, rng.integers(n_clusters, size=n_users), costs)
+    assert worth(objective, choose(objective)) == pytest.approx(solved_by_milp(objective), abs=1e-6)
 
 
 @pytest.mark.parametrize("m", [1, 2, 31, 500, 1999, 2000])
 @pytest.mark.parametrize("slope", [-1.0, 0.0, 0.05])
-def test_large_instances_agree_with_a_naive_sweep(m: int, slope: float) -> None:
+def test_large_networks_agree_with_a_naive_sweep(m: int, slope: float) -> None:
     rng = np.random.default_rng(m)
     bound = rng.normal(size=2000) * 10
     score = slope * bound / m + rng.normal(size=2000) / np.sqrt(m)
@@ -83,83 +154,328 @@ def test_large_instances_agree_with_a_naive_sweep(m: int, slope: float) -> None:
     for lowest in np.sort(bound)[::-1][m - 1 :]:
         pool = score[bound >= lowest]
         best = max(best, lowest + np.partition(pool, len(pool) - m)[len(pool) - m :].sum())
-    users = np.array(choose(bound, score, m))
-    assert len(set(users)) == m
+    users = list(choose(problem(bound, score, m)))
     assert bound[users].min() + score[users].sum() == pytest.approx(best, abs=1e-8)
 
 
-def test_a_choice_is_made_of_distinct_ascending_users() -> None:
-    rng = np.random.default_rng(0)
-    for m in range(1, 21):
-        users = choose(rng.normal(size=20), rng.normal(size=20), m)
-        assert list(users) == sorted(set(users))
-        assert len(users) == m
+@pytest.mark.parametrize(("m", "n_clusters", "slope"), [(15, 20, 1.0), (15, 4, 2.0), (5, 400, 1.0)])
+def test_large_networks_with_clusters_agree_with_a_naive_sweep(m: int, n_clusters: int, slope: float) -> None:
+    rng = np.random.default_rng(n_clusters)
+    bound, cluster = rng.exponential(size=2000), rng.integers(n_clusters, size=2000)
+    score = 0.3 * rng.normal(size=2000) - slope * bound / m
+    objective = problem(bound, score, m, cluster, np.where(np.arange(m) > 0, 0.4, 0.0))
+    best = -INF
+    for lowest in np.sort(bound)[::-1][m - 1 :]:
+        worths = np.where(bound >= lowest, score, -INF)  # take the best user left, m times
+        total, crowded = 0.0, np.zeros(n_clusters, np.bool_)
+        for _ in range(m):
+            k = int(np.argmax(worths))
+            total += worths[k]
+            worths[k] = -INF
+            if not crowded[cluster[k]]:
+                worths[cluster == cluster[k]] -= 0.4
+                crowded[cluster[k]] = True
+        best = max(best, lowest + total)
+    assert worth(objective, choose(objective)) == pytest.approx(best, abs=1e-8)
 
 
-def test_neither_argument_is_changed() -> None:
-    bound, score = np.array([3.0, 1.0, 2.0]), np.array([1.0, 9.0, 2.0])
-    pivot_and_fill(bound, score, 2, np.random.default_rng(0))
-    np.testing.assert_array_equal(bound, [3, 1, 2])
-    np.testing.assert_array_equal(score, [1, 9, 2])
+def test_searching_changes_none_of_what_it_is_given() -> None:
+    objective = problem([3, 1, 2, 5], [1, 9, 2, 0], 2, [0, 2, 2, 0], [0, 1])
+    choose(objective)
+    fill(objective, [0, 2, 3])
+    np.testing.assert_array_equal(objective.bound, [3, 1, 2, 5])
+    np.testing.assert_array_equal(objective.score, [1, 9, 2, 0])
+    np.testing.assert_array_equal(objective.cluster, [0, 2, 2, 0])
+    np.testing.assert_array_equal(objective.costs, [0, 1])
 
 
 @given(st.permutations(range(8)), st.integers(1, 8), st.integers(0, 1000))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_without_ties_renumbering_users_renumbers_the_choice(order: list[int], m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    bound, score = rng.normal(size=8), rng.normal(size=8)
-    renumbered = {order[k] for k in choose(bound[order], score[order], m, seed)}
-    assert renumbered == set(choose(bound, score, m, seed + 1))
+    bound, score, cluster = rng.normal(size=8), rng.normal(size=8), rng.integers(4, size=8)
+    costs = np.sort(rng.uniform(size=m))
+    renumbered = choose(problem(bound[order], score[order], m, cluster[order], costs), seed)
+    assert {order[k] for k in renumbered} == set(choose(problem(bound, score, m, cluster, costs), seed + 1))
 
 
-TIES: dict[str, Case] = {
-    "everything equal": ([1, 1, 1, 1], [0, 0, 0, 0], 2),
-    "unseen users of equal score": ([INF, INF, INF, 5], [1, 1, 1, 9], 2),
-    "fewer unseen than places": ([INF, 1, 1, 1], [0, 0, 0, 0], 2),
-    "equal score and bound among better users": ([3, 2, 2, 2, 1], [9, 1, 1, 1, 0], 2),
-    "equal scores above the lowest bound": ([10, 9, 8], [1, 1, 5], 2),
-    "equal scores far above the lowest bound": ([12, 11, 10, 9, 1], [0, 0, 0, 0, 40], 3),
-    "speed against score": ([2, 1], [1, 2], 1),
+TIES: dict[str, Objective] = {
+    "everything equal": problem([1, 1, 1, 1], [0, 0, 0, 0], 2),
+    "fewer unseen than places": problem([INF, 1, 1, 1], [0, 0, 0, 0], 2),
+    "equal score and bound among better users": problem([3, 2, 2, 2, 1], [9, 1, 1, 1, 0], 2),
+    "equal scores above the lowest bound": problem([10, 9, 8], [1, 1, 5], 2),
+    "equal scores far above the lowest bound": problem([12, 11, 10, 9, 1], [0, 0, 0, 0, 40], 3),
+    "speed against score": problem([2, 1], [1, 2], 1),
+    "everything equal, in clusters": problem([1] * 6, [0] * 6, 2, [0, 0, 1, 1, 4, 4], [0, 1]),
+    "one user too many for the clusters": problem([1] * 5, [0] * 5, 3, [0, 0, 1, 1, 1], [0, 1, 1]),
+    "score against overlap": problem([1] * 4, [2, 2, 1, 1], 2, [0, 0, 1, 1], [0, 1]),
+    "speed against overlap": problem([3, 2, 1], [0, 0, 0], 2, [0, 0, 1], [0, 1]),
+    "a penalty of nothing": problem([1] * 4, [0] * 4, 2, [0, 0, 1, 1], [0, 0]),
+    "overlap costs more and more": problem([1] * 5, [3, 3, 3, 2, 2], 3, [0, 0, 0, 1, 2], [0, 1, 2]),
 }
 
 
 @pytest.mark.parametrize("name", TIES)
 def test_every_tied_choice_is_made_sometimes(name: str) -> None:
-    case = TIES[name]
-    made = {choose(*case, seed) for seed in range(300)}
-    assert made == maximisers(*case)
+    best = maximisers(TIES[name])
+    assert len(best) > 1
+    assert {choose(TIES[name], seed) for seed in range(300)} == best
 
 
-def test_users_alike_in_everything_are_chosen_equally_often() -> None:
-    made = Counter(choose([1] * 5, [2] * 5, 2, seed) for seed in range(3000))
-    assert len(made) == 10
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_tied_choice_of_a_random_problem_is_made_sometimes(kind: str) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(25):
+        objective = random_problem(rng, kind, most_users=6)
+        assert {choose(objective, seed) for seed in range(300)} == maximisers(objective), objective
+
+
+@pytest.mark.parametrize(
+    ("objective", "n_tied"),
+    [
+        (problem([1] * 5, [2] * 5, 2), 10),
+        (problem([1] * 6, [2] * 6, 2, [0, 0, 1, 1, 4, 4], [0, 1]), 12),
+        (problem([1] * 7, [2] * 6 + [9], 3, [0, 0, 1, 1, 4, 4, 5], [-1, 1, 1]), 12),
+        (problem([0.5, 0.25] + [0.125] * 4, [9, -9, 1, 1, 1, 1], 2), 4),
+    ],
+)
+def test_users_alike_in_everything_are_chosen_equally_often(objective: Objective, n_tied: int) -> None:
+    made = Counter(choose(objective, seed) for seed in range(3000))
+    assert len(made) == n_tied
     assert stats.chisquare(list(made.values())).pvalue > 1e-4
 
 
-@pytest.mark.parametrize(("n_users", "m"), [(12, 3), (30, 5), (8, 8), (6, 1)])
+def test_users_alike_in_clusters_of_unequal_sizes_are_chosen_equally_often() -> None:
+    objective = problem([1] * 6, [0] * 6, 3, [0, 0, 0, 0, 1, 1], [0, 1, 1])
+    made = Counter(k for seed in range(3000) for k in choose(objective, seed))
+    for alike in ([0, 1, 2, 3], [4, 5]):
+        assert stats.chisquare([made[k] for k in alike]).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_filling_takes_the_best_of_a_pool_whatever_the_speeds(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    for seed in range(400):
+        objective = random_problem(rng, kind)
+        n_users, m = len(objective.bound), objective.n_selected
+        flat = problem(np.zeros(n_users), objective.score, m, objective.cluster, objective.costs)
+        pool = rng.permutation(n_users)[: rng.integers(m, n_users + 1)].tolist()
+        assert fill(objective, pool, seed) in maximisers(flat, pool), objective
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["everything equal", "everything equal, in clusters", "score against overlap", "a penalty of nothing"],
+)
+def test_filling_takes_every_tied_selection_sometimes(name: str) -> None:
+    pool = list(range(len(TIES[name].bound)))
+    assert {fill(TIES[name], pool, seed) for seed in range(300)} == maximisers(TIES[name])
+
+
+def test_the_value_of_a_selection_by_hand() -> None:
+    objective = problem([4, 2, 3, INF], [1, 10, 100, 1000], 3, [5, 0, 5, 5], [0.5, 2, 7])
+    assert objective.value(np.array([2, 0, 1])) == 2 + 111 - (0.5 + 2) - 0.5
+    assert objective.value(np.array([3, 0, 2])) == 3 + 1101 - (0.5 + 2 + 7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_value_of_a_selection_is_its_definition(kind: str) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        objective = random_problem(rng, kind)
+        users = rng.permutation(len(objective.bound))[: objective.n_selected]
+        assert objective.value(users) == worth(objective, tuple(users.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("costs", "convex"),
+    [
+        ([3], True),
+        ([0, 0], True),
+        ([-1, 0, 5], True),
+        ([0, 1, 1], True),
+        ([0, 1, 0.5], False),
+        ([1, 0], False),
+    ],
+)
+def test_a_penalty_is_convex_if_its_steps_never_fall(costs: list[float], convex: bool) -> None:
+    n_users = len(costs)
+    assert problem([0] * n_users, [0] * n_users, n_users, costs=costs).is_convex is convex
+
+
+def test_the_objective_is_that_of_the_users_it_is_asked_for() -> None:
+    history, users = random_history(np.random.default_rng(0)), np.array([7, 2, 4, 8])
+    bound = np.arange(9.0)
+    objective = Objective.of(history, R2, bound, users)
+    np.testing.assert_array_equal(objective.bound, [7, 2, 4, 8])
+    np.testing.assert_array_equal(objective.score, R2.scores(history)[users])
+    np.testing.assert_array_equal(objective.cluster, history.cluster[users])
+    np.testing.assert_array_equal(objective.costs, [0, 0.5, 0.5])
+
+
+@pytest.mark.parametrize("cls", [Pause, BrutePause])
+@pytest.mark.parametrize(
+    ("attribute", "value", "message"),
+    [
+        ("privacy", np.nan, "the score of user 6 is nan"),
+        ("privacy", np.inf, "the score of user 6 is inf"),
+        ("privacy", -np.inf, "the score of user 6 is -inf"),
+        ("mean_speed", np.nan, "the speed index of user 6 is nan"),
+        ("mean_speed", -np.inf, "the speed index of user 6 is -inf"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_naming_the_user(
+    cls: type[Search], attribute: str, value: float, message: str
+) -> None:
+    history = random_history(np.random.default_rng(0))
+    history.available[[0, 3]] = False
+    getattr(history, attribute)[[6, 8]] = value
+    with pytest.raises(PauseflError, match=f"round {history.round}: {message}"):
+        cls(R1, 1.0)(history, np.random.default_rng(0))
+
+
+def test_a_quality_that_is_not_a_number_is_refused() -> None:
+    history = random_history(np.random.default_rng(0))
+    history.quality[6] = np.nan  # spoils the share of every user
+    with pytest.raises(PauseflError, match="the score of user 0 is nan"):
+        Bsfl(QUALITY, 1.0)(history, np.random.default_rng(0))
+
+
+def test_users_who_are_not_available_need_no_score() -> None:
+    history = random_history(np.random.default_rng(0))
+    history.privacy[6], history.mean_speed[8] = np.nan, np.nan
+    history.available[[6, 8]] = False
+    assert len(Pause(R1, 1.0)(history, np.random.default_rng(0))) == 3
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+def test_pause_maximises_the_reward_with_the_index_for_the_speed(reward: str) -> None:
+    rng = np.random.default_rng(1)
+    for seed in range(60):
+        history = random_history(rng)
+        history.available[rng.permutation(9)[: seed % 6]] = False
+        bound = confidence_bound(history, 3.0)
+        best, lead = best_by_definition(history, REWARDS[reward], bound)
+        assert lead > 1e-9
+        assert tuple(Pause(REWARDS[reward], 3.0)(history, rng).tolist()) == best
+
+
+@pytest.mark.parametrize("cls", [Pause, BrutePause, Bsfl])
+@pytest.mark.parametrize("reward", REWARDS)
+def test_users_never_seen_come_first_the_best_of_them_by_the_other_terms(
+    cls: type[Search], reward: str
+) -> None:
+    rng = np.random.default_rng(2)
+    used = REWARDS[reward].without_privacy() if cls is Bsfl else REWARDS[reward]
+    for seed in range(60):
+        history = random_history(rng, n_unseen=6 + seed % 4)
+        history.available[rng.permutation(9)[: seed % 3]] = False
+        unseen = np.flatnonzero(history.available & (history.participations == 0))
+        history.privacy[unseen] = rng.uniform(size=len(unseen))  # in truth 1: no term of theirs
+        chosen = tuple(cls(REWARDS[reward], 1.0)(history, rng).tolist())
+        best, lead = best_by_definition(history, used, among=unseen)
+        assert lead > 1e-9
+        assert chosen == best
+
+
+@pytest.mark.parametrize("cls", [Pause, BrutePause, Bsfl, SaPause])
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize(("n_users", "m"), [(12, 3), (30, 5), (8, 8), (6, 1), (11, 3)])
 @pytest.mark.parametrize("equal_sizes", [True, False])
-def test_everyone_plays_once_in_the_first_rounds(n_users: int, m: int, equal_sizes: bool) -> None:
+def test_everyone_plays_once_in_the_first_rounds(
+    cls: type[Search], reward: str, n_users: int, m: int, equal_sizes: bool
+) -> None:
     rng = np.random.default_rng(0)
     sizes = np.full(n_users, 50) if equal_sizes else rng.integers(10, 500, n_users)
-    history = History.empty(sizes, m, 0.05)
-    select = Pause(AverageReward(100.0, 2.0, 5.0), 1.0)
+    history = History.empty(sizes, m, 0.05, cluster=rng.integers(4, size=n_users))
+    select = make(cls, REWARDS[reward])
     for t in range(1, n_users // m + 1):
         users = select(history, np.random.default_rng(t))
         history.observe(Feedback(users, rng.uniform(0.05, 1, m), np.ones(n_users)))
-    np.testing.assert_array_equal(history.participations, np.ones(n_users))
+    assert history.participations.max() == 1
+    assert history.participations.sum() == n_users // m * m
 
 
-def test_pause_maximises_its_objective_on_a_real_history() -> None:
-    rng, m = np.random.default_rng(1), 3
-    reward = AverageReward(100.0, 2.0, 5.0)
-    history = History.empty(rng.integers(10, 100, 9), m, 0.05)
-    select = Pause(reward, 3.0)
+@pytest.mark.parametrize("cls", [Pause, BrutePause, Bsfl, SaPause])
+@pytest.mark.parametrize("n_unseen", [0, 2, 5])
+def test_everyone_is_selected_if_nobody_is_left_out(cls: type[Search], n_unseen: int) -> None:
+    history = random_history(np.random.default_rng(0), 9, 5, n_unseen)
+    history.available[:] = [True, False] * 4 + [True]
+    np.testing.assert_array_equal(make(cls, R2)(history, np.random.default_rng(0)), [0, 2, 4, 6, 8])
+
+
+@pytest.mark.parametrize("reward", ["r1", "r2"])
+def test_the_genie_maximises_the_reward_with_the_true_speeds(demo: Scenario, reward: str) -> None:
+    rng, speeds = np.random.default_rng(3), expected_speeds(demo.network)
+    genie = Genie(REWARDS[reward], speeds)
+    differ = 0
+    for seed in range(40):
+        history = random_history(rng, n_users=12, n_unseen=seed % 7)
+        history.available[rng.permutation(12)[: seed % 8]] = False
+        best, lead = best_by_definition(history, REWARDS[reward], speeds)
+        assert lead > 1e-9
+        chosen = tuple(genie(history, rng).tolist())
+        assert chosen == best
+        differ += chosen != tuple(Pause(REWARDS[reward], 1.0)(history, rng).tolist())
+    assert differ > 10
+
+
+def test_the_genie_of_a_scenario_knows_its_speeds_and_reward(demo: Scenario) -> None:
+    genie = Genie.build(demo)
+    np.testing.assert_array_equal(genie.speeds, expected_speeds(demo.network))
+    assert genie.reward == AverageReward(100.0, 2.0, 5.0)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+def test_bsfl_maximises_speed_and_generalisation_alone(reward: str) -> None:
+    rng = np.random.default_rng(4)
+    select, differ = Bsfl(REWARDS[reward], 3.0), 0
     for _ in range(40):
-        users = select(history, rng)
+        history = random_history(rng)
         bound = confidence_bound(history, 3.0)
-        if np.isfinite(bound).all():
-            values = {
-                s: reward.value(history, np.array(s), bound[list(s)]) for s in combinations(range(9), m)
-            }
-            assert values[tuple(users)] == pytest.approx(max(values.values()), abs=1e-9)
-        history.observe(Feedback(users, rng.uniform(0.05, 1, m), rng.uniform(0, 1, 9)))
+        weight = history.quality * history.data_size if reward == "bsfl" else history.data_size
+        g = generalization(history, 2.0, weight)
+        overlaps = {s: 3 - len(set(history.cluster[list(s)].tolist())) for s in combinations(range(9), 3)}
+        values = {
+            s: min(bound[list(s)]) + 2.0 / 3 * sum(g[list(s)]) - (0.5 * overlaps[s] if reward == "r2" else 0)
+            for s in overlaps
+        }
+        chosen = tuple(select(history, rng).tolist())
+        assert values[chosen] == pytest.approx(max(values.values()), abs=1e-9)
+        differ += chosen != tuple(Pause(REWARDS[reward], 3.0)(history, rng).tolist())
+    assert (differ > 5) is (reward != "bsfl")
+
+
+def test_searches_are_built_with_the_reward_and_exploitation_of_a_scenario(demo: Scenario) -> None:
+    pause, bsfl = Pause.build(demo), Bsfl.build(demo)
+    assert pause.reward == AverageReward(100.0, 2.0, 5.0)
+    assert bsfl.reward == AverageReward(100.0, 2.0, 0.0)
+    assert demo.reward == RewardSettings("r1", 100.0, 2.0, 5.0)
+    assert pause.exploitation == bsfl.exploitation == demo.selection.exploitation == 1.0
+
+
+@pytest.mark.parametrize("cls", [Pause, Bsfl])
+def test_the_exact_search_refuses_a_penalty_that_is_not_convex(cls: type[Pause]) -> None:
+    history = random_history(np.random.default_rng(0))
+    with pytest.raises(ConfigError, match=r"Concave is not convex.*annealing.*pause_brute"):
+        cls(Concave(2.0, 2.0, 5.0), 1.0)(history, np.random.default_rng(0))
+    unseen = History.empty(np.full(4, 10), 2, 0.05, cluster=np.array([0, 0, 1, 1]))
+    with pytest.raises(ConfigError, match="Concave is not convex"):
+        cls(Concave(2.0, 2.0, 5.0), 1.0)(unseen, np.random.default_rng(0))
+
+
+def test_annealing_accepts_a_penalty_that_is_not_convex() -> None:
+    rng = np.random.default_rng(0)
+    history = random_history(rng)
+    select = SaVanilla(Concave(2.0, 2.0, 5.0), 1.0, 3000, 30.0)
+    best, lead = best_by_definition(history, select.reward, confidence_bound(history, 1.0))
+    assert lead > 1e-9
+    assert tuple(select(history, rng).tolist()) == best
+
+
+def test_the_odds_among_tied_choices_do_not_depend_on_user_numbers() -> None:
+    odds = []
+    for score in ([1, -5, 2], [-5, 1, 2]):
+        objective = problem([2, 2, 1], score, 1)
+        odds.append(np.mean([choose(objective, seed) == (2,) for seed in range(3000)]))
+    assert abs(odds[0] - odds[1]) < 0.05

@@ -1,0 +1,51 @@
+"""Figures of the studies: two panels side by side, with a line and a band for each selector."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from pausefl.figures.curves import Band, band
+from pausefl.figures.style import COLUMN_WIDTH, in_legend_order, style_of
+
+Floats = NDArray[np.float64]
+
+
+def two_panels(title: str, x_label: str, y_labels: tuple[str, str]) -> tuple[Figure, Axes, Axes]:
+    """A figure as wide as two columns with two pairs of axes; call it, and draw, inside `theme`."""
+    figure = Figure(figsize=(2 * COLUMN_WIDTH, 2.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    left.set_title("\n".join(textwrap.wrap(title, 54)), loc="left", linespacing=1.0)
+    for axes, y_label in zip((left, right), y_labels, strict=True):
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+    return figure, left, right
+
+
+def draw_bands(axes: Axes, bands: Mapping[str, Band]) -> list[Line2D]:
+    """Draw a line and a band for each selector; returns the lines."""
+    lines = []
+    for selector, curve in bands.items():
+        style = style_of(selector)
+        look: dict[str, Any] = {"linewidth": 0, "zorder": style.zorder - 2}
+        axes.fill_between(curve.x, curve.low, curve.high, color=style.color, alpha=0.18, **look)
+        look = {"linewidth": style.width, "zorder": style.zorder}
+        lines += axes.plot(curve.x, curve.mean, color=style.color, linestyle=style.line, **look)
+    return lines
+
+
+def bands_of(runs: pd.DataFrame, column: str) -> dict[str, Band]:
+    """Mean, minimum and maximum over seeds of a column against ``round``, by selector, in legend order."""
+    seeds: dict[str, list[tuple[Floats, Floats]]] = {}
+    for (selector, _), run in runs.groupby(["selector", "seed"]):
+        curve = run["round"].to_numpy(np.float64), run[column].to_numpy(np.float64)
+        seeds.setdefault(str(selector), []).append(curve)
+    return {selector: band(seeds[selector]) for selector in in_legend_order(seeds)}

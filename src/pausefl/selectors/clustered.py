@@ -1,0 +1,217 @@
+"""Clustered sampling (Fraboni et al., Clustered Sampling, ICML 2021, Algorithms 1 and 2).
+
+One user is drawn from each of m distributions W_1 .. W_m. Every distribution sums to 1, and over all of them
+user k has m p_k, with p_k = |D_k| / |D|: the mean of the drawn updates, each with weight 1/m, is an unbiased
+estimate of full participation. A user may be drawn more than once.
+
+Probabilities are whole numbers of units: user k has m |D_k|, to be poured into m bins of |D|, the
+distributions.
+
+- By size (Algorithm 1): users in falling order of size fill one bin after another.
+- By similarity (Algorithm 2): Ward's clustering of the angles between the users' last updates, cut into the
+  largest clusters that fit into a bin. The m heaviest are the bins' cores; the others are poured, lightest
+  cluster first, into the room left.
+
+A user with more units than a bin holds, which the papers leave out, fills whole bins alone first.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pausefl.history import Feedback, History
+from pausefl.selectors.base import Selector
+
+Floats = NDArray[np.float64]
+Users = NDArray[np.int64]
+#: Users (n,) and how many units of each, in the order in which they lie in the bins, one bin after another.
+Pieces = tuple[Users, Users]
+
+
+def pour_by_size(size: Users, m: int, rng: np.random.Generator) -> Pieces:
+    """Algorithm 1: users of ``size`` (n,) into m bins, each of ``size.sum()`` units; ties in random order."""
+    shuffled = rng.permutation(len(size))
+    order = shuffled[np.argsort(-size[shuffled], kind="stable")]
+    return order, m * size[order]
+
+
+def pour_by_similarity(size: Users, angle: Floats, m: int, rng: np.random.Generator) -> Pieces:
+    """Algorithm 2: users of ``size`` (n,), at ``angle`` (n, n), into m bins of ``size.sum()`` units each."""
+    capacity = size.sum()
+    alone, units = np.divmod(m * size, capacity)
+    shuffled = rng.permutation(len(size))
+    merges, _ = ward(angle[np.ix_(shuffled, shuffled)])
+    label = np.empty(len(size), np.int64)
+    label[shuffled] = cut_by_weight(merges, units[shuffled], capacity)
+    weight = np.bincount(label, units, len(size)).astype(np.int64)
+    heaviest = np.argsort(-weight, kind="stable")  # labels are in random order
+    place = np.empty(len(size), np.int64)  # of a cluster, heaviest first
+    place[heaviest] = np.arange(len(size))
+    n_bins = m - alone.sum()
+    by_cluster = shuffled[np.argsort(place[label[shuffled]], kind="stable")]
+    core = by_cluster[place[label[by_cluster]] < n_bins]
+    rest = shuffled[np.argsort(-place[label[shuffled]], kind="stable")]
+    rest = rest[place[label[rest]] >= n_bins]
+    # The rest lies on a line of its own, cut where the room left in a bin ends.
+    room_end = np.cumsum(capacity - weight[heaviest[:n_bins]])
+    rest_end = np.cumsum(units[rest])
+    cuts = np.unique(np.concatenate([room_end, rest_end]))
+    cuts = cuts[cuts > 0]
+    user = np.concatenate([core, rest[np.searchsorted(rest_end, cuts)]])
+    amount = np.concatenate([units[core], np.diff(cuts, prepend=0)])
+    bin_ = np.concatenate([place[label[core]], np.searchsorted(room_end, cuts)])
+    in_order = np.argsort(bin_, kind="stable")
+    whole = np.repeat(np.arange(len(size)), alone)
+    return (
+        np.concatenate([whole, user[in_order]]),
+        np.concatenate([np.full(len(whole), capacity), amount[in_order]]),
+    )
+
+
+def draw_from_bins(pieces: Pieces, m: int, rng: np.random.Generator) -> Users:
+    """One user from each of the m bins."""
+    user, units = pieces
+    end = np.cumsum(units)
+    capacity = end[-1] // m
+    drawn = np.arange(m) * capacity + rng.integers(capacity, size=m)
+    return np.asarray(user[np.searchsorted(end, drawn, side="right")])
+
+
+@njit(cache=True)
+def ward(distance: Floats) -> tuple[Users, Floats]:
+    """Ward's hierarchical clustering by chains of nearest neighbours (Murtagh, The Computer Journal, 1983).
+
+    Parameters
+    ----------
+    distance
+        (n, n), symmetric.
+
+    Returns
+    -------
+    (n - 1, 2) pairs of clusters that merge, children before parents, each named by one of its points; the
+    merged cluster goes by the name of the second. And (n - 1,) their heights.
+    """
+    n = distance.shape[0]
+    # Asymmetric to the last bit, chains of neighbours need not end.
+    squared = np.maximum(distance, distance.T) ** 2
+    size, alive = np.ones(n), np.ones(n, np.bool_)
+    merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    chain, length = np.empty(n, np.int64), 0
+    for step in range(n - 1):
+        if length == 0:
+            chain[0], length = np.flatnonzero(alive)[0], 1
+        while True:
+            a = chain[length - 1]
+            nearest, least = -1, np.inf
+            if length > 1:  # among equals, go back: otherwise the chain might not end
+                nearest, least = chain[length - 2], squared[a, chain[length - 2]]
+            for k in range(n):
+                if alive[k] and k != a and squared[a, k] < least:
+                    nearest, least = k, squared[a, k]
+            if length > 1 and nearest == chain[length - 2]:
+                break
+            chain[length] = nearest
+            length += 1
+        a, b = chain[length - 1], chain[length - 2]
+        length -= 2
+        merges[step, 0], merges[step, 1], heights[step] = a, b, np.sqrt(squared[a, b])
+        between = squared[a, b]
+        for k in range(n):
+            if alive[k] and k != a and k != b:
+                merged = (
+                    (size[a] + size[k]) * squared[a, k]
+                    + (size[b] + size[k]) * squared[b, k]
+                    - size[k] * between
+                ) / (size[a] + size[b] + size[k])
+                squared[b, k] = squared[k, b] = merged
+        alive[a] = False
+        size[b] += size[a]
+    return merges, heights
+
+
+@njit(cache=True)
+def cut_by_weight(merges: Users, weight: Users, capacity: int) -> Users:
+    """Label (n,) of each point's cluster: the largest clusters of a tree of at most ``capacity`` each.
+
+    A point that weighs more is a cluster by itself. Labels are points.
+    """
+    n = weight.shape[0]
+    total, whole, label = weight.copy(), np.ones(n, np.bool_), np.arange(n)
+    for step in range(n - 1):
+        a, b = merges[step]
+        whole[b] = whole[a] and whole[b] and total[a] + total[b] <= capacity
+        total[b] += total[a]
+        if whole[b]:
+            label[label == a] = b
+    return label
+
+
+class ClusteredBySize(Selector):
+    """Clustered sampling by the sizes of the users' data (Algorithm 1)."""
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Users:
+        """Draw ``history.n_selected`` users, ascending, with repetitions."""
+        users = history.candidates()
+        pieces = pour_by_size(history.data_size[users], history.n_selected, rng)
+        return np.sort(users[draw_from_bins(pieces, history.n_selected, rng)])
+
+
+class ClusteredBySimilarity(Selector):
+    """Clustered sampling by the angles between the users' last updates (Algorithm 2).
+
+    The update of a user never seen is zero, and zero is at angle 0 to everything. Memory: K d values.
+
+    Attributes
+    ----------
+    direction
+        (K, d) last update of each user, of length 1, as the server received it; zeros if never seen, or not
+        finite. Empty before the first round.
+    cosine
+        (K, K) of the angles between them.
+    """
+
+    remembered: ClassVar[tuple[str, ...]] = ("direction", "cosine")
+
+    def __init__(self) -> None:
+        self.direction = np.zeros((0, 0), np.float32)
+        self.cosine = np.zeros((0, 0), np.float32)
+        ward(np.zeros((2, 2)))  # compile, or load what was compiled, before the first round
+        cut_by_weight(np.zeros((0, 2), np.int64), np.ones(1, np.int64), 1)
+
+    def angle(self, users: Users) -> Floats:
+        """Angles (n, n) between the last updates of ``users``, in radians."""
+        if len(self.cosine) == 0:
+            return np.zeros((len(users), len(users)))
+        seen = self.cosine.diagonal()[users] > 0
+        cosine = self.cosine[np.ix_(users, users)].astype(np.float64)
+        angle = np.where(seen[:, None] & seen, np.arccos(np.clip(cosine, -1.0, 1.0)), 0.0)
+        np.fill_diagonal(angle, 0.0)
+        return angle
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Users:
+        """Draw ``history.n_selected`` users, ascending, with repetitions."""
+        users = history.candidates()
+        pieces = pour_by_similarity(history.data_size[users], self.angle(users), history.n_selected, rng)
+        return np.sort(users[draw_from_bins(pieces, history.n_selected, rng)])
+
+    def observe(self, feedback: Feedback, history: History) -> None:
+        """Keep the directions of the updates, and their cosines with all others."""
+        import torch  # obeys the job's number of threads, as numpy does not
+
+        assert feedback.updates is not None
+        if len(self.direction) == 0:
+            n_users = len(history.data_size)
+            self.direction = np.zeros((n_users, feedback.updates.shape[1]), np.float32)
+            self.cosine = np.zeros((n_users, n_users), np.float32)
+        length = np.linalg.norm(feedback.updates.astype(np.float64), axis=1, keepdims=True)
+        usable = np.isfinite(length) & (length > 0)
+        direction = np.where(usable, feedback.updates / np.where(usable, length, 1.0), 0.0)
+        self.direction[feedback.users] = direction
+        users = feedback.users
+        rows = (torch.from_numpy(self.direction[users]) @ torch.from_numpy(self.direction).T).numpy()
+        rows[:, users] = (rows[:, users] + rows[:, users].T) / 2  # equal up to rounding, and now to the bit
+        self.cosine[users], self.cosine[:, users] = rows, rows.T

@@ -1,0 +1,96 @@
+"""CS-UCB and CS-UCB-Q (Xia et al., IEEE Transactions on Wireless Communications, 2020), BSFL's peers [29].
+
+A user's reward is 1 - tau / tau_max. CS-UCB plays every user once, then the m users of largest
+mean reward + sqrt((m + 1) ln t / T_k).
+
+CS-UCB-Q adds fairness for unequal data. With y_k = min(1, mean reward + sqrt(2 ln t / T_k)), 1 for users
+never seen, it plays the m users of largest (1 - b) y_k + b D_k. The virtual queue D_k <- max(D_k + c_k -
+b_k, 0) grows by the share c_k of the rounds that user k is owed, here m |D_k| / (2 |D|), and falls by b_k =
+1 when it was selected; b weighs the queue against the speed.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pausefl.config import Scenario
+from pausefl.history import Feedback, History
+from pausefl.selectors.base import Selector
+
+Floats = NDArray[np.float64]
+Users = NDArray[np.int64]
+
+#: The weight of the queue, b.
+_QUEUE_WEIGHT = 0.5
+#: The share of the rounds a user is owed, relative to its share m |D_k| / |D| of the data.
+_OWED_SHARE = 0.5
+
+
+def _index(history: History, latency_max: float, exploration: float) -> Floats:
+    """Mean reward plus sqrt(exploration ln t / T_k), (K,); infinite for users never seen."""
+    seen = history.participations > 0
+    index = np.full(seen.shape, np.inf)
+    reward = 1.0 - history.mean_latency[seen] / latency_max
+    index[seen] = reward + np.sqrt(exploration * np.log(history.round) / history.participations[seen])
+    return index
+
+
+def _largest(index: Floats, history: History, rng: np.random.Generator) -> Users:
+    """The m available users of largest index (K,), ties at random."""
+    users = rng.permutation(history.candidates())
+    return np.sort(users[np.argsort(-index[users], kind="stable")[: history.n_selected]])
+
+
+class CsUcb(Selector):
+    """CS-UCB.
+
+    Attributes
+    ----------
+    latency_max
+        tau_max in seconds; a user that is slower has a negative reward.
+    """
+
+    def __init__(self, latency_max: float) -> None:
+        self.latency_max = latency_max
+
+    @classmethod
+    def build(cls, scenario: Scenario) -> Self:
+        """With the scenario's tau_max."""
+        assert scenario.network.round_latency_max is not None
+        return cls(scenario.network.round_latency_max)
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Users:
+        """Select ``history.n_selected`` users."""
+        return _largest(_index(history, self.latency_max, history.n_selected + 1), history, rng)
+
+
+class CsUcbQ(CsUcb):
+    """CS-UCB-Q.
+
+    Attributes
+    ----------
+    queue
+        (K,) D_k; zeros, here an empty array, before the first round.
+    """
+
+    remembered: ClassVar[tuple[str, ...]] = ("queue",)
+
+    def __init__(self, latency_max: float) -> None:
+        super().__init__(latency_max)
+        self.queue = np.zeros(0)
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Users:
+        """Select ``history.n_selected`` users."""
+        optimistic = np.minimum(_index(history, self.latency_max, 2.0), 1.0)
+        queue = self.queue if len(self.queue) else 0.0
+        return _largest((1 - _QUEUE_WEIGHT) * optimistic + _QUEUE_WEIGHT * queue, history, rng)
+
+    def observe(self, feedback: Feedback, history: History) -> None:
+        """Let the queues grow by what is owed, and fall by what was played."""
+        owed = _OWED_SHARE * history.n_selected * history.data_size / history.data_size.sum()
+        played = np.zeros(len(owed))
+        played[feedback.users] = 1.0
+        self.queue = np.maximum((self.queue if len(self.queue) else 0.0) + owed - played, 0.0)

@@ -1,0 +1,155 @@
+"""What the searches of PAUSE and BSFL maximise, and what they share (PAUSE v2, eq. 14; BSFL, eq. 13).
+
+A selection S of m users is worth
+
+    min over S of bound  +  sum over S of score  -  sum over clusters r of penalty(|S ∩ C_r|).
+
+``bound`` is the bandit index, or the true speed for a genie. Scores, clusters and penalty are the reward's
+(`pausefl.rewards`); without a penalty all users are of one cluster, whose every step costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pausefl.config import Scenario
+from pausefl.errors import PauseflError
+from pausefl.history import History
+from pausefl.rewards import REWARDS, Reward, confidence_bound, total_penalty
+from pausefl.selectors.base import Selector
+
+Floats = NDArray[np.float64]
+Users = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The value of every selection of m of n users, numbered 0 .. n - 1.
+
+    Attributes
+    ----------
+    bound
+        (n,) speed index of each user; +inf for users never seen.
+    score
+        (n,) what each user adds.
+    cluster
+        (n,) cluster of each user, a number from 0; numbers may be left out.
+    costs
+        (m,) what the 1st, 2nd, ..., m-th selected user of a cluster costs: the steps of the penalty.
+    """
+
+    bound: Floats
+    score: Floats
+    cluster: Users
+    costs: Floats
+
+    @classmethod
+    def of(cls, history: History, reward: Reward, bound: Floats, users: Users) -> Objective:
+        """The objective of a round among ``users`` (n,).
+
+        Raises
+        ------
+        PauseflError
+            If a score is not finite or a bound not a number, naming the user.
+        """
+        objective = cls(
+            bound[users],
+            reward.scores(history)[users],
+            reward.clusters(history)[users],
+            reward.costs(history.n_selected),
+        )
+        for what, values, valid in (
+            ("score", objective.score, np.isfinite(objective.score)),
+            ("speed index", objective.bound, objective.bound > -np.inf),
+        ):
+            if not valid.all():
+                first = int(np.flatnonzero(~valid)[0])
+                raise PauseflError(
+                    f"round {history.round}: the {what} of user {users[first]} is {values[first]}, so"
+                    " selections that contain it cannot be compared"
+                )
+        return objective
+
+    @property
+    def n_selected(self) -> int:
+        """M, the number of users to select."""
+        return len(self.costs)
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether each further user of a cluster costs at least as much as the one before it."""
+        return bool((self.costs[1:] >= self.costs[:-1]).all())
+
+    def unbounded(self, users: Users) -> Objective:
+        """The objective among some of the users without the term of speed."""
+        return Objective(np.zeros(len(users)), self.score[users], self.cluster[users], self.costs)
+
+    def value(self, selection: Users) -> float:
+        """Value of a selection of m users."""
+        penalty = total_penalty(self.costs, self.cluster[selection])
+        return float(self.bound[selection].min() + self.score[selection].sum() - penalty)
+
+    def fill(self, pool: Users, rng: np.random.Generator) -> Users:
+        """The m users of a pool whose scores less their clusters' penalty sum up to most; ties at random.
+
+        Inside a cluster, the j-th best user adds its score less the j-th cost. With a convex penalty that
+        falls with j, so the m largest of these adjusted scores form the best selection.
+        """
+        pool = rng.permutation(pool)
+        pool = pool[np.argsort(-self.score[pool], kind="stable")]
+        if not self.costs.any():
+            return pool[: self.n_selected]
+        cluster = self.cluster[pool]
+        by_cluster = np.argsort(cluster, kind="stable")
+        grouped = cluster[by_cluster]
+        place = np.empty(len(pool), np.int64)  # 0 for the best of its cluster
+        place[by_cluster] = np.arange(len(pool)) - np.searchsorted(grouped, grouped)
+        adjusted = self.score[pool] - self.costs[np.minimum(place, self.n_selected - 1)]
+        return pool[np.lexsort((rng.random(len(pool)), -adjusted))[: self.n_selected]]
+
+
+class Search(Selector):
+    """Selects what maximises, or is meant to, the reward with the bandit index in place of the true speed.
+
+    As long as m users were never seen, the maximiser is found among them by the remaining terms, exactly;
+    with fewer, the smallest index of any selection is finite, and the search is what the subclass says
+    (deviations D31, D32).
+    """
+
+    #: Whether the objective has the reward's privacy term.
+    with_privacy: ClassVar[bool] = True
+
+    def __init__(self, reward: Reward, exploitation: float) -> None:
+        self.reward = reward if self.with_privacy else reward.without_privacy()
+        self.exploitation = exploitation
+
+    @classmethod
+    def build(cls, scenario: Scenario) -> Self:
+        """With the scenario's reward."""
+        return cls(REWARDS[scenario.reward.name].build(scenario.reward), scenario.selection.exploitation)
+
+    def bound(self, history: History) -> Floats:
+        """Speed index (K,) of all users."""
+        return confidence_bound(history, self.exploitation)
+
+    @abstractmethod
+    def search(self, objective: Objective, history: History, users: Users, rng: np.random.Generator) -> Users:
+        """M of the objective's n > m users, whose ids are ``users``; fewer than m bounds are infinite."""
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Users:
+        """Select ``history.n_selected`` users."""
+        users, m = history.candidates(), history.n_selected
+        objective = Objective.of(history, self.reward, self.bound(history), users)
+        unseen = np.flatnonzero(objective.bound == np.inf)
+        if len(unseen) >= m:
+            if objective.is_convex:
+                return np.sort(users[objective.fill(unseen, rng)])
+            users, objective = users[unseen], objective.unbounded(unseen)
+        if len(users) == m:
+            return users
+        return np.sort(users[self.search(objective, history, users, rng)])

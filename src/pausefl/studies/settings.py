@@ -1,0 +1,146 @@
+"""What the studies of selection are about: ``config/studies.yaml``, read and checked.
+
+The networks, rewards and selection constants of a study are those of a scenario, save for its ``changes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from pausefl.config import Scenario, check_schema, load_scenario, read_yaml, scenario_from_dict
+from pausefl.errors import ConfigError, suggest
+from pausefl.registry import SELECTORS
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Selectors that play against the latency law of a scenario. See the schema for each key.
+
+    Attributes
+    ----------
+    title
+        For figures.
+    scenario
+        With the changes made; its selectors are those of the study.
+    seeds, n_rounds
+        One run for each selector and seed.
+    """
+
+    title: str
+    scenario: Scenario
+    seeds: tuple[int, ...]
+    n_rounds: int
+
+
+@dataclass(frozen=True)
+class Races:
+    """Two annealers on the same instances: ALSA against plain annealing (BSFL, V-C and Fig. 4)."""
+
+    title: str
+    scenario: Scenario
+    n_instances: int
+    n_iterations: int
+    temperature_divisors: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """The graphs that annealing walks on, drawn for a few users (BSFL, Fig. 3)."""
+
+    title: str
+    n_users: int
+    n_selected: int
+    n_instances: int
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Time of one round's search against the number of users (PAUSE v2, Table I)."""
+
+    title: str
+    scenario: Scenario
+    n_users: tuple[int, ...]
+    selected_share: float
+    budget_s: float
+
+
+@dataclass(frozen=True)
+class Studies:
+    """All studies of a file, by kind and name; the name is the workflow's target."""
+
+    regret: dict[str, Runs]
+    gap: dict[str, Runs]
+    races: dict[str, Races]
+    graphs: dict[str, Graphs]
+    costs: dict[str, Costs]
+
+    def names(self) -> list[str]:
+        """Names of all studies, in the order of the file."""
+        return [name for kind in fields(self) for name in getattr(self, kind.name)]
+
+
+_KINDS: dict[str, type] = {"regret": Runs, "gap": Runs, "races": Races, "graphs": Graphs, "costs": Costs}
+
+
+def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
+    """Read and check a file of studies; None gives no studies.
+
+    Raises
+    ------
+    ConfigError
+        For the first thing that is wrong, naming the study.
+    """
+    if path is None:
+        return Studies({}, {}, {}, {}, {})
+    document = read_yaml(path)
+    check_schema(document, "studies", str(path))
+    built: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
+    seen: set[str] = set()
+    for kind, studies in document.items():
+        for name, settings in studies.items():
+            if name in seen:
+                raise ConfigError(f"{path}: study '{name}' is there twice")
+            seen.add(name)
+            try:
+                built[kind][name] = _study(_KINDS[kind], settings, scenario_folder)
+            except ConfigError as error:
+                raise ConfigError(f"{path}: study '{name}': {error}") from None
+    return Studies(**built)
+
+
+def _study(cls: type, settings: Mapping[str, Any], scenario_folder: Path) -> Any:
+    """Build a study from its settings."""
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()
+    }
+    if "scenario" in values:
+        values["scenario"] = _changed(
+            load_scenario(values["scenario"], scenario_folder),
+            values.pop("changes", {}),
+            values.pop("selectors"),
+        )
+    study = cls(**values)
+    if isinstance(study, Races):
+        for name in study.scenario.selectors:
+            if not SELECTORS[name].needs_annealing:
+                raise ConfigError(f"selectors: '{name}' does not anneal, so it cannot race")
+    if isinstance(study, Graphs) and study.n_selected >= study.n_users:
+        raise ConfigError(
+            f"n_selected = {study.n_selected} must be less than n_users = {study.n_users}: the only selection"
+            " has no neighbour"
+        )
+    return study
+
+
+def _changed(scenario: Scenario, changes: Mapping[str, Any], selectors: tuple[str, ...]) -> Scenario:
+    """The scenario with some keys changed, and the study's selectors in place of its own."""
+    document = scenario.as_dict()
+    for section, keys in changes.items():
+        if not isinstance(document.get(section), dict):
+            sections = [name for name, value in document.items() if isinstance(value, dict)]
+            raise ConfigError(f"changes: unknown section '{section}'. {suggest(section, sections)}")
+        document[section] |= keys
+    return scenario_from_dict({**document, "selectors": list(selectors), "figures": {}})

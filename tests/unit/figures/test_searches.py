@@ -1,0 +1,181 @@
+"""Figures of searches show their tables."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import same_color
+from matplotlib.figure import Figure
+
+from pausefl.figures import searches
+from pausefl.figures.style import save, style_of
+from pausefl.studies.graphs import first
+from pausefl.studies.settings import Graphs, load_studies
+
+ROOT = Path(__file__).parents[3]
+STUDIES = load_studies(ROOT / "config" / "studies.yaml", ROOT / "config" / "scenarios")
+
+
+def race_curves(*names: str) -> pd.DataFrame:
+    rows = [
+        {"temperature_divisor": divisor, "selector": name, "iteration": j}
+        | {"mean": 1.0, "low": 0.1, "median": divisor / j, "high": 2.0, "example": 1 / j, "ahead": 0.6}
+        for divisor in (1.0, 30.0)
+        for name in names
+        for j in (1, 10, 100)
+    ]
+    return pd.DataFrame(rows)
+
+
+def costs_times() -> pd.DataFrame:
+    sizes = np.array([10.0, 100.0, 1000.0])
+    frames = [
+        pd.DataFrame(
+            {"selector": "pause", "n_users": sizes, "median_s": 1e-6 * sizes, "iteration_s": np.nan}
+        ),
+        pd.DataFrame({"selector": "sa_pause", "n_users": sizes, "median_s": 1e-3, "iteration_s": 1e-7}),
+    ]
+    return pd.concat(frames)
+
+
+def graphs_figure() -> Figure:
+    return searches.draw_graphs(*first(Graphs("", 5, 2, 1)), "Small graphs")
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {
+    "races": lambda: searches.draw_races(race_curves("alsa", "sa_bsfl"), "A race"),
+    "graphs": graphs_figure,
+    "costs": lambda: searches.draw_costs(costs_times(), "Costs"),
+}
+
+
+def lines_of(axes: Any, selector: str) -> list[Any]:
+    return [line for line in axes.lines if same_color(line.get_color(), style_of(selector).color)]
+
+
+def texts(figure: Figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_saved_the_same_every_time(name: str, tmp_path: Path) -> None:
+    for stem in ("one", "two"):
+        save(FIGURES[name](), tmp_path / stem, {})
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
+    assert (tmp_path / "one.png").stat().st_size > 5000
+
+
+def test_races_have_a_column_a_divisor() -> None:
+    figure = FIGURES["races"]()
+    gaps, shares = figure.axes[:2], figure.axes[2:]
+    assert [axes.get_title() for axes in gaps] == ["κ = 1", "κ = 30"]
+    for axes, divisor in zip(gaps, (1.0, 30.0), strict=True):
+        for selector in ("alsa", "sa_bsfl"):
+            example, median = lines_of(axes, selector)
+            np.testing.assert_allclose(median.get_ydata(), divisor / np.array([1, 10, 100]))
+            np.testing.assert_allclose(example.get_ydata(), 1 / np.array([1, 10, 100]))
+        assert len(axes.collections) == 2  # the bands
+    for axes in shares:
+        (ahead,) = lines_of(axes, "alsa")
+        np.testing.assert_allclose(ahead.get_ydata(), 60)
+        assert {line.get_ydata()[0] for line in axes.lines if line is not ahead} == {50, 98.3}
+        assert [text.get_text() for text in axes.texts] == ["BSFL: 98.3 %"]
+    assert shares[0].get_ylabel() == "ALSA ahead (%)"
+    assert texts(figure) == ["ALSA, median", "BSFL by plain SA, median", "First instance"]
+    assert figure.get_suptitle() == "A race"
+
+
+def test_the_papers_share_is_that_of_alsa_only() -> None:
+    figure = searches.draw_races(race_curves("sa_pause", "sa_vanilla"), "Another race")
+    assert not any(axes.texts for axes in figure.axes)
+
+
+def test_graphs_have_all_edges_at_the_same_places() -> None:
+    vertices, edges = first(Graphs("", 5, 2, 1))
+    figure = graphs_figure()
+    panels = [axes for axes in figure.axes if axes.collections]
+    assert [axes.get_title().split(":")[0] for axes in panels] == [
+        "BSFL by plain SA",
+        "ALSA",
+        "SA-PAUSE",
+        "SA-PAUSE (v1)",
+    ]
+    places = []
+    for axes, selector in zip(panels, edges["selector"].unique(), strict=True):
+        (lines,) = [drawn for drawn in axes.collections if isinstance(drawn, LineCollection)]
+        (dots,) = [drawn for drawn in axes.collections if drawn is not lines]
+        assert len(lines.get_segments()) == (edges["selector"] == selector).sum()
+        assert f"{len(lines.get_segments())} edges" in axes.get_title()
+        places.append(np.asarray(dots.get_offsets()))
+        np.testing.assert_allclose(places[-1][:, 1], vertices["energy"])
+        ends = np.array(lines.get_segments())[:, :, 1]
+        np.testing.assert_allclose(np.asarray(lines.get_array()), ends.min(axis=1))
+    assert all((place == places[0]).all() for place in places)
+    assert "degree 6" in panels[0].get_title()
+
+
+def test_vertices_do_not_coincide() -> None:
+    places = searches._spread(np.linspace(0, 1, 70))
+    assert np.abs(places).max() <= 1
+    assert np.abs(np.diff(places)).min() > 0.05
+
+
+def test_costs_have_dots_at_every_size_and_slopes_to_compare() -> None:
+    figure = FIGURES["costs"]()
+    selection, iteration = figure.axes
+    (pause,), (annealer,) = lines_of(selection, "pause"), lines_of(selection, "sa_pause")
+    np.testing.assert_allclose(pause.get_ydata(), [1e-5, 1e-4, 1e-3])
+    assert pause.get_marker() == annealer.get_marker() == "o"
+    assert [axes.get_xscale() + axes.get_yscale() for axes in figure.axes] == ["loglog"] * 2
+    assert [text.get_text() for text in selection.texts] == ["K ln K", "K²"]
+    assert [text.get_text() for text in iteration.texts] == ["K"]
+    guides = [line for line in selection.lines if line.get_marker() != "o"]
+    slopes = [np.ptp(np.log(line.get_ydata())) / np.ptp(np.log(line.get_xdata())) for line in guides]
+    assert 1 < slopes[0] < 1.3
+    assert slopes[1] == pytest.approx(2)
+    assert texts(figure) == ["PAUSE", "SA-PAUSE"]
+
+
+def test_costs_without_annealers_have_one_panel() -> None:
+    times = costs_times()
+    figure = searches.draw_costs(times[times["selector"] == "pause"], "Costs")
+    assert [axes.get_ylabel() for axes in figure.axes] == ["Time of a selection (s)"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (
+            "races",
+            ["98.3 %", "25 of 500 users", "1000 instances", "alsa races sa_bsfl", "above 2α = 200", "D35"],
+        ),
+        ("graphs", ["4 of 8 users", "independent and uniform on [0, 1]", "ucb or g (ALSA)", "D7"]),
+        ("costs", ["10 % of K users", "3000 iterations", "cannot be reproduced", "Table I", "D36"]),
+    ],
+)
+def test_captions_are_whole(kind: str, words: list[str]) -> None:
+    core = pytest.importorskip("docutils.core")
+    (study,) = getattr(STUDIES, kind).values()
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    template = environment.from_string((ROOT / f"workflow/report/{kind}.rst").read_text("utf-8"))
+    params = SimpleNamespace(study=asdict(study), title=study.title)
+    complaints = io.StringIO()
+    settings = {"warning_stream": complaints}
+    document = core.publish_doctree(
+        template.render(snakemake=SimpleNamespace(params=params)), settings_overrides=settings
+    )
+    text = " ".join(document.astext().split())
+    assert complaints.getvalue() == ""
+    for phrase in (study.title, *words):
+        assert phrase in text, phrase

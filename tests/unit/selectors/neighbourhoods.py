@@ -1,0 +1,163 @@
+"""The papers' graphs of selections, by definition, and slow but obvious annealing on them.
+
+An order lists all users from the least by some criterion upwards; ties have been broken in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from oracles import worth
+
+from pausefl.selectors.annealing import _draw_swap
+from pausefl.selectors.search import Objective
+
+Vertex = frozenset[int]
+Order = Sequence[int]
+Graph = dict[Vertex, set[Vertex]]
+
+
+def vertices(n_users: int, m: int) -> list[Vertex]:
+    return [frozenset(users) for users in combinations(range(n_users), m)]
+
+
+def least(order: Order, users: Any) -> int:
+    return min(users, key=list(order).index)
+
+
+def neighbours(members: Vertex, n_users: int, orders: Sequence[Order]) -> set[Vertex]:
+    """Those that differ in one user, who is the least of the one or the other selection by some order."""
+    found = set()
+    for leaving in members:
+        for entering in set(range(n_users)) - members:
+            other = members - {leaving} | {entering}
+            if not orders or any(
+                leaving == least(order, members) or entering == least(order, other) for order in orders
+            ):
+                found.add(other)
+    return found
+
+
+def graph(n_users: int, m: int, orders: Sequence[Order]) -> Graph:
+    return {members: neighbours(members, n_users, orders) for members in vertices(n_users, m)}
+
+
+def is_connected(edges: Graph) -> bool:
+    reached: set[Vertex] = set()
+    pending = [next(iter(edges))]
+    while pending:
+        vertex = pending.pop()
+        if vertex not in reached:
+            reached.add(vertex)
+            pending += edges[vertex]
+    return reached == set(edges)
+
+
+def as_drawn(members: Sequence[int], outsiders: Sequence[int], orders: Sequence[Order]) -> tuple[Any, ...]:
+    """What `_draw_swap` wants to know, less the stream."""
+    n_users = len(members) + len(outsiders)
+    order = np.array(orders, np.int64).reshape(len(orders), n_users)
+    low = [list(members).index(least(o, members)) for o in orders]
+    return (
+        order,
+        np.argsort(order, axis=1),
+        np.array(members),
+        np.array(outsiders),
+        np.array(low, np.int64),
+        np.array(sorted(set(low)), np.int64),
+    )
+
+
+class _DrawnAgainError(Exception):
+    pass
+
+
+class _OneNumber:
+    """A stream whose first draw, times n, is the given number, and which has no second."""
+
+    def __init__(self, number: int) -> None:
+        self.numbers, self.n = [number], 0
+
+    def random(self) -> _OneNumber:
+        return self
+
+    def __mul__(self, n: int) -> int:
+        if not self.numbers:
+            raise _DrawnAgainError
+        self.n = n
+        return self.numbers.pop()
+
+
+def all_draws(
+    members: Sequence[int], outsiders: Sequence[int], orders: Sequence[Order]
+) -> Iterator[Vertex | None]:
+    """What `_draw_swap` makes of each number it can draw; None where it draws again."""
+    given, number, n = as_drawn(members, outsiders, orders), 0, 1
+    while number < n:
+        stream = _OneNumber(number)
+        try:
+            leaving, entering = _draw_swap.py_func(*given, stream)
+            assert entering in outsiders
+            yield frozenset(members) - {members[leaving]} | {int(entering)}
+        except _DrawnAgainError:
+            yield None
+        n = stream.n
+        number += 1
+
+
+def slow_anneal(
+    objective: Objective,
+    orders: Sequence[Order],
+    start: Sequence[int],
+    outside: Sequence[int],
+    scale: float,
+    n_iterations: int,
+    rng: np.random.Generator,
+) -> tuple[list[int], list[float]]:
+    """The best selection and the energy after each iteration.
+
+    Swaps of the least members come first, by place and outsider; then those of the others, by place, for
+    outsiders that are less than the members by one order after another. Each counts where it comes first.
+    """
+    members, outsiders, energies = list(start), list(outside), []
+    best = sorted(members)
+    for j in range(1, n_iterations + 1):
+        if orders:
+            lowest = sorted({members.index(least(order, members)) for order in orders})
+        else:
+            lowest = list(range(len(members)))
+        moves = [(place, entering) for place in lowest for entering in outsiders]
+        for place in set(range(len(members))) - set(lowest):
+            for order in orders:
+                moves += [(place, k) for k in order[: order.index(least(order, members))]]
+        number = int(rng.random() * len(moves))
+        while moves.index(moves[number]) < number:
+            number = int(rng.random() * len(moves))
+        place, entering = moves[number]
+        proposal = [*members[:place], entering, *members[place + 1 :]]
+        gain = worth(objective, tuple(proposal)) - worth(objective, tuple(members))
+        if gain >= 0 or rng.random() <= math.exp(gain / (scale / math.log(1 + j))):
+            outsiders[outsiders.index(entering)] = members[place]
+            members = proposal
+            if worth(objective, tuple(members)) > worth(objective, tuple(best)):
+                best = sorted(members)
+        energies.append(worth(objective, tuple(members)))
+    return best, energies
+
+
+def distribution(objective: Objective, edges: Graph, scale: float, n_iterations: int) -> NDArray[np.float64]:
+    """Probability of each vertex after some iterations from a uniformly drawn one, by matrices."""
+    energy = np.array([worth(objective, tuple(v)) for v in edges])
+    adjacent = np.array([[u in around for u in edges] for around in edges.values()])
+    proposed = adjacent / adjacent.sum(axis=1, keepdims=True)
+    worse = np.minimum(energy - energy[:, None], 0.0)  # of a move from the row to the column
+    probability = np.full(len(energy), 1 / len(energy))
+    for j in range(1, n_iterations + 1):
+        moves = proposed * np.exp(worse * np.log(1 + j) / scale)
+        probability = probability @ moves + probability * (1 - moves.sum(axis=1))
+    return probability

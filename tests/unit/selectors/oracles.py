@@ -1,0 +1,134 @@
+"""Slow but obvious answers, and the problems on which the searches are compared with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pausefl.history import Feedback, History
+from pausefl.rewards import AverageReward
+from pausefl.selectors.search import Objective
+
+Floats = NDArray[np.float64]
+Chosen = tuple[int, ...]
+INF = float("inf")
+KINDS = ("r1", "r2", "convex", "one cluster", "all apart")
+
+
+def problem(bound: Any, score: Any, m: int, cluster: Any = None, costs: Any = None) -> Objective:
+    return Objective(
+        np.array(bound, float),
+        np.array(score, float),
+        np.zeros(len(bound), np.int64) if cluster is None else np.array(cluster),
+        np.zeros(m) if costs is None else np.array(costs, float),
+    )
+
+
+def worth(objective: Objective, users: Chosen) -> float:
+    """Value of a selection, as defined."""
+    bound, score = objective.bound.tolist(), objective.score.tolist()
+    cluster = objective.cluster.tolist()
+    met: list[int] = []
+    total = 0.0
+    for k in users:
+        total += score[k] - float(objective.costs[met.count(cluster[k])])
+        met.append(cluster[k])
+    return min(bound[k] for k in users) + total
+
+
+def maximisers(objective: Objective, users: Iterable[int] | None = None) -> set[Chosen]:
+    """All best selections among ``users`` (everyone by default), by enumeration."""
+    everyone = range(len(objective.bound)) if users is None else sorted(users)
+    values = {s: worth(objective, s) for s in combinations(everyone, objective.n_selected)}
+    best = max(values.values())
+    return {s for s, value in values.items() if value == best}
+
+
+def random_problem(rng: np.random.Generator, kind: str, most_users: int = 8) -> Objective:
+    """Small, all values multiples of 1/8, so that sums are exact and equal values equal to the last bit.
+
+    Fewer than m bounds are infinite. Often many values are the same.
+    """
+    n_users = int(rng.integers(1, most_users + 1))
+    m = int(rng.integers(1, n_users + 1))
+    spread = int(rng.choice([0, 1, 3, 12]))
+    bound = rng.integers(-spread, spread + 1, n_users) / 8
+    bound[rng.permutation(n_users)[: rng.integers(m)]] = INF
+    score = rng.integers(-spread, int(rng.choice([0, spread])) + 1, n_users) / 8
+    labels = rng.permutation(12)
+    cluster = {
+        "r1": np.zeros(n_users, np.int64),
+        "one cluster": np.full(n_users, 3),
+        "all apart": labels[:n_users],
+    }.get(kind, rng.choice(labels[: rng.integers(1, 6)], n_users))
+    costs = {
+        "r1": np.zeros(m),
+        "r2": np.where(np.arange(m) > 0, rng.integers(spread + 1) / 8, 0.0),
+    }.get(kind, np.sort(rng.integers(-spread, spread + 1, m)) / 8)
+    return Objective(bound, score, cluster, costs)
+
+
+def solved_by_milp(objective: Objective) -> float:
+    """Largest value, by HiGHS. The costs are convex, so the y of a cluster fill up in the right order.
+
+    Maximise t + sum_k score_k x_k - sum_rj cost_j y_rj subject to sum x = m, sum of x over cluster r = sum of
+    y_r, and t <= bound_k where x_k = 1.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import lil_array
+
+    n_users, m, top = len(objective.bound), objective.n_selected, objective.bound.max()
+    labels, cluster = np.unique(objective.cluster, return_inverse=True)
+    t = n_users + len(labels) * m
+    rows = lil_array((1 + len(labels) + n_users, t + 1))
+    low, high = np.zeros(rows.shape[0]), np.zeros(rows.shape[0])
+    rows[0, :n_users] = 1
+    low[0] = high[0] = m
+    for r in range(len(labels)):
+        rows[1 + r, np.flatnonzero(cluster == r)] = 1
+        rows[1 + r, n_users + r * m : n_users + (r + 1) * m] = -1
+    for k in range(n_users):
+        row = 1 + len(labels) + k
+        rows[row, t], rows[row, k] = 1, top - objective.bound[k]
+        low[row], high[row] = -np.inf, top
+    upper = np.ones(t + 1)
+    lower = np.zeros(t + 1)
+    lower[t], upper[t] = -np.inf, top
+    solution = milp(
+        -np.concatenate([objective.score, -np.tile(objective.costs, len(labels)), [1.0]]),
+        integrality=np.arange(t + 1) < n_users,
+        bounds=Bounds(lower, upper),
+        constraints=LinearConstraint(rows.tocsr(), low, high),
+        options={"mip_rel_gap": 0.0},
+    )
+    assert solution.success
+    return float(-solution.fun)
+
+
+def random_history(
+    rng: np.random.Generator, n_users: int = 9, m: int = 3, n_unseen: int = 0, n_clusters: int = 4
+) -> History:
+    """A history after some rounds; sizes, qualities and what was seen are generic, so nothing is tied."""
+    size, quality = rng.integers(20_000, 90_000, n_users), rng.uniform(0.2, 1, n_users)
+    history = History.empty(size, m, 0.05, quality, rng.integers(n_clusters, size=n_users))
+    seen = rng.permutation(n_users)[n_unseen:]
+    for _ in range(int(rng.integers(1, 12))):
+        users = rng.permutation(seen)[: rng.integers(len(seen) + 1)]
+        history.observe(Feedback(users, rng.uniform(0.05, 1, len(users)), rng.uniform(0, 1, n_users)))
+    users = seen[history.participations[seen] == 0]
+    history.observe(Feedback(users, rng.uniform(0.05, 1, len(users)), rng.uniform(0, 1, n_users)))
+    return history
+
+
+class Concave(AverageReward):
+    """R1 with a discount for further users of a cluster: not convex."""
+
+    def clusters(self, history: History) -> NDArray[np.int64]:
+        return history.cluster
+
+    def costs(self, n_selected: int) -> Floats:
+        return np.where(np.arange(n_selected) > 0, -0.5, 3.0)

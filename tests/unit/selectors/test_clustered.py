@@ -1,0 +1,495 @@
+"""Clustered sampling: bins hold what the paper's algorithms put into them, and draws follow the bins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist, squareform
+
+from pausefl.history import Feedback, History
+from pausefl.selectors.base import Selector
+from pausefl.selectors.clustered import (
+    ClusteredBySimilarity,
+    ClusteredBySize,
+    Pieces,
+    cut_by_weight,
+    draw_from_bins,
+    pour_by_similarity,
+    pour_by_size,
+    ward,
+)
+
+Floats = NDArray[np.float64]
+Users = NDArray[np.int64]
+Partition = frozenset[frozenset[int]]
+
+
+def matrix(pieces: Pieces, m: int, n_users: int) -> Users:
+    """Units of each user in each bin, (m, n), by walking along the line."""
+    capacity = int(pieces[1].sum()) // m
+    units = np.zeros((m, n_users), np.int64)
+    start = 0
+    for user, amount in zip(*(p.tolist() for p in pieces), strict=True):
+        end = start + amount
+        for i in range(m):
+            units[i, user] += max(0, min(end, (i + 1) * capacity) - max(start, i * capacity))
+        start = end
+    assert units.sum() == pieces[1].sum() == m * capacity
+    return units
+
+
+def pour(amounts: list[tuple[int, int]], room: list[int], n_users: int) -> Users:
+    """Amounts poured one after another into bins with some room left, (bins, n)."""
+    units, room, i = np.zeros((len(room), n_users), np.int64), list(room), 0
+    for user, amount in amounts:
+        while amount > 0:
+            if room[i] == 0:
+                i += 1
+                continue
+            poured = min(amount, room[i])
+            units[i, user] += poured
+            room[i] -= poured
+            amount -= poured
+    return units
+
+
+def symmetric(values: Floats) -> Floats:
+    upper = np.triu(values, 1)
+    return upper + upper.T
+
+
+def random_angles(rng: np.random.Generator, n_users: int, kind: str) -> Floats:
+    if kind == "none seen":
+        return np.zeros((n_users, n_users))
+    if kind == "right angles":
+        return symmetric(np.full((n_users, n_users), np.pi / 2))
+    if kind == "some unseen":
+        angles = random_angles(rng, n_users, "generic")
+        unseen = rng.random(n_users) < 0.4
+        angles[unseen] = angles[:, unseen] = 0.0
+        return angles
+    return symmetric(rng.uniform(0.1, np.pi, (n_users, n_users)))
+
+
+ANGLES = ("none seen", "right angles", "some unseen", "generic")
+
+
+@st.composite
+def shares(draw: st.DrawFn) -> tuple[list[int], int]:
+    """Sizes of the users' data and how many bins there are."""
+    n_users = draw(st.integers(1, 12))
+    largest = draw(st.sampled_from([1, 3, 1000, 10**12]))
+    sizes = draw(st.lists(st.integers(1, largest), min_size=n_users, max_size=n_users))
+    if draw(st.booleans()):
+        sizes[0] = draw(st.integers(1, 20 * largest))
+    return sizes, draw(st.integers(1, n_users))
+
+
+@given(shares(), st.integers(0, 1000))
+@example(([7], 1), 0)
+@example(([5, 5, 5, 5], 4), 0)
+@example(([5, 5, 5, 5], 2), 0)
+@example(([1, 1, 10**12], 3), 0)
+@settings(max_examples=150)
+def test_by_size_every_bin_is_full_and_every_user_has_its_share(drawn: Any, seed: int) -> None:
+    sizes, m = drawn
+    pieces = pour_by_size(np.array(sizes), m, np.random.default_rng(seed))
+    units = matrix(pieces, m, len(sizes))
+    np.testing.assert_array_equal(units.sum(axis=1), np.full(m, sum(sizes)))
+    np.testing.assert_array_equal(units.sum(axis=0), m * np.array(sizes))
+
+
+@given(shares(), st.sampled_from(ANGLES), st.integers(0, 1000))
+@example(([7], 1), "none seen", 0)
+@example(([5, 5, 5, 5], 4), "generic", 0)
+@example(([5, 5, 5, 5], 2), "none seen", 0)
+@example(([1, 1, 10**12], 3), "right angles", 0)
+@example(([1, 2, 3, 4], 1), "generic", 0)
+@settings(max_examples=300)
+def test_by_similarity_every_bin_is_full_and_every_user_has_its_share(
+    drawn: Any, kind: str, seed: int
+) -> None:
+    (sizes, m), rng = drawn, np.random.default_rng(seed)
+    n_users = len(sizes)
+    units = matrix(pour_by_similarity(np.array(sizes), random_angles(rng, n_users, kind), m, rng), m, n_users)
+    np.testing.assert_array_equal(units.sum(axis=1), np.full(m, sum(sizes)))
+    np.testing.assert_array_equal(units.sum(axis=0), m * np.array(sizes))
+    for k, size in enumerate(sizes):  # the bins that a user fills alone are as many as can be
+        assert (units[:, k] == sum(sizes)).sum() >= m * size // sum(sizes)
+
+
+@given(shares(), st.integers(0, 1000))
+@settings(max_examples=150)
+def test_by_size_users_are_poured_in_falling_order_of_size(drawn: Any, seed: int) -> None:
+    sizes, m = drawn
+    pieces = pour_by_size(np.array(sizes), m, np.random.default_rng(seed))
+    order = pieces[0].tolist()
+    assert sorted(order) == list(range(len(sizes)))
+    assert [sizes[k] for k in order] == sorted(sizes, reverse=True)
+    slow = pour([(k, m * sizes[k]) for k in order], [sum(sizes)] * m, len(sizes))
+    np.testing.assert_array_equal(matrix(pieces, m, len(sizes)), slow)
+
+
+def test_by_size_an_example_by_hand() -> None:
+    pieces = pour_by_size(np.array([1, 4, 2, 3]), 2, np.random.default_rng(0))
+    np.testing.assert_array_equal(matrix(pieces, 2, 4), [[0, 8, 0, 2], [2, 0, 4, 4]])
+
+
+def nested(merges: Any, n_points: int) -> Any:
+    """A tree of pairs, from pairs of clusters named by a point, the merged one by the second's."""
+    trees: dict[int, Any] = dict(enumerate(range(n_points)))
+    for a, b in merges:
+        trees[int(b)] = (trees.pop(int(a)), trees[int(b)])
+    (tree,) = trees.values()
+    return tree
+
+
+def nested_by_scipy(Z: Floats, n_points: int) -> Any:
+    trees: list[Any] = list(range(n_points))
+    for a, b, *_ in Z:
+        trees.append((trees[int(a)], trees[int(b)]))
+    return trees[-1]
+
+
+def leaves(tree: Any) -> list[int]:
+    return leaves(tree[0]) + leaves(tree[1]) if isinstance(tree, tuple) else [tree]
+
+
+def slow_cut(tree: Any, weight: Any, capacity: int) -> list[list[int]]:
+    """The largest subtrees that weigh no more than the capacity, and heavier points."""
+    if not isinstance(tree, tuple) or sum(int(weight[k]) for k in leaves(tree)) <= capacity:
+        return [leaves(tree)]
+    return slow_cut(tree[0], weight, capacity) + slow_cut(tree[1], weight, capacity)
+
+
+def partitions(merges: Any, heights: Floats, n_points: int) -> list[Partition]:
+    """The partition after each merge, the lowest first; clusters are named by any of their points."""
+    of = {k: frozenset([k]) for k in range(n_points)}
+    made = []
+    for i in np.argsort(heights, kind="stable"):
+        a, b = (of[int(k)] for k in merges[i])
+        assert a != b
+        for k in a | b:
+            of[k] = a | b
+        made.append(frozenset(of.values()))
+    return made
+
+
+def labelled(label: Users) -> Partition:
+    return frozenset(frozenset(np.flatnonzero(label == name).tolist()) for name in set(label.tolist()))
+
+
+@pytest.mark.parametrize("euclidean", [True, False])
+def test_ward_is_that_of_scipy(euclidean: bool) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        n = int(rng.integers(2, 40))
+        if euclidean:
+            distance = squareform(pdist(rng.normal(size=(n, int(rng.integers(1, 5))))))
+        else:
+            distance = symmetric(rng.uniform(0.1, np.pi, (n, n)))
+        merges, heights = ward(distance)
+        Z = linkage(squareform(distance), "ward")
+        np.testing.assert_allclose(np.sort(heights), Z[:, 2], rtol=1e-9)
+        points: list[list[int]] = [[k] for k in range(n)]
+        for a, b, *_ in Z:
+            points.append(points[int(a)] + points[int(b)])
+        theirs = [(points[int(a)][0], points[int(b)][0]) for a, b, *_ in Z]
+        assert partitions(merges, heights, n) == partitions(theirs, Z[:, 2], n)
+        assert sorted(leaves(nested(merges, n))) == list(range(n))
+
+
+def test_ward_does_not_change_the_distances() -> None:
+    distance = symmetric(np.random.default_rng(0).uniform(0.1, 1, (6, 6)))
+    before = distance.copy()
+    ward(distance)
+    np.testing.assert_array_equal(distance, before)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20, 40])
+def test_ward_ends_in_one_tree_however_many_distances_are_equal(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for levels in ([0.0], [np.pi / 2], [0.0, np.pi / 2], [0.1, 0.3, 1.0], [0.5, np.nextafter(0.5, 1)]):
+        for _ in range(20):
+            merges, heights = ward(symmetric(rng.choice(levels, (n, n))))
+            assert sorted(leaves(nested(merges, n))) == list(range(n))
+            assert np.isfinite(heights).all()
+
+
+def test_ward_ends_in_one_tree_if_distances_are_mutual_only_up_to_rounding() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(200):
+        n = int(rng.integers(3, 40))
+        merges, _ = ward(np.where(np.eye(n) > 0, 0.0, rng.choice([0.0, 0.000345, 0.000488], (n, n))))
+        assert sorted(leaves(nested(merges, n))) == list(range(n))
+
+
+@given(st.data())
+@settings(max_examples=200)
+def test_the_cut_is_that_of_a_slow_recursion(data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, 12))
+    alive, merges = list(range(n)), []
+    while len(alive) > 1:
+        a = alive.pop(data.draw(st.integers(0, len(alive) - 1)))
+        merges.append((a, data.draw(st.sampled_from(alive))))
+    weight = data.draw(st.lists(st.integers(0, 12), min_size=n, max_size=n))
+    capacity = data.draw(st.integers(1, 40))
+    label = cut_by_weight(np.array(merges, np.int64).reshape(-1, 2), np.array(weight), capacity)
+    assert labelled(label) == {frozenset(part) for part in slow_cut(nested(merges, n), weight, capacity)}
+    assert all(label[name] == name for name in label)  # a cluster goes by one of its points
+
+
+def test_a_point_that_weighs_too_much_is_a_cluster_by_itself() -> None:
+    merges = np.array([[0, 1], [2, 3], [1, 3]])
+    for weight, expected in (
+        ([9, 1, 1, 1], {(0,), (1,), (2, 3)}),
+        ([9, 0, 2, 2], {(0,), (1,), (2, 3)}),
+        ([1, 1, 1, 1], {(0, 1, 2, 3)}),
+        ([1, 1, 2, 1], {(0, 1), (2, 3)}),
+    ):
+        made = labelled(cut_by_weight(merges, np.array(weight), 4))
+        assert made == {frozenset(part) for part in expected}
+
+
+@pytest.mark.parametrize("largest", [500, 10**6])
+@pytest.mark.parametrize("heavy", [0, 1, 2])
+def test_by_similarity_bins_are_those_of_a_slow_algorithm_2(largest: int, heavy: int) -> None:
+    rng, splits, compared = np.random.default_rng([largest, heavy]), 0, 0
+    for _ in range(150):
+        n_users = int(rng.integers(3, 15))
+        m = int(rng.integers(1, n_users + 1))
+        sizes = rng.integers(largest // 2, largest, n_users)
+        sizes[:heavy] *= int(rng.integers(2, 9))
+        angles, capacity = random_angles(rng, n_users, "generic"), int(sizes.sum())
+        units = matrix(pour_by_similarity(sizes, angles, m, rng), m, n_users)
+
+        alone = [m * int(size) // capacity for size in sizes]
+        rest = [m * int(size) % capacity for size in sizes]
+        n_bins = m - sum(alone)
+        for i, k in enumerate(np.repeat(np.arange(n_users), alone)):
+            assert units[i, k] == capacity
+        tree = nested_by_scipy(linkage(squareform(angles), "ward"), n_users)
+        clusters = slow_cut(tree, rest, capacity)
+        weights = [sum(rest[k] for k in cluster) for cluster in clusters]
+        if len(set(weights)) < len(weights):
+            continue  # any of those that weigh the same may be a core
+        compared += 1
+        order = sorted(range(len(clusters)), key=lambda c: -weights[c])
+        cores, others = order[:n_bins], order[n_bins:]
+        expected = pour(
+            [(c, weights[c]) for c in reversed(others)],
+            [capacity - weights[c] for c in cores],
+            len(clusters),
+        )
+        for i, c in enumerate(cores):
+            expected[i, c] += weights[c]
+        made = np.stack([units[sum(alone) :, cluster].sum(axis=1) for cluster in clusters], axis=1)
+        np.testing.assert_array_equal(made, expected)
+        splits += int(((units > 0).sum(axis=0) > 1).any())
+    assert compared > 75
+    assert splits > 40
+
+
+def test_by_similarity_an_example_by_hand() -> None:
+    # Bins of 10 units and twice the sizes 4, 1, 2, 3. Users 1 and 2 are most alike, then 0 and they: 14
+    # units do not fit, so clusters weigh 8, 6 and 6. Which of 3 and {1, 2} is a core is left to chance.
+    angles = squareform([0.3, 0.35, 1.5, 0.1, 1.4, 1.45])
+    made = {
+        str(matrix(pour_by_similarity(np.array([4, 1, 2, 3]), angles, 2, np.random.default_rng(s)), 2, 4))
+        for s in range(60)
+    }
+    first = [[[8, 0, 0, 2], [0, 2, 4, 4]]]
+    second = [[[8, 2, 0, 0], [0, 0, 4, 6]], [[8, 0, 2, 0], [0, 2, 2, 6]]]
+    assert made == {str(np.array(units)) for units in first + second}
+
+
+def test_similar_users_share_a_bin() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        group = rng.permutation(np.arange(12) % 3)
+        angles = symmetric(np.where(group[:, None] == group, 0.2, 1.4) + rng.uniform(0, 0.1, (12, 12)))
+        units = matrix(pour_by_similarity(np.full(12, 50), angles, 3, rng), 3, 12)
+        together = {frozenset(np.flatnonzero(row).tolist()) for row in units}
+        assert together == {frozenset(np.flatnonzero(group == g).tolist()) for g in range(3)}
+
+
+@pytest.mark.parametrize(
+    ("user", "units", "m"),
+    [
+        ([0, 1, 2], [3, 5, 4], 3),
+        ([2, 0, 1, 0], [6, 0, 3, 3], 2),
+        ([0, 1, 0, 2, 1], [0, 7, 1, 8, 4], 4),
+        ([0], [5], 1),
+    ],
+)
+def test_one_user_is_drawn_from_each_bin_as_often_as_it_has_units_in_it(
+    user: list[int], units: list[int], m: int
+) -> None:
+    pieces, rng = (np.array(user), np.array(units)), np.random.default_rng(2)
+    inside = matrix(pieces, m, 3)
+    made = np.array([draw_from_bins(pieces, m, rng) for _ in range(3000)])
+    assert made.shape == (3000, m)
+    for drawn, row in zip(made.T, inside, strict=True):
+        found = np.bincount(drawn, minlength=3)
+        assert (found[row == 0] == 0).all()
+        if (row > 0).sum() > 1:
+            expected = 3000 * row[row > 0] / row.sum()
+            assert stats.chisquare(found[row > 0], expected).pvalue > 1e-4
+
+
+def test_bins_are_drawn_from_independently() -> None:
+    pieces, rng = (np.array([0, 1, 2, 3]), np.array([1, 2, 1, 2])), np.random.default_rng(3)
+    made = Counter(tuple(draw_from_bins(pieces, 2, rng).tolist()) for _ in range(3000))
+    expected = {(0, 2): 1 / 9, (0, 3): 2 / 9, (1, 2): 2 / 9, (1, 3): 4 / 9}
+    assert set(made) == set(expected)
+    assert stats.chisquare([made[s] for s in expected], [3000 * p for p in expected.values()]).pvalue > 1e-4
+
+
+def similarity(updates: Floats, m: int = 3) -> ClusteredBySimilarity:
+    """After one round of everyone."""
+    select, n_users = ClusteredBySimilarity(), len(updates)
+    history = History.empty(np.ones(n_users, np.int64), m, 0.05)
+    told = Feedback(
+        np.arange(n_users), np.ones(n_users), np.ones(n_users), np.asarray(updates, dtype=np.float32)
+    )
+    select.observe(told, history)
+    return select
+
+
+@pytest.mark.parametrize("by_similarity", [False, True])
+@pytest.mark.parametrize("sizes", [[30, 5, 9, 14, 22, 20], [90, 3, 3, 2, 1, 1], [10] * 6])
+def test_users_are_drawn_by_their_share_of_the_data_on_average(by_similarity: bool, sizes: list[int]) -> None:
+    rng, history = np.random.default_rng(4), History.empty(np.array(sizes), 3, 0.05)
+    select: Selector = similarity(rng.normal(size=(6, 4))) if by_similarity else ClusteredBySize()
+    n, times = 2000, np.zeros(6)
+    for _ in range(n):
+        users = select(history, rng)
+        assert (np.diff(users) >= 0).all()
+        times += np.bincount(users, minlength=6)
+    expected = n * 3 * np.array(sizes) / sum(sizes)
+    # The draws of a round are of different bins: no variance is above that of a Poisson law.
+    assert (np.abs(times - expected) < 4.5 * np.sqrt(expected)).all()
+
+
+@pytest.mark.parametrize("by_similarity", [False, True])
+@pytest.mark.parametrize("absent", [[], [0, 3, 7]])
+def test_users_who_cannot_be_told_apart_are_equally_likely_to_be_drawn_and_to_share_a_bin(
+    by_similarity: bool, absent: list[int]
+) -> None:
+    select: Selector = ClusteredBySimilarity() if by_similarity else ClusteredBySize()
+    history, n = History.empty(np.full(9, 10), 3, 0.05), 2500
+    history.available[absent] = False
+    users = history.candidates()
+    singles, pairs = np.zeros(9), Counter[tuple[int, ...]]()
+    for seed in range(n):
+        drawn = select(history, np.random.default_rng(seed))
+        singles += np.bincount(drawn, minlength=9)
+        pairs.update(combinations(sorted(set(drawn.tolist())), 2))
+    assert (singles[absent] == 0).all()
+    assert stats.chisquare(singles[users]).pvalue > 1e-4
+    assert set(pairs) == set(combinations(users.tolist(), 2))
+    assert stats.chisquare(list(pairs.values())).pvalue > 1e-4
+
+
+def true_angles(updates: Floats) -> Floats:
+    """By definition; at angle 0 to everything if zero or not finite."""
+    n_users = len(updates)
+    angles = np.zeros((n_users, n_users))
+    usable = [k for k in range(n_users) if np.isfinite(updates[k]).all() and updates[k].any()]
+    for i, k in combinations(usable, 2):
+        cosine = updates[i] @ updates[k] / np.sqrt((updates[i] @ updates[i]) * (updates[k] @ updates[k]))
+        angles[i, k] = angles[k, i] = np.arccos(np.clip(cosine, -1, 1))
+    return angles
+
+
+def test_nobody_has_an_angle_before_the_first_round() -> None:
+    np.testing.assert_array_equal(ClusteredBySimilarity().angle(np.array([3, 5, 6])), np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_angles_are_those_between_the_last_updates_whether_or_not_these_can_be_used(seed: int) -> None:
+    rng, n_users, dimension = np.random.default_rng(seed), 7, 6
+    select, history = ClusteredBySimilarity(), History.empty(np.full(n_users, 10), 3, 0.05)
+    last = np.zeros((n_users, dimension))
+    for t in range(12):
+        users = rng.permutation(n_users)[: rng.integers(1, n_users)]
+        updates = (rng.normal(size=(len(users), dimension)) * 10.0 ** rng.integers(-9, 9)).astype(np.float32)
+        if t > 4:
+            updates[0] = [0.0, np.nan, np.inf, -np.inf, 0.0][t % 5]
+            updates[0, 1:] = rng.choice([0.0, updates[0, 0]], dimension - 1)
+        last[users] = updates
+        select.observe(Feedback(users, np.ones(len(users)), np.ones(n_users), updates), history)
+        asked = rng.permutation(n_users)[: rng.integers(2, n_users + 1)]
+        assert np.isfinite(select.direction).all()
+        expected = true_angles(last)[np.ix_(asked, asked)]
+        np.testing.assert_allclose(select.angle(asked), expected, atol=1e-5)
+    assert true_angles(last).any()
+    # What is kept round by round is what all updates together give.
+    np.testing.assert_allclose(select.cosine, select.direction @ select.direction.T, atol=1e-6)
+    length = np.linalg.norm(select.direction, axis=1)
+    np.testing.assert_allclose(length, np.where(true_angles(last).any(axis=1), 1.0, 0.0), atol=1e-6)
+
+
+def test_the_length_of_an_update_does_not_matter() -> None:
+    updates = np.array([[1.0, 0], [1, 1], [0, 1], [-1, 0], [1, 0]])
+    expected = (
+        np.pi
+        / 4
+        * np.array([[0, 1, 2, 4, 0], [1, 0, 1, 3, 1], [2, 1, 0, 2, 2], [4, 3, 2, 0, 4], [0, 1, 2, 4, 0]])
+    )
+    for scale in (1e-30, 1.0, 1e30):
+        made = similarity(updates * scale * np.array([[1], [2], [3], [4], [5]])).angle(np.arange(5))
+        np.testing.assert_allclose(made, expected, atol=1e-3)  # single precision, near 0 and pi
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-4, 1.0])
+def test_angles_are_mutual_to_the_last_bit(spread: float) -> None:
+    # Otherwise chains of nearest neighbours could run in a circle, however small the difference.
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n_users, dimension = int(rng.integers(2, 12)), int(rng.choice([5, 17, 64]))
+        updates = rng.normal(size=dimension) + spread * rng.normal(size=(n_users, dimension))
+        angles = similarity(updates).angle(np.arange(n_users))
+        np.testing.assert_array_equal(angles, angles.T)
+
+
+def test_what_similar_users_sent_decides_who_shares_a_bin() -> None:
+    rng, sent = np.random.default_rng(6), np.repeat(np.eye(3), 3, axis=0)
+    select, history = (
+        similarity(sent + 0.05 * rng.normal(size=(9, 3))),
+        History.empty(np.full(9, 10), 3, 0.05),
+    )
+    for seed in range(50):
+        users = select(history, np.random.default_rng(seed))
+        assert (users // 3).tolist() == [0, 1, 2]
+    # Users 0, 3 and 6 change sides.
+    moved = Feedback(np.array([0, 3, 6]), np.ones(3), np.ones(9), np.eye(3, dtype=np.float32)[[1, 2, 0]])
+    select.observe(moved, history)
+    groups = [{6, 1, 2}, {0, 4, 5}, {3, 7, 8}]
+    for seed in range(50):
+        users = set(select(history, np.random.default_rng(seed)).tolist())
+        assert all(len(users & group) == 1 for group in groups)
+
+
+def test_the_state_survives() -> None:
+    rng, history = np.random.default_rng(7), History.empty(np.arange(8) + 20, 3, 0.05)
+    select, other = ClusteredBySimilarity(), ClusteredBySimilarity()
+    for _ in range(6):
+        users = rng.permutation(8)[:3]
+        told = Feedback(users, np.ones(3), np.ones(8), rng.normal(size=(3, 5)).astype(np.float32))
+        select.observe(told, history)
+        other = ClusteredBySimilarity()
+        other.restore(select.state())
+        np.testing.assert_array_equal(other.angle(np.arange(8)), select.angle(np.arange(8)))
+        for seed in range(10):
+            ours, theirs = (s(history, np.random.default_rng(seed)) for s in (select, other))
+            np.testing.assert_array_equal(ours, theirs)

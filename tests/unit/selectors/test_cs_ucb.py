@@ -1,0 +1,201 @@
+"""CS-UCB and CS-UCB-Q: equal to renderings that recompute everything from the list of past rounds."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pausefl.config import Scenario
+from pausefl.history import Feedback, History
+from pausefl.selectors import make_selector
+from pausefl.selectors.cs_ucb import CsUcb, CsUcbQ
+
+SIZES = [10, 80, 35, 35, 60, 5, 50, 25]
+Round = tuple[list[int], list[float]]
+
+
+def slow_index(past: list[Round], k: int, exploration: float, latency_max: float) -> float:
+    rewards = [1 - latency[users.index(k)] / latency_max for users, latency in past if k in users]
+    if not rewards:
+        return math.inf
+    t = len(past) + 1
+    return sum(rewards) / len(rewards) + math.sqrt(exploration * math.log(t) / len(rewards))
+
+
+def slow_queue(past: list[Round], k: int, sizes: list[int], m: int) -> float:
+    queue = 0.0
+    for users, _ in past:
+        queue = max(queue + m * sizes[k] / (2 * sum(sizes)) - (k in users), 0.0)
+    return queue
+
+
+def slow_worth(cls: type[CsUcb], past: list[Round], sizes: list[int], m: int, latency_max: float) -> Any:
+    everyone = range(len(sizes))
+    if cls is CsUcb:
+        return np.array([slow_index(past, k, m + 1, latency_max) for k in everyone])
+    estimate = [min(1.0, slow_index(past, k, 2.0, latency_max)) for k in everyone]
+    return np.array([0.5 * estimate[k] + 0.5 * slow_queue(past, k, sizes, m) for k in everyone])
+
+
+def draw_round(users: Any, rng: np.random.Generator) -> Feedback:
+    """Higher numbers are slower, some slower than tau_max; everyone's reward varies."""
+    latency = 0.1 * (users + 1) + rng.uniform(0, 0.4, len(users))
+    return Feedback(users, latency, np.ones(len(SIZES)))
+
+
+@pytest.mark.parametrize("cls", [CsUcb, CsUcbQ])
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize("all_there", [True, False])
+def test_the_choice_is_that_of_a_slow_rendering(cls: type[CsUcb], m: int, all_there: bool) -> None:
+    rng, latency_max = np.random.default_rng(0), 1.0
+    select, history = cls(latency_max), History.empty(np.array(SIZES), m, 0.05)
+    past: list[Round] = []
+    made = set()
+    for _ in range(200):
+        if not all_there:
+            history.available = np.isin(np.arange(8), rng.permutation(8)[: rng.integers(m, 9)])
+        users = select(history, rng)
+        assert len(set(users.tolist())) == m
+        assert history.available[users].all()
+        worth = slow_worth(cls, past, SIZES, m, latency_max)
+        best = np.sort(worth[history.available])[::-1][:m]
+        np.testing.assert_allclose(np.sort(worth[users])[::-1], best, rtol=0, atol=1e-9)
+        if cls is CsUcbQ and past:
+            queue = [slow_queue(past, k, SIZES, m) for k in range(8)]
+            np.testing.assert_allclose(select.queue, queue, atol=1e-12)  # type: ignore[attr-defined]
+        told = draw_round(users, rng)
+        select.observe(told, history)
+        history.observe(told)
+        past.append((users.tolist(), told.latency.tolist()))
+        made.add(tuple(users.tolist()))
+    assert len(made) > 7
+    assert history.participations.min() > 0
+
+
+def choices(select: CsUcb, history: History, n: int) -> Counter[tuple[int, ...]]:
+    return Counter(tuple(select(history, np.random.default_rng(seed)).tolist()) for seed in range(n))
+
+
+def seen_once(speed: list[float], sizes: list[int], m: int) -> tuple[CsUcb, CsUcbQ, History]:
+    """After a round of everyone with these latencies."""
+    history, n_users = History.empty(np.array(sizes), m, 0.05), len(sizes)
+    told = Feedback(np.arange(n_users), np.array(speed), np.ones(n_users))
+    selectors = CsUcb(1.0), CsUcbQ(1.0)
+    for select in selectors:
+        select.observe(told, history)
+    history.observe(told)
+    return *selectors, history
+
+
+@pytest.mark.parametrize("cls", [CsUcb, CsUcbQ])
+@pytest.mark.parametrize("seen", [True, False])
+def test_ties_are_broken_at_random(cls: type[CsUcb], seen: bool) -> None:
+    select, history = cls(1.0), History.empty(np.full(5, 10), 2, 0.05)
+    if seen:
+        plain, fair, history = seen_once([0.3] * 5, [10] * 5, 2)
+        select = plain if cls is CsUcb else fair
+    made = choices(select, history, 2000)
+    assert set(made) == set(combinations(range(5), 2))
+    assert stats.chisquare(list(made.values())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("cls", [CsUcb, CsUcbQ])
+def test_users_tied_for_the_last_places_are_equally_likely(cls: type[CsUcb]) -> None:
+    plain, fair, history = seen_once([0.9, 0.99, 0.95, 0.95, 0.95], [10] * 5, 3)
+    # One round is so long ago that the exploration is small; the queues are equal.
+    history.participations[:], history.round = 10**6, 10**6 + 1
+    made = choices(plain if cls is CsUcb else fair, history, 1500)
+    assert set(made) == {(0, 2, 3), (0, 2, 4), (0, 3, 4)}
+    assert stats.chisquare(list(made.values())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(("n_users", "m"), [(8, 2), (8, 3), (8, 1), (8, 8)])
+def test_cs_ucb_plays_everyone_once_first(n_users: int, m: int) -> None:
+    rng, select = np.random.default_rng(1), CsUcb(1.0)
+    history = History.empty(np.array(SIZES), m, 0.05)
+    for t in range(1, -(-n_users // m) + 1):
+        told = draw_round(select(history, rng), rng)
+        select.observe(told, history)
+        history.observe(told)
+        assert (history.participations > 0).sum() == min(m * t, n_users)
+
+
+@pytest.mark.parametrize("m", [1, 2, 4])
+def test_cs_ucb_q_plays_everyone_once_first_if_data_are_equal(m: int) -> None:
+    rng, select = np.random.default_rng(2), CsUcbQ(1.0)
+    history = History.empty(np.full(8, 10), m, 0.05)
+    for _ in range(8 // m):
+        told = draw_round(select(history, rng), rng)
+        select.observe(told, history)
+        history.observe(told)
+    np.testing.assert_array_equal(history.participations, np.ones(8))
+
+
+def test_an_index_by_hand() -> None:
+    history = History.empty(np.array([30, 10]), 1, 0.05)
+    plain, fair = CsUcb(2.0), CsUcbQ(2.0)
+    for users, latency in (([0], [1.0]), ([1], [1.8]), ([0], [1.5])):
+        told = Feedback(np.array(users), np.array(latency), np.ones(2))
+        for select in (plain, fair):
+            select.observe(told, history)
+        history.observe(told)
+    # Owed: 3/8 and 1/8. Queues: (0, 1/8), (3/8, 0), (0, 1/8).
+    np.testing.assert_allclose(fair.queue, [0, 1 / 8])
+    # Means 0.375 and 0.1, bonuses sqrt(2 ln 4 / 2) = 1.18 and sqrt(2 ln 4) = 1.67.
+    assert choices(plain, history, 5) == {(1,): 5}
+    # Both estimates are above 1, so the queue decides.
+    assert choices(fair, history, 5) == {(1,): 5}
+    fair.queue[:] = [0.2, 0.1]
+    assert choices(fair, history, 5) == {(0,): 5}
+
+
+def test_in_the_long_run_everybody_gets_the_rounds_that_are_owed() -> None:
+    rng, select, m, n_rounds = np.random.default_rng(3), CsUcbQ(1.2), 3, 1500
+    history = History.empty(np.array(SIZES[::-1]), m, 0.05)
+    for _ in range(n_rounds):
+        told = draw_round(select(history, rng), rng)
+        select.observe(told, history)
+        history.observe(told)
+    owed = m * history.data_size / history.data_size.sum() / 2
+    assert (history.participations / n_rounds > owed - 0.01).all()
+    assert history.participations[0] > history.participations[-1]
+
+
+def test_cs_ucb_ends_up_with_the_fastest() -> None:
+    rng, select = np.random.default_rng(4), CsUcb(1.2)
+    history = History.empty(np.array(SIZES), 2, 0.05)
+    for _ in range(3000):
+        told = draw_round(select(history, rng), rng)
+        history.observe(told)
+    assert set(np.argsort(-history.participations)[:2].tolist()) == {0, 1}
+
+
+def test_the_queue_survives() -> None:
+    rng, select = np.random.default_rng(5), CsUcbQ(1.0)
+    history = History.empty(np.array(SIZES), 3, 0.05)
+    for t in range(30):
+        state, resumed = select.state(), CsUcbQ(1.0)
+        resumed.restore(state)
+        assert set(state) == {"queue"}
+        assert len(state["queue"]) == (8 if t else 0)
+        assert choices(resumed, history, 5) == choices(select, history, 5)
+        told = draw_round(select(history, rng), rng)
+        select.observe(told, history)
+        resumed.observe(told, history)
+        np.testing.assert_array_equal(resumed.queue, select.queue)
+        history.observe(told)
+
+
+@pytest.mark.parametrize(("name", "cls"), [("cs_ucb", CsUcb), ("cs_ucb_q", CsUcbQ)])
+def test_the_longest_latency_is_that_of_the_scenario(name: str, cls: type[CsUcb], demo: Scenario) -> None:
+    network = dataclasses.replace(demo.network, round_latency_max=1.7)
+    select = make_selector(name, dataclasses.replace(demo, network=network))
+    assert type(select) is cls
+    assert select.latency_max == 1.7

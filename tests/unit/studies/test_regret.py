@@ -1,0 +1,154 @@
+"""Regret is the sum of what the rounds lose, and the laws by which it grows are found again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from pausefl.config import Scenario
+from pausefl.errors import PauseflError
+from pausefl.studies.growth import FIT_SPAN, LAWS, fits, growth, law_value
+from pausefl.studies.play import play
+from pausefl.studies.regret import N_KEPT, kept_rounds, run
+
+Floats = NDArray[np.float64]
+N = 100_000
+KEPT = kept_rounds(N)
+GROWING = [("logarithmic", 5.0, 20.0), ("linear", 40.0, 0.3), ("power", 2.0, 0.6), ("power", 0.4, 1.4)]
+
+
+def runs_of(*regrets: Floats, selector: str = "pause") -> pd.DataFrame:
+    """A table of runs with the regret of the kept rounds, one seed each."""
+    columns = {"selector": selector, "round": KEPT}
+    return pd.concat([pd.DataFrame({**columns, "seed": i, "regret": r}) for i, r in enumerate(regrets)])
+
+
+def preferred(table: pd.DataFrame, seed: str = "mean") -> pd.Series:
+    """The preferred law's row of the only selector."""
+    (row,) = table[table["preferred"] & (table["seed"] == seed)].index
+    return table.loc[row]
+
+
+@pytest.mark.parametrize("n_rounds", [1, 2, 50, 10_000, N])
+def test_kept_rounds_are_few_with_both_ends(n_rounds: int) -> None:
+    kept = kept_rounds(n_rounds)
+    assert (kept[0], kept[-1]) == (1, n_rounds)
+    assert (np.diff(kept) > 0).all()
+    assert len(kept) <= N_KEPT
+    powers = 10 ** np.arange(int(np.log10(n_rounds)) + 1)
+    assert set(powers[:: max(1, len(powers) - 1)]) <= set(kept)
+    late = kept[kept >= 100]
+    assert (late[1:] / late[:-1] < 1.06).all()
+
+
+def test_a_run_keeps_the_sum_of_the_rounds(demo: Scenario) -> None:
+    table = run(demo, "random", 1, 400)
+    rounds = play(demo, "random", 1, genie=True).run(400).rounds
+    assert rounds["pseudo_regret"].sum() > 0
+    np.testing.assert_array_equal(table["round"], kept_rounds(400))
+    for t, regret, elapsed in table.itertuples(index=False):
+        assert regret == pytest.approx(rounds["pseudo_regret"][:t].sum())
+        assert elapsed == rounds["elapsed_s"][t - 1]
+
+
+def test_a_selector_without_regret_is_refused(demo: Scenario) -> None:
+    with pytest.raises(PauseflError, match="'fedavg' has no regret: it does not select 3 users"):
+        run(demo, "fedavg", 0, 5)
+
+
+@pytest.mark.parametrize(("law", "a", "b"), GROWING)
+def test_an_exact_law_is_found_again(law: str, a: float, b: float) -> None:
+    row = preferred(fits(runs_of(law_value(law, a, b, KEPT.astype(float)))))
+    assert row["law"] == law
+    assert (row["a"], row["b"]) == pytest.approx((a, b), rel=1e-6)
+    assert row["error"] < 1e-8
+
+
+@pytest.mark.parametrize(("law", "a", "b"), GROWING)
+def test_a_law_is_found_again_in_random_rounds(law: str, a: float, b: float) -> None:
+    rng = np.random.default_rng(0)
+    mean = np.diff(law_value(law, a, b, np.arange(1.0, N + 1)), prepend=0.0)
+    runs = runs_of(*[np.cumsum(mean * rng.exponential(size=N))[KEPT - 1] for _ in range(3)])
+    row = preferred(fits(runs))
+    assert row["law"] == law
+    assert row["b"] == pytest.approx(b, rel=0.05)
+    assert row["error"] < 0.02
+
+
+@pytest.mark.parametrize(("law", "a", "b"), GROWING)
+def test_a_law_is_found_again_in_noise(law: str, a: float, b: float) -> None:
+    noise = np.random.default_rng(1).normal(1, 0.02, (2, len(KEPT)))
+    table = fits(runs_of(*law_value(law, a, b, KEPT.astype(float)) * noise))
+    assert preferred(table)["law"] == law
+    assert preferred(table, "1")["error"] == pytest.approx(0.02, rel=0.2)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_no_other_parameters_have_a_smaller_error(law: str) -> None:
+    regret = 3 * KEPT**0.7 + 50 * np.sin(np.log(KEPT)) + 60
+    table = fits(runs_of(regret)).query("law == @law and seed == '0'").iloc[0]
+    late = KEPT >= N / FIT_SPAN
+    for da, db in np.random.default_rng(2).normal(0, 1e-3, (50, 2)):
+        other = law_value(law, table["a"] * (1 + da), table["b"] * (1 + db), KEPT[late].astype(float))
+        assert np.sqrt(np.mean((other / regret[late] - 1) ** 2)) >= table["error"]
+
+
+def test_the_start_does_not_count() -> None:
+    regret = 0.5 * KEPT + 10.0
+    start = np.where(KEPT < N / FIT_SPAN, np.minimum(regret, 30.0), regret)
+    pd.testing.assert_frame_equal(fits(runs_of(start)), fits(runs_of(regret)))
+
+
+def test_no_regret_and_no_further_regret_are_constant() -> None:
+    never, saturated = np.zeros(len(KEPT)), np.minimum(KEPT, 20.0)
+    for regret, constant in ((never, 0.0), (saturated, 20.0)):
+        row = preferred(fits(runs_of(regret)))
+        assert (row["law"], row["b"]) == ("constant", 0)
+        assert (row["a"], row["error"]) == pytest.approx((constant, 0), abs=1e-12)
+    assert growth(runs_of(never))[["ratio", "exponent"]].isna().all(axis=None)
+    assert growth(runs_of(saturated)).loc[0, "ratio"] == 1
+    assert growth(runs_of(saturated)).loc[0, "exponent"] == pytest.approx(0, abs=1e-12)
+
+
+def test_regret_that_comes_late_is_fitted_from_there_on() -> None:
+    regret = np.where(KEPT < 5_000, 0.0, 0.2 * KEPT + 7)
+    row = preferred(fits(runs_of(regret)))
+    assert (row["law"], row["a"], row["b"]) == ("linear", pytest.approx(7), pytest.approx(0.2))
+    assert growth(runs_of(regret)).loc[0, "exponent_before"] == pytest.approx(1, abs=0.01)
+
+
+def test_a_run_of_two_rounds_has_fits() -> None:
+    runs = pd.DataFrame({"selector": "pause", "seed": 0, "round": [1, 2], "regret": [1.0, 2.0]})
+    assert np.isfinite(fits(runs)["error"]).all()
+
+
+@pytest.mark.parametrize(
+    ("regret", "ratio", "before", "last"),
+    [
+        (np.log(KEPT), np.log(N) / np.log(N / 10), 0.124, 0.097),  # 1 / ln t in the middle of the decade
+        (np.sqrt(KEPT), 10**0.5, 0.5, 0.5),
+        (3.0 * KEPT, 10, 1, 1),
+    ],
+)
+def test_growth_assumes_no_law(regret: Floats, ratio: float, before: float, last: float) -> None:
+    row = growth(runs_of(regret)).iloc[0]
+    assert row["ratio"] == pytest.approx(ratio)
+    assert (row["exponent_before"], row["exponent"]) == pytest.approx((before, last), abs=2e-3)
+
+
+def test_tables_have_every_seed_and_their_mean_by_selector() -> None:
+    t = KEPT.astype(float)
+    runs = pd.concat([runs_of(t, 3 * t, selector="random"), runs_of(np.log(t) + 1)])
+    assert growth(runs)[["selector", "seed"]].to_numpy().tolist() == [
+        ["random", "0"],
+        ["random", "1"],
+        ["random", "mean"],
+        ["pause", "0"],
+        ["pause", "mean"],
+    ]
+    np.testing.assert_allclose(growth(runs)["regret"][:3], [N, 3 * N, 2 * N])
+    linear = fits(runs).query("selector == 'random' and law == 'linear'")
+    np.testing.assert_allclose(linear["b"], [1, 3, 2])
+    assert (fits(runs).groupby(["selector", "seed"])["preferred"].sum() == 1).all()

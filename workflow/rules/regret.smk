@@ -1,0 +1,121 @@
+# Selectors that play without training: their regret against the genie, and what annealing loses.
+from pausefl.registry import SELECTORS
+
+REGRET_RUNS = {
+    study: [
+        f"results/studies/{study}/{selector}/seed-{seed}.parquet"
+        for selector in runs.scenario.selectors
+        for seed in runs.seeds
+    ]
+    for study, runs in STUDIES.regret.items()
+}
+
+# Everything that a study ends in; the runs too, so that one that is lost is made again.
+RUNS_OUTPUTS = {
+    study: [
+        *REGRET_RUNS.get(study, []),
+        *[f"results/studies/{study}/{table}.csv" for table in tables],
+        *[f"results/studies/{study}/{study}.{extension}" for extension in ("pdf", "png", "json")],
+    ]
+    for studies, tables in (
+        (STUDIES.regret, ("regret", "fits", "growth")),
+        (STUDIES.gap, ("gap", "summary")),
+    )
+    for study in studies
+}
+
+# What a study depends on, and what its caption states.
+RUNS_FACTS = {
+    study: {
+        "title": runs.title,
+        "scenario": runs.scenario.as_dict(),
+        "seeds": list(runs.seeds),
+        "n_rounds": runs.n_rounds,
+        "anneals": any(SELECTORS[name].needs_annealing for name in runs.scenario.selectors),
+    }
+    for study, runs in (STUDIES.regret | STUDIES.gap).items()
+}
+
+
+rule regret_run:
+    output:
+        "results/studies/{study}/{selector}/seed-{seed}.parquet",
+    log:
+        "results/logs/regret_run/{study}/{selector}/seed-{seed}.log",
+    benchmark:
+        "results/benchmarks/regret_run/{study}/{selector}/seed-{seed}.tsv"
+    wildcard_constraints:
+        study=one_of(STUDIES.regret),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
+    params:
+        settings=lambda wildcards: STUDIES.regret[wildcards.study].scenario.job_settings(),
+        n_rounds=lambda wildcards: STUDIES.regret[wildcards.study].n_rounds,
+        code=lambda wildcards: code_hash("pausefl.studies.regret", selectors=[wildcards.selector, "genie"]),
+    script:
+        "../scripts/regret_run.py"
+
+
+rule regret:
+    input:
+        lambda wildcards: REGRET_RUNS[wildcards.study],
+    output:
+        runs="results/studies/{study}/regret.csv",
+        fits="results/studies/{study}/fits.csv",
+        growth="results/studies/{study}/growth.csv",
+        pdf="results/studies/{study}/{study}.pdf",
+        png=report(
+            "results/studies/{study}/{study}.png",
+            caption="../report/regret.rst",
+            category="Studies",
+            labels={"study": "{study}", "content": "figure"},
+        ),
+        sidecar="results/studies/{study}/{study}.json",
+    log:
+        "results/logs/regret/{study}.log",
+    benchmark:
+        "results/benchmarks/regret/{study}.tsv"
+    wildcard_constraints:
+        study=one_of(STUDIES.regret),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        study=lambda wildcards: RUNS_FACTS[wildcards.study],
+        code=code_hash("pausefl.figures.regret"),
+    script:
+        "../scripts/regret.py"
+
+
+rule gap:
+    output:
+        runs="results/studies/{study}/gap.csv",
+        summary="results/studies/{study}/summary.csv",
+        pdf="results/studies/{study}/{study}.pdf",
+        png=report(
+            "results/studies/{study}/{study}.png",
+            caption="../report/gap.rst",
+            category="Studies",
+            labels={"study": "{study}", "content": "figure"},
+        ),
+        sidecar="results/studies/{study}/{study}.json",
+    log:
+        "results/logs/gap/{study}.log",
+    benchmark:
+        "results/benchmarks/gap/{study}.tsv"
+    wildcard_constraints:
+        study=one_of(STUDIES.gap),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
+    params:
+        study=lambda wildcards: RUNS_FACTS[wildcards.study],
+        code=lambda wildcards: code_hash(
+            "pausefl.figures.gap", selectors=STUDIES.gap[wildcards.study].scenario.selectors
+        ),
+    script:
+        "../scripts/gap.py"

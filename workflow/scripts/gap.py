@@ -1,0 +1,24 @@
+"""Play all runs of a study of what annealing loses; tabulate and draw them."""
+
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+
+from common import logged
+from pausefl.config import scenario_from_dict
+from pausefl.figures.gap import draw
+from pausefl.figures.style import save
+from pausefl.studies.gap import run, summary
+
+output, study = snakemake.output, snakemake.params.study
+with logged(snakemake.log[0]) as note:
+    scenario, runs = scenario_from_dict(study["scenario"]), {}
+    for key in product(scenario.selectors, study["seeds"]):
+        note("{}, seed {}".format(*key))
+        runs[key] = run(scenario, *key, study["n_rounds"])
+    table = pd.concat(runs, names=["selector", "seed"]).reset_index(["selector", "seed"])
+    table.to_csv(output.runs, index=False)
+    summary(table).to_csv(output.summary, index=False)
+    facts = {**study, "code_hash": snakemake.params.code}
+    save(draw(table, study["title"]), Path(output.png).with_suffix(""), facts)
