@@ -1,4 +1,4 @@
-"""What of the papers can run: a model that is not there yet is refused by name.
+"""Whether a model fits the scenario that names it.
 
 Apart from `pausefl.config`, so that reading a configuration loads no models.
 """
@@ -12,22 +12,20 @@ from pausefl.errors import ConfigError
 from pausefl.models import MODELS
 
 
-def unavailable(scenario: Scenario) -> list[str]:
-    """List what of a scenario this version cannot run yet, one clause each; empty if it can run."""
-    return [] if scenario.model.name in MODELS else [f"model '{scenario.model.name}'"]
-
-
 def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
-    """Raise `ConfigError` unless each selector applies to the scenario and everything it needs exists."""
+    """Raise `ConfigError` unless each selector applies to the scenario, and the model to its data."""
     check_selectors(scenario, selectors)
-    missing = unavailable(scenario)
-    if missing:
-        raise ConfigError(f"scenario '{scenario.name}' cannot run yet: {', '.join(missing)} not available")
-    norms = MODELS[scenario.model.name].norms
-    if scenario.model.norm not in norms:
+    model, source = scenario.model, scenario.data.source
+    info = MODELS[model.name]
+    if model.norm not in info.norms:
         raise ConfigError(
-            f"scenario '{scenario.name}': model.norm = '{scenario.model.norm}' does not apply to model"
-            f" '{scenario.model.name}'. Allowed: {', '.join(norms)}."
+            f"scenario '{scenario.name}': model.norm = '{model.norm}' does not apply to model"
+            f" '{model.name}'. Allowed: {', '.join(info.norms)}."
+        )
+    if info.images and source == "synthetic_regression":
+        raise ConfigError(
+            f"scenario '{scenario.name}': model '{model.name}' needs images, which data.source"
+            f" '{source}' does not have"
         )
 
 

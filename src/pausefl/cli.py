@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from pausefl.errors import PauseflError
+from pausefl.errors import PauseflError, StoppedError
 
 app = typer.Typer(
     help="Privacy-aware bandit user selection for federated learning.",
@@ -40,9 +41,18 @@ def run(
     threads: Annotated[int, typer.Option(min=1, help="Threads of the arithmetic.")] = 1,
     genie: Annotated[bool, typer.Option(help="Compute the pseudo-regret against the genie.")] = False,
     scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
+    save_every: Annotated[
+        float, typer.Option(min=0, help="Least seconds between two saves of the job's state; 0: every round.")
+    ] = 120.0,
+    restart: Annotated[bool, typer.Option(help="Start anew, whatever state an earlier run left.")] = False,
 ) -> None:
-    """Run one federated job: one scenario, one selector, one seed."""
+    """Run one federated job: one scenario, one selector, one seed.
+
+    The same command goes on with a job that was stopped or killed. SIGTERM and SIGINT stop it after the round
+    in progress, with exit code 75.
+    """
     from pausefl.availability import check_runnable
+    from pausefl.checkpoint import Saving
     from pausefl.config import RawData, load_scenario
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
@@ -63,7 +73,7 @@ def run(
     n_rounds = rounds or loaded.training.n_rounds
     job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
     with _progress(f"{scenario} {selector} seed {seed}", n_rounds) as on_round:
-        run_job(job, dataset, partition, out, on_round)
+        run_job(job, dataset, partition, out, on_round, Saving(save_every, restart))
     typer.echo(f"Wrote {out}/rounds.parquet, ledger.parquet and summary.json")
 
 
@@ -84,19 +94,22 @@ def check(
 
 
 @contextmanager
-def _progress(label: str, n_rounds: int) -> Iterator[Callable[[], None]]:
-    """Yield a function to call after each round; draws a bar where a person is watching."""
+def _progress(label: str, n_rounds: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function to call with t after each round; draws a bar where a person is watching."""
     if not sys.stderr.isatty():
-        yield lambda: None
+        yield lambda t: None
         return
     with typer.progressbar(length=n_rounds, label=label, file=sys.stderr) as bar:
-        yield lambda: bar.update(1)
+        yield lambda t: bar.update(t - bar.pos)
 
 
 def main() -> None:
     """Entry point: errors a user can act on are shown as one message, without a traceback."""
     try:
         app()
+    except StoppedError as stopped:
+        typer.echo(str(stopped), err=True)
+        raise SystemExit(os.EX_TEMPFAIL) from None
     except PauseflError as error:
         typer.secho(f"Error: {error}", fg=typer.colors.RED, err=True)
         raise SystemExit(2) from None

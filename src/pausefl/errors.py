@@ -18,6 +18,10 @@ class DataError(PauseflError):
     """A data file is missing, truncated, corrupt, or too small for what is asked of it."""
 
 
+class StoppedError(PauseflError):
+    """A job was asked to stop, and can be gone on with."""
+
+
 def suggest(name: str, allowed: Iterable[str]) -> str:
     """Say what is allowed in place of ``name``, the nearest spelling first.
 

@@ -1,11 +1,19 @@
-"""Folders that results are written to."""
+"""Folders that results are written to: can it be done, does nobody else, and all of a file or nothing."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import socket
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pausefl.errors import PauseflError
+
+#: Held by the process that writes to a folder.
+_LOCK = "job.lock"
 
 
 def check_writable(folder: Path) -> None:
@@ -16,3 +24,65 @@ def check_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise PauseflError(f"cannot write to output folder {folder}: {error.strerror}") from None
+
+
+@contextmanager
+def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
+    """Yield a path to write to for each file of one folder; moves them to ``paths`` in turn if nothing fails.
+
+    Whatever fails, the temporary files are gone. Only a process that is killed leaves them, for the next one
+    that writes the same files to overwrite; so there must be one at a time (`locked`).
+    """
+    staged = tuple(path.with_name(f".{path.name}.tmp") for path in paths)
+    try:
+        yield staged
+        for temporary in staged:  # on the disk, before an old file gives way
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
+        for temporary, path in zip(staged, paths, strict=True):
+            os.replace(temporary, path)
+    finally:
+        for temporary in staged:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(folder: Path, note: Callable[[str], None]) -> Iterator[None]:
+    """Keep other processes from writing to a folder; `PauseflError` if one already does.
+
+    The lock goes with the process that holds it, however that ends. Where the file system has no locks, which
+    some network file systems do not, ``note`` is told and nothing is locked.
+    """
+    path = folder / _LOCK
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(lock, 200).decode(errors="replace") or "another process"
+            os.close(lock)
+            raise PauseflError(
+                f"{holder} is running a job in {folder}: wait for it, or use another folder"
+            ) from None
+        except OSError as error:
+            note(f"cannot lock {folder} ({error.strerror}): see to it that no other job writes there")
+            break
+        if _is(lock, path):
+            with suppress(OSError):  # only for the message above
+                os.truncate(lock, 0)
+                os.write(lock, f"process {os.getpid()} on {socket.gethostname()}".encode())
+            break
+        os.close(lock)  # of a holder that has just removed it
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _is(opened: int, path: Path) -> bool:
+    """Whether an open file is still the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(opened), path.stat())
+    except FileNotFoundError:
+        return False

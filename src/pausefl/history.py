@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,10 @@ class Feedback:
     latency: NDArray[np.float64]
     privacy: NDArray[np.float64]
     updates: NDArray[np.float32] | None = None
+
+
+#: Attributes of `History`, arrays all of them, that rounds change.
+_OBSERVED = ("participations", "mean_speed", "mean_latency", "privacy", "available")
 
 
 @dataclass
@@ -125,3 +130,13 @@ class History:
         self.mean_latency[users] += (feedback.latency - self.mean_latency[users]) / self.participations[users]
         self.privacy = feedback.privacy
         self.round += 1
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Copies of all that rounds change, by name."""
+        return {"round": np.array(self.round)} | {name: getattr(self, name).copy() for name in _OBSERVED}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from a `state`."""
+        self.round = int(state["round"])
+        for name in _OBSERVED:
+            setattr(self, name, state[name].copy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,24 @@ def _norm(kind: str, n_features: int, n_dims: int) -> nn.Module:
     if kind == "batch":
         return nn.BatchNorm1d(n_features) if n_dims == 1 else nn.BatchNorm2d(n_features)
     return nn.GroupNorm(_GROUPS, n_features)
+
+
+def _image_shape(input_shape: tuple[int, ...], model: str, smallest: int) -> tuple[int, int, int]:
+    """Channels, height and width; `ConfigError` unless a side has ``smallest`` pixels or more."""
+    channels, height, width = input_shape
+    if min(height, width) < smallest:
+        raise ConfigError(
+            f"model {model} needs images of at least {smallest} x {smallest} pixels, got {input_shape[1:]}"
+        )
+    return channels, height, width
+
+
+def _pooled_relu() -> tuple[nn.Module, nn.Module]:
+    """ReLU and 2 x 2 max pooling, in the cheaper order.
+
+    The maximum of what is clipped is the clipped maximum, with the same gradient, on a quarter of the values.
+    """
+    return nn.MaxPool2d(2), nn.ReLU()
 
 
 class Mlp(nn.Sequential):
@@ -39,10 +58,7 @@ class Mlp(nn.Sequential):
 
 def fc(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
     """Dense network 32-16 (PAUSE v2, V-A (i)): 25,818 parameters on 28 x 28 images and 10 classes."""
-    n_inputs = 1
-    for size in input_shape:
-        n_inputs *= size
-    return Mlp((n_inputs, 32, 16, n_outputs))
+    return Mlp((math.prod(input_shape), 32, 16, n_outputs))
 
 
 def cnn3(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
@@ -51,19 +67,61 @@ def cnn3(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
     A block is a 3 x 3 convolution without padding, ReLU, 2 x 2 max pooling, normalisation; a hidden dense
     layer is followed by ReLU and normalisation.
     """
-    channels, height, width = input_shape
+    channels, height, width = _image_shape(input_shape, "cnn3", smallest=22)
     layers: list[nn.Module] = []
     for n_filters in (32, 64, 128):
-        layers += [nn.Conv2d(channels, n_filters, 3), nn.ReLU(), nn.MaxPool2d(2), _norm(norm, n_filters, 2)]
+        layers += [nn.Conv2d(channels, n_filters, 3), *_pooled_relu(), _norm(norm, n_filters, 2)]
         channels, height, width = n_filters, (height - 2) // 2, (width - 2) // 2
-    if min(height, width) < 1:
-        raise ConfigError(f"model cnn3 needs images of at least 22 x 22 pixels, got {input_shape[1:]}")
     layers.append(nn.Flatten())
     n_inputs = channels * height * width
     for n_units in (128, 64, 32):
         layers += [nn.Linear(n_inputs, n_units), nn.ReLU(), _norm(norm, n_units, 1)]
         n_inputs = n_units
     return nn.Sequential(*layers, nn.Linear(n_inputs, n_outputs))
+
+
+def cnn5(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+    """Five convolutions and three dense layers (PAUSE v2, V-A (iii)): 207,754 parameters on CIFAR-10.
+
+    No padding, ReLU after each convolution. Normalisation follows the first convolution, the third, and the
+    second pooling; dropout of 0.2 each hidden dense layer.
+    """
+    channels, height, width = _image_shape(input_shape, "cnn5", smallest=32)
+    layers = [
+        *(nn.Conv2d(channels, 32, 3), nn.ReLU(), _norm(norm, 32, 2)),
+        *(nn.Conv2d(32, 32, 3), *_pooled_relu()),
+        *(nn.Conv2d(32, 64, 3), nn.ReLU(), _norm(norm, 64, 2)),
+        *(nn.Conv2d(64, 64, 3), *_pooled_relu(), _norm(norm, 64, 2)),
+        *(nn.Conv2d(64, 128, 4), *_pooled_relu()),
+        nn.Flatten(),
+    ]
+    height, width = ((((side - 4) // 2 - 4) // 2 - 3) // 2 for side in (height, width))
+    n_inputs = 128 * height * width
+    for n_units in (64, 32):
+        layers += [nn.Linear(n_inputs, n_units), nn.ReLU(), nn.Dropout(0.2)]
+        n_inputs = n_units
+    return nn.Sequential(*layers, nn.Linear(n_inputs, n_outputs))
+
+
+def cnn_bsfl(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+    """Two convolution blocks and two dense layers (BSFL, VI; sizes: deviation D63).
+
+    A block is a 3 x 3 convolution without padding, ReLU, 2 x 2 max pooling: 225,034 parameters on
+    Fashion-MNIST, 315,722 on CIFAR-10. Dropout follows the flattening, where its draws are in an order that
+    does not depend on how images lie in memory, and the hidden dense layer.
+    """
+    channels, height, width = _image_shape(input_shape, "cnn_bsfl", smallest=10)
+    layers: list[nn.Module] = []
+    for n_filters in (32, 64):
+        layers += [nn.Conv2d(channels, n_filters, 3), *_pooled_relu()]
+        channels, height, width = n_filters, (height - 2) // 2, (width - 2) // 2
+    layers += [nn.Flatten(), nn.Dropout(0.25), nn.Linear(channels * height * width, 128), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Dropout(0.5), nn.Linear(128, n_outputs))
+
+
+def linear(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+    """One dense layer from the features to the target (BSFL, VI): 11 parameters on 10 features."""
+    return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(input_shape), n_outputs))
 
 
 @dataclass(frozen=True)
@@ -76,18 +134,29 @@ class ModelInfo:
         Makes the module from (input shape, number of outputs, normalisation).
     norms
         Values of ``model.norm`` that apply.
+    images
+        Whether it needs images; others take examples of any shape.
     """
 
     build: Callable[[tuple[int, ...], int, str], nn.Module]
     norms: tuple[str, ...]
+    images: bool = False
 
 
 MODELS: dict[str, ModelInfo] = {
     "fc": ModelInfo(fc, norms=("none",)),
-    "cnn3": ModelInfo(cnn3, norms=("batch", "group")),
+    "cnn3": ModelInfo(cnn3, norms=("batch", "group"), images=True),
+    "cnn5": ModelInfo(cnn5, norms=("batch", "group"), images=True),
+    "cnn_bsfl": ModelInfo(cnn_bsfl, norms=("none",), images=True),
+    "linear": ModelInfo(linear, norms=("none",)),
 }
 
 
 def is_batch_norm(module: nn.Module) -> bool:
     """Whether a module keeps batch statistics, which leave a user without noise (deviation D9)."""
     return isinstance(module, nn.modules.batchnorm._BatchNorm)
+
+
+def has_dropout(module: nn.Module) -> bool:
+    """Whether any layer of a module draws random numbers when it trains."""
+    return any(isinstance(m, nn.modules.dropout._DropoutNd) for m in module.modules())

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,8 @@ from pausefl.training.flat import Layout
 
 Users = NDArray[np.int64]
 Vector = NDArray[np.float32]
-
+#: Arrays by name: what a job needs to go on after a round.
+State = dict[str, NDArray[Any]]
 
 #: Stages of a round that are timed.
 STAGES = ("selection", "training", "noise", "evaluation")
@@ -127,16 +129,59 @@ class Simulation:
         self.ledger = Ledger(network.n_users, n_protected, layout.n_values - n_protected, schedule)
         self.watch = Stopwatch()
         self.theta = trainer.initial.copy() if trainer is not None else np.empty(0, np.float32)
+        self.rows: list[dict[str, object]] = []
+        self.diverged_round: int | None = None
 
-    def run(self, n_rounds: int, on_round: Callable[[], None] = lambda: None) -> Result:
-        """Run all rounds; ``on_round`` is called after each."""
-        rows, diverged_round = [], None
-        for t in range(1, n_rounds + 1):
-            rows.append(self._round(t))
-            if diverged_round is None and not np.isfinite(self.theta).all():
-                diverged_round = t
-            on_round()
-        return Result(pd.DataFrame(rows), self.ledger.table(), self.watch.seconds, diverged_round)
+    def run(self, n_rounds: int, on_round: Callable[[int], None] = lambda t: None) -> Result:
+        """Run what is left of ``n_rounds`` rounds; ``on_round`` is called with t after each."""
+        for t in range(len(self.rows) + 1, n_rounds + 1):
+            self.rows.append(self._round(t))
+            if self.diverged_round is None and not np.isfinite(self.theta).all():
+                self.diverged_round = t
+            on_round(t)
+        return Result(pd.DataFrame(self.rows), self.ledger.table(), self.watch.seconds, self.diverged_round)
+
+    def state(self) -> State:
+        """All that the coming rounds and the tables depend on, between two rounds.
+
+        To be written or copied before the next one, which changes some of the arrays. Random streams have no
+        part in it, as functions of seed, purpose, user and round.
+        """
+        parts = {
+            "history": self.history.state(),
+            "selector": self.select.state(),
+            "trainer": self.trainer.state() if self.trainer is not None else {},
+            "rows": _columns(self.rows),
+            "ledger": {"participations": self.ledger.participations.copy()},
+            "loop": {
+                "theta": self.theta.copy(),
+                "elapsed": np.array(self.elapsed),
+                "seconds": np.array([self.watch.seconds[stage] for stage in STAGES]),
+                "diverged_round": np.array(self.diverged_round or 0),
+            },
+        }
+        return {f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
+
+    def restore(self, state: State) -> None:
+        """Go on from the `state` of the same job; this one must not have run yet.
+
+        ``state`` is emptied on the way, so that nothing large is in memory twice.
+        """
+        parts: dict[str, State] = {"selector": {}, "trainer": {}}
+        for path in list(state):
+            part, _, name = path.partition("/")
+            parts.setdefault(part, {})[name] = state.pop(path)
+        self.history.restore(parts["history"])
+        self.select.restore(parts["selector"])
+        if self.trainer is not None:
+            self.trainer.restore(parts["trainer"])
+        self.rows = _rows(parts["rows"])
+        self.ledger.participations = parts["ledger"]["participations"].copy()
+        loop = parts["loop"]
+        self.theta = loop["theta"].copy()
+        self.elapsed = float(loop["elapsed"])
+        self.watch.seconds = dict(zip(STAGES, loop["seconds"].tolist(), strict=True))
+        self.diverged_round = int(loop["diverged_round"]) or None
 
     def _round(self, t: int) -> dict[str, object]:
         """One round of the loop; returns its row."""
@@ -222,3 +267,28 @@ class Simulation:
         best = self.genie(self.history, self.streams.generator("select/genie", round=t))
         ours, genies = (self.reward.value(self.history, s, self.speeds[s]) for s in (users, best))
         return max(genies - ours, 0.0)  # below 0 by rounding only
+
+
+def _columns(rows: list[dict[str, object]]) -> State:
+    """Rows of a job as arrays: selections one after another, and how many users each has."""
+    columns = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+    selections = columns.pop("selection", [])
+    empty = np.empty(0, np.int64)
+    return {
+        **{name: np.array(values) for name, values in columns.items()},
+        "selection": np.concatenate([empty, *selections]),
+        "n_selected": np.array([len(users) for users in selections], np.int64),  # type: ignore[arg-type]
+    }
+
+
+def _rows(columns: State) -> list[dict[str, object]]:
+    """Undo `_columns`."""
+    columns = dict(columns)
+    ends = np.cumsum(columns.pop("n_selected"))
+    selections = np.split(columns.pop("selection"), ends)[:-1]
+    lists = {name: array.tolist() for name, array in columns.items()}
+    rows: list[dict[str, object]] = []
+    for i, users in enumerate(selections):
+        row: dict[str, object] = {name: values[i] for name, values in lists.items()}
+        rows.append({"round": row.pop("round"), "selection": users, **row})
+    return rows

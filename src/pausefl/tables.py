@@ -46,6 +46,7 @@ _KEY = ["scenario", "selector", "seed"]
 _AVERAGED = (
     "final_accuracy",
     "best_accuracy",
+    "final_loss",
     "elapsed_s",
     "mean_round_s",
     "leakage_max",
@@ -257,29 +258,30 @@ def smoothed(run: pd.DataFrame, column: str) -> tuple[NDArray[np.float64], NDArr
     return elapsed[evaluated], moving_average(values)[evaluated]
 
 
-def _final_accuracy(run: pd.DataFrame, n_rounds: int) -> float:
-    """Last value of the moving average; NaN if untrained, or if evaluation stopped before the end.
+def _final(run: pd.DataFrame, column: str, n_rounds: int) -> float:
+    """Last value of the moving average; NaN if there is none, or if evaluation stopped before the end.
 
-    It stops when the model diverges; the last good accuracy would then pass for the final one.
+    It stops when the model diverges; the last good value would then pass for the final one.
     """
-    evaluated = run.loc[run["accuracy"].notna(), "round"].to_numpy(dtype=np.int64)
+    evaluated = run.loc[run[column].notna(), "round"].to_numpy(dtype=np.int64)
     gaps = np.diff(evaluated, prepend=0)
     if not len(evaluated) or n_rounds - evaluated[-1] > gaps.max():
         return math.nan
-    return float(smoothed(run, "accuracy")[1][-1])
+    return float(smoothed(run, column)[1][-1])
 
 
 def target_accuracy(rounds: pd.DataFrame) -> float:
     """The accuracy that "seconds to target" refers to, in [0, 1].
 
     It is `TARGET_SHARE` of the best final accuracy (mean over seeds of the last value of the moving
-    average) among selectors whose leakage is finite, or among all if none is. NaN if no run was trained.
+    average) among selectors whose leakage is finite, or among all if none is. NaN if no run has an accuracy:
+    untrained ones, and regressions.
     """
     n_rounds = int(rounds["round"].max())
     finals: dict[str, list[float]] = {}
     private: dict[str, bool] = {}
     for selector, _, run in runs_of(rounds):
-        finals.setdefault(selector, []).append(_final_accuracy(run, n_rounds))
+        finals.setdefault(selector, []).append(_final(run, "accuracy", n_rounds))
         private[selector] = private.get(selector, True) and bool(np.isfinite(run["leakage_max"]).all())
     eligible = [s for s in finals if private[s]] or list(finals)
     means = [float(np.mean(finals[s])) for s in eligible]
@@ -307,8 +309,9 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
     -------
     pandas.DataFrame
         ``scenario``, ``selector``, ``seed``; ``final_accuracy`` (mean of the last 10 rounds; NaN if
-        evaluation stopped before the end, as it does once a model diverges), ``best_accuracy`` (best
-        10-round average), ``target_accuracy``; ``elapsed_s``, ``mean_round_s``, ``seconds_to_target`` in
+        evaluation stopped before the end, as it does once a model diverges, and for a regression),
+        ``best_accuracy`` (best 10-round average), ``target_accuracy``; ``final_loss`` (like the final
+        accuracy); ``elapsed_s``, ``mean_round_s``, ``seconds_to_target`` in
         simulated seconds (the last NaN if never reached); ``leakage_max`` (epsilon per coordinate
         at the end); ``selection_ms_per_round``, ``wall_s``, ``peak_memory_mb`` (1 MB = 10^6 bytes) as
         measured; ``diverged_round`` (missing if the run did not diverge).
@@ -343,8 +346,9 @@ def _summary_row(
         "scenario": experiment.scenario,
         "selector": experiment.selector,
         "seed": experiment.seed,
-        "final_accuracy": _final_accuracy(run, summary["n_rounds"]),
+        "final_accuracy": _final(run, "accuracy", summary["n_rounds"]),
         "best_accuracy": float(accuracy.max()) if len(accuracy) else math.nan,
+        "final_loss": _final(run, "loss", summary["n_rounds"]),
         "elapsed_s": elapsed,
         "mean_round_s": elapsed / len(run),
         "leakage_max": float(run["leakage_max"].iloc[-1]),
@@ -414,7 +418,8 @@ def to_markdown(across: pd.DataFrame, labels: Mapping[str, str] | None = None) -
     -------
     str
         The table, the best final accuracy among private selectors in bold, and a note that says what
-        the columns are. Ends with a newline.
+        the columns are. Runs that have a loss but no accuracy (a regression) have a column of their final
+        loss, and dashes for accuracy. Ends with a newline.
 
     Raises
     ------
@@ -437,6 +442,10 @@ def to_markdown(across: pd.DataFrame, labels: Mapping[str, str] | None = None) -
         "Seeds",
     ]
     rows = [_cells(row, labels) for _, row in across.iterrows()]
+    if _loss_alone(across):
+        header.insert(3, "Final loss")
+        for cells, (_, row) in zip(rows, across.iterrows(), strict=True):
+            cells.insert(3, _mean_sd(row, "final_loss", 4))
     best = _best_private(across)
     if best is not None:
         rows[best][1] = f"**{rows[best][1]}**"
@@ -451,6 +460,11 @@ def to_html(markdown: str, title: str) -> str:
 
     body = MarkdownIt("commonmark").enable("table").render(markdown)
     return _PAGE.format(title=html.escape(title), body=body)
+
+
+def _loss_alone(across: pd.DataFrame) -> bool:
+    """Whether the runs have a loss but no accuracy."""
+    return bool(across["final_accuracy_mean"].isna().all() and across["final_loss_mean"].notna().any())
 
 
 def _best_private(across: pd.DataFrame) -> int | None:
@@ -512,4 +526,6 @@ def _table_note(across: pd.DataFrame) -> str:
             f" selectors is in bold. Time to target is simulated too; the target, {100 * target:.1f} %, is"
             f" {100 * TARGET_SHARE:.0f} % of that best."
         )
+    elif _loss_alone(across):
+        note += f" Loss is the mean squared error on test data, averaged over {WINDOW} rounds."
     return note

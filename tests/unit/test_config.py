@@ -17,6 +17,7 @@ import pytest
 from pausefl.availability import check_runnable, check_table
 from pausefl.config import (
     Experiment,
+    ModelSettings,
     Scenario,
     load_config,
     load_scenario,
@@ -183,6 +184,15 @@ def test_shipped_configurations_load(name: str) -> None:
     assert {experiment.seed for experiment in config.experiments} == {0, 1, 2}
 
 
+def test_every_scenario_of_the_papers_is_in_the_table_with_all_its_selectors() -> None:
+    """But for enumeration, which finds what the exact search finds."""
+    rows = {row["scenario"]: row for row in read_yaml(ROOT / "config" / "config.yaml")["experiments"]}
+    assert set(rows) == set(PAPERS)
+    for name, row in rows.items():
+        listed = [s for s in load_scenario(name, FOLDER).selectors if s != "pause_brute"]
+        assert row["selectors"] == listed, name
+
+
 def sections(cls: type) -> dict[str, type]:
     """The settings dataclasses among the fields of a dataclass, by key."""
     found: dict[str, type] = {}
@@ -344,21 +354,19 @@ def test_a_scenario_has_one_row() -> None:
         load_config(document)
 
 
-@pytest.mark.parametrize(
-    ("registry", "kind", "name"),
-    [
-        ("pausefl.availability.MODELS", "model", "fc"),
-    ],
-)
-def test_what_is_not_available_is_refused_by_name(
-    registry: str, kind: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scenario = load_scenario("demo_small", FOLDER)
-    check_runnable(scenario, ["pause"])
-    monkeypatch.setattr(registry, {})
-    message = f"scenario 'demo_small' cannot run yet: {kind} '{name}' not available"
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        check_runnable(scenario, ["pause"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_shipped_scenario_can_run_with_all_its_selectors(name: str) -> None:
+    scenario = load_scenario(name, FOLDER)
+    check_runnable(scenario, scenario.selectors)
+
+
+def test_a_model_of_images_is_refused_for_data_without() -> None:
+    scenario = load_scenario("bsfl_linear_iid", FOLDER)
+    for model, norm in (("cnn3", "batch"), ("cnn_bsfl", "none")):
+        wrong = dataclasses.replace(scenario, model=ModelSettings(model, norm))
+        with pytest.raises(ConfigError, match=f"model '{model}' needs images, which data.source 'synthetic"):
+            check_runnable(wrong, ["bsfl"])
+    check_runnable(dataclasses.replace(scenario, model=ModelSettings("fc", "none")), ["bsfl"])
 
 
 def test_a_normalisation_the_model_does_not_have_is_refused() -> None:

@@ -103,7 +103,8 @@ def test_the_summary_tells_what_ran_where_and_how_long(start: Callable[..., Path
     assert summary["versions"]["torch"] == torch.__version__
     assert len(summary["code_hash"]) == 16
     timings = summary["timings_s"]
-    assert set(timings) == {"selection", "training", "noise", "evaluation", "total"}
+    assert set(timings) == {"selection", "training", "noise", "evaluation", "saving", "total"}
+    assert summary["resumed_from_rounds"] == []
     parts = sum(seconds for stage, seconds in timings.items() if stage != "total")
     assert 0 < parts <= timings["total"]
     assert summary["peak_memory_bytes"] > 10**7

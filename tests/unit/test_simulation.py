@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,59 @@ def test_selection_alone_gives_what_the_trained_job_gives(simulate: Simulate, se
     assert set(trained.seconds) == {"selection", "training", "noise", "evaluation"}
 
 
+@pytest.mark.parametrize("state", ["persist", "reset"])
+@pytest.mark.parametrize("selector", ["pause", "sa_pause", "clustered_similarity", "cs_ucb_q", "fedavg"])
+def test_a_simulation_goes_on_from_its_state_to_the_bit(
+    demo: Scenario, digits: Dataset, unequal: Partition, tmp_path: Path, selector: str, state: str
+) -> None:
+    scenario = changed(demo, training={"optimizer_state": state})
+    train = selector != "cs_ucb_q"
+    genie = selector == "pause"
+    whole, first, second = (build(scenario, selector, digits, unequal, train, genie, 0) for _ in range(3))
+    expected = whole.run(15)
+    first.run(7)
+    np.savez(tmp_path / "state.npz", **first.state())  # type: ignore[arg-type]
+    first.run(9)  # what was saved does not change with it
+    with np.load(tmp_path / "state.npz", allow_pickle=False) as archive:
+        second.restore({name: archive[name] for name in archive.files})
+    rounds: list[int] = []
+    result = second.run(15, rounds.append)
+    assert rounds == list(range(8, 16))
+    pd.testing.assert_frame_equal(result.rounds, expected.rounds, check_exact=True)
+    pd.testing.assert_frame_equal(result.ledger, expected.ledger, check_exact=True)
+    np.testing.assert_array_equal(second.theta, whole.theta)
+    left, right = second.state(), whole.state()
+    assert left.keys() == right.keys()
+    for name in left.keys() - {"loop/seconds"}:
+        np.testing.assert_array_equal(left[name], right[name], err_msg=name)
+        assert left[name].dtype == right[name].dtype, name
+
+
+def test_a_state_has_the_optimiser_of_those_that_took_part_alone(
+    demo: Scenario, digits: Dataset, unequal: Partition
+) -> None:
+    simulation = build(demo, "random", digits, unequal, True, False, 0)
+    played = set(np.concatenate(simulation.run(2).rounds.selection))
+    state = simulation.state()
+    assert len(played) < N_USERS
+    expected = {f"trainer/{name}/{user}" for name in ("first", "second", "steps") for user in played}
+    assert {name for name in state if name.startswith("trainer/")} == expected
+    reset = build(
+        changed(demo, training={"optimizer_state": "reset"}), "random", digits, unequal, True, False, 0
+    )
+    reset.run(2)
+    assert not any(name.startswith("trainer/") for name in reset.state())
+
+
+def test_the_round_a_model_diverged_in_is_kept(demo: Scenario, digits: Dataset, unequal: Partition) -> None:
+    scenario = changed(demo, training={"learning_rate": 1e38})
+    first, second = (build(scenario, "fedavg_no_privacy", digits, unequal, True, False, 0) for _ in range(2))
+    assert first.run(2).diverged_round == 1
+    second.restore(first.state())
+    assert second.run(4).diverged_round == 1
+    pd.testing.assert_frame_equal(second.run(4).rounds, first.run(4).rounds, check_exact=True)
+
+
 @pytest.mark.parametrize("selector", ["pause", "sa_pause", "fedavg"])
 @pytest.mark.parametrize("train", [True, False])
 def test_first_rounds_are_those_of_a_longer_run_and_reruns_are_identical(
@@ -350,9 +404,9 @@ def test_a_model_that_is_no_longer_finite_is_reported_and_the_run_goes_on(
 
 
 def test_progress_is_reported_after_every_round(demo: Scenario, digits: Dataset, unequal: Partition) -> None:
-    calls: list[None] = []
-    build(demo, "random", digits, unequal, False, False, 0).run(7, lambda: calls.append(None))
-    assert len(calls) == 7
+    calls: list[int] = []
+    build(demo, "random", digits, unequal, False, False, 0).run(7, calls.append)
+    assert calls == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_a_user_drawn_twice_counts_twice_trains_once_and_is_recorded_twice(

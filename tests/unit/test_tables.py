@@ -254,6 +254,47 @@ def test_markdown_of_selection_alone(write_run: WriteRun) -> None:
     assert "target" not in text.splitlines()[-1]
 
 
+def test_a_regression_has_a_loss_and_no_accuracy(write_run: WriteRun) -> None:
+    runs = dict([write_run("pause", seed, [math.nan] * 20) for seed in (0, 1)])
+    runs |= dict([write_run("bsfl", seed, [math.nan] * 20) for seed in (0, 1)])
+    for (selector, seed), folder in {(e.selector, e.seed): f for e, f in runs.items()}.items():
+        rounds = pd.read_parquet(folder / "rounds.parquet")
+        loss = np.arange(20.0, 0, -1) + seed if selector == "pause" else np.full(20, 0.25)
+        rounds.assign(loss=loss).to_parquet(folder / "rounds.parquet")
+    table = summary_of(runs)
+    assert table["final_accuracy"].isna().all()
+    assert table["target_accuracy"].isna().all()
+    assert table["seconds_to_target"].isna().all()
+    # The last ten of 20, 19, … 1 have mean 5.5.
+    assert row_of(table, "pause")["final_loss"] == pytest.approx(5.5)
+    across = tables.across_seeds(table)
+    assert row_of(across, "pause")["final_loss_mean"] == pytest.approx(6.0)
+    assert row_of(across, "pause")["n_reached"] == 0
+    text = tables.to_markdown(across)
+    header, rule, *rows = text.splitlines()[:4]
+    assert "| Best accuracy (%) | Final loss | Time to target (s) |" in header
+    assert rows[0].startswith("| `pause` | – | – | 6.0000 ± 0.7071 | – | 1.000 ± 0.000 |")
+    assert rows[1].startswith("| `bsfl` | – | – | 0.2500 ± 0.0000 | – |")
+    assert len({line.count("|") for line in (header, rule, *rows)}) == 1
+    assert "mean squared error on test data" in text.splitlines()[-1]
+    assert not {"nan", "inf", "<NA>"} & set(text.split())
+
+
+def test_a_regression_that_diverged_says_so(write_run: WriteRun) -> None:
+    experiment, folder = write_run("bsfl", 0, [math.nan] * 20, diverged_round=3)
+    rounds = pd.read_parquet(folder / "rounds.parquet")
+    rounds.loc[3:, "loss"] = math.nan
+    rounds.to_parquet(folder / "rounds.parquet")
+    table = summary_of({experiment: folder})
+    assert math.isnan(table["final_loss"].iloc[0])
+    assert "diverged (1 of 1 seeds)" in tables.to_markdown(tables.across_seeds(table))
+
+
+def test_classification_has_no_column_of_losses(write_run: WriteRun) -> None:
+    text = tables.to_markdown(tables.across_seeds(summary_of(dict([write_run("pause", 0, [0.5] * 20)]))))
+    assert "loss" not in text.lower()
+
+
 def test_a_page_shows_the_table_and_escapes_its_title() -> None:
     page = tables.to_html("| a | b |\n| :-- | --: |\n| x | **1** |\n\nA note.\n", "R1 & <R2>")
     assert "<title>R1 &amp; &lt;R2&gt;</title>" in page

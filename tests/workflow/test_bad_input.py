@@ -39,7 +39,10 @@ def test_scenario_that_cannot_be(checkout: Checkout, changes: dict[str, Any], wo
     ("row", "words"),
     [
         ({"selectors": ["puase"]}, "unknown selector 'puase'. Did you mean 'pause'?"),
-        ({"scenario": "bsfl_linear_iid", "selectors": ["bsfl"]}, "cannot run yet: model 'linear'"),
+        (
+            {"scenario": "bsfl_linear_iid", "selectors": ["alsa"]},
+            "selector 'alsa' does not apply to scenario",
+        ),
     ],
 )
 def test_table_that_cannot_run(checkout: Checkout, row: dict[str, Any], words: str) -> None:

@@ -18,7 +18,7 @@ from pausefl.data.sources import (
     training_size,
 )
 from pausefl.errors import PauseflError, suggest
-from pausefl.figures.captions import CURVES, caption_facts
+from pausefl.figures.captions import CURVES, caption_facts, is_regression
 from pausefl.files import check_writable
 from pausefl.provenance import code_hash
 from pausefl.studies.settings import load_studies
@@ -98,7 +98,7 @@ def figure_title(name):
 
 def job_minutes(wildcards, attempt):
     """A generous limit: a dense network trains everyone in minutes, a CNN on one core takes hours."""
-    return attempt * (60 if SCENARIOS[wildcards.scenario].model.name == "fc" else 720)
+    return attempt * (60 if SCENARIOS[wildcards.scenario].model.name in ("fc", "linear") else 720)
 
 
 def figure_paths(name, kind):
@@ -113,10 +113,12 @@ def run_files(name):
 
 
 def curves(name):
-    """The curves a scenario has: leakage only where something bounds it."""
+    """The curves a scenario has: leakage only where something bounds it, no accuracy of a regression."""
+    scenario = SCENARIOS[name]
     protected = {row.selector for row in EXPERIMENTS[name]} - {"fedavg_no_privacy"}
-    leaks = SCENARIOS[name].privacy is not None and protected
-    return [curve for curve in CURVES if leaks or not curve.startswith("leakage")]
+    absent = set() if scenario.privacy is not None and protected else {"leakage"}
+    absent |= {"accuracy"} if is_regression(scenario) else set()
+    return [curve for curve in CURVES if curve.split("_")[0] not in absent]
 
 
 def scenario_outputs(name):
@@ -132,16 +134,12 @@ def scenario_outputs(name):
 
 def refuse(wildcards):
     """Say why a name that is no target cannot be asked for."""
-    from pausefl.availability import unavailable  # loads every model, so only when needed
-
     folder = Path(config["scenarios"])
     for name in scenario_names(folder):
         scenario = load_scenario(name, folder)
         if wildcards.name == name or wildcards.name in scenario.figures:
-            missing = unavailable(scenario)
-            why = f" Not available yet: {', '.join(missing)}." if missing else ""
             raise WorkflowError(
-                f"'{wildcards.name}' needs scenario '{name}', which the configuration's table does not list.{why}"
+                f"'{wildcards.name}' needs scenario '{name}', which the configuration's table does not list."
             )
     targets = {rule.name for rule in workflow.rules if not rule.output}
     raise WorkflowError(f"unknown target '{wildcards.name}'. {suggest(wildcards.name, targets)}")

@@ -15,7 +15,7 @@ rule job:
         "results/benchmarks/job/{scenario}/{selector}/seed-{seed}.tsv"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=job_minutes,
     params:
         settings=lambda wildcards: SCENARIOS[wildcards.scenario].job_settings(),

@@ -1,9 +1,9 @@
 """Run one federated job."""
 
-from itertools import count
 from pathlib import Path
 
 from common import logged
+from pausefl.checkpoint import Saving
 from pausefl.config import scenario_from_dict
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
@@ -14,15 +14,16 @@ with logged(snakemake.log[0]) as note:
     # A job is not told what only tables and figures read, so that editing those reruns no job.
     presentation = {"title": wildcards.scenario, "selectors": [wildcards.selector], "figures": {}}
     scenario = scenario_from_dict({**snakemake.params.settings, **presentation})
-    n_rounds, rounds = scenario.training.n_rounds, count(1)
+    n_rounds = scenario.training.n_rounds
 
-    def on_round() -> None:
+    def on_round(t: int) -> None:
         """Note every tenth of the job."""
-        t = next(rounds)
         if t * 10 // n_rounds > (t - 1) * 10 // n_rounds:
             note(f"round {t} of {n_rounds}")
 
     job = Job(scenario, wildcards.selector, int(wildcards.seed), n_rounds, n_threads=snakemake.threads)
     dataset = load_dataset(Path(snakemake.input.data))
     partition = load_partition(Path(snakemake.input.partition))
-    run_job(job, dataset, partition, Path(snakemake.output.rounds).parent, on_round)
+    # After an edit of code or settings the job runs anew: the state of the one before is of no use.
+    saving = Saving(discard=True, note=note)
+    run_job(job, dataset, partition, Path(snakemake.output.rounds).parent, on_round, saving)

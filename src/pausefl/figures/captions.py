@@ -23,6 +23,11 @@ CAPTIONS = (*CURVES, "summary", "partition")
 _PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
 
 
+def is_regression(scenario: Scenario) -> bool:
+    """Whether a scenario predicts numbers, so that its runs have a loss but no accuracy."""
+    return scenario.data.source == "synthetic_regression"
+
+
 def _anneals(scenario: Scenario, kind: str) -> bool:
     return kind != "partition" and any(SELECTORS[name].needs_annealing for name in scenario.selectors)
 
@@ -80,6 +85,7 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
     dict
         ``title``, ``origin`` (safe in reStructuredText), ``seeds`` (sorted list), ``n_rounds``,
         ``n_users``, ``n_selected``, ``epsilon_total`` and ``sensitivity`` (None without privacy),
+        ``regression`` (whether there is a loss but no accuracy),
         ``paper_figures`` (such as "PAUSE v2, Fig. 8", or "none") and ``deviations`` (list of "D8: …").
 
     Raises
@@ -103,6 +109,7 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
         "n_selected": scenario.network.n_selected,
         "epsilon_total": None if privacy is None else privacy.epsilon_total,
         "sensitivity": None if privacy is None else privacy.sensitivity,
+        "regression": is_regression(scenario),
         "origin": _escape(origin),
         "paper_figures": paper_figures(scenario, kind),
         "deviations": [f"{name}: {words}" for name, words, applies in _DEVIATIONS if applies(scenario, kind)],

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from pausefl.config import Scenario
 from pausefl.errors import PauseflError, suggest
+from pausefl.figures.captions import is_regression
 from pausefl.figures.style import in_legend_order, new_figure, style_of, theme
 from pausefl.tables import runs_of, seconds_to_target, smoothed, target_accuracy
 
@@ -145,7 +146,8 @@ def loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
 
     The axis is logarithmic where the means span more than `LOG_SPAN`, as they do once noise takes over.
     """
-    panel = _over_time(smoothed_bands(rounds, "loss"), scenario, "Test loss")
+    label = "Test loss\n(mean squared error)" if is_regression(scenario) else "Test loss"
+    panel = _over_time(smoothed_bands(rounds, "loss"), scenario, label)
     means = np.concatenate([np.asarray(line.get_ydata()) for line in panel.lines.values()])
     means = means[np.isfinite(means)]
     if means.size and means.min() > 0 and means.max() > LOG_SPAN * means.min():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.adam import adam
 
@@ -61,3 +64,26 @@ class UserAdam:
             eps=1e-8,
             maximize=False,
         )
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What outlives a participation, of the users that took part; nothing without ``persist``.
+
+        One array a user and moment, on the CPU not copied, since they can be half of a job's memory: to be
+        written or copied before the next step.
+        """
+        if not self.persist:
+            return {}
+        users = self.steps.nonzero().squeeze(1).tolist()
+        rows = {f"{name}/{user}": moments[user] for name, moments in self._moments.items() for user in users}
+        return {name: row.cpu().numpy() for name, row in rows.items()}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from a `state`, which is emptied on the way; nobody must have taken part yet."""
+        while state:
+            key, row = state.popitem()
+            name, _, user = key.partition("/")
+            self._moments[name][int(user)] = torch.from_numpy(row)
+
+    @property
+    def _moments(self) -> dict[str, Tensor]:
+        return {"first": self.first, "second": self.second, "steps": self.steps}

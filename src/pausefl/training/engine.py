@@ -1,15 +1,18 @@
 """The training engine: local training on every user of a round, and evaluation of the global model.
 
 Dense networks are trained several users at once (`StackedMlp`); any other module one user after another, in
-channels-last memory. Both give a user the same examples in the same order and the same optimiser. To the rest
-of the library a model is one flat float32 vector of NumPy: protected values, unprotected ones, running
-statistics (`Layout`).
+channels-last memory. Both give a user the same examples in the same order and the same optimiser. The loss is
+that of the data: cross-entropy for classes, mean squared error for regression. To the rest of the library a
+model is one flat float32 vector of NumPy: protected values, unprotected ones, running statistics (`Layout`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +24,7 @@ from pausefl.config import ModelSettings, TrainingSettings
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, suggest
-from pausefl.models import MODELS, Mlp, is_batch_norm
+from pausefl.models import MODELS, Mlp, has_dropout, is_batch_norm
 from pausefl.streams import Streams
 from pausefl.training.adam import UserAdam
 from pausefl.training.batches import plan_batches
@@ -32,7 +35,8 @@ Vector = NDArray[np.float32]
 
 #: Users of one stack: their values, gradients and activations fit in a core's cache.
 _STACK = 16
-_EVALUATION_BATCH = 500
+#: Activations of a convolutional network on this many images stay in a core's cache.
+_EVALUATION_BATCH = 100
 _DEVICES = ("auto", "cpu", "cuda")
 
 
@@ -52,9 +56,10 @@ def choose_device(name: str) -> torch.device:
 def build_model(settings: ModelSettings, dataset: Dataset, streams: Streams) -> nn.Module:
     """The initial network of a seed, the same for every selector."""
     seed = int(streams.generator("initial weights").integers(2**63))
+    n_outputs = dataset.n_classes or 1
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return MODELS[settings.name].build(dataset.train_x.shape[1:], dataset.n_classes, settings.norm)
+        return MODELS[settings.name].build(dataset.train_x.shape[1:], n_outputs, settings.norm)
 
 
 def model_layout(settings: ModelSettings, dataset: Dataset) -> Layout:
@@ -73,7 +78,7 @@ class LocalUpdates:
     updates
         (n, n_values) float32: local minus global model; may be overwritten.
     loss_sum
-        Cross-entropy summed over all training examples visited.
+        Loss summed over all training examples visited.
     n_visited
         How many those were.
     """
@@ -94,7 +99,7 @@ class Trainer:
     dataset, partition
         The data, and who has which of it.
     streams
-        Streams of the experiment's seed: initial weights and the order of mini-batches.
+        Streams of the experiment's seed: initial weights, the order of mini-batches, dropout.
     device
         Where to compute.
 
@@ -122,7 +127,11 @@ class Trainer:
         self.initial: Vector = self.flat.values.cpu().numpy().copy()
         module = self.flat.module
         self._smallest_batch = 2 if any(is_batch_norm(m) for m in module.modules()) else 1
-        self._stack = StackedMlp(module.widths, _STACK, device) if isinstance(module, Mlp) else None
+        self._regression = dataset.n_classes == 0
+        self._dropout = has_dropout(module)
+        self._stack: StackedMlp | None = None
+        if isinstance(module, Mlp) and not self._regression:
+            self._stack = StackedMlp(module.widths, _STACK, device)
         fewest = min(training.batch_size, int(partition.sizes.min()))
         if fewest < self._smallest_batch:
             raise ConfigError(
@@ -131,7 +140,8 @@ class Trainer:
             )
         n_users, persist = len(partition.users), training.optimizer_state == "persist"
         self._adam = UserAdam(n_users, self.layout.n_trainable, training.learning_rate, persist, device)
-        self._train_x, self._test_x = (_pixels(x, device) for x in (dataset.train_x, dataset.test_x))
+        as_input = _features if self._regression else _pixels
+        self._train_x, self._test_x = (as_input(x, device) for x in (dataset.train_x, dataset.test_x))
         self._train_y, self._test_y = (
             torch.from_numpy(y).to(device) for y in (dataset.train_y, dataset.test_y)
         )
@@ -146,24 +156,51 @@ class Trainer:
         users
             (n,) user ids.
         round
-            t, 1-based; with the user it fixes the order of mini-batches.
+            t, 1-based; with the user it fixes the order of mini-batches and the draws of dropout.
         """
         plans = {int(user): self._plan(int(user), round) for user in users}
         start = torch.from_numpy(theta).to(self.device)
         if self._stack is None:
             for user, batches in plans.items():
-                yield self._train_one(start, user, batches)
+                with self._dropout_stream(user, round):
+                    local = self._train_one(start, user, batches)
+                yield local
             return
         by_length = sorted(plans, key=lambda user: -len(plans[user]))
         for first in range(0, len(by_length), _STACK):
             stacked = by_length[first : first + _STACK]
             yield self._train_stack(self._stack, start, stacked, [plans[user] for user in stacked])
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What the coming rounds depend on, to be written or copied before them; see `UserAdam.state`."""
+        return self._adam.state()
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from a `state`, which is emptied on the way; nobody must have been trained yet."""
+        self._adam.restore(state)
+
     def _plan(self, user: int, round: int) -> list[NDArray[np.int64]]:
         """Mini-batches of a user, as positions in the training split."""
         examples = self.partition.users[user]
         rng = self.streams.generator("batches", user=user, round=round)
         return [examples[b] for b in plan_batches(len(examples), self.training, self._smallest_batch, rng)]
+
+    @contextmanager
+    def _dropout_stream(self, user: int, round: int) -> Iterator[None]:
+        """Make what dropout draws inside the ``with`` block a function of seed, user and round alone."""
+        if not self._dropout:
+            yield
+            return
+        seed = int(self.streams.generator("dropout", user=user, round=round).integers(2**63))
+        with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []):
+            torch.manual_seed(seed)
+            yield
+
+    def _loss(self, outputs: Tensor, y: Tensor, reduction: str = "mean") -> Tensor:
+        """Cross-entropy of logits (n, classes), or squared error of predictions (n, 1)."""
+        if self._regression:
+            return functional.mse_loss(outputs.squeeze(1), y, reduction=reduction)
+        return functional.cross_entropy(outputs, y, reduction=reduction)
 
     def _train_one(self, start: Tensor, user: int, batches: list[NDArray[np.int64]]) -> LocalUpdates:
         """Train one user with autograd."""
@@ -174,7 +211,7 @@ class Trainer:
         self._adam.begin([user])
         for batch in batches:
             index = torch.from_numpy(batch).to(self.device)
-            loss = functional.cross_entropy(flat.module(self._train_x[index]), self._train_y[index])
+            loss = self._loss(flat.module(self._train_x[index]), self._train_y[index])
             flat.gradient.zero_()
             torch.autograd.backward(loss)
             self._adam.step([user], [trainable], [flat.gradient])
@@ -208,23 +245,29 @@ class Trainer:
 
     @torch.no_grad()
     def evaluate(self, theta: Vector) -> tuple[float, float]:
-        """Accuracy in [0, 1] and mean cross-entropy of a model on the test split."""
+        """Accuracy in [0, 1] and mean loss of a model on the test split; for regression accuracy is NaN."""
         self.flat.values.copy_(torch.from_numpy(theta))
         self.flat.module.eval()
         n_correct, loss = 0, 0.0
         for start in range(0, len(self._test_y), _EVALUATION_BATCH):
             x = self._test_x[start : start + _EVALUATION_BATCH]
             y = self._test_y[start : start + _EVALUATION_BATCH]
-            logits = self.flat.module(x)
-            n_correct += int((logits.argmax(1) == y).sum())
-            loss += float(functional.cross_entropy(logits, y, reduction="sum"))
-        return n_correct / len(self._test_y), loss / len(self._test_y)
+            outputs = self.flat.module(x)
+            n_correct += int((outputs.argmax(1) == y).sum())
+            loss += float(self._loss(outputs, y, reduction="sum"))
+        accuracy = math.nan if self._regression else n_correct / len(self._test_y)
+        return accuracy, loss / len(self._test_y)
 
 
 def _pixels(images: NDArray[np.uint8], device: torch.device) -> Tensor:
     """Images (n, channels, height, width) as float32 in [-1, 1], channels last: mean 0.5, std 0.5."""
     scaled = torch.from_numpy(images.astype(np.float32)).to(device).div_(127.5).sub_(1.0)
     return scaled.contiguous(memory_format=torch.channels_last)
+
+
+def _features(features: NDArray[np.float32], device: torch.device) -> Tensor:
+    """Features (n, p) as they are."""
+    return torch.from_numpy(features).to(device)
 
 
 def _pad(plans: list[list[NDArray[np.int64]]], batch_size: int) -> tuple[Tensor, Tensor]:

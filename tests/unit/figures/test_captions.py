@@ -33,6 +33,10 @@ REQUIRED = {
     "partition": ["number of examples", "same for every"],
 }
 
+REGRESSION = config.DataSettings(
+    "synthetic_regression", 0, test_fraction=0.2, n_examples=100, n_features=3, noise_std=0.1
+)
+
 
 @pytest.fixture
 def scenario() -> config.Scenario:
@@ -120,6 +124,18 @@ def test_caption_without_privacy_or_figures(kind: str, scenario: config.Scenario
     assert "budget of" not in text
 
 
+def test_captions_of_a_regression_speak_of_no_accuracy(scenario: config.Scenario) -> None:
+    linear = dataclasses.replace(scenario, data=REGRESSION)
+    assert captions.is_regression(linear)
+    assert not captions.is_regression(scenario)
+    for kind in ("summary", "loss_vs_time"):
+        text = words_of(caption(kind, linear))
+        assert "mean squared error" in text
+        assert "mean squared error" not in words_of(caption(kind, scenario))
+        assert "slowest participant" in text
+    assert "best accuracy" not in words_of(caption("summary", linear))
+
+
 def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
     assert captions.caption_facts(scenario, [2, 0, 2], "files", "accuracy_vs_time") == {
         "title": r"MNIST\_large \*i.i.d.\*",
@@ -129,6 +145,7 @@ def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
         "n_selected": 17,
         "epsilon_total": 37,
         "sensitivity": 0.0031,
+        "regression": False,
         "origin": "files",
         "paper_figures": "PAUSE v2, Fig. 8; PAUSE v1, Fig. 6",
         "deviations": [

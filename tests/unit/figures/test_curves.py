@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ from numpy.typing import NDArray
 from pausefl import config
 from pausefl.errors import PauseflError
 from pausefl.figures import curves, style
+
+REGRESSION = config.DataSettings(
+    "synthetic_regression", 0, test_fraction=0.2, n_examples=100, n_features=3, noise_std=0.1
+)
 
 
 @pytest.fixture
@@ -196,6 +201,16 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
 def test_exploding_loss_is_logarithmic(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 10, 1000])
     assert axes_of(curves.draw("loss_vs_time", rounds, scenario)).get_yscale() == "log"
+
+
+def test_a_regression_has_a_loss_to_draw_and_no_accuracy(scenario: config.Scenario) -> None:
+    linear = dataclasses.replace(scenario, data=REGRESSION)
+    rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])
+    axes = axes_of(curves.draw("loss_vs_time", rounds, linear))
+    assert axes.get_ylabel() == "Test loss\n(mean squared error)"
+    assert axes_of(curves.draw("loss_vs_time", rounds, scenario)).get_ylabel() == "Test loss"
+    with pytest.raises(PauseflError, match="no run has finite values"):
+        curves.draw("accuracy_vs_time", rounds, linear)
 
 
 @pytest.mark.parametrize("kind", curves.KINDS)

@@ -25,6 +25,8 @@ from pausefl.training.flat import FlatModel
 
 CPU = torch.device("cpu")
 FC, CNN = ModelSettings("fc", "none"), ModelSettings("cnn3", "batch")
+CNN5, BSFL = ModelSettings("cnn5", "batch"), ModelSettings("cnn_bsfl", "none")
+LINEAR = ModelSettings("linear", "none")
 
 
 @pytest.fixture
@@ -46,6 +48,18 @@ def images(n: int, size: int, n_test: int = 40, channels: int = 1, seed: int = 0
     return Dataset("noise", x[:n], y[:n], x[n:], y[n:], 4, "drawn")
 
 
+WEIGHTS = np.array([1.5, -2.0, 0.5])
+
+
+def regression(n: int, n_test: int = 40, noise: float = 0.1) -> Dataset:
+    """Targets that are a weighted sum of three features, plus 1 and noise."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((n + n_test, 3))
+    y = (x @ WEIGHTS + 1 + noise * rng.standard_normal(n + n_test)).astype(np.float32)
+    x = x.astype(np.float32)
+    return Dataset("regression", x[:n], y[:n], x[n:], y[n:], 0, "drawn")
+
+
 def partition(sizes: list[int]) -> Partition:
     order = np.random.default_rng(9).permutation(sum(sizes))
     users = np.split(order, np.cumsum(sizes)[:-1])
@@ -53,8 +67,8 @@ def partition(sizes: list[int]) -> Partition:
 
 
 def training(optimizer_state: str = "persist", **changes: Any) -> TrainingSettings:
-    values = {"n_epochs": 1, "batch_size": 20, "max_batches": 100} | changes
-    return TrainingSettings(n_rounds=1, learning_rate=0.01, optimizer_state=optimizer_state, **values)
+    values = {"n_epochs": 1, "batch_size": 20, "max_batches": 100, "learning_rate": 0.01} | changes
+    return TrainingSettings(n_rounds=1, optimizer_state=optimizer_state, **values)
 
 
 class PlainLoop:
@@ -82,6 +96,7 @@ class PlainLoop:
         module.load_state_dict(start.state_dict())
         module.train()
         rng, mine = self.streams.generator("batches", user=user, round=round), self.share.users[user]
+        torch.manual_seed(int(self.streams.generator("dropout", user=user, round=round).integers(2**63)))
         dtype, loss_sum, n_visited = torch.get_default_dtype(), 0.0, 0
         for batch in plan_batches(len(mine), self.settings, self.smallest, rng):
             x = (torch.from_numpy(self.data.train_x[mine[batch]].astype(np.float32)) / 127.5 - 1).to(dtype)
@@ -154,6 +169,124 @@ def test_every_network_equals_a_plain_loop_in_double_precision(
 ) -> None:
     sizes = [21, 45, 4]
     compare(model, images(70, 22), sizes, training(optimizer_state), [[0, 1], [2, 1], [0, 1, 2]], atol=1e-8)
+
+
+@pytest.mark.usefixtures("double_precision")
+@pytest.mark.parametrize(
+    ("model", "size"), [(CNN5, 32), (ModelSettings("cnn5", "group"), 32), (BSFL, 12)], ids=lambda v: str(v)
+)
+def test_networks_with_dropout_equal_a_plain_loop_of_the_same_seed(model: ModelSettings, size: int) -> None:
+    settings = training(batch_size=4)
+    compare(model, images(12, size), [5, 7], settings, [[0, 1], [1]], atol=1e-8)
+
+
+@pytest.mark.parametrize(("model", "size"), [(CNN5, 32), (BSFL, 10)], ids=["cnn5", "cnn_bsfl"])
+def test_dropout_is_a_function_of_seed_user_and_round(model: ModelSettings, size: int) -> None:
+    data, share = images(40, size), partition([20, 20])
+
+    def updates(users: list[int], round: int = 3, seed: int = 0, disturb: int = 0) -> dict[int, Any]:
+        trainer = Trainer(model, training("reset"), data, share, Streams(seed), CPU)
+        torch.manual_seed(disturb)
+        torch.rand(disturb)
+        state = torch.get_rng_state()
+        theta = Trainer(model, training(), data, share, Streams(0), CPU).initial
+        found = by_user(list(trainer.train(theta, np.array(users), round)))
+        assert torch.equal(torch.get_rng_state(), state)
+        return found
+
+    first, turned, alone = updates([0, 1]), updates([1, 0], disturb=5), updates([1], disturb=9)
+    for user in (0, 1):
+        np.testing.assert_array_equal(first[user], turned[user])
+    np.testing.assert_array_equal(first[1], alone[1])
+
+
+@pytest.mark.parametrize("other", [{"user": 1}, {"round": 2}, {"seed": 1}], ids=str)
+def test_dropout_differs_between_users_rounds_and_seeds(other: dict[str, int]) -> None:
+    def draws(seed: int = 0, user: int = 0, round: int = 1) -> Any:
+        trainer = Trainer(BSFL, training(), images(40, 10), partition([20, 20]), Streams(seed), CPU)
+        with trainer._dropout_stream(user, round):
+            return torch.rand(8).numpy()
+
+    np.testing.assert_array_equal(draws(), draws())
+    assert not np.array_equal(draws(), draws(**other))
+
+
+def test_networks_without_dropout_draw_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = Trainer(CNN, training(), images(40, 22), partition([40]), Streams(0), CPU)
+    monkeypatch.setattr(torch, "manual_seed", lambda _: pytest.fail("seeded"))
+    list(trainer.train(trainer.initial, np.array([0]), 1))
+
+
+def test_evaluation_is_without_dropout() -> None:
+    trainer = Trainer(BSFL, training(), images(40, 10), partition([40]), Streams(0), CPU)
+    (local,) = trainer.train(trainer.initial, np.array([0]), 1)
+    theta = trainer.initial + local.updates[0]
+    assert trainer.evaluate(theta) == trainer.evaluate(theta)
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "rate"),
+    [(CNN5, 32, 0.001), (ModelSettings("cnn5", "group"), 32, 0.001), (BSFL, 10, 0.01), (CNN, 22, 0.01)],
+    ids=lambda v: str(v),
+)
+def test_training_of_every_network_reduces_the_loss(model: ModelSettings, size: int, rate: float) -> None:
+    data, settings = images(60, size, channels=3), training(n_epochs=4, batch_size=10, learning_rate=rate)
+    trainer = Trainer(model, settings, data, partition([60]), Streams(0), CPU)
+    before = trainer.evaluate(trainer.initial)[1]
+    (local,) = trainer.train(trainer.initial, np.array([0]), 1)
+    assert trainer.evaluate(trainer.initial + local.updates[0])[1] < 0.8 * before
+
+
+@pytest.mark.parametrize("model", [LINEAR, FC], ids=["linear", "fc"])
+def test_regression_equals_a_plain_loop(model: ModelSettings) -> None:
+    data, share, streams = regression(47), partition([20, 27]), Streams(3)
+    trainer = Trainer(model, training(n_epochs=3), data, share, streams, CPU)
+    found = {int(local.users[0]): local for local in trainer.train(trainer.initial, np.array([0, 1]), 2)}
+    for user in (0, 1):
+        net = build_model(model, data, streams)
+        optimiser = torch.optim.Adam(net.parameters(), lr=0.01)
+        rng, mine, loss_sum = streams.generator("batches", user=user, round=2), share.users[user], 0.0
+        for batch in plan_batches(len(mine), trainer.training, 1, rng):
+            x, y = (torch.from_numpy(values[mine[batch]]) for values in (data.train_x, data.train_y))
+            loss = ((net(x)[:, 0] - y) ** 2).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            loss_sum += loss.item() * len(batch)
+        np.testing.assert_allclose(found[user].updates[0], flat(net) - trainer.initial, atol=1e-6)
+        assert found[user].loss_sum == pytest.approx(loss_sum, rel=1e-5)
+        assert found[user].n_visited == 3 * len(mine)
+
+
+def test_linear_regression_converges_to_the_true_weights() -> None:
+    data = regression(400)
+    trainer = Trainer(LINEAR, training(), data, partition([200, 200]), Streams(0), CPU)
+    theta = trainer.initial
+    for t in range(1, 61):
+        locals_ = list(trainer.train(theta, np.array([0, 1]), t))
+        theta = theta + np.mean([local.updates[0] for local in locals_], axis=0)
+    np.testing.assert_allclose(theta, [*WEIGHTS, 1], atol=0.05)
+    assert trainer.evaluate(theta)[1] == pytest.approx(0.01, abs=0.005)
+
+
+def test_the_loss_of_a_regression_is_the_mean_squared_error() -> None:
+    data = regression(20, n_test=1201)
+    trainer = Trainer(LINEAR, training(), data, partition([20]), Streams(0), CPU)
+    theta = np.array([0.5, 1, -1, 2], np.float32)
+    accuracy, loss = trainer.evaluate(theta)
+    errors = data.test_x.astype(np.float64) @ theta[:3] + theta[3] - data.test_y
+    assert math.isnan(accuracy)
+    assert loss == pytest.approx(np.mean(errors**2), rel=1e-5)
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_a_model_that_diverged_is_evaluated_all_the_same(broken: float) -> None:
+    for model, data in ((LINEAR, regression(20)), (BSFL, images(20, 10))):
+        trainer = Trainer(model, training(), data, partition([20]), Streams(0), CPU)
+        theta = np.full_like(trainer.initial, broken)
+        assert not math.isfinite(trainer.evaluate(theta)[1])
+        (local,) = trainer.train(theta, np.array([0]), 1)
+        assert not np.isfinite(local.updates).all()
 
 
 def test_training_learns() -> None:
@@ -245,8 +378,8 @@ def test_pixels_are_scaled_to_minus_one_and_one() -> None:
 
 
 def test_the_layout_is_known_without_training() -> None:
-    data = images(60, 22)
-    for model in (FC, CNN):
+    given = [(FC, images(60, 22)), (CNN, images(60, 22)), (BSFL, images(60, 22)), (LINEAR, regression(60))]
+    for model, data in given:
         trainer = Trainer(model, training(), data, partition([60]), Streams(5), CPU)
         assert model_layout(model, data) == trainer.layout
 
