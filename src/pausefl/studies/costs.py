@@ -12,7 +12,7 @@ out.
 
 The papers' orders are those of implementations that list neighbours. Here one is drawn in O(1) from lists
 sorted once a round, and an iteration costs more only when the least member of a selection is to leave: the
-next one is looked for in O(m).
+next one is looked for in O(min(m, K / m)) on average.
 """
 
 from __future__ import annotations
@@ -275,7 +275,8 @@ Fits of t ~ K^a and t ~ exp(bK) with standard errors, in bold the one with the s
 cover two decades at most, without sizes whose time is mostly overhead. K ln K has a = 1.07 to 1.11 between
 10,000 and 1,000,000 users. The papers' orders are for m in proportion to K, of implementations that list
 neighbours; three are for the best, average and worst case. Ours draws a neighbour in O(1) from lists sorted
-once a round, and looks for the next least member, in O(m), only when that one is to leave.
+once a round, and looks for the next least member, in O(min(m, K / m)) on average, only when that one is to
+leave.
 """
     return text
 

@@ -137,9 +137,9 @@ def test_costs_have_dots_at_every_size_and_slopes_to_compare() -> None:
     (pause,), (annealer,) = lines_of(selection, "pause"), lines_of(selection, "sa_pause")
     np.testing.assert_allclose(pause.get_ydata(), [1e-5, 1e-4, 1e-3])
     assert pause.get_marker() == annealer.get_marker() == "o"
-    assert [axes.get_xscale() + axes.get_yscale() for axes in figure.axes] == ["loglog"] * 2
+    assert [axes.get_xscale() + axes.get_yscale() for axes in figure.axes] == ["loglog", "loglinear"]
     assert [text.get_text() for text in selection.texts] == ["K ln K", "K²"]
-    assert [text.get_text() for text in iteration.texts] == ["K"]
+    assert iteration.get_ylim()[0] == 0
     guides = [line for line in selection.lines if line.get_marker() != "o"]
     slopes = [np.ptp(np.log(line.get_ydata())) / np.ptp(np.log(line.get_xdata())) for line in guides]
     assert 1 < slopes[0] < 1.3
