@@ -208,3 +208,8 @@ class QualityReward(AverageReward):
 
 
 REWARDS: dict[str, type[Reward]] = {"r1": AverageReward, "r2": OverlapReward, "bsfl": QualityReward}
+
+
+def make_reward(settings: RewardSettings) -> Reward:
+    """The reward of a scenario, as `REWARDS` names it."""
+    return REWARDS[settings.name].build(settings)

@@ -18,7 +18,7 @@ from pausefl.history import Feedback, History
 from pausefl.latency import LatencyLaw, expected_speeds
 from pausefl.privacy import CoordinateMechanism, GeometricSchedule, Ledger
 from pausefl.registry import SELECTORS
-from pausefl.rewards import REWARDS, draw_clusters
+from pausefl.rewards import draw_clusters, make_reward
 from pausefl.selectors import make_selector
 from pausefl.streams import Streams
 from pausefl.training.engine import Trainer
@@ -106,7 +106,7 @@ class Simulation:
         self.uniform_weights = info.uniform_weights
         self.streams = streams
         self.trainer = trainer
-        self.reward = REWARDS[scenario.reward.name].build(scenario.reward)
+        self.reward = make_reward(scenario.reward)
         self.latency_law = LatencyLaw(network, streams)
         self.round_latency_max = np.inf if network.round_latency_max is None else network.round_latency_max
         self.elapsed = 0.0
@@ -117,7 +117,7 @@ class Simulation:
             partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
         )
         self.genie = make_selector("genie", scenario) if genie else None
-        self.speeds = expected_speeds(network)
+        self.speeds = expected_speeds(network) if genie else None
         # The weights that a selector may see of an update: all but the normalisation layers.
         self.n_observed = layout.n_protected if info.needs_updates else 0
         self.mechanism = schedule = None
@@ -262,7 +262,7 @@ class Simulation:
 
         Not a number where no genie is asked for, or where the selection is not of m users.
         """
-        if self.genie is None or len(users) != self.history.n_selected:
+        if self.genie is None or self.speeds is None or len(users) != self.history.n_selected:
             return np.nan
         best = self.genie(self.history, self.streams.generator("select/genie", round=t))
         ours, genies = (self.reward.value(self.history, s, self.speeds[s]) for s in (users, best))

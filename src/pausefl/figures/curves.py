@@ -208,6 +208,31 @@ def draw(kind: str, rounds: pd.DataFrame, scenario: Scenario) -> Figure:
 _LEAKAGE = "Maximum leakage\n(ε per coordinate)"
 
 
+def draw_band(axes: Axes, selector: str, curve: Band, step: bool = False) -> Line2D:
+    """Draw a selector's line with its band; ``step`` as in `band`. Returns the line."""
+    style = style_of(selector)
+    axes.fill_between(
+        curve.x,
+        curve.low,
+        curve.high,
+        step="post" if step else None,
+        color=style.color,
+        alpha=0.18,
+        linewidth=0,
+        zorder=style.zorder - 2,
+    )
+    (line,) = axes.plot(
+        curve.x,
+        curve.mean,
+        drawstyle="steps-post" if step else "default",
+        color=style.color,
+        linestyle=style.line,
+        linewidth=style.width,
+        zorder=style.zorder,
+    )
+    return line
+
+
 class Panel:
     """One pair of axes with a line and a band per selector, and the legend below them.
 
@@ -235,26 +260,7 @@ class Panel:
 
     def add(self, selector: str, curve: Band, label: str, step: bool = False) -> None:
         """Draw one selector; ``step`` as in `band`."""
-        style = style_of(selector)
-        self.axes.fill_between(
-            curve.x,
-            curve.low,
-            curve.high,
-            step="post" if step else None,
-            color=style.color,
-            alpha=0.18,
-            linewidth=0,
-            zorder=style.zorder - 2,
-        )
-        (line,) = self.axes.plot(
-            curve.x,
-            curve.mean,
-            drawstyle="steps-post" if step else "default",
-            color=style.color,
-            linestyle=style.line,
-            linewidth=style.width,
-            zorder=style.zorder,
-        )
+        line = draw_band(self.axes, selector, curve, step)
         self.lines[selector] = line
         self.explain(line, label)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from pausefl.figures.curves import Band, band
-from pausefl.figures.style import COLUMN_WIDTH, in_legend_order, style_of
+from pausefl.figures.curves import Band, band, draw_band
+from pausefl.figures.style import COLUMN_WIDTH, in_legend_order
 
 Floats = NDArray[np.float64]
 
@@ -32,14 +31,7 @@ def two_panels(title: str, x_label: str, y_labels: tuple[str, str]) -> tuple[Fig
 
 def draw_bands(axes: Axes, bands: Mapping[str, Band]) -> list[Line2D]:
     """Draw a line and a band for each selector; returns the lines."""
-    lines = []
-    for selector, curve in bands.items():
-        style = style_of(selector)
-        look: dict[str, Any] = {"linewidth": 0, "zorder": style.zorder - 2}
-        axes.fill_between(curve.x, curve.low, curve.high, color=style.color, alpha=0.18, **look)
-        look = {"linewidth": style.width, "zorder": style.zorder}
-        lines += axes.plot(curve.x, curve.mean, color=style.color, linestyle=style.line, **look)
-    return lines
+    return [draw_band(axes, selector, curve) for selector, curve in bands.items()]
 
 
 def bands_of(runs: pd.DataFrame, column: str) -> dict[str, Band]:

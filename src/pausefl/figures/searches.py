@@ -145,11 +145,11 @@ def draw_costs(times: pd.DataFrame, title: str) -> Figure:
     """
     columns = [column for column in _TIMES if times[column].notna().any()]
     selectors = in_legend_order(times["selector"])
+    shown = times.assign(iteration_s=1e9 * times["iteration_s"])  # in nanoseconds
     with theme():
         figure, grid = _panels(title, (1, len(columns)), 2.9, sharex=True)
         for axes, column in zip(grid.flat, columns, strict=True):
             label, guides = _TIMES[column]
-            shown = times.assign(iteration_s=1e9 * times["iteration_s"])
             lines = [_draw_times(axes, shown[shown["selector"] == name], column) for name in selectors]
             axes.set(xscale="log", xlabel="Users K", ylabel=label)
             if guides:
@@ -158,7 +158,7 @@ def draw_costs(times: pd.DataFrame, title: str) -> Figure:
                 axes.set_ylim(bottom=0)
             axes.minorticks_off()
             for law, slope in guides.items():
-                _guide(axes, times, column, law, slope)
+                _guide(axes, shown, column, law, slope)
         labels = [style_of(name).label for name in selectors]
         figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
     return figure

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from pausefl.config import Scenario
 from pausefl.history import History
-from pausefl.rewards import REWARDS, AverageReward, Reward, penalty_range
+from pausefl.rewards import AverageReward, Reward, make_reward, penalty_range
 from pausefl.selectors.search import Objective, Search
 
 Floats = NDArray[np.float64]
@@ -231,7 +231,7 @@ class Annealer(Search):
         assert settings.n_iterations is not None
         assert settings.temperature_divisor is not None
         return cls(
-            REWARDS[scenario.reward.name].build(scenario.reward),
+            make_reward(scenario.reward),
             settings.exploitation,
             settings.n_iterations,
             settings.temperature_divisor,

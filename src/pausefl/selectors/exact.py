@@ -24,7 +24,7 @@ from pausefl.config import Scenario
 from pausefl.errors import ConfigError
 from pausefl.history import History
 from pausefl.latency import expected_speeds
-from pausefl.rewards import Reward
+from pausefl.rewards import Reward, make_reward
 from pausefl.selectors.search import Objective, Search
 
 Floats = NDArray[np.float64]
@@ -192,7 +192,7 @@ class Genie(Pause):
     @classmethod
     def build(cls, scenario: Scenario) -> Genie:
         """With the scenario's reward and true speeds."""
-        return cls(Pause.build(scenario).reward, expected_speeds(scenario.network))
+        return cls(make_reward(scenario.reward), expected_speeds(scenario.network))
 
     def bound(self, history: History) -> Floats:
         """The true speeds (K,), whatever was seen."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pausefl.config import Scenario
 from pausefl.errors import PauseflError
 from pausefl.history import History
-from pausefl.rewards import REWARDS, Reward, confidence_bound, total_penalty
+from pausefl.rewards import Reward, confidence_bound, make_reward, total_penalty
 from pausefl.selectors.base import Selector
 
 Floats = NDArray[np.float64]
@@ -131,7 +131,7 @@ class Search(Selector):
     @classmethod
     def build(cls, scenario: Scenario) -> Self:
         """With the scenario's reward."""
-        return cls(REWARDS[scenario.reward.name].build(scenario.reward), scenario.selection.exploitation)
+        return cls(make_reward(scenario.reward), scenario.selection.exploitation)
 
     def bound(self, history: History) -> Floats:
         """Speed index (K,) of all users."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -33,8 +34,9 @@ class UserAdam:
     ) -> None:
         self.learning_rate = learning_rate
         self.persist = persist
-        self.first = torch.zeros(n_users, n_trainable, device=device)
-        self.second = torch.zeros(n_users, n_trainable, device=device)
+        # NumPy's zeros, unlike PyTorch's, take memory where they are first written.
+        shape, dtype = (n_users, n_trainable), torch.empty(0).numpy().dtype
+        self.first, self.second = (torch.from_numpy(np.zeros(shape, dtype)).to(device) for _ in range(2))
         self.steps = torch.zeros(n_users, device=device)
 
     def begin(self, users: list[int]) -> None:
