@@ -17,15 +17,27 @@ from pathlib import Path
 
 from pausefl.config import Scenario, load_config, read_yaml
 
+#: Stages of a round, as a job's summary names them.
+STAGES = ("selection", "training", "noise", "evaluation")
+
 
 @dataclass(frozen=True)
 class Measurement:
-    """One job: wall-clock seconds from start to exit, seconds of its rounds, peak memory."""
+    """One job: wall-clock seconds from start to exit, seconds of each stage of its rounds, peak memory."""
 
     wall_s: float
-    rounds_s: float
+    stages_s: dict[str, float]
     n_rounds: int
     peak_mb: float
+
+    @property
+    def rounds_s(self) -> float:
+        """Seconds of all rounds."""
+        return sum(self.stages_s.values())
+
+    def ms_a_round(self) -> list[float]:
+        """Milliseconds a round of each stage."""
+        return [1e3 * seconds / self.n_rounds for seconds in self.stages_s.values()]
 
     def whole_job_s(self, n_rounds: int) -> float:
         """Seconds of a job of ``n_rounds``: the overhead once, the rounds in proportion."""
@@ -48,7 +60,7 @@ def measure(scenario: Scenario, selector: str, arguments: argparse.Namespace) ->
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         wall = time.perf_counter() - start
         summary = json.loads((Path(out) / "summary.json").read_text("utf-8"))
-    stages = sum(seconds for stage, seconds in summary["timings_s"].items() if stage != "total")
+    stages = {stage: summary["timings_s"][stage] for stage in STAGES}
     return Measurement(wall, stages, n_rounds, summary["peak_memory_bytes"] / 1e6)
 
 
@@ -68,16 +80,18 @@ def main() -> None:
     for row in config.experiments:
         if arguments.scenario in (None, row.scenario):
             seeds[row.scenario, row.selector] = seeds.get((row.scenario, row.selector), 0) + 1
-    print("| scenario | selector | measured (s) | rounds | ms a round | job (s) | seeds (core-h) | MB |")
-    print("| :-- | :-- | --: | --: | --: | --: | --: | --: |")
+    columns = [*STAGES, "a round (ms)", "besides (s)", "job (s)", "seeds (core-h)", "MB"]
+    print(f"| scenario | selector | rounds | {' | '.join(columns)} |")
+    print("| :-- | :-- |" + 10 * " --: |")
     total = 0.0
     for (name, selector), n_seeds in seeds.items():
         scenario = config.scenarios[name]
         m = measure(scenario, selector, arguments)
         job = m.whole_job_s(scenario.training.n_rounds)
         total += job * n_seeds / 3600
+        parts = " | ".join(f"{ms:.1f}" for ms in [*m.ms_a_round(), sum(m.ms_a_round())])
         print(
-            f"| {name} | {selector} | {m.wall_s:.1f} | {m.n_rounds} | {1e3 * m.rounds_s / m.n_rounds:.1f}"
+            f"| {name} | {selector} | {m.n_rounds} | {parts} | {m.wall_s - m.rounds_s:.1f}"
             f" | {job:.0f} | {job * n_seeds / 3600:.2f} | {m.peak_mb:.0f} |",
             flush=True,
         )

@@ -114,6 +114,8 @@ class TrainingSettings:
     max_batches: int
     learning_rate: float
     optimizer_state: str
+    evaluate_every: int = 1
+    precision: str = "float32"
 
 
 @dataclass(frozen=True)

@@ -107,8 +107,7 @@ def cnn_bsfl(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Modu
     """Two convolution blocks and two dense layers (BSFL, VI; sizes: deviation D63).
 
     A block is a 3 x 3 convolution without padding, ReLU, 2 x 2 max pooling: 225,034 parameters on
-    Fashion-MNIST, 315,722 on CIFAR-10. Dropout follows the flattening, where its draws are in an order that
-    does not depend on how images lie in memory, and the hidden dense layer.
+    Fashion-MNIST, 315,722 on CIFAR-10. Dropout follows the flattening and the hidden dense layer.
     """
     channels, height, width = _image_shape(input_shape, "cnn_bsfl", smallest=10)
     layers: list[nn.Module] = []

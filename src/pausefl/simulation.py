@@ -21,7 +21,7 @@ from pausefl.registry import SELECTORS
 from pausefl.rewards import draw_clusters, make_reward
 from pausefl.selectors import make_selector
 from pausefl.streams import Streams
-from pausefl.training.engine import Trainer
+from pausefl.training.engine import Scores, Trainer
 from pausefl.training.flat import Layout
 
 Users = NDArray[np.int64]
@@ -62,7 +62,8 @@ class Result:
     seconds
         Wall-clock time by stage.
     diverged_round
-        First round after which the global model was not finite; None if it always was.
+        First round after which the global model, or its outputs on the test split, were not finite; None if
+        they always were.
     """
 
     rounds: pd.DataFrame
@@ -113,6 +114,7 @@ class Simulation:
         clusters = None
         if scenario.reward.n_clusters is not None:
             clusters = draw_clusters(network.n_users, scenario.reward.n_clusters, streams)
+        self.evaluate_every = scenario.training.evaluate_every
         self.history = History.empty(
             partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
         )
@@ -135,9 +137,8 @@ class Simulation:
     def run(self, n_rounds: int, on_round: Callable[[int], None] = lambda t: None) -> Result:
         """Run what is left of ``n_rounds`` rounds; ``on_round`` is called with t after each."""
         for t in range(len(self.rows) + 1, n_rounds + 1):
-            self.rows.append(self._round(t))
-            if self.diverged_round is None and not np.isfinite(self.theta).all():
-                self.diverged_round = t
+            due = t in (1, n_rounds) or t % self.evaluate_every == 0
+            self.rows.append(self._round(t, due))
             on_round(t)
         return Result(pd.DataFrame(self.rows), self.ledger.table(), self.watch.seconds, self.diverged_round)
 
@@ -183,7 +184,7 @@ class Simulation:
         self.watch.seconds = dict(zip(STAGES, loop["seconds"].tolist(), strict=True))
         self.diverged_round = int(loop["diverged_round"]) or None
 
-    def _round(self, t: int) -> dict[str, object]:
+    def _round(self, t: int, evaluate: bool = True) -> dict[str, object]:
         """One round of the loop; returns its row."""
         with self.watch.stage("selection"):
             drawn = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
@@ -195,7 +196,10 @@ class Simulation:
         reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
         regret = self._pseudo_regret(users, t)
         updates = np.empty((len(users), self.n_observed), np.float32) if self.n_observed else None
-        trained = self._train(users, self._weights(users, times), t, updates)
+        trained = {}
+        if self.trainer is not None:
+            train_loss = self._train(self.trainer, users, self._weights(users, times), t, updates)
+            trained = {"train_loss": train_loss, **self._evaluate(self.trainer, t, evaluate)}
         self.ledger.record(users)
         leakage = self.ledger.spent()
         feedback = Feedback(users, latency, self.ledger.privacy(), updates)
@@ -220,42 +224,59 @@ class Simulation:
         return np.asarray(size / size.sum())
 
     def _train(
-        self, users: Users, weights: NDArray[np.float64], t: int, updates: NDArray[np.float32] | None
-    ) -> dict[str, float]:
-        """Local training, protected release and aggregation (v2, eq. 2); empty without a trainer.
+        self,
+        trainer: Trainer,
+        users: Users,
+        weights: NDArray[np.float64],
+        t: int,
+        updates: NDArray[np.float32] | None,
+    ) -> float:
+        """Local training, protected release and aggregation (v2, eq. 2); returns the mean training loss.
 
         ``updates`` (n, d), unless None, is filled with the start of each user's released update.
         """
-        if self.trainer is None:
-            return {}
         place = {user: i for i, user in enumerate(users)}
         epsilon = self.ledger.next_epsilon(users)
         total, loss_sum, n_visited = np.zeros_like(self.theta), 0.0, 0
-        trained = self.trainer.train(self.theta, users, t)
+        trained = trainer.train(self.theta, users, t)
         while True:
             with self.watch.stage("training"):
                 local = next(trained, None)
             if local is None:
                 break
+            with self.watch.stage("noise"):  # on a GPU, while the users are still being trained
+                noise = [self._noise(epsilon[place[user]], int(user), t) for user in local.users]
+            with self.watch.stage("training"):
+                local_updates = local.updates
+                loss_sum += local.loss_sum
             with self.watch.stage("noise"):
-                for user, update in zip(local.users, local.updates, strict=True):
+                for user, update, added in zip(local.users, local_updates, noise, strict=True):
                     i = place[user]
-                    self._protect(update, epsilon[i], int(user), t)
+                    if self.mechanism is not None and added is not None:
+                        self.mechanism.release(update[: self.ledger.n_protected], added)
                     total += update * np.float32(weights[i])
                     if updates is not None:
                         updates[i] = update[: updates.shape[1]]
-            loss_sum += local.loss_sum
             n_visited += local.n_visited
         self.theta += total
-        with self.watch.stage("evaluation"):
-            accuracy, loss = self.trainer.evaluate(self.theta)
-        return {"train_loss": loss_sum / n_visited, "accuracy": accuracy, "loss": loss}
+        return loss_sum / n_visited
 
-    def _protect(self, update: Vector, epsilon: float, user: int, t: int) -> None:
-        """Clamp and noise what the mechanism protects of one update, in place."""
-        if self.mechanism is not None:
-            rng = self.streams.generator("noise", user=user, round=t)
-            self.mechanism.release(update[: self.ledger.n_protected], epsilon, rng)
+    def _evaluate(self, trainer: Trainer, t: int, due: bool) -> dict[str, float]:
+        """Accuracy and loss on the test split, not numbers where they are not ``due``."""
+        scores = Scores(np.nan, np.nan, diverged=False)
+        with self.watch.stage("evaluation"):
+            if due:
+                scores = trainer.evaluate(self.theta)
+            if self.diverged_round is None and (scores.diverged or not np.isfinite(self.theta).all()):
+                self.diverged_round = t
+        return {"accuracy": scores.accuracy, "loss": scores.loss}
+
+    def _noise(self, epsilon: float, user: int, t: int) -> Vector | None:
+        """Noise for what the mechanism protects of one update; None without privacy."""
+        if self.mechanism is None:
+            return None
+        rng = self.streams.generator("noise", user=user, round=t)
+        return self.mechanism.noise(self.ledger.n_protected, epsilon, rng)
 
     def _pseudo_regret(self, users: Users, t: int) -> float:
         """C^G of the genie's choice minus C^G of ours, on our history (v2, eq. 10; deviation D11).

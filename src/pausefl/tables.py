@@ -158,9 +158,8 @@ def _read_run(experiment: Experiment, folder: Path) -> tuple[pd.DataFrame, dict[
     """Rounds (with key columns) and summary of one run."""
     summary = _read_summary(experiment, folder / "summary.json")
     rounds = _read_rounds(folder / "rounds.parquet")
-    n_rounds, diverged = summary["n_rounds"], summary["diverged_round"]
-    complete = len(rounds) == n_rounds or (diverged is not None and 0 < len(rounds) <= n_rounds)
-    if not complete or rounds["round"].tolist() != list(range(1, len(rounds) + 1)):
+    n_rounds = summary["n_rounds"]
+    if rounds["round"].tolist() != list(range(1, n_rounds + 1)):
         raise PauseflError(
             f"{folder / 'rounds.parquet'} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"
         )
@@ -258,16 +257,10 @@ def smoothed(run: pd.DataFrame, column: str) -> tuple[NDArray[np.float64], NDArr
     return elapsed[evaluated], moving_average(values)[evaluated]
 
 
-def _final(run: pd.DataFrame, column: str, n_rounds: int) -> float:
-    """Last value of the moving average; NaN if there is none, or if evaluation stopped before the end.
-
-    It stops when the model diverges; the last good value would then pass for the final one.
-    """
-    evaluated = run.loc[run[column].notna(), "round"].to_numpy(dtype=np.int64)
-    gaps = np.diff(evaluated, prepend=0)
-    if not len(evaluated) or n_rounds - evaluated[-1] > gaps.max():
-        return math.nan
-    return float(smoothed(run, column)[1][-1])
+def _final(run: pd.DataFrame, column: str) -> float:
+    """Last value of the moving average; NaN if there is none."""
+    average = smoothed(run, column)[1]
+    return float(average[-1]) if len(average) else math.nan
 
 
 def target_accuracy(rounds: pd.DataFrame) -> float:
@@ -277,11 +270,10 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     average) among selectors whose leakage is finite, or among all if none is. NaN if no run has an accuracy:
     untrained ones, and regressions.
     """
-    n_rounds = int(rounds["round"].max())
     finals: dict[str, list[float]] = {}
     private: dict[str, bool] = {}
     for selector, _, run in runs_of(rounds):
-        finals.setdefault(selector, []).append(_final(run, "accuracy", n_rounds))
+        finals.setdefault(selector, []).append(_final(run, "accuracy"))
         private[selector] = private.get(selector, True) and bool(np.isfinite(run["leakage_max"]).all())
     eligible = [s for s in finals if private[s]] or list(finals)
     means = [float(np.mean(finals[s])) for s in eligible]
@@ -308,13 +300,13 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
     Returns
     -------
     pandas.DataFrame
-        ``scenario``, ``selector``, ``seed``; ``final_accuracy`` (mean of the last 10 rounds; NaN if
-        evaluation stopped before the end, as it does once a model diverges, and for a regression),
-        ``best_accuracy`` (best 10-round average), ``target_accuracy``; ``final_loss`` (like the final
-        accuracy); ``elapsed_s``, ``mean_round_s``, ``seconds_to_target`` in
-        simulated seconds (the last NaN if never reached); ``leakage_max`` (epsilon per coordinate
-        at the end); ``selection_ms_per_round``, ``wall_s``, ``peak_memory_mb`` (1 MB = 10^6 bytes) as
-        measured; ``diverged_round`` (missing if the run did not diverge).
+        ``scenario``, ``selector``, ``seed``; ``final_accuracy`` (mean of the last 10 rounds, chance level if
+        the model diverged before them; NaN for a regression), ``best_accuracy`` (best 10-round average),
+        ``target_accuracy``; ``final_loss`` (like the final accuracy; infinite after divergence);
+        ``elapsed_s``, ``mean_round_s``, ``seconds_to_target`` in simulated seconds (the last NaN if never
+        reached); ``leakage_max`` (epsilon per coordinate at the end); ``selection_ms_per_round``, ``wall_s``,
+        ``peak_memory_mb`` (1 MB = 10^6 bytes) as measured; ``diverged_round`` (missing if the run did not
+        diverge).
 
     Raises
     ------
@@ -346,9 +338,9 @@ def _summary_row(
         "scenario": experiment.scenario,
         "selector": experiment.selector,
         "seed": experiment.seed,
-        "final_accuracy": _final(run, "accuracy", summary["n_rounds"]),
+        "final_accuracy": _final(run, "accuracy"),
         "best_accuracy": float(accuracy.max()) if len(accuracy) else math.nan,
-        "final_loss": _final(run, "loss", summary["n_rounds"]),
+        "final_loss": _final(run, "loss"),
         "elapsed_s": elapsed,
         "mean_round_s": elapsed / len(run),
         "leakage_max": float(run["leakage_max"].iloc[-1]),
@@ -491,9 +483,10 @@ def _cells(row: pd.Series, labels: Mapping[str, str]) -> list[str]:
 
 
 def _accuracy(row: pd.Series) -> str:
-    if math.isnan(row["final_accuracy_mean"]) and row["n_diverged"]:
-        return f"diverged ({row['n_diverged']} of {row['n_seeds']} seeds)"
-    return _mean_sd(row, "final_accuracy", 1, scale=100)
+    accuracy = _mean_sd(row, "final_accuracy", 1, scale=100)
+    if row["n_diverged"]:
+        accuracy += f", diverged ({row['n_diverged']} of {row['n_seeds']} seeds)"
+    return accuracy
 
 
 def _time_to_target(row: pd.Series) -> str:

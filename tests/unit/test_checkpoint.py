@@ -358,10 +358,10 @@ def test_a_signal_stops_after_the_round_and_the_job_goes_on(
 ) -> None:
     observe = job_module.Simulation._round
 
-    def kill(self: Any, t: int) -> Any:
+    def kill(self: Any, t: int, evaluate: bool) -> Any:
         if t == 3:
             os.kill(os.getpid(), number)
-        return observe(self, t)
+        return observe(self, t, evaluate)
 
     monkeypatch.setattr(job_module.Simulation, "_round", kill)
     with pytest.raises(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +131,8 @@ def test_private_updates_are_clamped_and_noised_before_they_are_averaged(
     for user in users:
         update = local[user] - before
         stream = Streams(0).generator("noise", user=user, round=1)
-        CoordinateMechanism(demo.privacy.sensitivity).release(update, epsilon, stream)
+        mechanism = CoordinateMechanism(demo.privacy.sensitivity)
+        mechanism.release(update, mechanism.noise(len(update), epsilon, stream))
         expected += update * weights[user] / sum(weights.values())
     np.testing.assert_allclose(after, expected, atol=1e-6)
 
@@ -397,10 +398,20 @@ def test_a_model_that_is_no_longer_finite_is_reported_and_the_run_goes_on(
     result = simulate("fedavg_no_privacy", 4, scenario=scenario)
     assert result.diverged_round == 1
     assert len(result.rounds) == 4
-    assert result.rounds.loss.isna().all()
-    assert result.rounds.accuracy.between(0, 1).all()
+    assert (result.rounds.loss == np.inf).all()
+    np.testing.assert_allclose(result.rounds.accuracy, 0.1)  # chance, with ten classes
     assert simulate("fedavg_no_privacy", 4).diverged_round is None
     assert simulate("fedavg_no_privacy", 4, train=False).diverged_round is None
+
+
+@pytest.mark.parametrize(("every", "due"), [(1, range(1, 8)), (3, [1, 3, 6, 7]), (50, [1, 7])])
+def test_rounds_between_evaluations_have_no_scores_and_change_nothing_else(
+    simulate: Simulate, demo: Scenario, every: int, due: Iterable[int]
+) -> None:
+    expected = simulate("random", 7).rounds
+    found = simulate("random", 7, scenario=changed(demo, training={"evaluate_every": every})).rounds
+    expected.loc[~expected["round"].isin(due), ["accuracy", "loss"]] = np.nan
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_progress_is_reported_after_every_round(demo: Scenario, digits: Dataset, unequal: Partition) -> None:

@@ -184,19 +184,25 @@ def test_sparse_evaluation(write_run: WriteRun) -> None:
     assert run["seconds_to_target"] == 20.0
 
 
-def test_a_diverged_run_has_no_final_accuracy(write_run: WriteRun) -> None:
+def test_a_diverged_run_ends_at_chance_level_and_says_so(write_run: WriteRun) -> None:
     runs = dict(
         [
-            write_run("fedavg", 0, [0.6] * 8 + [math.nan] * 12, diverged_round=9),
-            write_run("fedavg", 1, [0.6] * 8, diverged_round=9),
+            write_run("fedavg", 0, [0.6] * 8 + [0.1] * 12, diverged_round=9),
+            write_run("fedavg", 1, [0.6] * 20),
             write_run("pause", 0, [0.5] * 20),
         ]
     )
     table = summary_of(runs)
-    assert table.loc[table["selector"] == "fedavg", "final_accuracy"].isna().all()
+    assert table.loc[table["selector"] == "fedavg", "final_accuracy"].tolist() == pytest.approx([0.1, 0.6])
     assert table["target_accuracy"].unique() == pytest.approx([0.45])
     text = tables.to_markdown(tables.across_seeds(table))
-    assert "diverged (2 of 2 seeds)" in text
+    assert "35.0 ± 35.4, diverged (1 of 2 seeds)" in text
+
+
+def test_runs_evaluated_seldom_have_a_final_accuracy(write_run: WriteRun) -> None:
+    accuracy = [0.2 if t in (1, 20) or t % 6 == 0 else math.nan for t in range(1, 21)]
+    table = summary_of(dict([write_run("pause", 0, accuracy)]))
+    assert table["final_accuracy"].item() == pytest.approx(0.2)
 
 
 def test_rounds_and_summaries_must_match(write_run: WriteRun) -> None:
@@ -283,10 +289,10 @@ def test_a_regression_has_a_loss_and_no_accuracy(write_run: WriteRun) -> None:
 def test_a_regression_that_diverged_says_so(write_run: WriteRun) -> None:
     experiment, folder = write_run("bsfl", 0, [math.nan] * 20, diverged_round=3)
     rounds = pd.read_parquet(folder / "rounds.parquet")
-    rounds.loc[3:, "loss"] = math.nan
+    rounds.loc[3:, "loss"] = math.inf
     rounds.to_parquet(folder / "rounds.parquet")
     table = summary_of({experiment: folder})
-    assert math.isnan(table["final_loss"].iloc[0])
+    assert table["final_loss"].iloc[0] == math.inf
     assert "diverged (1 of 1 seeds)" in tables.to_markdown(tables.across_seeds(table))
 
 

@@ -42,6 +42,14 @@ def _shares_norms(scenario: Scenario, kind: str) -> bool:
     return _private(scenario, kind) and convolutional and scenario.model.norm == "batch"
 
 
+def _half_precision(scenario: Scenario, kind: str) -> bool:
+    return kind != "partition" and scenario.training.precision == "bfloat16"
+
+
+def _evaluated_seldom(scenario: Scenario, kind: str) -> bool:
+    return kind in {"accuracy_vs_time", "loss_vs_time", "summary"} and scenario.training.evaluate_every > 1
+
+
 def _mnist_budget(scenario: Scenario, kind: str) -> bool:
     return _private(scenario, kind) and scenario.name in {"mnist_large_iid_r1", "mnist_large_iid_r1_v1"}
 
@@ -63,6 +71,8 @@ _DEVIATIONS: tuple[tuple[str, str, Callable[[Scenario, str], bool]], ...] = (
     ),
     ("D9", "batch normalisation layers are shared without clamp or noise, outside the budget", _shares_norms),
     ("D10", "the two versions of the paper differ in the MNIST budget; both are scenarios", _mnist_budget),
+    ("D67", "local training computes its products in bfloat16, half of float32's width", _half_precision),
+    ("D68", "the global model is not evaluated in every round", _evaluated_seldom),
 )
 
 

@@ -25,22 +25,26 @@ class CoordinateMechanism:
 
     sensitivity: float
 
-    def release(self, update: NDArray[np.float32], epsilon: float, rng: np.random.Generator) -> None:
-        """Clamp and noise a protected update in place.
+    def noise(self, n: int, epsilon: float, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Noise (n,) for one update.
 
         Parameters
         ----------
-        update
-            (d,) float32, the coordinates that are protected.
+        n
+            Number of coordinates that are protected.
         epsilon
             Budget of this participation, per coordinate.
         rng
             The noise stream of this user and round.
         """
+        return standard_laplace(n, rng) * np.float32(self.sensitivity / epsilon)
+
+    def release(self, update: NDArray[np.float32], noise: NDArray[np.float32]) -> None:
+        """Clamp an update (n,) and add its noise (n,), in place."""
         update[np.isnan(update)] = 0  # which would tell for certain that training diverged
         half = np.float32(self.sensitivity / 2)
         np.clip(update, -half, half, out=update)
-        update += standard_laplace(len(update), rng) * np.float32(self.sensitivity / epsilon)
+        update += noise
 
 
 def standard_laplace(n: int, rng: np.random.Generator) -> NDArray[np.float32]:

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.adam import adam
 
+#: Adam's constants (Kingma and Ba 2015, Algorithm 1) besides the step size.
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
+
 
 class UserAdam:
     """First and second moments and step counts of every user.
@@ -59,11 +62,11 @@ class UserAdam:
             capturable=False,
             differentiable=False,
             amsgrad=False,
-            beta1=0.9,
-            beta2=0.999,
+            beta1=BETA_1,
+            beta2=BETA_2,
             lr=self.learning_rate,
             weight_decay=0.0,
-            eps=1e-8,
+            eps=EPSILON,
             maximize=False,
         )
 

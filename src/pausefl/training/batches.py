@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.config import TrainingSettings
+
+
+@dataclass(frozen=True)
+class Participation:
+    """What a user does in a round.
+
+    Attributes
+    ----------
+    user
+        Its id.
+    batches
+        Positions in the training split of each mini-batch, in order.
+    dropout_seed
+        Seed of what dropout draws (deviation D66); None for a network without.
+    """
+
+    user: int
+    batches: list[NDArray[np.int64]]
+    dropout_seed: int | None = None
+
+    @property
+    def n_visited(self) -> int:
+        """Examples visited, in all mini-batches."""
+        return sum(map(len, self.batches))
 
 
 def plan_batches(

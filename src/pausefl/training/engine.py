@@ -1,42 +1,33 @@
 """The training engine: local training on every user of a round, and evaluation of the global model.
 
-Dense networks are trained several users at once (`StackedMlp`); any other module one user after another, in
-channels-last memory. Both give a user the same examples in the same order and the same optimiser. The loss is
-that of the data: cross-entropy for classes, mean squared error for regression. To the rest of the library a
-model is one flat float32 vector of NumPy: protected values, unprotected ones, running statistics (`Layout`).
+How users are trained, the model and the device decide (`pausefl.training.methods`); what they are trained on,
+the streams of the seed. To the rest of the library a model is one flat float32 vector of NumPy: protected
+values, unprotected ones, running statistics (`Layout`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import nn
 
 from pausefl.config import ModelSettings, TrainingSettings
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, suggest
-from pausefl.models import MODELS, Mlp, has_dropout, is_batch_norm
+from pausefl.models import MODELS, has_dropout, is_batch_norm
 from pausefl.streams import Streams
 from pausefl.training.adam import UserAdam
-from pausefl.training.batches import plan_batches
+from pausefl.training.batches import Participation, plan_batches
+from pausefl.training.dense import Dense
 from pausefl.training.flat import FlatModel, Layout
-from pausefl.training.stacked import StackedMlp
+from pausefl.training.methods import Grouped, LocalUpdates, Method, OneByOne, Vector, Workbench
 
-Vector = NDArray[np.float32]
-
-#: Users of one stack: their values, gradients and activations fit in a core's cache.
-_STACK = 16
-#: Activations of a convolutional network on this many images stay in a core's cache.
-_EVALUATION_BATCH = 100
 _DEVICES = ("auto", "cpu", "cuda")
 
 
@@ -50,6 +41,10 @@ def choose_device(name: str) -> torch.device:
         )
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda":
+        # Results are bit-identical from run to run, and float32 means float32.
+        torch.backends.cudnn.deterministic = True
+        torch.backends.cudnn.allow_tf32 = False
     return torch.device(name)
 
 
@@ -67,26 +62,23 @@ def model_layout(settings: ModelSettings, dataset: Dataset) -> Layout:
     return FlatModel(build_model(settings, dataset, Streams(0)), torch.device("cpu")).layout
 
 
-@dataclass(frozen=True)
-class LocalUpdates:
-    """Updates of some users of a round, before clamping and noise.
+class Scores(NamedTuple):
+    """What the global model does on the test split.
 
     Attributes
     ----------
-    users
-        (n,) user ids.
-    updates
-        (n, n_values) float32: local minus global model; may be overwritten.
-    loss_sum
-        Loss summed over all training examples visited.
-    n_visited
-        How many those were.
+    accuracy
+        In [0, 1]; an image on which an output is not finite counts as a guess, 1 / classes. NaN for
+        regression.
+    loss
+        Mean cross-entropy or squared error; infinite where it is not a number.
+    diverged
+        Whether any output is not finite.
     """
 
-    users: NDArray[np.int64]
-    updates: Vector
-    loss_sum: float
-    n_visited: int
+    accuracy: float
+    loss: float
+    diverged: bool
 
 
 class Trainer:
@@ -102,6 +94,8 @@ class Trainer:
         Streams of the experiment's seed: initial weights, the order of mini-batches, dropout.
     device
         Where to compute.
+    method
+        How to train; by default the fastest for the model and the device.
 
     Raises
     ------
@@ -117,21 +111,17 @@ class Trainer:
         partition: Partition,
         streams: Streams,
         device: torch.device,
+        method: type[Method] | None = None,
     ) -> None:
         self.training = training
         self.partition = partition
         self.streams = streams
-        self.device = device
-        self.flat = FlatModel(build_model(model, dataset, streams), device)
-        self.layout = self.flat.layout
-        self.initial: Vector = self.flat.values.cpu().numpy().copy()
-        module = self.flat.module
+        flat = FlatModel(build_model(model, dataset, streams), device)
+        self.layout: Layout = flat.layout
+        self.initial: Vector = flat.values.cpu().numpy().copy()
+        module = flat.module
         self._smallest_batch = 2 if any(is_batch_norm(m) for m in module.modules()) else 1
-        self._regression = dataset.n_classes == 0
         self._dropout = has_dropout(module)
-        self._stack: StackedMlp | None = None
-        if isinstance(module, Mlp) and not self._regression:
-            self._stack = StackedMlp(module.widths, _STACK, device)
         fewest = min(training.batch_size, int(partition.sizes.min()))
         if fewest < self._smallest_batch:
             raise ConfigError(
@@ -140,11 +130,9 @@ class Trainer:
             )
         n_users, persist = len(partition.users), training.optimizer_state == "persist"
         self._adam = UserAdam(n_users, self.layout.n_trainable, training.learning_rate, persist, device)
-        as_input = _features if self._regression else _pixels
-        self._train_x, self._test_x = (as_input(x, device) for x in (dataset.train_x, dataset.test_x))
-        self._train_y, self._test_y = (
-            torch.from_numpy(y).to(device) for y in (dataset.train_y, dataset.test_y)
-        )
+        self._bench = Workbench(flat, self._adam, dataset, training, device)
+        self._test_y = torch.from_numpy(dataset.test_y).to(device)
+        self._method = (method or fastest_method(self._bench))(self._bench)
 
     def train(self, theta: Vector, users: NDArray[np.int64], round: int) -> Iterator[LocalUpdates]:
         """Train each user from the global model, some users at a time.
@@ -158,18 +146,22 @@ class Trainer:
         round
             t, 1-based; with the user it fixes the order of mini-batches and the draws of dropout.
         """
-        plans = {int(user): self._plan(int(user), round) for user in users}
-        start = torch.from_numpy(theta).to(self.device)
-        if self._stack is None:
-            for user, batches in plans.items():
-                with self._dropout_stream(user, round):
-                    local = self._train_one(start, user, batches)
-                yield local
-            return
-        by_length = sorted(plans, key=lambda user: -len(plans[user]))
-        for first in range(0, len(by_length), _STACK):
-            stacked = by_length[first : first + _STACK]
-            yield self._train_stack(self._stack, start, stacked, [plans[user] for user in stacked])
+        part = [self._plan(int(user), round) for user in users]
+        for start in range(0, len(part), self._method.n_together):
+            yield self._method.train(theta, part[start : start + self._method.n_together])
+
+    def evaluate(self, theta: Vector) -> Scores:
+        """Apply a model to the test split."""
+        outputs, y = self._method.outputs(theta), self._test_y
+        finite = outputs.isfinite().all(1)
+        n, diverged = len(y), not bool(finite.all())
+        loss = float(self._bench.loss(outputs, y, reduction="sum")) / n
+        loss = math.inf if math.isnan(loss) else loss
+        if self._bench.regression:
+            return Scores(math.nan, loss, diverged)
+        n_correct = int(((outputs.argmax(1) == y) & finite).sum())
+        n_guessed = n - int(finite.sum())
+        return Scores((n_correct + n_guessed / outputs.shape[1]) / n, loss, diverged)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What the coming rounds depend on, to be written or copied before them; see `UserAdam.state`."""
@@ -179,104 +171,19 @@ class Trainer:
         """Go on from a `state`, which is emptied on the way; nobody must have been trained yet."""
         self._adam.restore(state)
 
-    def _plan(self, user: int, round: int) -> list[NDArray[np.int64]]:
-        """Mini-batches of a user, as positions in the training split."""
+    def _plan(self, user: int, round: int) -> Participation:
+        """What a user does in a round."""
         examples = self.partition.users[user]
         rng = self.streams.generator("batches", user=user, round=round)
-        return [examples[b] for b in plan_batches(len(examples), self.training, self._smallest_batch, rng)]
-
-    @contextmanager
-    def _dropout_stream(self, user: int, round: int) -> Iterator[None]:
-        """Make what dropout draws inside the ``with`` block a function of seed, user and round alone."""
-        if not self._dropout:
-            yield
-            return
-        seed = int(self.streams.generator("dropout", user=user, round=round).integers(2**63))
-        with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []):
-            torch.manual_seed(seed)
-            yield
-
-    def _loss(self, outputs: Tensor, y: Tensor, reduction: str = "mean") -> Tensor:
-        """Cross-entropy of logits (n, classes), or squared error of predictions (n, 1)."""
-        if self._regression:
-            return functional.mse_loss(outputs.squeeze(1), y, reduction=reduction)
-        return functional.cross_entropy(outputs, y, reduction=reduction)
-
-    def _train_one(self, start: Tensor, user: int, batches: list[NDArray[np.int64]]) -> LocalUpdates:
-        """Train one user with autograd."""
-        flat, loss_sum = self.flat, torch.zeros((), device=self.device)
-        flat.values.copy_(start)
-        flat.module.train()
-        trainable = flat.values[: self.layout.n_trainable]
-        self._adam.begin([user])
-        for batch in batches:
-            index = torch.from_numpy(batch).to(self.device)
-            loss = self._loss(flat.module(self._train_x[index]), self._train_y[index])
-            flat.gradient.zero_()
-            torch.autograd.backward(loss)
-            self._adam.step([user], [trainable], [flat.gradient])
-            loss_sum += loss.detach() * len(batch)
-        update = (flat.values - start).unsqueeze(0)
-        n_visited = sum(map(len, batches))
-        return LocalUpdates(np.array([user]), update.cpu().numpy(), float(loss_sum), n_visited)
-
-    @torch.no_grad()
-    def _train_stack(
-        self, stack: StackedMlp, start: Tensor, users: list[int], plans: list[list[NDArray[np.int64]]]
-    ) -> LocalUpdates:
-        """Train a stack of users together; those with fewer batches, which come last, drop out early."""
-        index, sizes = _pad(plans, self.training.batch_size)
-        index, sizes = index.to(self.device), sizes.to(self.device)
-        in_batch = torch.arange(index.shape[2], device=self.device) < sizes.unsqueeze(2)
-        weight = in_batch / sizes.clamp(min=1).unsqueeze(2)
-        values, gradients = list(stack.values), list(stack.gradients)
-        stack.values[: len(users)] = start
-        loss_sum = torch.zeros((), device=self.device)
-        self._adam.begin(users)
-        for step in range(index.shape[1]):
-            n = sum(len(plan) > step for plan in plans)
-            batch = index[:n, step]
-            x = self._train_x[batch].flatten(2)
-            loss = stack.backward(x, self._train_y[batch], weight[:n, step])
-            self._adam.step(users[:n], values[:n], gradients[:n])
-            loss_sum += (loss * in_batch[:n, step]).sum()
-        updates = stack.values[: len(users)] - start
-        return LocalUpdates(np.array(users), updates.cpu().numpy(), float(loss_sum), int(sizes.sum()))
-
-    @torch.no_grad()
-    def evaluate(self, theta: Vector) -> tuple[float, float]:
-        """Accuracy in [0, 1] and mean loss of a model on the test split; for regression accuracy is NaN."""
-        self.flat.values.copy_(torch.from_numpy(theta))
-        self.flat.module.eval()
-        n_correct, loss = 0, 0.0
-        for start in range(0, len(self._test_y), _EVALUATION_BATCH):
-            x = self._test_x[start : start + _EVALUATION_BATCH]
-            y = self._test_y[start : start + _EVALUATION_BATCH]
-            outputs = self.flat.module(x)
-            n_correct += int((outputs.argmax(1) == y).sum())
-            loss += float(self._loss(outputs, y, reduction="sum"))
-        accuracy = math.nan if self._regression else n_correct / len(self._test_y)
-        return accuracy, loss / len(self._test_y)
+        batches = plan_batches(len(examples), self.training, self._smallest_batch, rng)
+        seed = None
+        if self._dropout:
+            seed = int(self.streams.generator("dropout", user=user, round=round).integers(2**63))
+        return Participation(user, [examples[b] for b in batches], seed)
 
 
-def _pixels(images: NDArray[np.uint8], device: torch.device) -> Tensor:
-    """Images (n, channels, height, width) as float32 in [-1, 1], channels last: mean 0.5, std 0.5."""
-    scaled = torch.from_numpy(images.astype(np.float32)).to(device).div_(127.5).sub_(1.0)
-    return scaled.contiguous(memory_format=torch.channels_last)
-
-
-def _features(features: NDArray[np.float32], device: torch.device) -> Tensor:
-    """Features (n, p) as they are."""
-    return torch.from_numpy(features).to(device)
-
-
-def _pad(plans: list[list[NDArray[np.int64]]], batch_size: int) -> tuple[Tensor, Tensor]:
-    """Indices (users, steps, batch) padded with 0, and the size of each batch (users, steps), 0 for none."""
-    n_steps = max(map(len, plans))
-    index = np.zeros((len(plans), n_steps, batch_size), np.int64)
-    sizes = np.zeros((len(plans), n_steps), np.int64)
-    for u, plan in enumerate(plans):
-        for step, batch in enumerate(plan):
-            index[u, step, : len(batch)] = batch
-            sizes[u, step] = len(batch)
-    return torch.from_numpy(index), torch.from_numpy(sizes)
+def fastest_method(bench: Workbench) -> type[Method]:
+    """How to train a model on a device (docs/speed.md)."""
+    if bench.device.type == "cuda":
+        return Grouped
+    return Dense if Dense.applies(bench) else OneByOne

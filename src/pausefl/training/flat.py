@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -49,22 +50,50 @@ class FlatModel:
     def __init__(self, module: nn.Module, device: torch.device) -> None:
         self.module = module.to(device)
         batch_norms = [m for m in module.modules() if is_batch_norm(m)]
-        unprotected = [p for m in batch_norms for p in m.parameters()]
-        ids = {id(p) for p in unprotected}
-        protected = [p for p in module.parameters() if id(p) not in ids]
-        buffers = [b for b in module.buffers() if b.is_floating_point()]
-        sizes = [sum(t.numel() for t in group) for group in (protected, unprotected, buffers)]
+        ids = {id(p) for m in batch_norms for p in m.parameters()}
+        parameters = list(module.named_parameters())
+        protected = [(name, p) for name, p in parameters if id(p) not in ids]
+        unprotected = [(name, p) for name, p in parameters if id(p) in ids]
+        buffers = [(name, b) for name, b in module.named_buffers() if b.is_floating_point()]
+        sizes = [sum(t.numel() for _, t in group) for group in (protected, unprotected, buffers)]
         self.layout = Layout(sizes[0], sizes[0] + sizes[1], sum(sizes))
         self.values = torch.empty(self.layout.n_values, device=device)
         self.gradient = torch.zeros(self.layout.n_trainable, device=device)
-        offset = 0
-        for tensor in [*protected, *unprotected, *buffers]:
-            view = _view(self.values, offset, tensor)
-            view.copy_(tensor.data)
-            tensor.data = view
-            if isinstance(tensor, nn.Parameter):
-                tensor.grad = _view(self.gradient, offset, tensor)
-            offset += tensor.numel()
+        self._trainable: dict[str, Tensor] = dict([*protected, *unprotected])
+        self._buffers: dict[str, Tensor] = dict(buffers)
+        start = self.layout.n_trainable
+        for tensors, flat in (
+            (self._trainable, self.values[:start]),
+            (self._buffers, self.values[start:]),
+        ):
+            for tensor, window in zip(tensors.values(), _windows(flat, tensors), strict=True):
+                window.copy_(tensor.data)
+                tensor.data = window
+        for parameter, window in zip(
+            self._trainable.values(), _windows(self.gradient, self._trainable), strict=True
+        ):
+            parameter.grad = window
+
+    def trainable(self, values: Tensor) -> dict[str, Tensor]:
+        """Windows of another network's trainable ``values`` (n_trainable,), by the module's names of them."""
+        windows = (window.contiguous() for window in _windows(values, self._trainable))
+        return dict(zip(self._trainable, windows, strict=True))
+
+    def buffers(self, values: Tensor) -> dict[str, Tensor]:
+        """Copies of other networks' running statistics (n, n_buffers) by the module's names of them."""
+        sizes = [tensor.numel() for tensor in self._buffers.values()]
+        return {
+            name: part.reshape(len(values), *tensor.shape).clone()
+            for (name, tensor), part in zip(self._buffers.items(), torch.split(values, sizes, 1), strict=True)
+        }
+
+
+def _windows(flat: Tensor, tensors: dict[str, Tensor]) -> Iterator[Tensor]:
+    """Windows of ``flat``, one after another, in the shapes of ``tensors``."""
+    offset = 0
+    for tensor in tensors.values():
+        yield _view(flat, offset, tensor)
+        offset += tensor.numel()
 
 
 def _view(flat: Tensor, offset: int, like: Tensor) -> Tensor:

@@ -203,6 +203,13 @@ def test_exploding_loss_is_logarithmic(scenario: config.Scenario) -> None:
     assert axes_of(curves.draw("loss_vs_time", rounds, scenario)).get_yscale() == "log"
 
 
+def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config.Scenario) -> None:
+    rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 2, math.inf])
+    axes = axes_of(curves.draw("loss_vs_time", rounds, scenario))
+    assert np.isfinite(axes.get_ylim()).all()
+    assert axes.get_ylim()[1] < 3
+
+
 def test_a_regression_has_a_loss_to_draw_and_no_accuracy(scenario: config.Scenario) -> None:
     linear = dataclasses.replace(scenario, data=REGRESSION)
     rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])

@@ -21,7 +21,8 @@ NO_NOISE = 1e30
 def release(update: Vector, sensitivity: float, epsilon: float, seed: int = 0) -> Vector:
     released = update.copy()
     rng = Streams(seed).generator("noise", user=1, round=2)
-    CoordinateMechanism(sensitivity).release(released, epsilon, rng)
+    mechanism = CoordinateMechanism(sensitivity)
+    mechanism.release(released, mechanism.noise(len(update), epsilon, rng))
     return released
 
 
@@ -82,7 +83,8 @@ def test_no_outcome_is_more_than_e_to_the_epsilon_times_likelier_for_other_data(
 
 def test_only_the_part_handed_over_is_changed() -> None:
     update = np.arange(10, dtype=np.float32)
-    CoordinateMechanism(0.003).release(update[:6], 1.0, np.random.default_rng(0))
+    mechanism = CoordinateMechanism(0.003)
+    mechanism.release(update[:6], mechanism.noise(6, 1.0, np.random.default_rng(0)))
     np.testing.assert_array_equal(update[6:], [6, 7, 8, 9])
     assert (update[:6] != np.arange(6)).all()
 

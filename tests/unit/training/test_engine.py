@@ -18,7 +18,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.streams import Streams
-from pausefl.training import LocalUpdates, Trainer, choose_device, engine, model_layout
+from pausefl.training import LocalUpdates, Trainer, choose_device, model_layout
 from pausefl.training.batches import plan_batches
 from pausefl.training.engine import build_model
 from pausefl.training.flat import FlatModel
@@ -30,10 +30,8 @@ LINEAR = ModelSettings("linear", "none")
 
 
 @pytest.fixture
-def double_precision(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def double_precision() -> Iterator[None]:
     """Tell an error from rounding, which Adam's first steps amplify: the same code in double precision."""
-    single = engine._pixels
-    monkeypatch.setattr(engine, "_pixels", lambda *given: single(*given).double())
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(torch.float32)
@@ -200,23 +198,6 @@ def test_dropout_is_a_function_of_seed_user_and_round(model: ModelSettings, size
     np.testing.assert_array_equal(first[1], alone[1])
 
 
-@pytest.mark.parametrize("other", [{"user": 1}, {"round": 2}, {"seed": 1}], ids=str)
-def test_dropout_differs_between_users_rounds_and_seeds(other: dict[str, int]) -> None:
-    def draws(seed: int = 0, user: int = 0, round: int = 1) -> Any:
-        trainer = Trainer(BSFL, training(), images(40, 10), partition([20, 20]), Streams(seed), CPU)
-        with trainer._dropout_stream(user, round):
-            return torch.rand(8).numpy()
-
-    np.testing.assert_array_equal(draws(), draws())
-    assert not np.array_equal(draws(), draws(**other))
-
-
-def test_networks_without_dropout_draw_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer = Trainer(CNN, training(), images(40, 22), partition([40]), Streams(0), CPU)
-    monkeypatch.setattr(torch, "manual_seed", lambda _: pytest.fail("seeded"))
-    list(trainer.train(trainer.initial, np.array([0]), 1))
-
-
 def test_evaluation_is_without_dropout() -> None:
     trainer = Trainer(BSFL, training(), images(40, 10), partition([40]), Streams(0), CPU)
     (local,) = trainer.train(trainer.initial, np.array([0]), 1)
@@ -273,20 +254,42 @@ def test_the_loss_of_a_regression_is_the_mean_squared_error() -> None:
     data = regression(20, n_test=1201)
     trainer = Trainer(LINEAR, training(), data, partition([20]), Streams(0), CPU)
     theta = np.array([0.5, 1, -1, 2], np.float32)
-    accuracy, loss = trainer.evaluate(theta)
+    accuracy, loss, _ = trainer.evaluate(theta)
     errors = data.test_x.astype(np.float64) @ theta[:3] + theta[3] - data.test_y
     assert math.isnan(accuracy)
     assert loss == pytest.approx(np.mean(errors**2), rel=1e-5)
 
 
 @pytest.mark.parametrize("broken", [np.nan, np.inf])
-def test_a_model_that_diverged_is_evaluated_all_the_same(broken: float) -> None:
-    for model, data in ((LINEAR, regression(20)), (BSFL, images(20, 10))):
-        trainer = Trainer(model, training(), data, partition([20]), Streams(0), CPU)
-        theta = np.full_like(trainer.initial, broken)
-        assert not math.isfinite(trainer.evaluate(theta)[1])
-        (local,) = trainer.train(theta, np.array([0]), 1)
-        assert not np.isfinite(local.updates).all()
+@pytest.mark.parametrize("model", [LINEAR, FC, BSFL], ids=lambda m: m.name)
+def test_a_model_that_diverged_guesses_and_its_loss_is_infinite(model: ModelSettings, broken: float) -> None:
+    data = regression(20) if model is LINEAR else images(20, 10)
+    trainer = Trainer(model, training(), data, partition([20]), Streams(0), CPU)
+    accuracy, loss, diverged = trainer.evaluate(np.full_like(trainer.initial, broken))
+    assert (loss, diverged) == (math.inf, True)
+    if model is LINEAR:
+        assert math.isnan(accuracy)
+    else:
+        assert accuracy == 0.25  # of four classes
+    assert not trainer.evaluate(trainer.initial).diverged
+    (local,) = trainer.train(np.full_like(trainer.initial, broken), np.array([0]), 1)
+    assert not np.isfinite(local.updates).all()
+
+
+def test_only_images_without_a_finite_output_are_guessed() -> None:
+    x = np.full((3, 1, 1, 1), 255, np.uint8)
+    x[0] = 0
+    data = Dataset("pixel", x, np.zeros(3, np.int64), x, np.zeros(3, np.int64), 4, "made")
+    trainer = Trainer(FC, training(), data, partition([3]), Streams(0), CPU)
+    net = FlatModel(build_model(FC, data, Streams(0)), CPU)
+    net.values.zero_()
+    first, second, last = (m for m in net.module.modules() if isinstance(m, nn.Linear))
+    # White images pass three layers of 1e38 and overflow; black ones are clipped to 0 and class 0 wins.
+    first.weight.data[0, 0] = second.weight.data[0, 0] = last.weight.data[1, 0] = 1e38
+    last.bias.data[0] = 1
+    accuracy, _, diverged = trainer.evaluate(net.values.numpy())
+    assert accuracy == pytest.approx((1 + 2 * 0.25) / 3)
+    assert diverged
 
 
 def test_training_learns() -> None:
@@ -331,7 +334,7 @@ def test_accuracy_and_loss_are_those_of_scikit_learn(model: ModelSettings, n_tes
     with torch.no_grad():
         logits = net.eval()(torch.from_numpy(data.test_x).float() / 127.5 - 1)
     probability = logits.double().softmax(1).numpy()
-    accuracy, loss = trainer.evaluate(theta)
+    accuracy, loss, _ = trainer.evaluate(theta)
     assert accuracy == pytest.approx(
         metrics.accuracy_score(data.test_y, probability.argmax(1)), abs=1.5 / n_test
     )
