@@ -27,7 +27,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from pausefl.config import ModelSettings, Scenario, TrainingSettings, load_config, read_yaml
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
-from pausefl.privacy import CoordinateMechanism
+from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
 from pausefl.streams import Streams
 from pausefl.training import Trainer
 from pausefl.training.engine import build_model
@@ -195,14 +195,14 @@ def our_round(scenario: Scenario, barrier: object, seconds: object) -> None:
     """Add the seconds of a round of the engine, noise and evaluation included, on one core."""
     torch.set_num_threads(1)
     trainer = engine(scenario.model, images(), scenario.network.n_users)
-    mechanism, streams = CoordinateMechanism(0.012), Streams(0)
+    sampler = SimulatedSampler(Streams(0))
+    protection = Protection(CoordinateMechanism(0.012), sampler, trainer.layout.n_protected)
 
     def a_round(t: int) -> None:
         total = np.zeros_like(trainer.initial)
         for local in trainer.train(trainer.initial, np.arange(scenario.network.n_selected), t):
-            for update in local.updates:
-                noise = mechanism.noise(trainer.layout.n_protected, 1.0, streams.generator("noise", round=t))
-                mechanism.release(update[: trainer.layout.n_protected], noise)
+            for user, update in zip(local.users.tolist(), local.updates, strict=True):
+                protection.release(update, protection.noise(1.0, user, t), 1.0, user, t)
                 total += update / np.float32(scenario.network.n_selected)
         trainer.evaluate(trainer.initial + total)
 

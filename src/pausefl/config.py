@@ -10,6 +10,7 @@ only runs jobs may lack it, and then a scenario is checked for unknown keys and 
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -80,11 +81,17 @@ class RewardSettings:
 
 @dataclass(frozen=True)
 class PrivacySettings:
-    """Per-coordinate budget, its geometric decay over participations, and the sensitivity."""
+    """A user's budget, how it is spread over participations, and what it is spent on."""
 
     epsilon_total: float
-    decay: float
-    sensitivity: float
+    decay: float | None = None
+    sensitivity: float | None = None
+    mechanism: str = "coordinate"
+    clip_norm: float | None = None
+    schedule: str = "geometric"
+    n_participations: int | None = None
+    budgets: tuple[float, ...] | None = None
+    sampler: str = "simulated"
 
 
 @dataclass(frozen=True)
@@ -188,6 +195,41 @@ class Config:
     studies: Path | None
 
 
+#: The key of a privacy section that only one mechanism or schedule has.
+_PRIVACY_KEYS = {
+    "mechanism": {"coordinate": "sensitivity", "vector": "clip_norm"},
+    "schedule": {"geometric": "decay", "uniform": "n_participations", "listed": "budgets"},
+}
+
+
+def _privacy_contradictions(privacy: PrivacySettings) -> Iterable[str]:
+    """What is wrong with a privacy section beyond its schema."""
+    for part, keys in _PRIVACY_KEYS.items():
+        chosen = getattr(privacy, part)
+        for choice, key in keys.items():
+            given = getattr(privacy, key) is not None
+            if choice == chosen and not given:
+                yield f"privacy.{part} '{chosen}' needs privacy.{key}"
+            if choice != chosen and given:
+                yield f"privacy.{key} is for {part} '{choice}', and privacy.{part} is '{chosen}'"
+    for key in ("epsilon_total", "decay", "sensitivity", "clip_norm", "n_participations"):
+        value = getattr(privacy, key)
+        if value is not None and value <= 0:
+            yield f"privacy.{key} = {value} must be positive"
+    budgets, total = privacy.budgets, privacy.epsilon_total
+    if budgets is None:
+        return
+    if not budgets or min(budgets) <= 0:
+        yield "privacy.budgets must be positive numbers, one a participation"
+    elif budgets[0] > total:
+        yield (
+            f"privacy.budgets: the first participation needs {budgets[0]}, more than the whole budget"
+            f" epsilon_total = {total}: nobody could take part even once"
+        )
+    elif math.fsum(budgets) > total * (1 + 1e-12):
+        yield f"privacy.budgets sum to {math.fsum(budgets):.12g}, more than epsilon_total = {total}"
+
+
 def _contradictions(s: Scenario) -> Iterable[str]:
     """Relations between keys that a JSON schema cannot express, phrased for the user."""
     n_users, n_selected = s.network.n_users, s.network.n_selected
@@ -204,12 +246,7 @@ def _contradictions(s: Scenario) -> Iterable[str]:
     if s.reward.beta <= 1:
         yield f"reward.beta = {s.reward.beta} must exceed 1"
     if s.privacy is not None:
-        if s.privacy.epsilon_total <= 0:
-            yield f"privacy.epsilon_total = {s.privacy.epsilon_total} must be positive"
-        if s.privacy.decay <= 0:
-            yield f"privacy.decay = {s.privacy.decay} must be positive"
-        if s.privacy.sensitivity <= 0:
-            yield f"privacy.sensitivity = {s.privacy.sensitivity} must be positive"
+        yield from _privacy_contradictions(s.privacy)
     network = s.network
     means = (
         network.latency_floor,

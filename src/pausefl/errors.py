@@ -18,6 +18,10 @@ class DataError(PauseflError):
     """A data file is missing, truncated, corrupt, or too small for what is asked of it."""
 
 
+class PrivacyError(PauseflError):
+    """Something that must not leave a user was about to."""
+
+
 class StoppedError(PauseflError):
     """A job was asked to stop, and can be gone on with."""
 

@@ -188,6 +188,10 @@ def _summary(
         "n_threads": job.n_threads,
         "dataset_origin": dataset.origin,
         "diverged_round": result.diverged_round,
+        "refused_updates": {
+            "n": len(result.refused),
+            "first": [{"round": t, "user": user} for t, user in result.refused[:10]],
+        },
         "resumed_from_rounds": checkpoint.resumed_from,
         "code_hash": identity["code"],
         "versions": identity["versions"],

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from pausefl.config import Scenario
 from pausefl.data.partition import Partition
+from pausefl.errors import PrivacyError
 from pausefl.history import Feedback, History
 from pausefl.latency import LatencyLaw, expected_speeds
-from pausefl.privacy import CoordinateMechanism, GeometricSchedule, Ledger
+from pausefl.privacy import Ledger, Protection, make_mechanism, make_sampler, make_schedule
+from pausefl.privacy.samplers import Noise
 from pausefl.registry import SELECTORS
 from pausefl.rewards import draw_clusters, make_reward
 from pausefl.selectors import make_selector
@@ -64,12 +66,15 @@ class Result:
     diverged_round
         First round after which the global model, or its outputs on the test split, were not finite; None if
         they always were.
+    refused
+        (round, user) of the updates that were not finite, nothing of which was released.
     """
 
     rounds: pd.DataFrame
     ledger: pd.DataFrame
     seconds: dict[str, float]
     diverged_round: int | None
+    refused: list[tuple[int, int]]
 
 
 class Simulation:
@@ -122,13 +127,17 @@ class Simulation:
         self.speeds = expected_speeds(network) if genie else None
         # The weights that a selector may see of an update: all but the normalisation layers.
         self.n_observed = layout.n_protected if info.needs_updates else 0
-        self.mechanism = schedule = None
-        n_protected = 0
-        if privacy is not None and info.private:
-            self.mechanism = CoordinateMechanism(privacy.sensitivity)
-            schedule = GeometricSchedule(privacy.epsilon_total, privacy.decay)
+        self.protection: Protection | None = None
+        if privacy is None or not info.private:
+            self.ledger = Ledger(network.n_users, 0, layout.n_values, None)
+        else:
+            mechanism, sampler = make_mechanism(privacy), make_sampler(privacy, streams)
             n_protected = layout.n_protected
-        self.ledger = Ledger(network.n_users, n_protected, layout.n_values - n_protected, schedule)
+            self.protection = Protection(mechanism, sampler, n_protected)
+            n_unprotected = layout.n_values - n_protected
+            schedule = make_schedule(privacy)
+            self.ledger = Ledger(network.n_users, n_protected, n_unprotected, schedule, mechanism)
+        self.refused: list[tuple[int, int]] = []
         self.watch = Stopwatch()
         self.theta = trainer.initial.copy() if trainer is not None else np.empty(0, np.float32)
         self.rows: list[dict[str, object]] = []
@@ -140,7 +149,8 @@ class Simulation:
             due = t in (1, n_rounds) or t % self.evaluate_every == 0
             self.rows.append(self._round(t, due))
             on_round(t)
-        return Result(pd.DataFrame(self.rows), self.ledger.table(), self.watch.seconds, self.diverged_round)
+        rounds, seconds = pd.DataFrame(self.rows), self.watch.seconds
+        return Result(rounds, self.ledger.table(), seconds, self.diverged_round, self.refused)
 
     def state(self) -> State:
         """All that the coming rounds and the tables depend on, between two rounds.
@@ -153,7 +163,10 @@ class Simulation:
             "selector": self.select.state(),
             "trainer": self.trainer.state() if self.trainer is not None else {},
             "rows": _columns(self.rows),
-            "ledger": {"participations": self.ledger.participations.copy()},
+            "ledger": {
+                "participations": self.ledger.participations.copy(),
+                "refused": np.array(self.refused, np.int64).reshape(-1, 2),
+            },
             "loop": {
                 "theta": self.theta.copy(),
                 "elapsed": np.array(self.elapsed),
@@ -177,7 +190,8 @@ class Simulation:
         if self.trainer is not None:
             self.trainer.restore(parts["trainer"])
         self.rows = _rows(parts["rows"])
-        self.ledger.participations = parts["ledger"]["participations"].copy()
+        self.ledger.restore(parts["ledger"]["participations"])
+        self.refused = [(int(t), int(user)) for t, user in parts["ledger"]["refused"]]
         loop = parts["loop"]
         self.theta = loop["theta"].copy()
         self.elapsed = float(loop["elapsed"])
@@ -187,20 +201,23 @@ class Simulation:
     def _round(self, t: int, evaluate: bool = True) -> dict[str, object]:
         """One round of the loop; returns its row."""
         with self.watch.stage("selection"):
-            drawn = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
-        users, times = np.unique(drawn, return_counts=True)
+            drawn = self._select(t)
+            users, times = np.unique(drawn, return_counts=True)
+            epsilon = self.ledger.spend(users)
         latency = self.latency_law.draw(t)[users]
-        round_latency = min(float(latency.max()), self.round_latency_max)
-        round_latency += self.reward.delay(self.history, users)
+        round_latency, reward = 0.0, np.nan  # of a round without anyone, once all budgets are spent
+        if len(users):
+            round_latency = min(float(latency.max()), self.round_latency_max)
+            round_latency += self.reward.delay(self.history, users)
+            reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
         self.elapsed += round_latency
-        reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
         regret = self._pseudo_regret(users, t)
         updates = np.empty((len(users), self.n_observed), np.float32) if self.n_observed else None
         trained = {}
         if self.trainer is not None:
-            train_loss = self._train(self.trainer, users, self._weights(users, times), t, updates)
+            weights = self._weights(users, times)
+            train_loss = self._train(self.trainer, users, weights, epsilon, t, updates)
             trained = {"train_loss": train_loss, **self._evaluate(self.trainer, t, evaluate)}
-        self.ledger.record(users)
         leakage = self.ledger.spent()
         feedback = Feedback(users, latency, self.ledger.privacy(), updates)
         with self.watch.stage("selection"):
@@ -218,25 +235,38 @@ class Simulation:
             **trained,
         }
 
+    def _select(self, t: int) -> Users:
+        """The selector's choice among the users with budget left; all of these where they are less than m.
+
+        Whatever a selector says, nobody without budget passes.
+        """
+        may_take_part = self.ledger.may_take_part()
+        if np.count_nonzero(may_take_part) < self.history.n_selected:
+            return np.flatnonzero(may_take_part)
+        self.history.available = may_take_part
+        drawn = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
+        return drawn[may_take_part[drawn]]
+
     def _weights(self, users: Users, times: Users) -> NDArray[np.float64]:
         """Weights (n,) of the updates: shares of the selected data (v2, eq. 2), or of the draws."""
         size = times if self.uniform_weights else self.history.data_size[users]
-        return np.asarray(size / size.sum())
+        return np.asarray(size / max(size.sum(), 1))
 
     def _train(
         self,
         trainer: Trainer,
         users: Users,
         weights: NDArray[np.float64],
+        epsilon: NDArray[np.float64],
         t: int,
         updates: NDArray[np.float32] | None,
     ) -> float:
         """Local training, protected release and aggregation (v2, eq. 2); returns the mean training loss.
 
-        ``updates`` (n, d), unless None, is filled with the start of each user's released update.
+        ``epsilon`` (n,) are the budgets of this participation. ``updates`` (n, d), unless None, is filled
+        with the start of each user's released update.
         """
         place = {user: i for i, user in enumerate(users)}
-        epsilon = self.ledger.next_epsilon(users)
         total, loss_sum, n_visited = np.zeros_like(self.theta), 0.0, 0
         trained = trainer.train(self.theta, users, t)
         while True:
@@ -252,14 +282,13 @@ class Simulation:
             with self.watch.stage("noise"):
                 for user, update, added in zip(local.users, local_updates, noise, strict=True):
                     i = place[user]
-                    if self.mechanism is not None and added is not None:
-                        self.mechanism.release(update[: self.ledger.n_protected], added)
+                    self._protect(update, added, epsilon[i], int(user), t)
                     total += update * np.float32(weights[i])
                     if updates is not None:
                         updates[i] = update[: updates.shape[1]]
             n_visited += local.n_visited
         self.theta += total
-        return loss_sum / n_visited
+        return loss_sum / n_visited if n_visited else np.nan
 
     def _evaluate(self, trainer: Trainer, t: int, due: bool) -> dict[str, float]:
         """Accuracy and loss on the test split, not numbers where they are not ``due``."""
@@ -271,12 +300,24 @@ class Simulation:
                 self.diverged_round = t
         return {"accuracy": scores.accuracy, "loss": scores.loss}
 
-    def _noise(self, epsilon: float, user: int, t: int) -> Vector | None:
-        """Noise for what the mechanism protects of one update; None without privacy."""
-        if self.mechanism is None:
-            return None
-        rng = self.streams.generator("noise", user=user, round=t)
-        return self.mechanism.noise(self.ledger.n_protected, epsilon, rng)
+    def _noise(self, epsilon: float, user: int, t: int) -> Noise | None:
+        """Noise for one update; None without privacy."""
+        return None if self.protection is None else self.protection.noise(epsilon, user, t)
+
+    def _protect(self, update: Vector, noise: Noise | None, epsilon: float, user: int, t: int) -> None:
+        """Turn an update into what leaves its user, in place.
+
+        In place of an update that is refused, one of zeros is released, with the noise of any other: that it
+        was refused does not show.
+        """
+        if self.protection is None or noise is None:
+            return
+        try:
+            self.protection.release(update, noise, epsilon, user, t)
+        except PrivacyError:
+            self.refused.append((t, user))
+            update[:] = 0
+            self.protection.release(update, noise, epsilon, user, t)
 
     def _pseudo_regret(self, users: Users, t: int) -> float:
         """C^G of the genie's choice minus C^G of ours, on our history (v2, eq. 10; deviation D11).

@@ -36,5 +36,13 @@ class Streams:
         user, round
             Indices of the stream within its purpose; 0 where they do not apply.
         """
+        return np.random.Generator(np.random.Philox(self._sequence(purpose, user, round)))
+
+    def key(self, purpose: str) -> tuple[int, int]:
+        """Two words of 32 bits for (seed, purpose), for a generator that counts users and rounds itself."""
+        first, second = self._sequence(purpose, 0, 0).generate_state(2, np.uint32)
+        return int(first), int(second)
+
+    def _sequence(self, purpose: str, user: int, round: int) -> np.random.SeedSequence:
         key = (zlib.crc32(purpose.encode()), user, round)
-        return np.random.Generator(np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=key)))
+        return np.random.SeedSequence(self.seed, spawn_key=key)

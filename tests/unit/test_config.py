@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 import re
 import sys
 import types
@@ -317,6 +318,47 @@ def test_a_machine_without_the_validator_still_refuses(
     monkeypatch.setitem(sys.modules, "jsonschema", None)
     with pytest.raises(ConfigError, match=re.escape(message)):
         scenario_from_dict(changed(changes))
+
+
+LISTED = {"privacy.schedule": "listed", "privacy.decay": None}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"privacy.sensitivity": None}, "privacy.mechanism 'coordinate' needs privacy.sensitivity"),
+        ({"privacy.mechanism": "vector", "privacy.clip_norm": 1}, "privacy.sensitivity is for mechanism"),
+        ({"privacy.clip_norm": 1}, "privacy.clip_norm is for mechanism 'vector', and privacy.mechanism is"),
+        ({"privacy.decay": None}, "privacy.schedule 'geometric' needs privacy.decay"),
+        ({"privacy.schedule": "uniform", "privacy.n_participations": 9}, "privacy.decay is for schedule"),
+        (
+            {**LISTED, "privacy.budgets": [30, 9, 2]},
+            "privacy.budgets sum to 41, more than epsilon_total = 40",
+        ),
+        ({**LISTED, "privacy.budgets": [41]}, "nobody could take part even once"),
+        ({**LISTED, "privacy.budgets": []}, "privacy.budgets"),
+        ({**LISTED, "privacy.budgets": [1, 0]}, "privacy.budgets"),
+        ({**LISTED}, "privacy.schedule 'listed' needs privacy.budgets"),
+    ],
+)
+def test_privacy_that_does_not_fit_together_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        scenario_from_dict(changed(changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"privacy.mechanism": "vector", "privacy.sensitivity": None, "privacy.clip_norm": 0.5},
+        {"privacy.schedule": "uniform", "privacy.decay": None, "privacy.n_participations": 9},
+        {**LISTED, "privacy.budgets": [30.5, 9.5]},
+        {"privacy.sampler": "secure"},
+    ],
+    ids=["vector", "uniform", "listed", "secure"],
+)
+def test_other_kinds_of_privacy_are_read_and_written_the_same(changes: dict[str, Any]) -> None:
+    scenario = scenario_from_dict(changed(changes))
+    assert scenario_from_dict(json.loads(json.dumps(scenario.as_dict()))) == scenario
 
 
 def test_whole_numbers_may_be_written_with_a_point() -> None:

@@ -57,7 +57,7 @@ def test_a_copy_of_the_package_has_the_hash_of_the_original(package: Path) -> No
     ("module", "old", "new"),
     [
         ("job.py", '"trained": job.train', '"trained": not job.train'),
-        ("privacy/laplace.py", "self.sensitivity / 2", "self.sensitivity / 3"),
+        ("privacy/mechanisms.py", "self.width / 2", "self.width / 3"),
         ("privacy/__init__.py", "__all__ =", "__all_names__ ="),
         ("selectors/exact.py", "gain_own >= gain_other", "gain_own > gain_other"),
         ("selectors/search.py", "len(unseen) >= m", "len(unseen) > m"),

@@ -17,12 +17,12 @@ from pausefl.config import ModelSettings, Scenario, scenario_from_dict
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.latency import LatencyLaw
-from pausefl.privacy import CoordinateMechanism, GeometricSchedule
+from pausefl.privacy import CoordinateMechanism, GeometricSchedule, Protection, SimulatedSampler
 from pausefl.registry import SELECTORS
 from pausefl.rewards import draw_clusters
 from pausefl.simulation import Result, Simulation
 from pausefl.streams import Streams
-from pausefl.training import Trainer, model_layout
+from pausefl.training import LocalUpdates, Trainer, model_layout
 
 CPU = torch.device("cpu")
 N_USERS = 12
@@ -121,7 +121,6 @@ def test_the_next_model_is_the_average_of_local_models_weighted_by_data(
 def test_private_updates_are_clamped_and_noised_before_they_are_averaged(
     one_round: Callable[..., Any], demo: Scenario, unequal: Partition, selector: str
 ) -> None:
-    assert demo.privacy is not None
     before, after, drawn, local = one_round(selector)
     users = sorted(set(drawn))
     uniform = SELECTORS[selector].uniform_weights
@@ -130,9 +129,9 @@ def test_private_updates_are_clamped_and_noised_before_they_are_averaged(
     expected = before.astype(float)
     for user in users:
         update = local[user] - before
-        stream = Streams(0).generator("noise", user=user, round=1)
-        mechanism = CoordinateMechanism(demo.privacy.sensitivity)
-        mechanism.release(update, mechanism.noise(len(update), epsilon, stream))
+        mechanism = CoordinateMechanism(0.003)
+        given = Protection(mechanism, SimulatedSampler(Streams(0)), len(update))
+        given.release(update, given.noise(epsilon, user, 1), epsilon, user, 1)
         expected += update * weights[user] / sum(weights.values())
     np.testing.assert_allclose(after, expected, atol=1e-6)
 
@@ -150,6 +149,66 @@ def test_noise_has_the_scale_of_the_participation(
         scale = 0.003 / GeometricSchedule(40.0, 0.04).epsilon(i)
         expected = scale * np.sqrt(2 * (weights**2).sum())  # a Laplace variable has variance 2 scale^2
         assert (simulation.theta - before).std() == pytest.approx(expected, rel=0.1)
+
+
+def with_budget(scenario: Scenario, n_participations: int, **changes: Any) -> Scenario:
+    """Users may take part so many times."""
+    uniform = {"schedule": "uniform", "decay": None, "n_participations": n_participations}
+    return changed(scenario, privacy=uniform | changes)
+
+
+@pytest.mark.parametrize("selector", sorted(set(PRIVATE) - {"clustered_similarity"}))
+def test_nobody_takes_part_without_budget_whatever_the_selector(
+    simulate: Simulate, demo: Scenario, selector: str
+) -> None:
+    result = simulate(selector, 30, scenario=with_budget(demo, 4), train=False)
+    assert result.ledger.participations.max() <= 4
+    assert (result.rounds.leakage_max <= 40).all()
+    taken = np.zeros(N_USERS, int)
+    for drawn in result.rounds.selection:
+        remaining = np.flatnonzero(taken < 4)
+        if len(remaining) < 3:  # all that are left take part
+            assert set(drawn) == set(remaining)
+        taken[np.unique(drawn)] += 1
+    np.testing.assert_array_equal(taken, result.ledger.participations)
+
+
+def test_a_selector_that_ignores_the_budget_is_overruled(
+    demo: Scenario, digits: Dataset, unequal: Partition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation = build(with_budget(demo, 2), "random", digits, unequal, True, False, 0)
+    monkeypatch.setattr(type(simulation.select), "__call__", lambda *_: np.array([0, 1, 2]))
+    rounds = simulation.run(4).rounds
+    assert [list(users) for users in rounds.selection] == [[0, 1, 2], [0, 1, 2], [], []]
+    assert rounds.latency_s[2:].tolist() == [0, 0]
+    assert rounds.train_loss[2:].isna().all()
+    assert rounds.accuracy[1:].nunique() == 1  # nothing moves the model any more
+    np.testing.assert_allclose(rounds.leakage_max, [20, 40, 40, 40])
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_an_update_that_is_not_finite_is_refused_and_noise_leaves_in_its_place(
+    demo: Scenario, digits: Dataset, unequal: Partition, monkeypatch: pytest.MonkeyPatch, broken: float
+) -> None:
+    simulation = build(demo, "fastest", digits, unequal, True, False, 0)
+    assert simulation.trainer is not None
+    train = simulation.trainer.train
+
+    def break_one(*given: Any) -> Iterable[LocalUpdates]:
+        for local in train(*given):
+            local.updates[list(local.users).index(1), 5] = broken
+            yield local
+
+    monkeypatch.setattr(simulation.trainer, "train", break_one)
+    observed = np.empty((3, simulation.ledger.n_protected), np.float32)
+    users = np.array([0, 1, 2])
+    epsilon = simulation.ledger.spend(users)
+    simulation._train(simulation.trainer, users, np.ones(3) / 3, epsilon, 1, observed)
+    assert simulation.protection is not None
+    np.testing.assert_array_equal(observed[1], simulation.protection.noise(epsilon[1], 1, 1))
+    assert (observed[0] != simulation.protection.noise(epsilon[0], 0, 1)).any()
+    assert simulation.refused == [(1, 1)]
+    assert np.isfinite(simulation.theta).all()
 
 
 def test_without_a_mechanism_the_models_differ(simulate: Simulate, demo: Scenario) -> None:

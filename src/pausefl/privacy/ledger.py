@@ -8,65 +8,107 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.privacy.schedule import GeometricSchedule
+from pausefl.errors import PrivacyError
+from pausefl.privacy.mechanisms import Mechanism
+from pausefl.privacy.schedule import Schedule
+
+#: What a sum of budgets may be off by, relatively.
+_ROUNDING = 1e-12
+#: Noise of a smaller budget would leave the range of float32.
+_LEAST_EPSILON = 1e-30
 
 
 @dataclass
 class Ledger:
-    """Privacy account of one federated job. Pure-epsilon sums, valid under adaptive selection.
+    """Privacy account of one federated job, and the filter that enforces the budget.
+
+    Budgets are added up, pure epsilon: valid whoever is selected, and when, however that depends on earlier
+    releases, as the budget of a participation depends on nothing but its number.
 
     Attributes
     ----------
     n_users
         K.
     n_protected, n_unprotected
-        Values of one update that are clamped and noised, and values released as they are (normalisation
+        Values of one update that are clipped and noised, and values released as they are (normalisation
         layers with batch statistics, deviation D9; all of them in a run without privacy).
     schedule
         Budgets by participation; None for a run without privacy, where any participation leaks without bound.
+    mechanism
+        What a budget is spent on; None without privacy.
     """
 
     n_users: int
     n_protected: int
     n_unprotected: int
-    schedule: GeometricSchedule | None
+    schedule: Schedule | None
+    mechanism: Mechanism | None = None
     participations: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.participations = np.zeros(self.n_users, np.int64)
+        self.restore(np.zeros(self.n_users, np.int64))
 
-    def next_epsilon(self, users: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Per-coordinate budget (n,) of the coming participation of each user; infinite without privacy."""
+    def restore(self, participations: NDArray[np.int64]) -> None:
+        """Go on from the participations (K,) of an earlier ledger."""
+        self.participations = participations.copy()
+        self._spent = np.zeros(self.n_users)
+        self._next = np.full(self.n_users, np.inf)
+        self._account(np.arange(self.n_users))
+
+    def may_take_part(self) -> NDArray[np.bool_]:
+        """Whether each user (K,) has budget for another participation; all of them without privacy."""
         if self.schedule is None:
-            return np.full(len(users), np.inf)
-        return self.schedule.epsilon(self.participations[users] + 1)
+            return np.ones(self.n_users, np.bool_)
+        affordable = self._spent + self._next <= self.schedule.epsilon_total * (1 + _ROUNDING)
+        return np.asarray(affordable & (self._next >= _LEAST_EPSILON))
 
-    def record(self, users: NDArray[np.int64]) -> None:
-        """Count one participation of each user."""
+    def spend(self, users: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Count a participation of each user, before anything of it is released; returns the budgets (n,).
+
+        Budgets are infinite without privacy.
+
+        Raises
+        ------
+        PrivacyError
+            If one of them has no budget left; then nothing is counted.
+        """
+        refused = users[~self.may_take_part()[users]]
+        if len(refused):
+            raise PrivacyError(f"no privacy budget left for {', '.join(f'user {user}' for user in refused)}")
+        epsilon = self._next[users]
         self.participations[users] += 1
+        self._account(users)
+        return epsilon
 
     def spent(self) -> NDArray[np.float64]:
-        """Leakage (K,) per coordinate so far: sum of the budgets of all participations."""
-        if self.schedule is None:
-            return np.where(self.participations > 0, np.inf, 0.0)
-        return self.schedule.spent(self.participations)
+        """Leakage (K,) so far, of what the budget is for: the sum of the budgets of all participations."""
+        return self._spent.copy()
 
     def privacy(self) -> NDArray[np.float64]:
         """p_k (K,): share of the budget that is left (v2, eq. 7); ones where there is no budget."""
         if self.schedule is None:
             return np.ones(self.n_users)
-        return np.asarray(1.0 - self.spent() / self.schedule.epsilon_total)
+        return 1.0 - self._spent / self.schedule.epsilon_total
+
+    def _account(self, users: NDArray[np.int64]) -> None:
+        """Bring what some users have spent, and may spend next, up to their participations."""
+        n = self.participations[users]
+        if self.schedule is None:
+            self._spent[users] = np.where(n > 0, np.inf, 0.0)
+        else:
+            self._spent[users], self._next[users] = self.schedule.spent(n), self.schedule.epsilon(n + 1)
 
     def table(self) -> pd.DataFrame:
-        """One row a user; ``epsilon_update`` is basic composition over all protected values."""
-        spent = self.spent()
-        n_composed = 1 if self.schedule is None else self.n_protected
+        """One row a user; ``epsilon_update`` is composed over all protected values."""
+        spent = update = self.spent()
+        if self.mechanism is not None:
+            update = np.array([self.mechanism.update_epsilon(e, self.n_protected) for e in spent])
         return pd.DataFrame(
             {
                 "user": np.arange(self.n_users),
                 "participations": self.participations,
                 "epsilon_coordinate": spent,
-                "epsilon_update": spent * n_composed,
+                "epsilon_update": update,
                 "values_unprotected": self.participations * self.n_unprotected,
             }
         )

@@ -1,23 +1,44 @@
-"""How a user's budget is spread over its participations (PAUSE v2, Section III-A)."""
+"""How a user's budget is spread over its participations."""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pausefl.config import PrivacySettings
+
+Floats = NDArray[np.float64]
+
+
+class Schedule(ABC):
+    """Budgets eps_1, eps_2, … of a user's participations, which sum to eps_bar at most."""
+
+    #: eps_bar, the budget of a user.
+    epsilon_total: float
+
+    @abstractmethod
+    def epsilon(self, participation: ArrayLike) -> Floats:
+        """Budget of the i-th participation, elementwise, i >= 1; 0 where it is not to take place."""
+
+    @abstractmethod
+    def spent(self, participations: ArrayLike) -> Floats:
+        """Sum of the first n budgets, elementwise; 0 for n = 0, never above ``epsilon_total``."""
+
 
 @dataclass(frozen=True)
-class GeometricSchedule:
-    """eps_i = eps_bar (e^eta - 1) e^(-eta i) for the i-th participation, i >= 1.
+class GeometricSchedule(Schedule):
+    """eps_i = eps_bar (e^eta - 1) e^(-eta i) (PAUSE v2, Section III-A).
 
     The sum over all i is eps_bar, so a user can take part for ever without exceeding its budget.
 
     Attributes
     ----------
     epsilon_total
-        eps_bar, the budget per coordinate of the update.
+        eps_bar > 0.
     decay
         eta > 0.
     """
@@ -25,12 +46,78 @@ class GeometricSchedule:
     epsilon_total: float
     decay: float
 
-    def epsilon(self, participation: ArrayLike) -> NDArray[np.float64]:
-        """Budget of the i-th participation, elementwise, i >= 1."""
+    def epsilon(self, participation: ArrayLike) -> Floats:
+        """See `Schedule.epsilon`."""
         i = np.asarray(participation, dtype=np.float64)
         return np.asarray(self.epsilon_total * np.expm1(self.decay) * np.exp(-self.decay * i))
 
-    def spent(self, participations: ArrayLike) -> NDArray[np.float64]:
-        """Sum of the first n budgets, elementwise: eps_bar (1 - e^(-eta n)), 0 for n = 0."""
+    def spent(self, participations: ArrayLike) -> Floats:
+        """See `Schedule.spent`: eps_bar (1 - e^(-eta n))."""
         n = np.asarray(participations, dtype=np.float64)
         return np.asarray(-self.epsilon_total * np.expm1(-self.decay * n))
+
+
+@dataclass(frozen=True)
+class UniformSchedule(Schedule):
+    """eps_i = eps_bar / N for the first N participations; there are no more.
+
+    Attributes
+    ----------
+    epsilon_total
+        eps_bar > 0.
+    n_participations
+        N >= 1.
+    """
+
+    epsilon_total: float
+    n_participations: int
+
+    def epsilon(self, participation: ArrayLike) -> Floats:
+        """See `Schedule.epsilon`."""
+        i = np.asarray(participation)
+        return np.where(i <= self.n_participations, self.epsilon_total / self.n_participations, 0.0)
+
+    def spent(self, participations: ArrayLike) -> Floats:
+        """See `Schedule.spent`."""
+        n = np.asarray(participations, dtype=np.float64)
+        return np.asarray(self.epsilon_total * np.minimum(n / self.n_participations, 1.0))
+
+
+@dataclass(frozen=True)
+class ListedSchedule(Schedule):
+    """Budgets that are given one by one; there are no more participations than budgets.
+
+    Attributes
+    ----------
+    epsilon_total
+        eps_bar > 0.
+    budgets
+        eps_1, …, eps_N, positive, of sum eps_bar at most.
+    """
+
+    epsilon_total: float
+    budgets: tuple[float, ...]
+
+    def epsilon(self, participation: ArrayLike) -> Floats:
+        """See `Schedule.epsilon`."""
+        i = np.asarray(participation, dtype=np.int64)
+        budgets: Floats = np.append(self.budgets, 0.0)
+        return np.asarray(budgets[np.minimum(i, len(self.budgets) + 1) - 1])
+
+    def spent(self, participations: ArrayLike) -> Floats:
+        """See `Schedule.spent`."""
+        n = np.asarray(participations, dtype=np.int64)
+        sums = np.array([math.fsum(self.budgets[:i]) for i in range(len(self.budgets) + 1)])
+        return np.asarray(np.minimum(sums, self.epsilon_total)[np.minimum(n, len(self.budgets))])
+
+
+def make_schedule(settings: PrivacySettings) -> Schedule:
+    """The schedule of a scenario; `pausefl.config` has checked that its keys are there and fit."""
+    if settings.schedule == "uniform":
+        assert settings.n_participations is not None
+        return UniformSchedule(settings.epsilon_total, settings.n_participations)
+    if settings.schedule == "listed":
+        assert settings.budgets is not None
+        return ListedSchedule(settings.epsilon_total, tuple(settings.budgets))
+    assert settings.decay is not None
+    return GeometricSchedule(settings.epsilon_total, settings.decay)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pausefl.privacy import GeometricSchedule, Ledger
+from pausefl.errors import PrivacyError
+from pausefl.privacy import (
+    CoordinateMechanism,
+    GeometricSchedule,
+    Ledger,
+    ListedSchedule,
+    Schedule,
+    UniformSchedule,
+    VectorMechanism,
+)
 
 SCHEDULE = GeometricSchedule(40.0, 0.04)
 COLUMNS = ["user", "participations", "epsilon_coordinate", "epsilon_update", "values_unprotected"]
 
 
-def ledger(schedule: GeometricSchedule | None = SCHEDULE) -> Ledger:
-    return Ledger(3, n_protected=100, n_unprotected=7, schedule=schedule)
+def ledger(schedule: Schedule = SCHEDULE) -> Ledger:
+    return Ledger(3, 100, 7, schedule, CoordinateMechanism(0.012))
 
 
 def test_nobody_has_spent_anything_at_first() -> None:
@@ -25,47 +37,89 @@ def test_nobody_has_spent_anything_at_first() -> None:
 def test_leakage_is_the_sum_of_the_budgets_used() -> None:
     account, used = ledger(), [[], [], []]
     for users in ([0, 1], [1, 2], [1], [0, 1, 2]):
-        for user, epsilon in zip(users, account.next_epsilon(np.array(users)), strict=True):
+        for user, epsilon in zip(users, account.spend(np.array(users)), strict=True):
             used[user].append(epsilon)
-        account.record(np.array(users))
     assert [len(budgets) for budgets in used] == [2, 4, 2]
     np.testing.assert_allclose(account.spent(), [sum(budgets) for budgets in used], rtol=1e-12)
     np.testing.assert_allclose(account.privacy(), [1 - sum(budgets) / 40 for budgets in used])
     np.testing.assert_allclose(used[1], SCHEDULE.epsilon([1, 2, 3, 4]))
 
 
-def test_asking_for_the_next_budget_spends_nothing() -> None:
+def test_a_user_without_budget_cannot_take_part() -> None:
+    account = ledger(UniformSchedule(3.0, 2))
+    assert account.spend(np.array([0, 1])).tolist() == [1.5, 1.5]
+    account.spend(np.array([1]))
+    np.testing.assert_array_equal(account.may_take_part(), [True, False, True])
+    with pytest.raises(PrivacyError, match="no privacy budget left for user 1"):
+        account.spend(np.array([0, 1]))
+    np.testing.assert_array_equal(account.participations, [1, 2, 0])  # nobody's is counted
+    np.testing.assert_allclose(account.spent(), [1.5, 3, 0])
+
+
+class Careless(Schedule):
+    """A schedule that promises the budget and exceeds it."""
+
+    epsilon_total = 1.0
+
+    def epsilon(self, participation: Any) -> Any:
+        return np.full(np.shape(participation), 0.4)
+
+    def spent(self, participations: Any) -> Any:
+        return 0.4 * np.asarray(participations)
+
+
+def test_the_filter_does_not_trust_a_schedule() -> None:
+    account = ledger(Careless())
+    for _ in range(2):
+        account.spend(np.array([0]))
+    np.testing.assert_array_equal(account.may_take_part(), [False, True, True])
+
+
+def test_a_budget_whose_noise_would_overflow_is_no_budget() -> None:
     account = ledger()
-    np.testing.assert_array_equal(
-        account.next_epsilon(np.array([2, 0])), account.next_epsilon(np.array([2, 0]))
-    )
-    np.testing.assert_array_equal(account.spent(), [0, 0, 0])
+    account.restore(np.array([1000, 5000, 20_000]))
+    np.testing.assert_array_equal(account.may_take_part(), [True, False, False])
 
 
-@given(
-    st.lists(st.lists(st.integers(0, 2), unique=True), max_size=60), st.floats(0.1, 100), st.floats(0.01, 1)
+SCHEDULES = st.one_of(
+    st.builds(GeometricSchedule, st.floats(0.01, 1000), st.floats(0.001, 2)),
+    st.builds(UniformSchedule, st.floats(0.01, 1000), st.integers(1, 10**5)),
+    st.lists(st.floats(1e-3, 10), min_size=1, max_size=30).map(
+        lambda budgets: ListedSchedule(math.fsum(budgets), tuple(budgets))
+    ),
 )
-def test_leakage_never_exceeds_the_budget(rounds: list[list[int]], total: float, decay: float) -> None:
-    account = ledger(GeometricSchedule(total, decay))
-    for users in rounds:
-        before = account.spent()
-        account.record(np.array(users, dtype=np.int64))
+
+
+@given(SCHEDULES, st.integers(0, 10**5), st.integers(0, 2**32), st.integers(1, 40))
+def test_nobody_ever_exceeds_the_budget(schedule: Schedule, start: int, seed: int, n_rounds: int) -> None:
+    """Random selectors, from any number of earlier participations on."""
+    account, rng = ledger(schedule), np.random.default_rng(seed)
+    account.restore(rng.integers(0, start + 1, 3))
+    for _ in range(n_rounds):
+        before, wanted = account.spent(), rng.permutation(3)[: rng.integers(0, 4)]
+        account.spend(wanted[account.may_take_part()[wanted]])
         assert (account.spent() >= before).all()
-        assert (account.spent() <= total).all()
+        assert (account.spent() <= schedule.epsilon_total).all()
         assert ((account.privacy() >= 0) & (account.privacy() <= 1)).all()
 
 
-def test_the_budget_holds_after_any_number_of_participations() -> None:
-    account = ledger()
-    account.participations[:] = [1, 10**4, 10**9]
-    assert (account.spent() <= 40).all()
-    assert (account.privacy() >= 0).all()
+@pytest.mark.parametrize("schedule", [SCHEDULE, UniformSchedule(40.0, 70), ListedSchedule(40.0, (9.0,) * 4)])
+def test_the_budgets_of_100_000_attempts_sum_to_the_budget_at_most(schedule: Schedule) -> None:
+    account, used, everyone = ledger(schedule), [], np.arange(3)
+    for _ in range(100_000):
+        users = everyone[account.may_take_part()]
+        if not len(users):
+            break
+        used.append(account.spend(users)[0])
+    assert math.fsum(used) <= 40 * (1 + 1e-12)
+    np.testing.assert_allclose(account.spent(), math.fsum(used), rtol=1e-9)
+    assert not account.may_take_part().any()  # a geometric budget ends where its noise would overflow
 
 
 def test_table_states_both_guarantees_and_what_left_unprotected() -> None:
     account = ledger()
-    account.record(np.array([0, 2]))
-    account.record(np.array([2]))
+    account.spend(np.array([0, 2]))
+    account.spend(np.array([2]))
     table = account.table()
     assert list(table) == COLUMNS
     np.testing.assert_array_equal(table.user, [0, 1, 2])
@@ -77,8 +131,8 @@ def test_table_states_both_guarantees_and_what_left_unprotected() -> None:
 
 def test_without_privacy_any_participation_leaks_without_bound() -> None:
     account = Ledger(3, n_protected=0, n_unprotected=107, schedule=None)
-    np.testing.assert_array_equal(account.next_epsilon(np.array([0, 1])), [np.inf, np.inf])
-    account.record(np.array([0, 1]))
+    np.testing.assert_array_equal(account.spend(np.array([0, 1])), [np.inf, np.inf])
+    assert account.may_take_part().all()
     np.testing.assert_array_equal(account.spent(), [np.inf, np.inf, 0])
     np.testing.assert_array_equal(account.privacy(), [1, 1, 1])
     table = account.table()
@@ -90,5 +144,13 @@ def test_without_privacy_any_participation_leaks_without_bound() -> None:
 def test_a_table_does_not_change_with_later_participations() -> None:
     account = ledger()
     table = account.table()
-    account.record(np.array([0]))
+    account.spend(np.array([0]))
     assert table.participations.sum() == pytest.approx(0)
+
+
+def test_the_vector_mechanism_spends_the_same_on_the_update() -> None:
+    account = Ledger(3, 100, 7, SCHEDULE, VectorMechanism(1.0))
+    account.spend(np.array([0, 2]))
+    table = account.table()
+    np.testing.assert_array_equal(table.epsilon_update, table.epsilon_coordinate)
+    assert table.epsilon_update[0] == SCHEDULE.spent(1)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pausefl.privacy import GeometricSchedule
+from pausefl.config import PrivacySettings
+from pausefl.privacy import GeometricSchedule, ListedSchedule, UniformSchedule, make_schedule
 
 schedules = st.builds(GeometricSchedule, st.floats(0.01, 1000), st.floats(0.001, 2))
 
@@ -44,3 +45,26 @@ def test_every_participation_gets_less_than_the_one_before(schedule: GeometricSc
     epsilon = schedule.epsilon(np.arange(1, 101))
     assert (epsilon > 0).all()
     assert (np.diff(epsilon) < 0).all()
+
+
+@pytest.mark.parametrize("total", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("n", [1, 3, 7, 1000])
+def test_a_uniform_schedule_ends_with_its_budget(total: float, n: int) -> None:
+    schedule = UniformSchedule(total, n)
+    np.testing.assert_allclose(schedule.epsilon([1, n]), [total / n, total / n])
+    assert schedule.epsilon(n + 1) == 0
+    assert schedule.spent([0, n, n + 1, 10**6]).tolist() == [0, total, total, total]
+
+
+def test_a_listed_schedule_gives_its_budgets_one_by_one() -> None:
+    schedule = ListedSchedule(4.0, (2.0, 0.5, 1.0))
+    np.testing.assert_array_equal(schedule.epsilon([1, 2, 3, 4, 99]), [2, 0.5, 1, 0, 0])
+    np.testing.assert_array_equal(schedule.spent([0, 1, 2, 3, 4, 99]), [0, 2, 2.5, 3.5, 3.5, 3.5])
+
+
+def test_settings_name_the_schedule() -> None:
+    assert make_schedule(PrivacySettings(40, 0.04, 0.012)) == GeometricSchedule(40, 0.04)
+    uniform = PrivacySettings(40, schedule="uniform", n_participations=9)
+    assert make_schedule(uniform) == UniformSchedule(40, 9)
+    listed = PrivacySettings(4, schedule="listed", budgets=(2.0, 1.0))
+    assert make_schedule(listed) == ListedSchedule(4, (2.0, 1.0))
