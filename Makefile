@@ -15,13 +15,15 @@ demo: .venv/installed ## run everything on an embedded data set: no download, a 
 	@printf '%s\n' '' 'The demo is done.' \
 		'Report:  results/report/demo.html (open it in a browser)' \
 		'Figures: results/figures/demo_small/ and results/figures/demo_large/ (PDF and PNG)' \
-		'Tables:  results/tables/demo_small/summary.md and results/tables/demo_large/summary.md'
+		'Tables:  results/tables/demo_small/summary.md and results/tables/demo_large/summary.md' \
+		'Claims:  results/claims/demo/claims.md, judged on these small runs'
 
 reproduce: .venv/installed ## run every experiment of config/config.yaml: many hours
 	@mkdir -p results/report
 	$(SNAKEMAKE) --report results/report/all.html --report-after-run
 	@printf '%s\n' '' 'All experiments of config/config.yaml are done.' \
-		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/'
+		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/' \
+		'Claims:  results/claims/paper/claims.md'
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope
@@ -50,7 +52,7 @@ constraints: ## pin the newest versions that pyproject.toml admits
 	mv build/constraints.txt constraints.txt && rm -rf build/constraints
 
 clean: ## remove everything the workflow made; raw data stay
-	rm -rf data/prepared data/partitions results/figures results/logs results/benchmarks \
+	rm -rf data/prepared data/partitions results/claims results/figures results/logs results/benchmarks \
 		results/report results/runs results/studies results/tables .snakemake
 
 .venv/installed: pyproject.toml constraints.txt

@@ -21,6 +21,8 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/regret.smk"
 include: "workflow/rules/searches.smk"
+include: "workflow/rules/audit.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/targets.smk"
 
 
@@ -30,4 +32,5 @@ rule all:
     input:
         [scenario_outputs(name) for name in CONFIG.scenarios],
         list(STUDY_OUTPUTS.values()),
+        [claims_outputs(scale) for scale in CLAIM_SCALES],
     localrule: True

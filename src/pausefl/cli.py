@@ -1,4 +1,4 @@
-"""The command line: ``pausefl run`` does one federated job, ``pausefl check`` reads a configuration."""
+"""The command line: one job (``run``), a configuration (``check``), verdicts on the papers (``claims``)."""
 
 from __future__ import annotations
 
@@ -91,6 +91,36 @@ def check(
     for (name, selector), n_seeds in jobs.items():
         typer.echo(f"{name:32} {selector:20} {n_seeds} seeds")
     typer.echo(f"{len(loaded.experiments)} jobs in {len(loaded.scenarios)} scenarios: all of them can run")
+
+
+@app.command()
+def claims(
+    config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
+    results: Annotated[Path, typer.Option(help="Folder with runs and studies.")] = Path("results"),
+    partial: Annotated[bool, typer.Option(help="Judge what is there; missing runs are no error.")] = False,
+    file: Annotated[Path, typer.Option(help="File of the claims.")] = Path("config/claims.yaml"),
+) -> None:
+    """Say of every claim of the papers whether the runs that are there reproduce it."""
+    from pausefl.claims.page import to_text
+    from pausefl.claims.records import Records
+    from pausefl.claims.settings import load_claims, scales
+    from pausefl.claims.verdicts import evaluate
+    from pausefl.config import load_config, read_yaml
+    from pausefl.errors import ConfigError
+    from pausefl.studies.settings import load_studies
+
+    document = read_yaml(config)
+    loaded = load_config(document, str(config))
+    folder = Path(document["scenarios"])
+    claimed, studies = load_claims(file, folder), load_studies(loaded.studies, folder)
+    found = scales(claimed, loaded.scenarios, studies.names())
+    if not found:
+        raise ConfigError(f"no claim of {file} is tested on what {config} lists")
+    for scale in found:
+        records = Records(loaded.scenarios, loaded.experiments, studies, results)
+        typer.echo(to_text(evaluate(claimed, records, scale, partial), scale), nl=False)
+        for name in sorted(records.missing):
+            typer.echo(f"missing: {name}")
 
 
 @contextmanager

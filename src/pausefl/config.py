@@ -402,10 +402,42 @@ def load_scenario(name: str, folder: Path) -> Scenario:
         if not known:
             raise ConfigError(f"no scenarios in {folder}: expected files NAME.yaml there")
         raise ConfigError(f"unknown scenario '{name}'. {suggest(name, known)}")
-    scenario = scenario_from_dict(read_yaml(path), str(path))
+    scenario = scenario_from_dict(_on_base(read_yaml(path), path), str(path))
     if scenario.name != name:
         raise ConfigError(f"{path}: name = '{scenario.name}' must equal the file's name, '{name}'")
     return scenario
+
+
+#: Keys that a scenario does not take from its base.
+_OWN = ("name", "title", "figures")
+
+
+def _on_base(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    """A scenario document laid over its base, the scenario of the same folder that its key ``base`` names."""
+    if "base" not in document:
+        return document
+    base, known = document["base"], scenario_names(path.parent)
+    if base not in known:
+        raise ConfigError(f"{path}: base = {base!r} is not known. {suggest(str(base), known)}")
+    base_path = path.with_name(f"{base}.yaml")
+    whole = read_yaml(base_path)
+    if "base" in whole:
+        raise ConfigError(f"{path}: base = '{base}' has a base itself; name a scenario without one")
+    scenario_from_dict(whole, str(base_path))  # what is wrong with the base is said of its own file
+    inherited = {key: value for key, value in whole.items() if key not in _OWN}
+    return _merged(inherited, {key: value for key, value in document.items() if key != "base"})
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Two mappings in one: mappings in both are merged key by key, any other value is that of ``above``."""
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            merged[key] = _merged(old, value)
+        else:
+            merged[key] = value
+    return merged
 
 
 def scenario_names(folder: Path) -> list[str]:

@@ -21,13 +21,18 @@ _INTRODUCTION = """\
   seeds. Each selector and seed of a row is one federated job.
 - `scenarios/NAME.yaml` describes one federated experiment of a paper, everything a job needs apart from the
   selector and the seed. A comment beside each value says where it comes from.
-- `studies.yaml` lists studies of selection alone, without training or data.
+- `studies.yaml` lists studies of selection alone and audits of the noise, without training or data.
+- `claims.yaml` says what the papers claim and how each claim is tested ([docs/claims.md](../docs/claims.md)).
 - `demo.yaml` has the shape of `config.yaml` and is used in its place: two small experiments that run in
   minutes and need no download.
 
 All keys are checked before anything runs: an unknown or missing key, a value of the wrong type or out of
 range, and a selector that does not apply to a scenario are refused with a message that says what is allowed.
 YAML reads `1e-3` as text; write `0.001`. A key of a scenario that is not required may be left out or be null.
+
+A scenario file may say `base: NAME`, a scenario of the same folder that has no base itself; below it are
+`name`, `title`, `figures` and what differs. Sections are merged key by key; a list, a number or null takes
+the place of what the base says.
 """
 
 _TABLE_HEAD = ("Key", "Required", "Value", "Meaning")
@@ -62,6 +67,8 @@ def reference(scenario_folder: Path) -> str:
         "## Keys of a file of studies\n",
         "NAME is the name of a study, which is also its target.\n",
         *_sections(load_schema("studies")),
+        "## Keys of `claims.yaml`\n",
+        *_sections(load_schema("claims")),
         "## Scenarios\n",
         "K users, m of them selected in a round; the budget holds per user and coordinate.\n",
         _table(_SCENARIO_HEAD, (_scenario_row(scenario) for scenario in scenarios)),

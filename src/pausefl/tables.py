@@ -30,6 +30,7 @@ TARGET_SHARE = 0.9
 #: Columns every run has.
 ROUND_COLUMNS = (
     "round",
+    "selection",
     "latency_s",
     "elapsed_s",
     "leakage_max",
@@ -104,8 +105,9 @@ def collect(run_dirs: Mapping[Experiment, Path]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row a round: ``scenario``, ``selector``, ``seed``, `ROUND_COLUMNS` and `TRAINED_COLUMNS`,
-        in the order of ``run_dirs``. Times in simulated seconds, leakage as epsilon per coordinate,
-        accuracy in [0, 1]; NaN where a quantity was not computed.
+        in the order of ``run_dirs``. Selections as int64 arrays of user ids, times in simulated seconds,
+        leakage as epsilon of what the mechanism protects (a coordinate, or the update), accuracy in [0, 1];
+        NaN where a quantity was not computed.
 
     Raises
     ------
@@ -188,7 +190,7 @@ def _read_summary(experiment: Experiment, path: Path) -> dict[str, Any]:
 
 
 def _read_rounds(path: Path) -> pd.DataFrame:
-    """All columns but ``selection``, as numbers; trained columns are added as NaN where absent."""
+    """All columns, all but ``selection`` as numbers; trained columns are added as NaN where absent."""
     if not path.is_file():
         raise PauseflError(f"{path} is missing")
     try:
@@ -200,7 +202,7 @@ def _read_rounds(path: Path) -> pd.DataFrame:
         raise PauseflError(f"{path} lacks the columns {', '.join(missing)}")
     rounds = rounds.reindex(columns=[*ROUND_COLUMNS, *TRAINED_COLUMNS])
     # An all-null column arrives as objects; pandas would warn about it when runs are joined.
-    floats = {column: float for column in rounds.columns if column != "round"}
+    floats = {column: float for column in rounds.columns if column not in ("round", "selection")}
     return rounds.astype({"round": np.int64, **floats})
 
 
@@ -304,7 +306,7 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
         the model diverged before them; NaN for a regression), ``best_accuracy`` (best 10-round average),
         ``target_accuracy``; ``final_loss`` (like the final accuracy; infinite after divergence);
         ``elapsed_s``, ``mean_round_s``, ``seconds_to_target`` in simulated seconds (the last NaN if never
-        reached); ``leakage_max`` (epsilon per coordinate at the end); ``selection_ms_per_round``, ``wall_s``,
+        reached); ``leakage_max`` (epsilon at the end); ``selection_ms_per_round``, ``wall_s``,
         ``peak_memory_mb`` (1 MB = 10^6 bytes) as measured; ``diverged_round`` (missing if the run did not
         diverge).
 
@@ -396,7 +398,9 @@ def _selector_rank(selector: str) -> tuple[int, str]:
     return known, selector
 
 
-def to_markdown(across: pd.DataFrame, labels: Mapping[str, str] | None = None) -> str:
+def to_markdown(
+    across: pd.DataFrame, labels: Mapping[str, str] | None = None, protected: str = "coordinate"
+) -> str:
     """A Markdown table for people.
 
     Parameters
@@ -405,6 +409,8 @@ def to_markdown(across: pd.DataFrame, labels: Mapping[str, str] | None = None) -
         As `across_seeds` returns it.
     labels
         What to call each selector; its name where there is no entry.
+    protected
+        What the epsilon of the leakage is for: ``coordinate`` or ``update``.
 
     Returns
     -------
@@ -427,7 +433,7 @@ def to_markdown(across: pd.DataFrame, labels: Mapping[str, str] | None = None) -
         "Best accuracy (%)",
         "Time to target (s)",
         "Mean round (s)",
-        "Leakage (ε per coordinate)",
+        f"Leakage (ε per {protected})",
         "Selection (ms a round)",
         "Wall time (s)",
         "Peak memory (MB)",

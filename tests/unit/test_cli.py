@@ -169,11 +169,27 @@ def test_check_refuses_a_configuration_that_is_wrong(pausefl: Command, tmp_path:
     assert "sa_puase" in refused(pausefl("check", "--config", wrong))
 
 
-def test_help_names_both_commands(pausefl: Command) -> None:
+def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
+    pausefl: Command, tmp_path: Path
+) -> None:
+    command = ["claims", "--config", "config/demo.yaml", "--results", tmp_path]
+    message = refused(pausefl(*command))
+    assert "claims at scale 'demo': 48 results are missing" in message
+    assert "demo_large/pause/seed-0" in message
+    code, out, _ = pausefl(*command, "--partial")
+    assert code == 0
+    verdicts = {line.split()[0]: line for line in out.splitlines()}
+    assert verdicts["C1"].startswith("C1     reproduced")
+    assert verdicts["C3"].startswith("C3     not run")
+    assert "missing: demo_small/fedavg/seed-2" in out
+
+
+def test_help_names_all_commands(pausefl: Command) -> None:
     code, out, _ = pausefl("--help")
     assert code == 0
     assert "run" in out
     assert "check" in out
+    assert "claims" in out
 
 
 def test_a_job_runs_on_prepared_data_without_the_packages_of_the_workflow(

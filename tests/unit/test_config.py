@@ -55,6 +55,16 @@ PAPERS: dict[str, tuple[Any, ...]] = {
     "bsfl_cifar10_noniid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "cifar10", "bsfl", "dominant", 3),
 }
 
+#: PAUSE's scenarios of CIFAR-10, each of which has a variant with group normalisation.
+GROUPED = (
+    "cifar10_small_iid_r1",
+    "cifar10_small_iid_r2",
+    "cifar10_small_noniid_r1",
+    "cifar10_large_noniid_r1",
+    "cifar10_large_noniid_r2",
+    "cifar10_large_noniid_r1_cnn5",
+)
+
 #: Training examples left after what is held out, for the data sets whose size is known.
 TRAINING_EXAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "digits": 1_437}
 
@@ -96,7 +106,8 @@ def test_every_scenario_file_loads(name: str) -> None:
 
 
 def test_scenario_files_are_those_of_the_papers_and_the_demos() -> None:
-    assert set(NAMES) == set(PAPERS) | {"demo_small", "demo_large"}
+    variants = {f"{name}_group" for name in GROUPED}
+    assert set(NAMES) == set(PAPERS) | variants | {"demo_small", "demo_large"}
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -158,7 +169,7 @@ def test_enumeration_is_listed_for_small_networks_alone() -> None:
     assert all(
         load_scenario(name, FOLDER).network.n_users <= 30
         for name in NAMES
-        if "pause_brute" in shipped(name)["selectors"]
+        if "pause_brute" in load_scenario(name, FOLDER).selectors
     )
 
 
@@ -188,6 +199,8 @@ def test_shipped_configurations_load(name: str) -> None:
 def test_every_scenario_of_the_papers_is_in_the_table_with_all_its_selectors() -> None:
     """But for enumeration, which finds what the exact search finds."""
     rows = {row["scenario"]: row for row in read_yaml(ROOT / "config" / "config.yaml")["experiments"]}
+    variant = rows.pop("cifar10_small_iid_r1_group")
+    assert variant["selectors"] == ["pause", "random", "fedavg"]
     assert set(rows) == set(PAPERS)
     for name, row in rows.items():
         listed = [s for s in load_scenario(name, FOLDER).selectors if s != "pause_brute"]
@@ -423,6 +436,101 @@ def test_a_scenario_in_a_file_of_another_name_is_refused(tmp_path: Path) -> None
     )
     with pytest.raises(ConfigError, match=r"name = 'demo_small' must equal the file's name, 'other'"):
         load_scenario("other", tmp_path)
+
+
+def variant(folder: Path, lines: str, base: str = "whole") -> Scenario:
+    """Load ``variant.yaml``, some lines on a base; ``whole.yaml`` beside it is the smaller demonstration."""
+    whole = (FOLDER / "demo_small.yaml").read_text(encoding="utf-8")
+    text = whole.replace("name: demo_small", "name: whole").replace("demo_small", "whole")
+    (folder / "whole.yaml").write_text(text, encoding="utf-8")
+    head = f"name: variant\ntitle: Variant\nbase: {base}\n"
+    (folder / "variant.yaml").write_text(head + lines, encoding="utf-8")
+    return load_scenario("variant", folder)
+
+
+def test_a_variant_is_its_base_but_for_what_it_says(tmp_path: Path) -> None:
+    lines = "network: {n_selected: 2, latency_std: 0.5}\nselectors: [pause]\nprivacy: null\nfigures: {}\n"
+    found = variant(tmp_path, lines)
+    whole = load_scenario("whole", tmp_path)
+    assert found == dataclasses.replace(
+        whole,
+        name="variant",
+        title="Variant",
+        network=dataclasses.replace(whole.network, n_selected=2, latency_std=0.5),
+        selectors=("pause",),
+        privacy=None,
+        figures={},
+    )
+    assert whole.figures
+    assert whole.privacy is not None
+    assert "base" not in found.as_dict()
+
+
+def test_null_takes_the_place_of_a_number(tmp_path: Path) -> None:
+    found = variant(tmp_path, "selection: {n_iterations: null}\nselectors: [pause]\nfigures: {}\n")
+    assert load_scenario("whole", tmp_path).selection.n_iterations is not None
+    assert found.selection.n_iterations is None
+
+
+@pytest.mark.parametrize("key", ["name", "title", "figures"])
+def test_a_variant_says_itself_what_is_its_own(key: str, tmp_path: Path) -> None:
+    variant(tmp_path, "figures: {}\n")
+    path = tmp_path / "variant.yaml"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith(key)), encoding="utf-8")
+    with pytest.raises(ConfigError, match=rf"variant\.yaml: missing key '{key}'"):
+        load_scenario("variant", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "base", "message"),
+    [
+        ("", "whoel", "variant.yaml: base = 'whoel' is not known. Did you mean 'whole'?"),
+        ("", "3", "variant.yaml: base = 3 is not known. Allowed: variant, whole."),
+        ("", "null", "variant.yaml: base = None is not known. Allowed: variant, whole."),
+        ("", "variant", "variant.yaml: base = 'variant' has a base itself"),
+        ("network: {n_selectd: 2}\nfigures: {}", "whole", "variant.yaml: unknown key 'network.n_selectd'."),
+        (
+            "network: {n_users: 2}\nfigures: {}",
+            "whole",
+            "variant.yaml: scenario 'variant': network.n_selected",
+        ),
+        ("network: 12\nfigures: {}", "whole", "variant.yaml: network: 12 is not of type 'object'"),
+    ],
+)
+def test_a_wrong_variant_is_refused(lines: str, base: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        variant(tmp_path, lines, base)
+
+
+def test_a_base_has_no_base(tmp_path: Path) -> None:
+    variant(tmp_path, "figures: {}\n")
+    text = (tmp_path / "variant.yaml").read_text(encoding="utf-8")
+    third = text.replace("name: variant", "name: third").replace("base: whole", "base: variant")
+    (tmp_path / "third.yaml").write_text(third, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"third\.yaml: base = 'variant' has a base itself"):
+        load_scenario("third", tmp_path)
+
+
+def test_what_is_wrong_with_a_base_is_said_of_its_file(tmp_path: Path) -> None:
+    variant(tmp_path, "figures: {}\n")
+    path = tmp_path / "whole.yaml"
+    text = path.read_text(encoding="utf-8").replace("n_users:", "n_usres:")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"whole\.yaml: unknown key 'network\.n_usres'"):
+        load_scenario("variant", tmp_path)
+
+
+@pytest.mark.parametrize("base", GROUPED)
+def test_group_normalisation_is_all_that_differs(base: str) -> None:
+    whole, found = load_scenario(base, FOLDER), load_scenario(f"{base}_group", FOLDER)
+    assert (whole.model.norm, found.model.norm) == ("batch", "group")
+    assert found.title == f"{whole.title}, group normalisation"
+    leakage = next(kind for kind in whole.figures.values() if kind.startswith("leakage"))
+    figures = {f"group_{base}_accuracy": "accuracy_vs_time", f"group_{base}_leakage": leakage}
+    assert found.figures == figures
+    same = {"name": base, "title": whole.title, "model": whole.model, "figures": whole.figures}
+    assert dataclasses.replace(found, **same) == whole
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_the_file_is_up_to_date() -> None:
     assert found == reference(FOLDER), "run: python -m pausefl.config_reference > config/README.md"
 
 
-@pytest.mark.parametrize("name", ["config", "scenario", "studies"])
+@pytest.mark.parametrize("name", ["config", "scenario", "studies", "claims"])
 def test_every_key_is_listed(name: str) -> None:
     text = reference(FOLDER)
     assert [key for key in keys(load_schema(name)) if f"| `{key}` |" not in text] == []

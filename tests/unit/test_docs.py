@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shutil
@@ -11,6 +12,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
+
+from pausefl.config import load_scenario
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -63,6 +66,18 @@ def test_the_example_selector_passes_every_test_and_runs(checkout: Path) -> None
     main = "from pausefl.cli import main; main()"
     run(checkout, "-c", main, "run", *command, "--no-train", "--out", str(checkout / "out"))
     assert (checkout / "out" / "rounds.parquet").is_file()
+
+
+def test_the_example_variant_is_the_example_scenario_with_half_the_budget(tmp_path: Path) -> None:
+    scenario, *_ = blocks("A scenario on your own images")
+    (lines,) = blocks("A variant of a scenario")
+    (tmp_path / "pets.yaml").write_text(scenario, encoding="utf-8")
+    (tmp_path / "pets_more_private.yaml").write_text(lines, encoding="utf-8")
+    pets, variant = (load_scenario(name, tmp_path) for name in ("pets", "pets_more_private"))
+    assert pets.privacy is not None
+    halved = dataclasses.replace(pets.privacy, epsilon_total=pets.privacy.epsilon_total / 2)
+    own = {"name": variant.name, "title": variant.title, "figures": variant.figures}
+    assert variant == dataclasses.replace(pets, privacy=halved, **own)
 
 
 def test_the_example_reward_is_searched_exactly(checkout: Path) -> None:

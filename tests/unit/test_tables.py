@@ -88,6 +88,7 @@ def test_collect_is_tidy(write_run: WriteRun) -> None:
     }
     assert rounds.loc[rounds["selector"] == "random", "accuracy"].isna().all()
     assert rounds["pseudo_regret"].dtype == float
+    assert all(users.tolist() == [0, 1] for users in rounds["selection"])
 
 
 def test_every_unusable_run_is_listed(write_run: WriteRun, tmp_path: Path) -> None:
@@ -252,6 +253,12 @@ def test_markdown_reads_well(write_run: WriteRun) -> None:
     assert "| ∞ |" in open_fedavg
     assert not {"nan", "inf"} & set(text.split())
     assert "the target, 45.9 %, is 90 % of that best" in text
+
+
+def test_markdown_says_what_leakage_is_for(write_run: WriteRun) -> None:
+    across = tables.across_seeds(summary_of(dict([write_run("pause", 0, [0.5] * 20)])))
+    assert "| Leakage (ε per coordinate) |" in tables.to_markdown(across)
+    assert "| Leakage (ε per update) |" in tables.to_markdown(across, protected="update")
 
 
 def test_markdown_of_selection_alone(write_run: WriteRun) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,17 @@ def test_selectors_share_a_partition(shipped: Checkout) -> None:
 def test_a_regression_has_a_table_and_a_loss_but_no_accuracy(shipped: Checkout) -> None:
     planned = shipped.planned("bsfl_linear_iid")
     assert (planned["job"], planned["table"], planned["draw_loss_vs_time"]) == (12, 1, 1)
-    assert not [rule for rule in planned if "accuracy" in rule or "leakage" in rule]
+    assert not [rule for rule in planned if re.search("accuracy|leakage|spending|signal|privacy", rule)]
+
+
+def test_a_variant_shares_the_partitions_of_its_base(shipped: Checkout) -> None:
+    planned = shipped.planned("cifar10_small_iid_r1", "cifar10_small_iid_r1_group")
+    assert (planned["job"], planned["partition"], planned["table"]) == (27 + 9, 3, 2)
 
 
 def test_every_shipped_scenario_is_in_a_shipped_table() -> None:
+    """But for the variants with group normalisation, of which one is."""
     listed = {str(row["scenario"]) for name in ("config", "demo") for row in rows(name)}
-    assert listed == {path.stem for path in Path(ROOT / "config/scenarios").glob("*.yaml")}
+    files = {path.stem for path in Path(ROOT / "config/scenarios").glob("*.yaml")}
+    variants = {name for name in files if name.endswith("_group")}
+    assert listed == files - variants | {"cifar10_small_iid_r1_group"}

@@ -49,7 +49,8 @@ def test_everything_promised_is_there(finished: Checkout) -> None:
     for kind in captions.CURVES:
         for extension in ("png", "pdf", "json"):
             assert (results / f"figures/tiny/{kind}.{extension}").stat().st_size > 0
-    assert "PAUSE" in (results / "tables/tiny/summary.md").read_text("utf-8")
+    for table in ("summary", "privacy"):
+        assert "PAUSE" in (results / f"tables/tiny/{table}.md").read_text("utf-8")
     assert len(list((finished.root / "data/partitions").rglob("seed-*.png"))) == 2
     assert len(list((results / "benchmarks/job").rglob("seed-*.tsv"))) == 4
 
@@ -78,18 +79,18 @@ def test_report_holds_every_caption(finished: Checkout) -> None:
             "src/pausefl/figures/style.py",
             '"axes.linewidth"',
             '"lines.markersize": 3.0,\n    "axes.linewidth"',
-            {*CURVES, "table"},
+            {*CURVES, "table", "privacy_table"},
             id="plotting",
         ),
         pytest.param(
-            "src/pausefl/privacy/laplace.py",
-            "self.sensitivity / 2",
-            "self.sensitivity / 3",
-            {*CURVES, "table", "job"},
+            "src/pausefl/privacy/mechanisms.py",
+            "self.width / 2)",
+            "self.width / 3)",
+            {*CURVES, "table", "privacy_table", "job"},
             id="mechanism",
         ),
         pytest.param(
-            "src/pausefl/privacy/laplace.py", '"""The mechanism', '"""A mechanism', set(), id="docstring"
+            "src/pausefl/privacy/mechanisms.py", '"""What makes', '"""What renders', set(), id="docstring"
         ),
         pytest.param(
             "config/scenarios/tiny.yaml", "title: Tiny", "title: Small", None, id="title of the scenario"
@@ -106,6 +107,18 @@ def test_an_edit_reruns_what_depends_on_it(
         assert "draw_accuracy_vs_time" in planned
     else:
         assert set(planned) - {"draw_partition"} == reruns
+
+
+def test_a_base_counts_as_if_it_were_written_out(copy: Checkout) -> None:
+    folder = copy.root / "config/scenarios"
+    (folder / "tiny.yaml").rename(folder / "whole.yaml")
+    copy.edit("config/scenarios/whole.yaml", "name: tiny", "name: whole")
+    head = "name: tiny\ntitle: Tiny\nbase: whole\n"
+    (folder / "tiny.yaml").write_text(f"{head}figures: {{tiny_accuracy: accuracy_vs_time}}\n", "utf-8")
+    assert copy.planned() == {}
+    copy.edit("config/scenarios/whole.yaml", "learning_rate: ", "learning_rate: 0.5  # ")
+    planned = copy.planned()
+    assert (planned["job"], planned["table"], "partition" in planned) == (4, 1, False)
 
 
 def test_another_seed_trains_that_seed_alone(copy: Checkout) -> None:

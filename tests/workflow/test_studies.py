@@ -1,4 +1,4 @@
-"""Studies of selection alone, run in a small configuration: no data set is there to read."""
+"""Studies of selection alone and audits, run in a small configuration: no data set is there to read."""
 
 from __future__ import annotations
 
@@ -76,3 +76,16 @@ def test_a_mistake_in_the_studies_is_a_message(finished: Checkout, tmp_path: Pat
     assert "study 'tiny_race': selectors: 'pause' does not anneal, so it cannot race" in output
     assert "Traceback" not in output
     write(finished, TINY_STUDIES)
+
+
+def test_an_audit_of_noise_that_is_too_small_fails_and_names_the_claims(finished: Checkout) -> None:
+    verdict = finished.root / "results/studies/tiny_audit/verdict.txt"
+    assert verdict.read_text("utf-8") == "None of 20 claims is refuted.\n"
+    path = "src/pausefl/privacy/mechanisms.py"
+    finished.edit(path, "return self.sensitivity / epsilon", "return 0.2 * self.sensitivity / epsilon")
+    assert finished.planned("tiny_audit") == {"audit": 1, "draw_audit": 1, "audit_verdict": 1}
+    output = finished.snakemake("--cores", "1", "tiny_audit", ok=False)
+    assert "vector (simulated), epsilon 1, one coordinate: " in output
+    assert not verdict.exists()
+    assert "**VIOLATED: " in (verdict.parent / "summary.md").read_text("utf-8")
+    finished.edit(path, "return 0.2 * self.sensitivity / epsilon", "return self.sensitivity / epsilon")

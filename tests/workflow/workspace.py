@@ -55,6 +55,18 @@ TINY_STUDIES: dict[str, Any] = {
             "budget_s": 0.05,
         }
     },
+    "audit": {
+        "tiny_audit": {
+            "title": "Tiny audit",
+            "mechanisms": ["coordinate", "vector"],
+            "sampler": "simulated",
+            "epsilons": [1, 4],
+            "dimensions": [2],
+            "n_trials": 1000,
+            "confidence": 0.99,
+            "seed": 0,
+        }
+    },
 }
 
 
@@ -96,7 +108,7 @@ class Checkout:
         table = lines[: lines.index(next(line for line in lines if line.startswith("total")))]
         counts = {line.split()[0]: int(line.split()[1]) for line in table}
         studies = {name for kind in TINY_STUDIES.values() for name in kind}
-        targets = {"all", "demo", "studies", "tiny"} | studies
+        targets = {"all", "claims", "demo", "studies", "tiny"} | studies
         return {rule: n for rule, n in counts.items() if rule not in targets}
 
     def edit(self, path: str, old: str, new: str) -> None:

@@ -1,9 +1,11 @@
 # The experiment table, checked before anything runs, and the paths that follow from it.
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from pausefl.claims.settings import load_claims, places, plain, scales
 from pausefl.config import (
     load_config,
     load_scenario,
@@ -42,6 +44,8 @@ EXPERIMENTS = {
 }
 SEEDS = {name: sorted({row.seed for row in rows}) for name, rows in EXPERIMENTS.items()}
 STUDIES = checked(load_studies, CONFIG.studies, Path(config["scenarios"]))
+CLAIMS = checked(load_claims, Path("config/claims.yaml"), Path(config["scenarios"]))
+CLAIM_SCALES = scales(CLAIMS, CONFIG.scenarios, STUDIES.names())
 DATASETS = {dataset_key(s.data, CONFIG.raw): s.data for s in SCENARIOS.values()}
 
 
@@ -112,24 +116,75 @@ def run_files(name):
     return [f"{run_folder(row)}/{file}" for row in EXPERIMENTS[name] for file in files]
 
 
-def curves(name):
-    """The curves a scenario has: leakage only where something bounds it, no accuracy of a regression."""
-    scenario = SCENARIOS[name]
+def has_budgets(name):
+    """Whether any run of a scenario has something that bounds its leakage."""
     protected = {row.selector for row in EXPERIMENTS[name]} - {"fedavg_no_privacy"}
-    absent = set() if scenario.privacy is not None and protected else {"leakage"}
+    return SCENARIOS[name].privacy is not None and bool(protected)
+
+
+def curves(name):
+    """The curves a scenario has: of budgets only where there are any, no accuracy of a regression."""
+    scenario = SCENARIOS[name]
+    absent = set() if has_budgets(name) else {"leakage", "spending", "signal"}
     absent |= {"accuracy"} if is_regression(scenario) else set()
     return [curve for curve in CURVES if curve.split("_")[0] not in absent]
 
 
 def scenario_outputs(name):
     """Everything that a scenario ends in; the runs too, so that one that is lost is made again."""
-    tables = ("rounds.parquet", "runs.csv", "summary.csv", "summary.md", "summary.html")
+    tables = ["rounds.parquet", "runs.csv", "summary.csv", "summary.md", "summary.html"]
+    tables += ["privacy.csv", "privacy.md", "privacy.html"] if has_budgets(name) else []
     return [
         *run_files(name),
         *[f"results/tables/{name}/{table}" for table in tables],
         *[path for kind in curves(name) for path in figure_paths(name, kind)],
         *[partition_path(name, seed, "png") for seed in SEEDS[name]],
     ]
+
+
+# What each kind of study leaves that a claim is tested on.
+CLAIM_TABLES = {
+    "regret": ("fits.csv", "growth.csv"),
+    "races": ("summary.csv",),
+    "costs": ("times.csv",),
+}
+
+
+def claims_runs(scale):
+    """Rows of the experiment table that claims are tested on at a scale."""
+    names, _ = places(CLAIMS, scale)
+    return [row for name in sorted(names & SCENARIOS.keys()) for row in EXPERIMENTS[name]]
+
+
+def claims_studies(scale):
+    """Names of the studies that claims are tested on at a scale."""
+    _, names = places(CLAIMS, scale)
+    return sorted(names & set(STUDIES.names()))
+
+
+def claims_inputs(scale):
+    """Every run and every table of a study that a scale needs, as configured."""
+    tables = {name: files for kind, files in CLAIM_TABLES.items() for name in getattr(STUDIES, kind)}
+    return [
+        *[path for name in sorted({row.scenario for row in claims_runs(scale)}) for path in run_files(name)],
+        *[
+            f"results/studies/{name}/{file}"
+            for name in claims_studies(scale)
+            for file in tables.get(name, ())
+        ],
+    ]
+
+
+def claims_outputs(scale):
+    """What is written about the claims at a scale."""
+    return [f"results/claims/{scale}/claims.{extension}" for extension in ("json", "csv", "md", "html")]
+
+
+def claims_asked_for(wildcards):
+    """The verdicts at every scale that the configuration has, and the runs, so that one that is lost is made again."""
+    if not CLAIM_SCALES:
+        raise WorkflowError("no claim of config/claims.yaml is tested on what the configuration lists")
+    return [path for scale in CLAIM_SCALES for path in claims_outputs(scale) + claims_inputs(scale)]
 
 
 def refuse(wildcards):
@@ -143,6 +198,13 @@ def refuse(wildcards):
             )
     targets = {rule.name for rule in workflow.rules if not rule.output}
     raise WorkflowError(f"unknown target '{wildcards.name}'. {suggest(wildcards.name, targets)}")
+
+
+def audit_settings(name):
+    """All that an audit's numbers depend on, in plain values: no title."""
+    settings = asdict(STUDIES.audit[name])
+    del settings["title"]
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()}
 
 
 # A job of the workflow reads this file again, but need not check again, nor load what checks.

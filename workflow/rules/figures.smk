@@ -35,6 +35,6 @@ for curve in CURVES:
             scenario=lambda wildcards: SCENARIOS[wildcards.scenario].as_dict()
             | {"title": figure_title(wildcards.scenario)},
             caption=lambda wildcards: figure_caption(wildcards.scenario, wildcards.kind),
-            code=code_hash("pausefl.figures.curves"),
+            code=code_hash("pausefl.figures.kinds"),
         script:
             "../scripts/figure.py"

@@ -13,7 +13,7 @@ rule table:
             "results/tables/{scenario}/summary.html",
             caption="../report/summary.rst",
             category="Tables",
-            labels={"scenario": "{scenario}"},
+            labels={"scenario": "{scenario}", "content": "summary"},
         ),
     log:
         "results/logs/table/{scenario}.log",
@@ -30,3 +30,34 @@ rule table:
         code=code_hash("pausefl.tables", "pausefl.figures.style"),
     script:
         "../scripts/table.py"
+
+
+# What users have spent. A rule of its own: composing privacy-loss distributions is not for every edit of a plot.
+rule privacy_table:
+    input:
+        lambda wildcards: [f"{run_folder(row)}/ledger.parquet" for row in EXPERIMENTS[wildcards.scenario]],
+    output:
+        table="results/tables/{scenario}/privacy.csv",
+        text="results/tables/{scenario}/privacy.md",
+        page=report(
+            "results/tables/{scenario}/privacy.html",
+            caption="../report/privacy.rst",
+            category="Tables",
+            labels={"scenario": "{scenario}", "content": "privacy"},
+        ),
+    log:
+        "results/logs/privacy_table/{scenario}.log",
+    benchmark:
+        "results/benchmarks/privacy_table/{scenario}.tsv"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        runs=lambda wildcards: {row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]},
+        scenario=lambda wildcards: SCENARIOS[wildcards.scenario].as_dict(),
+        title=lambda wildcards: figure_title(wildcards.scenario),
+        caption=lambda wildcards: figure_caption(wildcards.scenario, "privacy"),
+        code=code_hash("pausefl.accounts", "pausefl.figures.style", "pausefl.tables"),
+    script:
+        "../scripts/privacy_table.py"

@@ -1,9 +1,10 @@
-# What can be asked for by name: the demo, a scenario, a figure, a study. `all` is in the root Snakefile.
+# What can be asked for by name: the demo, a scenario, a figure, a study, the claims. `all` is in the root Snakefile.
 
 
 rule demo:
     input:
         [scenario_outputs(name) for name in DEMO.scenarios],
+        [claims_outputs(scale) for scale in scales(CLAIMS, DEMO.scenarios, ())],
 
 
 for name, scenario in SCENARIOS.items():
@@ -23,9 +24,16 @@ for name, scenario in SCENARIOS.items():
                 figure_paths(name, kind),
 
 
-STUDY_OUTPUTS = RUNS_OUTPUTS | {
-    name: search_outputs(name) for studies in SEARCHES.values() for name in studies
-}
+STUDY_OUTPUTS = (
+    RUNS_OUTPUTS
+    | {name: search_outputs(name) for studies in SEARCHES.values() for name in studies}
+    | AUDIT_OUTPUTS
+)
+
+
+rule claims:
+    input:
+        claims_asked_for,
 
 
 rule studies:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from common import logged
 from pausefl.config import scenario_from_dict
-from pausefl.figures.curves import draw
+from pausefl.figures.kinds import draw
 from pausefl.figures.style import save
 
 with logged(snakemake.log[0]):

@@ -20,6 +20,7 @@ with logged(snakemake.log[0]):
     across.to_csv(output.summary, index=False)
     labels = {selector: style_of(selector).label for selector in across["selector"]}
     origins = sorted({run["dataset_origin"] for run in summaries.values()})
-    text = f"{to_markdown(across, labels)}\nData: {'; '.join(origins)}.\n"
+    protected = snakemake.params.caption["protected"]
+    text = f"{to_markdown(across, labels, protected)}\nData: {'; '.join(origins)}.\n"
     Path(output.text).write_text(text, encoding="utf-8")
     Path(output.page).write_text(to_html(text, snakemake.params.title), encoding="utf-8")

@@ -10,15 +10,25 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pausefl.config import Scenario
+from pausefl.config import PrivacySettings, Scenario
 from pausefl.errors import PauseflError, suggest
 from pausefl.registry import SELECTORS
 
-#: Kinds of curves; `pausefl.figures.curves` draws them.
-CURVES = ("accuracy_vs_time", "leakage_vs_time", "leakage_vs_rounds", "loss_vs_time")
+#: Kinds of curves; `pausefl.figures.kinds` draws them.
+CURVES = (
+    "accuracy_vs_time",
+    "leakage_vs_time",
+    "leakage_vs_rounds",
+    "loss_vs_time",
+    "spending_vs_rounds",
+    "signal_vs_rounds",
+)
 
 #: What has a caption.
-CAPTIONS = (*CURVES, "summary", "partition")
+CAPTIONS = (*CURVES, "summary", "privacy", "partition")
+
+#: Users of which each is drawn as a line; where there are more, quantiles are.
+MOST_LINES = 40
 
 _PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
 
@@ -32,8 +42,19 @@ def _anneals(scenario: Scenario, kind: str) -> bool:
     return kind != "partition" and any(SELECTORS[name].needs_annealing for name in scenario.selectors)
 
 
+def protected(scenario: Scenario) -> str:
+    """What the epsilons of a scenario's runs are for: ``coordinate``, or ``update`` as a whole."""
+    return (
+        "update" if scenario.privacy is not None and scenario.privacy.mechanism == "vector" else "coordinate"
+    )
+
+
 def _private(scenario: Scenario, kind: str) -> bool:
     return kind != "partition" and scenario.privacy is not None
+
+
+def _per_coordinate(scenario: Scenario, kind: str) -> bool:
+    return _private(scenario, kind) and protected(scenario) == "coordinate"
 
 
 def _shares_norms(scenario: Scenario, kind: str) -> bool:
@@ -67,7 +88,7 @@ _DEVIATIONS: tuple[tuple[str, str, Callable[[Scenario, str], bool]], ...] = (
     (
         "D8",
         "budgets and leakage are per coordinate; d coordinates together have d times as much",
-        _private,
+        _per_coordinate,
     ),
     ("D9", "batch normalisation layers are shared without clamp or noise, outside the budget", _shares_norms),
     ("D10", "the two versions of the paper differ in the MNIST budget; both are scenarios", _mnist_budget),
@@ -94,7 +115,9 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
     -------
     dict
         ``title``, ``origin`` (safe in reStructuredText), ``seeds`` (sorted list), ``n_rounds``,
-        ``n_users``, ``n_selected``, ``epsilon_total`` and ``sensitivity`` (None without privacy),
+        ``n_users``, ``n_selected``, ``epsilon_total`` (None without privacy), ``privacy`` (sentences on
+        budget, clipping and noise), ``leakage`` (what is added up), ``protected`` (as `protected`),
+        ``signal`` (the largest that a coordinate can be), ``few_users`` (whether each is drawn),
         ``regression`` (whether there is a loss but no accuracy),
         ``paper_figures`` (such as "PAUSE v2, Fig. 8", or "none") and ``deviations`` (list of "D8: …").
 
@@ -118,7 +141,11 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
         "n_users": scenario.network.n_users,
         "n_selected": scenario.network.n_selected,
         "epsilon_total": None if privacy is None else privacy.epsilon_total,
-        "sensitivity": None if privacy is None else privacy.sensitivity,
+        "privacy": _privacy_words(privacy),
+        "leakage": _LEAKAGE[protected(scenario)],
+        "protected": protected(scenario),
+        "signal": _SIGNAL[protected(scenario)],
+        "few_users": scenario.network.n_users <= MOST_LINES,
         "regression": is_regression(scenario),
         "origin": _escape(origin),
         "paper_figures": paper_figures(scenario, kind),
@@ -126,21 +153,62 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
     }
 
 
+#: What the leakage of a user is, by what is protected.
+_LEAKAGE = {
+    "coordinate": (
+        "the sum of ε over that user's participations, **per coordinate** of the update. By basic"
+        " composition a whole update of d coordinates leaks up to d times as much."
+    ),
+    "update": ("the sum of ε over that user's participations, for the update **as a whole**."),
+}
+
+
+#: The largest that a bounded coordinate can be, by what is protected.
+_SIGNAL = {
+    "coordinate": "half the clamp width",
+    "update": "the norm that updates are clipped to, all of it on that coordinate,",
+}
+
+
+def _privacy_words(privacy: PrivacySettings | None) -> str:
+    """Sentences on what a user may spend, and on what it buys; whole in every caption."""
+    if privacy is None:
+        return "None: updates are neither clamped nor noised."
+    budget = f"Each user has a budget of ε = {privacy.epsilon_total}"
+    words = (
+        f"{budget} for its updates as a whole, which are clipped to L1 norm {privacy.clip_norm}."
+        if privacy.mechanism == "vector"
+        else f"{budget} per coordinate; sensitivity {privacy.sensitivity} per coordinate."
+    )
+    if privacy.schedule == "uniform":
+        words += f" It is spread evenly over {privacy.n_participations} participations; there are no more."
+    if privacy.schedule == "listed":
+        words += (
+            f" It is spread over {len(privacy.budgets or ())} participations as listed; there are no more."
+        )
+    if privacy.sampler == "secure":
+        words += " Noise is drawn from the operating system's randomness, so no run can be repeated exactly."
+    return words
+
+
 def paper_figures(scenario: Scenario, kind: str) -> str:
     """The papers' figures that this kind of figure reproduces, or "none".
 
     ``scenario.figures`` maps such names as ``pause_v2_fig8`` or ``bsfl_fig7_loss`` to kinds; these become
-    "PAUSE v2, Fig. 8" and "BSFL, Fig. 7". Figures of the demonstrations reproduce none.
+    "PAUSE v2, Fig. 8" and "BSFL, Fig. 7". Figures of the demonstrations reproduce none, nor do those
+    for a privacy reviewer, ``privacy_…``, or of the papers' settings with group normalisation, ``group_…``.
     """
     names = [_figure_name(key) for key, shown in scenario.figures.items() if shown == kind]
     return "; ".join(name for name in names if name) or "none"
 
 
 def _figure_name(key: str) -> str:
-    if key.startswith("demo_"):
+    if key.startswith(("demo_", "privacy_")):
         return ""
     if key.startswith("authors_"):
         return "none, but the authors' released runs"
+    if key.startswith("group_"):
+        return "none, but a setting of the papers with group normalisation"
     match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", key)
     if match is None:
         return _escape(key.replace("_", " "))

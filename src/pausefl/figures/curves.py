@@ -14,7 +14,7 @@ Time axis
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +26,9 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pausefl.config import Scenario
-from pausefl.errors import PauseflError, suggest
-from pausefl.figures.captions import is_regression
-from pausefl.figures.style import in_legend_order, new_figure, style_of, theme
+from pausefl.errors import PauseflError
+from pausefl.figures.captions import is_regression, protected
+from pausefl.figures.style import in_legend_order, new_figure, style_of
 from pausefl.tables import runs_of, seconds_to_target, smoothed, target_accuracy
 
 #: Selectors that take part with all users, and so may last much longer than the others.
@@ -156,56 +156,25 @@ def loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
 
 
 def leakage_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
-    """Maximum leakage over users (epsilon per coordinate) against simulated seconds."""
-    panel = _over_time(leakage_bands(rounds, "elapsed_s"), scenario, _LEAKAGE, step=True)
-    _mark_budget(panel.axes, scenario)
+    """Maximum leakage over users (epsilon of what the mechanism protects) against simulated seconds."""
+    panel = _over_time(leakage_bands(rounds, "elapsed_s"), scenario, _leakage_label(scenario), step=True)
+    mark_budget(panel.axes, scenario)
     return panel.finish()
 
 
 def leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
-    """Maximum leakage over users (epsilon per coordinate) against rounds."""
-    panel = Panel(scenario, "Round", _LEAKAGE)
+    """Maximum leakage over users (epsilon of what the mechanism protects) against rounds."""
+    panel = Panel(scenario, "Round", _leakage_label(scenario))
     bands = leakage_bands(rounds, "round")
     for selector, curve in bands.items():
         panel.add(selector, curve, style_of(selector).label, step=True)
     panel.axes.set_xlim(0, max((curve.x[-1] for curve in bands.values()), default=1))
-    _mark_budget(panel.axes, scenario)
+    mark_budget(panel.axes, scenario)
     return panel.finish()
 
 
-#: Every kind of curve by its name.
-KINDS: dict[str, Callable[[pd.DataFrame, Scenario], Figure]] = {
-    "accuracy_vs_time": accuracy_vs_time,
-    "leakage_vs_time": leakage_vs_time,
-    "leakage_vs_rounds": leakage_vs_rounds,
-    "loss_vs_time": loss_vs_time,
-}
-
-
-def draw(kind: str, rounds: pd.DataFrame, scenario: Scenario) -> Figure:
-    """Draw one kind of curve.
-
-    Parameters
-    ----------
-    kind
-        A key of `KINDS`.
-    rounds
-        As `pausefl.tables.collect` returns them.
-    scenario
-        Whose runs they are: gives title and budget.
-
-    Raises
-    ------
-    PauseflError
-        If the kind is unknown, a selector has no style, or no run has anything to draw.
-    """
-    if kind not in KINDS:
-        raise PauseflError(f"unknown kind of figure '{kind}'. {suggest(kind, KINDS)}")
-    with theme():
-        return KINDS[kind](rounds, scenario)
-
-
-_LEAKAGE = "Maximum leakage\n(ε per coordinate)"
+def _leakage_label(scenario: Scenario) -> str:
+    return f"Maximum leakage\n(ε per {protected(scenario)})"
 
 
 def draw_band(axes: Axes, selector: str, curve: Band, step: bool = False) -> Line2D:
@@ -308,14 +277,16 @@ def _up_to(curve: Band, limit: float) -> Band:
     return Band(curve.x[:n], curve.mean[:n], curve.low[:n], curve.high[:n])
 
 
-def _mark_budget(axes: Axes, scenario: Scenario) -> None:
-    """A thin line at the total budget, which no curve may cross."""
+def mark_budget(axes: Axes, scenario: Scenario, words: bool = True) -> None:
+    """A thin line at the total budget, which no curve may cross; ``words`` says whether it is named."""
     axes.set_ylim(bottom=0)
     if scenario.privacy is None:
         return
     budget = scenario.privacy.epsilon_total
     axes.set_ylim(top=max(1.12 * budget, axes.get_ylim()[1]))
     axes.axhline(budget, color="black", linewidth=0.6, zorder=2.5)
+    if not words:
+        return
     axes.annotate(
         f"budget ε = {budget:g}",
         xy=(1, budget),

@@ -1,4 +1,4 @@
-"""What the studies of selection are about: ``config/studies.yaml``, read and checked.
+"""What the studies are about: ``config/studies.yaml``, read and checked.
 
 The networks, rewards and selection constants of a study are those of a scenario, save for its ``changes``.
 """
@@ -68,6 +68,20 @@ class Costs:
 
 
 @dataclass(frozen=True)
+class Audit:
+    """Lower bounds on epsilon of the noise as implemented, beside what is claimed."""
+
+    title: str
+    mechanisms: tuple[str, ...]
+    sampler: str
+    epsilons: tuple[float, ...]
+    dimensions: tuple[int, ...]
+    n_trials: int
+    confidence: float
+    seed: int
+
+
+@dataclass(frozen=True)
 class Studies:
     """All studies of a file, by kind and name; the name is the workflow's target."""
 
@@ -76,13 +90,21 @@ class Studies:
     races: dict[str, Races]
     graphs: dict[str, Graphs]
     costs: dict[str, Costs]
+    audit: dict[str, Audit]
 
     def names(self) -> list[str]:
         """Names of all studies, in the order of the file."""
         return [name for kind in fields(self) for name in getattr(self, kind.name)]
 
 
-_KINDS: dict[str, type] = {"regret": Runs, "gap": Runs, "races": Races, "graphs": Graphs, "costs": Costs}
+_KINDS: dict[str, type] = {
+    "regret": Runs,
+    "gap": Runs,
+    "races": Races,
+    "graphs": Graphs,
+    "costs": Costs,
+    "audit": Audit,
+}
 
 
 def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
@@ -94,7 +116,7 @@ def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
         For the first thing that is wrong, naming the study.
     """
     if path is None:
-        return Studies({}, {}, {}, {}, {})
+        return Studies({}, {}, {}, {}, {}, {})
     document = read_yaml(path)
     check_schema(document, "studies", str(path))
     built: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}

@@ -14,7 +14,7 @@ import pytest
 
 from pausefl import config
 from pausefl.errors import PauseflError
-from pausefl.figures import captions, curves
+from pausefl.figures import captions, kinds
 
 REPORT = Path(__file__).parents[3] / "workflow" / "report"
 
@@ -29,6 +29,14 @@ REQUIRED = {
     "loss_vs_time": ["moving average over 10 rounds", "minimum and maximum", "slowest participant"],
     "leakage_vs_time": ["per coordinate", "minimum and maximum", "slowest participant", "not drawn", "step"],
     "leakage_vs_rounds": ["per coordinate", "minimum and maximum", "counts rounds", "not drawn", "step"],
+    "spending_vs_rounds": ["first seed, 0", "holds all users", "added up", "takes part once", "not drawn"],
+    "signal_vs_rounds": [
+        "half the clamp width",
+        "10 % and the 90 % quantile",
+        "may still take part",
+        "pooled",
+    ],
+    "privacy": ["median user", "fixed in advance", "not a filter", "Unprotected values"],
     "summary": ["standard deviations", "last 10 rounds", "90 %", "not reached"],
     "partition": ["number of examples", "same for every"],
 }
@@ -91,7 +99,7 @@ def has_no_blank(text: str) -> bool:
 
 def test_every_caption_has_facts_and_every_kind_a_caption() -> None:
     assert {path.stem for path in REPORT.glob("*.rst")} >= {*captions.CAPTIONS, "workflow"}
-    assert set(curves.KINDS) == set(captions.CURVES)
+    assert set(kinds.KINDS) == set(captions.CURVES)
 
 
 @pytest.mark.parametrize("kind", captions.CAPTIONS)
@@ -124,6 +132,26 @@ def test_caption_without_privacy_or_figures(kind: str, scenario: config.Scenario
     assert "budget of" not in text
 
 
+VECTOR = config.PrivacySettings(
+    37, mechanism="vector", clip_norm=0.5, schedule="uniform", n_participations=60, sampler="secure"
+)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in captions.CAPTIONS if kind != "partition"])
+def test_captions_say_what_is_protected_and_how(kind: str, scenario: config.Scenario) -> None:
+    text = words_of(caption(kind, dataclasses.replace(scenario, privacy=VECTOR)))
+    assert has_no_blank(text.replace("None:", "")), text
+    assert "ε = 37 for its updates as a whole, which are clipped to L1 norm 0.5" in text
+    assert "spread evenly over 60 participations; there are no more" in text
+    assert "no run can be repeated exactly" in text
+    assert "D8" not in text
+    assert "per coordinate" not in text
+    listed = config.PrivacySettings(37, sensitivity=0.1, schedule="listed", budgets=(30.0, 7.0))
+    text = words_of(caption(kind, dataclasses.replace(scenario, privacy=listed)))
+    assert "ε = 37 per coordinate; sensitivity 0.1 per coordinate. It is spread over 2 participations" in text
+    assert "D8" in text
+
+
 def test_captions_of_a_regression_speak_of_no_accuracy(scenario: config.Scenario) -> None:
     linear = dataclasses.replace(scenario, data=REGRESSION)
     assert captions.is_regression(linear)
@@ -144,7 +172,11 @@ def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
         "n_users": 311,
         "n_selected": 17,
         "epsilon_total": 37,
-        "sensitivity": 0.0031,
+        "privacy": "Each user has a budget of ε = 37 per coordinate; sensitivity 0.0031 per coordinate.",
+        "leakage": captions._LEAKAGE["coordinate"],
+        "protected": "coordinate",
+        "signal": "half the clamp width",
+        "few_users": False,
         "regression": False,
         "origin": "files",
         "paper_figures": "PAUSE v2, Fig. 8; PAUSE v1, Fig. 6",
@@ -163,7 +195,9 @@ def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
         ("bsfl_fig7b", "BSFL, Fig. 7b"),
         ("bsfl_fig7_loss", "BSFL, Fig. 7"),
         ("authors_mnist_small_loss", "none, but the authors' released runs"),
+        ("group_cifar10_loss", "none, but a setting of the papers with group normalisation"),
         ("demo_small_loss", "none"),
+        ("privacy_mnist_large_iid_r1_signal", "none"),
         ("odd_name", "odd name"),
     ],
 )

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from pausefl import config
 from pausefl.errors import PauseflError
-from pausefl.figures import curves, style
+from pausefl.figures import curves, kinds, style
+from pausefl.privacy import GeometricSchedule
 
 REGRESSION = config.DataSettings(
     "synthetic_regression", 0, test_fraction=0.2, n_examples=100, n_features=3, noise_std=0.1
@@ -105,7 +106,7 @@ def test_accuracy_is_averaged_then_meaned_in_per_cent(scenario: config.Scenario)
             rounds_of("pause", 1, [1, 2, 3], accuracy=[0.3, 0.5, 1.0]),
         ]
     )
-    figure = curves.draw("accuracy_vs_time", rounds, scenario)
+    figure = kinds.draw("accuracy_vs_time", rounds, scenario)
     line = line_of(figure, "pause")
     np.testing.assert_allclose(points_of(line)[:, 0], [1, 2, 3])
     # Seed 0: 10, 20, 40; seed 1: 30, 40, 60.
@@ -119,7 +120,7 @@ def test_accuracy_is_averaged_then_meaned_in_per_cent(scenario: config.Scenario)
 
 def test_rounds_without_evaluation_are_skipped_over(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3, 4], accuracy=[math.nan, 0.2, math.nan, 0.4])
-    line = line_of(curves.draw("accuracy_vs_time", rounds, scenario), "pause")
+    line = line_of(kinds.draw("accuracy_vs_time", rounds, scenario), "pause")
     np.testing.assert_allclose(points_of(line)[:, 0], [2, 4])
     np.testing.assert_allclose(points_of(line)[:, 1], [20, 30])
 
@@ -133,7 +134,7 @@ def test_target_is_marked_where_all_seeds_reach_it(scenario: config.Scenario) ->
             rounds_of("random", 0, [1, 2, 3], accuracy=[0.1, 0.1, 0.1]),
         ]
     )
-    figure = curves.draw("accuracy_vs_time", rounds, scenario)
+    figure = kinds.draw("accuracy_vs_time", rounds, scenario)
     dots = [line for line in axes_of(figure).lines if line.get_marker() == "o"]
     assert len(dots) == 1
     assert same_color(dots[0].get_color(), style.style_of("pause").color)
@@ -143,11 +144,11 @@ def test_target_is_marked_where_all_seeds_reach_it(scenario: config.Scenario) ->
 
 def test_leakage_is_a_step_function_from_zero(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [0.5, 2.0, 2.5], leakage_max=[1, 1, 2])
-    line = line_of(curves.draw("leakage_vs_time", rounds, scenario), "pause")
+    line = line_of(kinds.draw("leakage_vs_time", rounds, scenario), "pause")
     assert line.get_drawstyle() == "steps-post"
     np.testing.assert_allclose(points_of(line)[:, 0], [0, 0.5, 2.0, 2.5])
     np.testing.assert_allclose(points_of(line)[:, 1], [0, 1, 1, 2])
-    line = line_of(curves.draw("leakage_vs_rounds", rounds, scenario), "pause")
+    line = line_of(kinds.draw("leakage_vs_rounds", rounds, scenario), "pause")
     np.testing.assert_allclose(points_of(line)[:, 0], [0, 1, 2, 3])
 
 
@@ -159,7 +160,7 @@ def test_unbounded_leakage_is_not_drawn_and_the_budget_is(kind: str, scenario: c
             rounds_of("pause", 0, [1, 2], leakage_max=[1, 2]),
         ]
     )
-    figure = curves.draw(kind, rounds, scenario)
+    figure = kinds.draw(kind, rounds, scenario)
     assert legend_texts(figure) == ["PAUSE"]
     straight = [line for line in axes_of(figure).lines if not line.get_drawstyle().startswith("steps")]
     assert [points_of(line)[:, 1].tolist() for line in straight] == [[8, 8]]
@@ -167,13 +168,23 @@ def test_unbounded_leakage_is_not_drawn_and_the_budget_is(kind: str, scenario: c
     assert axes_of(figure).get_ylim()[1] > 8
 
 
+def test_the_axis_says_what_epsilon_is_for(scenario: config.Scenario) -> None:
+    rounds = rounds_of("pause", 0, [1, 2])
+    vector = config.PrivacySettings(8, 0.04, mechanism="vector", clip_norm=1.0)
+    whole = dataclasses.replace(scenario, privacy=vector)
+    for kind in ("leakage_vs_time", "leakage_vs_rounds"):
+        label = axes_of(kinds.draw(kind, rounds, scenario)).get_ylabel()
+        assert label == "Maximum leakage\n(ε per coordinate)"
+        assert axes_of(kinds.draw(kind, rounds, whole)).get_ylabel() == "Maximum leakage\n(ε per update)"
+
+
 def test_nothing_to_draw_is_an_error(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2], leakage_max=[math.inf] * 2, accuracy=[math.nan] * 2)
     for kind in ("leakage_vs_time", "leakage_vs_rounds", "accuracy_vs_time"):
         with pytest.raises(PauseflError, match="scenario 's': no run has finite values"):
-            curves.draw(kind, rounds, scenario)
+            kinds.draw(kind, rounds, scenario)
     with pytest.raises(PauseflError, match="Did you mean 'loss_vs_time'"):
-        curves.draw("los_vs_time", rounds, scenario)
+        kinds.draw("los_vs_time", rounds, scenario)
 
 
 def test_time_limit_cuts_only_a_long_fedavg() -> None:
@@ -190,7 +201,7 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
             rounds_of("pause", 0, [1, 2, 10, 11]),
         ]
     )
-    figure = curves.draw("loss_vs_time", rounds, scenario)
+    figure = kinds.draw("loss_vs_time", rounds, scenario)
     assert legend_texts(figure) == ["PAUSE", "FedAvg with privacy (to 40 s)"]
     assert axes_of(figure).get_xlim() == pytest.approx((0, 1.08 * 11))
     # The loss beyond the cut scales nothing.
@@ -200,12 +211,12 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
 
 def test_exploding_loss_is_logarithmic(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 10, 1000])
-    assert axes_of(curves.draw("loss_vs_time", rounds, scenario)).get_yscale() == "log"
+    assert axes_of(kinds.draw("loss_vs_time", rounds, scenario)).get_yscale() == "log"
 
 
 def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 2, math.inf])
-    axes = axes_of(curves.draw("loss_vs_time", rounds, scenario))
+    axes = axes_of(kinds.draw("loss_vs_time", rounds, scenario))
     assert np.isfinite(axes.get_ylim()).all()
     assert axes.get_ylim()[1] < 3
 
@@ -213,24 +224,27 @@ def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config
 def test_a_regression_has_a_loss_to_draw_and_no_accuracy(scenario: config.Scenario) -> None:
     linear = dataclasses.replace(scenario, data=REGRESSION)
     rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])
-    axes = axes_of(curves.draw("loss_vs_time", rounds, linear))
+    axes = axes_of(kinds.draw("loss_vs_time", rounds, linear))
     assert axes.get_ylabel() == "Test loss\n(mean squared error)"
-    assert axes_of(curves.draw("loss_vs_time", rounds, scenario)).get_ylabel() == "Test loss"
+    assert axes_of(kinds.draw("loss_vs_time", rounds, scenario)).get_ylabel() == "Test loss"
     with pytest.raises(PauseflError, match="no run has finite values"):
-        curves.draw("accuracy_vs_time", rounds, linear)
+        kinds.draw("accuracy_vs_time", rounds, linear)
 
 
-@pytest.mark.parametrize("kind", curves.KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 def test_drawn_twice_is_the_same_and_small(kind: str, scenario: config.Scenario, tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     runs = []
     for selector in ("fedavg", "pause", "random", "sa_pause"):
         for seed in range(2):
             elapsed = generator.uniform(0.1, 1, 60).cumsum()
-            columns = {"accuracy": generator.uniform(0, 1, 60), "leakage_max": np.linspace(0.1, 8, 60)}
-            runs.append(rounds_of(selector, seed, elapsed.tolist(), **columns))
+            spent = GeometricSchedule(8, 0.04).spent(np.arange(1, 61))
+            columns = {"accuracy": generator.uniform(0, 1, 60), "leakage_max": spent}
+            run = rounds_of(selector, seed, elapsed.tolist(), **columns)
+            # User 0 takes part in every round.
+            runs.append(run.assign(selection=[[0, int(user)] for user in generator.integers(0, 4, 60)]))
     for name, order in (("a", runs), ("b", runs[::-1])):
-        style.save(curves.draw(kind, pd.concat(order), scenario), tmp_path / name, {})
+        style.save(kinds.draw(kind, pd.concat(order), scenario), tmp_path / name, {})
     for suffix in (".pdf", ".png"):
         first, second = ((tmp_path / name).with_suffix(suffix).read_bytes() for name in "ab")
         assert first == second, suffix

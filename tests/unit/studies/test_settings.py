@@ -58,7 +58,7 @@ def test_a_study_keeps_its_scenario_but_for_the_changes() -> None:
 
 
 def test_no_file_is_no_studies() -> None:
-    assert load_studies(None, FOLDER) == Studies({}, {}, {}, {}, {})
+    assert load_studies(None, FOLDER) == Studies({}, {}, {}, {}, {}, {})
     assert load_studies(None, FOLDER).names() == []
 
 

@@ -1,0 +1,67 @@
+"""What two runs of one seed are compared by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pausefl.claims.records import Run
+from pausefl.tables import smoothed
+
+
+class Metric(NamedTuple):
+    """A number of a run, given the run that it is compared with, and its unit."""
+
+    unit: str
+    value: Callable[[Run, Run], float]
+
+
+def _summary(column: str) -> Callable[[Run, Run], float]:
+    """A column of the summary."""
+    return lambda run, other: float(run.summary[column])
+
+
+def _seconds_to_target(run: Run, other: Run) -> float:
+    """Infinite if the target is never reached, not a number if there is no target."""
+    if math.isnan(run.summary["target_accuracy"]):
+        return math.nan
+    seconds = float(run.summary["seconds_to_target"])
+    return math.inf if math.isnan(seconds) else seconds
+
+
+def accuracy_drop(run: Run) -> float:
+    """How far the smoothed accuracy has fallen from its best by the end."""
+    return float(run.summary["best_accuracy"] - run.summary["final_accuracy"])
+
+
+def accuracy_rise(run: Run) -> float:
+    """How far the smoothed accuracy rises above what it was first."""
+    accuracy = smoothed(run.rounds, "accuracy")[1]
+    return float(accuracy.max() - accuracy[0]) if len(accuracy) else math.nan
+
+
+def _in_time(column: str) -> Callable[[Run, Run], float]:
+    """The smoothed column when the first of the two runs ends."""
+
+    def value(run: Run, other: Run) -> float:
+        end = min(run.rounds["elapsed_s"].iloc[-1], other.rounds["elapsed_s"].iloc[-1])
+        elapsed, average = smoothed(run.rounds, column)
+        before = np.flatnonzero(elapsed <= end)
+        return float(average[before[-1]]) if len(before) else math.nan
+
+    return value
+
+
+METRICS = {
+    "final_accuracy": Metric("share", _summary("final_accuracy")),
+    "final_loss": Metric("loss", _summary("final_loss")),
+    "accuracy_in_time": Metric("share", _in_time("accuracy")),
+    "loss_in_time": Metric("loss", _in_time("loss")),
+    "seconds_to_target": Metric("s", _seconds_to_target),
+    "mean_round_s": Metric("s", _summary("mean_round_s")),
+    "leakage_max": Metric("epsilon", _summary("leakage_max")),
+    "leakage_over_rounds": Metric("epsilon", lambda run, other: float(run.rounds["leakage_max"].mean())),
+}

@@ -1,0 +1,197 @@
+"""Tests that draw their own instances: the exact search beside enumeration, and the limit of annealing.
+
+The limit. On a small graph the law of annealing's state after j iterations can be computed: a neighbour is
+drawn uniformly, and a worse one is taken with probability (1 + j)^(-loss / C). C is the largest difference of
+energies, the least that the theorems admit (PAUSE v2, Theorem 4; BSFL, Theorem 2). Graphs and energies are
+those of `pausefl.studies.graphs`, listed from their definition; that the compiled annealers follow this chain
+is what their tests check.
+
+The probability of holding a maximiser nears 1 as a power of j whose exponent is the lead of the maximiser as
+a share of C, so it takes powers of ten of iterations that nobody runs. From `EXACT` iterations on, the chain
+is therefore followed in blocks over which j grows by a factor e^`BLOCK` and the temperature is held.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pausefl.claims.findings import Finding
+from pausefl.claims.records import Records
+from pausefl.claims.settings import ClaimTest
+from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED
+from pausefl.config import RewardSettings
+from pausefl.history import History
+from pausefl.rewards import Reward, confidence_bound, make_reward
+from pausefl.selectors.brute import BrutePause
+from pausefl.selectors.exact import Bsfl, Pause
+from pausefl.streams import Streams
+from pausefl.studies.graphs import CRITERIA, Swaps, drawn
+
+Floats = NDArray[np.float64]
+
+#: Most users of an instance that is enumerated.
+MOST_USERS = 14
+
+#: Values are equal if they differ by no more than rounding.
+TIE = 1e-9
+
+#: Users, and users selected, of the graphs on which annealing is followed.
+GRAPH = (5, 2)
+
+#: The iterations that are followed one by one, and how much ln j grows in a block after them.
+EXACT, BLOCK = 100, 0.5
+
+#: Powers of ten of the iterations after which the law is looked at.
+DECADES = (1, 10, 100)
+
+#: A maximiser is held if the probability is at least this after the last of them.
+HELD = 0.99
+
+
+def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
+    """The exact search finds selections worth as much as the best of all, on random histories."""
+    for name in test.rewards:
+        gaps = [shortfall(name, seed) for seed in range(test.n_instances)]
+        worst, n_exact = max(gaps), sum(gap <= TIE for gap in gaps)
+        selector = "bsfl" if name == "bsfl" else "pause"
+        yield Finding(
+            test.kind,
+            "",
+            f"{selector} against enumeration, reward {name}",
+            f"difference ≤ {TIE:g}",
+            HOLDS if n_exact == len(gaps) else FAILS,
+            worst,
+            unit="reward",
+            note=f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact",
+        )
+
+
+def shortfall(reward_name: str, seed: int) -> float:
+    """How far apart in worth the exact search and enumeration are on one random history."""
+    reward = make_reward(RewardSettings(reward_name, 4.0, 2.0, 3.0, 4, 0.2, 0.05))
+    rng = Streams(seed).generator(f"claims/{reward_name}")
+    history = random_history(rng)
+    search = Bsfl(reward, 1.0) if reward_name == "bsfl" else Pause(reward, 1.0)
+    best, found = (select(history, rng) for select in (BrutePause(reward, 1.0), search))
+    bound = confidence_bound(history, 1.0)
+    return abs(_worth(reward, history, bound, best) - _worth(reward, history, bound, found))
+
+
+def _worth(reward: Reward, history: History, bound: Floats, selection: NDArray[np.int64]) -> float:
+    return reward.value(history, selection, bound[selection])
+
+
+def random_history(rng: np.random.Generator) -> History:
+    """A history of 3 .. `MOST_USERS` users, all of whom were seen, in up to four clusters."""
+    n_users = int(rng.integers(3, MOST_USERS + 1))
+    m = int(rng.integers(1, n_users))
+    quality, cluster = rng.uniform(0.2, 1, n_users), rng.integers(4, size=n_users)
+    history = History.empty(rng.integers(50, 500, n_users), m, 0.05, quality, cluster)
+    history.round = int(rng.integers(20, 300))
+    history.participations = rng.integers(1, history.round, n_users)
+    history.mean_speed = rng.random(n_users)
+    history.privacy = rng.random(n_users)
+    return history
+
+
+def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
+    """Annealing holds a maximiser with a probability that rises, and nears 1 on a share of graphs or more."""
+    for selector in test.selectors:
+        held = probabilities(selector, test.n_instances)
+        rises = bool((np.diff(held, axis=1) > 0).all())
+        share = float((held[:, -1] >= HELD).mean())
+        outcome = FAILS if not rises else HOLDS if share >= test.at_least else UNDECIDED
+        told = ", ".join(f"{held[:, i].min():.3g} after 1e{d}" for i, d in enumerate(DECADES))
+        yield Finding(
+            test.kind,
+            "",
+            f"graphs on which {selector} holds a maximiser with probability {HELD:g} or more",
+            f"share ≥ {test.at_least:g}, and the probability rises on every graph",
+            outcome,
+            share,
+            unit="share",
+            note=f"{test.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability: {told}"
+            f" iterations; {'it rises on all' if rises else 'it does not rise on all'}",
+        )
+
+
+def probabilities(selector: str, n_instances: int) -> Floats:
+    """Probability (n, `DECADES`) that the state of annealing on instances 0 .. n - 1 is a maximiser."""
+    swaps = Swaps.of(*GRAPH)
+    walks, losses, best = [], [], []
+    for instance in range(n_instances):
+        criteria = drawn(GRAPH[0], instance)
+        energy = swaps.energies(criteria["ucb"], criteria["g"])
+        kept = swaps.kept([criteria[name] for name in CRITERIA[selector]])
+        edges = np.zeros((len(energy), len(energy)))
+        edges[swaps.u[kept], swaps.v[kept]] = edges[swaps.v[kept], swaps.u[kept]] = 1
+        walks.append(edges / edges.sum(axis=1, keepdims=True))
+        losses.append(np.maximum(energy[:, None] - energy, 0) / np.ptp(energy))
+        best.append(energy == energy.max())
+    held = np.array(best)
+    return np.stack([(law * held).sum(axis=1) for law in _laws(np.array(walks), np.array(losses))], axis=1)
+
+
+def _laws(walk: Floats, loss: Floats) -> Iterator[Floats]:
+    """Law (n, N) of the state after each of `DECADES`, from a start drawn uniformly.
+
+    Parameters
+    ----------
+    walk
+        (n, N, N) probabilities of proposals.
+    loss
+        (n, N, N) energy lost by a move, as a share of C.
+    """
+    n_instances, n_states = walk.shape[:2]
+    law = np.full((n_instances, 1, n_states), 1 / n_states)
+    ends = iter([math.log(10) * decade for decade in DECADES])
+    end, log_j, j = next(ends), 0.0, 0
+    while True:
+        if j < EXACT:
+            j += 1
+            law = law @ _step(walk, loss, math.log(1 + j))
+            log_j = math.log(j)
+        else:
+            width = min(BLOCK, end - log_j)
+            block = _step(walk, loss, log_j + width / 2)
+            law = law @ _power(block, log_j + math.log(math.expm1(width)))
+            log_j += width
+        if log_j >= end - 1e-12:
+            yield law[:, 0]
+            following = next(ends, None)
+            if following is None:
+                return
+            end = following
+
+
+def _step(walk: Floats, loss: Floats, log_j: float) -> Floats:
+    """Transition matrices (n, N, N) of an iteration with ln(1 + j) as given."""
+    return _stochastic(walk * np.exp(-loss * log_j))
+
+
+def _stochastic(moves: Floats) -> Floats:
+    """The matrices with their diagonals such that rows sum up to 1.
+
+    Staying is what is left by the moves, however rare these are.
+    """
+    diagonal = np.arange(moves.shape[-1])
+    moves[:, diagonal, diagonal] = 0
+    moves[:, diagonal, diagonal] = 1 - moves.sum(axis=2)
+    return moves
+
+
+def _power(matrix: Floats, log_exponent: float) -> Floats:
+    """A power of the matrices (n, N, N), by squaring; the exponent 2^k nearest in ln."""
+    for _ in range(max(round(log_exponent / math.log(2)), 0)):
+        matrix = _stochastic(matrix @ matrix)
+    return matrix
+
+
+DRAWN_KINDS: dict[str, Callable[[ClaimTest, Records, str], Iterator[Finding]]] = {
+    "exactness": exactness,
+    "limit": limit,
+}

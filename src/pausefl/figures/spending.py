@@ -1,0 +1,248 @@
+"""For a reviewer of privacy: what every user has spent, and what its next participation would be worth.
+
+Both figures are made from who took part in which round, by the schedule of the scenario, and agree with the
+leakage that the runs recorded. A user drawn twice in a round (clustered sampling) takes part once.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMethodFormatter
+from numpy.typing import NDArray
+
+from pausefl.config import PrivacySettings, Scenario
+from pausefl.errors import PauseflError
+from pausefl.figures.captions import MOST_LINES, protected
+from pausefl.figures.curves import ALL_USERS, Band, draw_band, mark_budget
+from pausefl.figures.style import COLUMN_WIDTH, DOT, in_legend_order, style_of
+from pausefl.privacy import Ledger, make_mechanism, make_schedule
+from pausefl.tables import runs_of
+
+Floats = NDArray[np.float64]
+
+#: Panels side by side.
+COLUMNS = 4
+
+#: Selectors that take part with the same users in every round, whose budget is used up long before.
+SAME_USERS = ALL_USERS | {"fastest"}
+
+#: Quantiles over users that a band joins.
+LOW, HIGH = 0.1, 0.9
+
+
+@dataclass(frozen=True)
+class Account:
+    """Every user's budget over one run of T rounds; row t is after round t, row 0 before the first.
+
+    Attributes
+    ----------
+    spent
+        Shape (T + 1, K), epsilon.
+    upcoming
+        Shape (T + 1, K), epsilon of the next participation; 0 where there is none.
+    """
+
+    spent: Floats
+    upcoming: Floats
+
+
+def account(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Account:
+    """The account of one run, from its selections.
+
+    Parameters
+    ----------
+    run
+        The rounds of one run, in order, with ``selection`` and ``leakage_max``.
+    n_users
+        K.
+    privacy
+        Of the run's scenario.
+
+    Raises
+    ------
+    PauseflError
+        If the run recorded another leakage than its selections amount to.
+    """
+    took_part = np.zeros((len(run) + 1, n_users), np.int64)
+    for t, users in enumerate(run["selection"], start=1):
+        took_part[t, np.asarray(users, np.int64)] = 1
+    participations = took_part.cumsum(axis=0)
+    most = int(participations.max())
+    # One user of the ledger for each number of participations.
+    schedule = make_schedule(privacy)
+    ledger = Ledger(most + 1, 0, 0, schedule)
+    ledger.restore(np.arange(most + 1))
+    upcoming = np.where(ledger.may_take_part(), schedule.epsilon(np.arange(1, most + 2)), 0.0)
+    spent = ledger.spent()[participations]
+    if not np.allclose(spent[1:].max(axis=1), run["leakage_max"].to_numpy(np.float64), rtol=1e-9):
+        raise PauseflError("the selections of a run do not amount to the leakage that it recorded")
+    return Account(spent, upcoming[participations])
+
+
+def signal_to_noise(upcoming: Floats, privacy: PrivacySettings) -> Floats:
+    """Largest signal of a coordinate over the standard deviation of its noise, elementwise.
+
+    Largest is half the clamp width, or the clipping norm where all of it is on one coordinate: half the
+    sensitivity either way, which makes the ratio eps / (2 sqrt 2). Not a number where ``upcoming`` is 0.
+    """
+    mechanism = make_mechanism(privacy)
+    # Noise of scale b has variance 2 b^2.
+    unit = mechanism.sensitivity / 2 / (np.sqrt(2) * mechanism.scale(1.0))
+    return np.where(upcoming > 0, unit * upcoming, np.nan)
+
+
+def accounts(rounds: pd.DataFrame, scenario: Scenario) -> dict[str, dict[int, Account]]:
+    """The account of every private run by selector, in legend order, and seed, ascending.
+
+    Raises
+    ------
+    PauseflError
+        If there is no such run.
+    """
+    found: dict[str, dict[int, Account]] = {}
+    for selector, seed, run in runs_of(rounds):
+        if scenario.privacy is not None and np.isfinite(run["leakage_max"]).all():
+            one = account(run, scenario.network.n_users, scenario.privacy)
+            found.setdefault(selector, {})[seed] = one
+    if not found:
+        raise PauseflError(f"scenario '{scenario.name}': no run has a budget to draw")
+    return {selector: dict(sorted(found[selector].items())) for selector in in_legend_order(found)}
+
+
+def spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+    """What every user has spent against rounds, in a panel for each private selector; first seed.
+
+    Up to `MOST_LINES` users are lines, more are bands: of all users, and of those between the quantiles `LOW`
+    and `HIGH`. The highest of them is bold, the budget a thin line.
+    """
+    drawn = {
+        selector: next(iter(seeds.values())).spent for selector, seeds in accounts(rounds, scenario).items()
+    }
+    figure, panels = _panels(scenario, [style_of(selector).label for selector in drawn])
+    for axes, (selector, spent) in zip(panels, drawn.items(), strict=True):
+        _draw_spent(axes, spent, style_of(selector).color)
+        axes.sharey(panels[0])
+        mark_budget(axes, scenario, words=axes is panels[0])
+    figure.supylabel(f"Spent (ε per {protected(scenario)})", fontsize="medium")
+    few = scenario.network.n_users <= MOST_LINES
+    _explain(figure, [_HIGHEST, _USER] if few else [_HIGHEST, _MEDIAN, _INNER, _ALL])
+    return figure
+
+
+def signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+    """Signal to noise of a user's next participation against rounds, and how many users may have one.
+
+    In a panel for each private selector, over the users of all seeds that may still take part: their median,
+    a band between the quantiles `LOW` and `HIGH`, and the lowest. The last panel has the share of users
+    that may, of every selector. `SAME_USERS` do not scale the axis; panels say how far they go on below it.
+    """
+    drawn = {
+        selector: np.concatenate([one.upcoming for one in seeds.values()], axis=1)
+        for selector, seeds in accounts(rounds, scenario).items()
+    }
+    figure, panels = _panels(scenario, [*(style_of(selector).label for selector in drawn), "May take part"])
+    shares = panels[-1]
+    lowest, highest = {}, 0.0
+    for axes, (selector, upcoming) in zip(panels, drawn.items(), strict=False):
+        assert scenario.privacy is not None
+        ratio = signal_to_noise(upcoming, scenario.privacy)
+        _draw_signal(axes, ratio, style_of(selector).color)
+        lowest[selector], highest = float(np.nanmin(ratio)), max(highest, float(np.nanmax(ratio)))
+        share = np.mean(upcoming > 0, axis=1)
+        curve = Band(np.arange(len(share), dtype=np.float64), share, share, share)
+        draw_band(shares, selector, curve, step=True)
+    bottom = min([low for name, low in lowest.items() if name not in SAME_USERS] or lowest.values())
+    end = min(0.8 * bottom, highest / 10)  # at least a decade, for the ticks
+    for axes, (selector, low) in zip(panels, lowest.items(), strict=False):
+        if low < end:
+            axes.set_title(f"{style_of(selector).label} (to {low:.1g})", **_TITLE)
+        axes.set_yscale("log")
+        axes.set_ylim(end, 1.25 * highest)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_locator(NullLocator())
+    shares.set_ylim(0, 1.08)
+    shares.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+    shares.tick_params(labelleft=True)
+    figure.supylabel("Largest signal to noise, next participation", fontsize="medium")
+    _explain(figure, [_MEDIAN, _INNER, _LOWEST])
+    return figure
+
+
+def _panels(scenario: Scenario, titles: Sequence[str]) -> tuple[Figure, list[Axes]]:
+    """A grid of small panels over rounds, with the scenario's title above."""
+    n_columns = min(COLUMNS, len(titles))
+    n_rows = -(-len(titles) // n_columns)
+    width = max(COLUMN_WIDTH, 2 * COLUMN_WIDTH * n_columns / COLUMNS)
+    figure = Figure(figsize=(width, 0.75 + 1.25 * n_rows), layout="constrained")
+    title = textwrap.fill(scenario.title, int(15 * width))
+    figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold")
+    panels = [figure.add_subplot(n_rows, n_columns, i + 1) for i in range(len(titles))]
+    for i, (axes, words) in enumerate(zip(panels, titles, strict=True)):
+        bottom = i + n_columns >= len(titles)
+        axes.set_title(words, **_TITLE)
+        axes.tick_params(labelsize="small", labelbottom=bottom, labelleft=i % n_columns == 0)
+        axes.set_xlim(0, scenario.training.n_rounds)
+        if bottom:
+            axes.set_xlabel("Round", fontsize="small", labelpad=1)
+    return figure, panels
+
+
+def _draw_spent(axes: Axes, spent: Floats, color: str) -> None:
+    """One panel of `spending_vs_rounds`; ``spent`` (T + 1, K)."""
+    x, highest = np.arange(len(spent)), spent.max(axis=1)
+    if spent.shape[1] <= MOST_LINES:
+        for user in np.unique(spent, axis=1).T:
+            axes.plot(x, user, **_STEPS, **_USER[1], color=color)
+    else:
+        low, median, high = np.quantile(spent, [LOW, 0.5, HIGH], axis=1, method="inverted_cdf")
+        axes.fill_between(x, spent.min(axis=1), highest, step="post", color=color, **_ALL[1])
+        axes.fill_between(x, low, high, step="post", color=color, **_INNER[1])
+        axes.plot(x, median, **_STEPS, **_MEDIAN[1], color=color)
+    axes.plot(x, highest, **_STEPS, **_HIGHEST[1], color=color)
+
+
+def _draw_signal(axes: Axes, ratio: Floats, color: str) -> None:
+    """One panel of `signal_vs_rounds`; ``ratio`` (T + 1, users), not a number for who may not take part."""
+    some = ~np.isnan(ratio).all(axis=1)
+    x, ratio = np.flatnonzero(some), ratio[some]
+    low, median, high = np.nanquantile(ratio, [LOW, 0.5, HIGH], axis=1, method="inverted_cdf")
+    axes.fill_between(x, low, high, step="post", color=color, **_INNER[1])
+    axes.plot(x, median, **_STEPS, **_MEDIAN[1], color=color)
+    axes.plot(x, np.nanmin(ratio, axis=1), **_STEPS, **_LOWEST[1], color=color)
+
+
+_TITLE: dict[str, Any] = {"loc": "left", "fontsize": "small", "fontweight": "normal", "pad": 3}
+_STEPS: dict[str, Any] = {"drawstyle": "steps-post"}
+
+#: What a panel holds: its name, and how it is drawn.
+_HIGHEST: tuple[str, dict[str, Any]] = ("Highest user", {"linewidth": 1.6})
+_USER: tuple[str, dict[str, Any]] = ("Every user", {"linewidth": 0.5, "alpha": 0.6})
+_MEDIAN: tuple[str, dict[str, Any]] = ("Median", {"linewidth": 0.9})
+_LOWEST: tuple[str, dict[str, Any]] = ("Lowest user", {"linewidth": 0.7, "linestyle": DOT})
+_INNER: tuple[str, dict[str, Any]] = (
+    f"{100 * LOW:.0f} to {100 * HIGH:.0f} % of users",
+    {"alpha": 0.4, "linewidth": 0},
+)
+_ALL: tuple[str, dict[str, Any]] = ("All users", {"alpha": 0.18, "linewidth": 0})
+
+
+def _explain(figure: Figure, parts: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """A legend of lines and bands below the panels; selectors have panels of their own."""
+    handles = [
+        Line2D([], [], color="black", label=name, **look)
+        if look["linewidth"]
+        else Patch(facecolor="black", label=name, **look)
+        for name, look in parts
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(parts), fontsize="small")

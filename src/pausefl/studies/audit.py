@@ -1,0 +1,374 @@
+"""How much the noise as implemented lets through: a lower bound on epsilon, beside the epsilon claimed.
+
+An attacker sees what `Protection` releases, drawn and added as in the federated loop, and tells two data sets
+of a user apart that the mechanism should hide from each other: updates far beyond the bound, in opposite
+directions. Pure epsilon means P(E | one) <= e^eps P(E | other) for every event E, so any event bounds epsilon
+from below, by log(P(E | one) / P(E | other)). Probabilities are bounded from independent trials by Clopper
+and Pearson's intervals (Jagielski et al. 2020, "Auditing differentially private machine learning"). The event
+is chosen on a part of the trials and tested on the rest (Ding et al. 2018, "Detecting violations of
+differential privacy"), so one test is made of each claim, and all bounds of a study hold together by the
+union bound.
+
+Events are upper and lower ends, under either data set, of these statistics: the likelihood ratio of all
+values seen; the difference and the sum of two of them, each in units of its noise, which are free of noise
+where it is reused.
+
+A bound below its claim says that these events do not refute it, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import betainccinv, betaincinv
+
+from pausefl.config import PrivacySettings
+from pausefl.errors import PauseflError
+from pausefl.privacy import Protection, make_mechanism, make_sampler
+from pausefl.streams import Streams
+from pausefl.studies.settings import Audit
+
+Floats = NDArray[np.float64]
+Vector = NDArray[np.float32]
+
+#: Bound of the audited mechanisms: the papers' Delta, and an L1 norm.
+SENSITIVITY, CLIP_NORM = 0.012, 1.0
+
+#: How large the updates are that must be clipped: so large that without clipping no noise hides them.
+LARGE = 1e4
+
+#: Coordinates of a wide update: more than the generator draws in one pass.
+WIDE = 2048
+
+#: Part of the trials that the event is chosen on.
+CHOOSING = 0.25
+
+#: Probabilities, of both data sets' trials together, beyond which events are tried.
+_ENDS = 1 / (1 + np.exp(np.linspace(9, -9, 181)))
+
+
+@dataclass(frozen=True)
+class Release:
+    """One update that leaves a user.
+
+    Attributes
+    ----------
+    signs
+        (d,) direction of each coordinate for one of the two data sets, opposite for the other; 0 for values
+        that the attacker knows.
+    share
+        Its budget, as a share of the epsilon that is audited.
+    user, round
+        Added to the trial's.
+    """
+
+    signs: NDArray[np.int8]
+    share: float = 1.0
+    user: int = 0
+    round: int = 0
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What the attacker sees in one trial.
+
+    Attributes
+    ----------
+    name
+        Of the table.
+    releases
+        In the order of their release, equally wide.
+    claimed
+        What the releases leak together according to the mechanism, from epsilon and the mechanism's own
+        composition over coordinates.
+    seen
+        (p,) coordinates of each release that the tests look at.
+    """
+
+    name: str
+    releases: tuple[Release, ...]
+    claimed: Callable[[float, Protection], float] = lambda epsilon, protection: epsilon
+    seen: NDArray[np.int64] = field(default_factory=lambda: np.arange(1))
+
+
+def observations(dimensions: Sequence[int]) -> list[Observation]:
+    """All observations, with whole updates of the given numbers of coordinates."""
+    one, other = np.ones(1, np.int8), np.zeros(1, np.int8)
+    wide = np.zeros(WIDE, np.int8)
+    wide[0] = 1
+    return [
+        Observation("one coordinate", (Release(one),)),
+        Observation(f"one coordinate of {WIDE:,}", (Release(wide),), seen=_apart(WIDE)),
+        Observation("one coordinate, two users", (Release(one), Release(other, user=1))),
+        Observation(
+            "one coordinate, two rounds",
+            (Release(one), Release(-one, share=0.5, round=1)),
+            lambda epsilon, protection: 1.5 * epsilon,
+        ),
+        *[
+            Observation(
+                f"update of {d} coordinates",
+                (Release(_alternating(d)),),
+                lambda epsilon, protection: protection.mechanism.update_epsilon(
+                    epsilon, protection.n_protected
+                ),
+                np.arange(d),
+            )
+            for d in dimensions
+        ],
+    ]
+
+
+def _apart(n: int) -> NDArray[np.int64]:
+    """Coordinate 0 and those that are a power of two away from it."""
+    return np.array([0, *(1 << k for k in range((n - 1).bit_length()))])
+
+
+def _alternating(n: int) -> NDArray[np.int8]:
+    """Signs (n,), opposite wherever indices differ by one bit."""
+    return np.array([1 - 2 * (i.bit_count() % 2) for i in range(n)], np.int8)
+
+
+def lower(hits: NDArray[np.int64], n: int, alpha: float) -> Floats:
+    """Clopper and Pearson's lower bound on a probability of which ``hits`` of ``n`` trials are seen."""
+    return np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha), 0.0)
+
+
+def upper(hits: NDArray[np.int64], n: int, alpha: float) -> Floats:
+    """Clopper and Pearson's upper bound; each bound fails with probability ``alpha`` at most."""
+    return np.where(hits < n, betainccinv(hits + 1, np.maximum(n - hits, 1), alpha), 1.0)
+
+
+def epsilon_lower(hits: NDArray[np.int64], hits_other: NDArray[np.int64], n: int, alpha: float) -> Floats:
+    """Lower bound on epsilon, 0 at least, from an event's hits in n trials each of two data sets."""
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(lower(hits, n, alpha) / upper(hits_other, n, alpha)), 0.0)
+
+
+def ceiling(n_trials: int, alpha: float) -> float:
+    """The largest bound that n_trials of each data set can give: every trial hits, and none of the other."""
+    n = n_trials - int(CHOOSING * n_trials)
+    return float(epsilon_lower(np.array(n), np.array(0), n, alpha))
+
+
+def watch(
+    protection: Protection, observation: Observation, epsilon: float, n_trials: int, first: int
+) -> Floats:
+    """What is released for each of the two data sets.
+
+    Parameters
+    ----------
+    first
+        Number of the first trial. Every trial has users and rounds of its own, so that noise that depends on
+        one of the two alone still differs from trial to trial.
+
+    Returns
+    -------
+    numpy.ndarray
+        (2, n_trials, releases, p) values.
+    """
+    released = np.empty((2, n_trials, len(observation.releases), len(observation.seen)))
+    for data, of_data in enumerate(released):
+        plan = [
+            (
+                np.float32(LARGE * (-1) ** data) * release.signs.astype(np.float32),
+                epsilon * release.share,
+                release.user,
+                release.round,
+            )
+            for release in observation.releases
+        ]
+        for trial, of_trial in enumerate(of_data, start=first + data * n_trials):
+            for of_release, (whole, budget, user, round) in zip(of_trial, plan, strict=True):
+                who, when = 2 * trial + user, 2 * trial + 1 + round
+                update = whole.copy()
+                noise = protection.noise(budget, who, when)
+                protection.release(update, noise, budget, who, when)
+                of_release[:] = update[observation.seen]
+    return released
+
+
+def statistics(
+    protection: Protection, observation: Observation, epsilon: float, released: Floats
+) -> dict[str, Floats]:
+    """The attacker's statistics (2, n_trials), by name, of what `watch` returns.
+
+    Of one Laplace value y around c or -c at scale b, the log likelihood ratio is 2 sign(c) y / b, with y
+    clamped to [-|c|, |c|]; those of independent values add up.
+    """
+    centres, scales = [], []
+    for release in observation.releases:
+        update = np.float32(LARGE) * release.signs.astype(np.float32)
+        protection.mechanism.clip(update)
+        centres.append(update[observation.seen].astype(np.float64))
+        scales.append(protection.mechanism.scale(epsilon * release.share))
+    centre, scale = np.array(centres), np.array(scales)[:, None]
+    clamped = np.clip(released, -np.abs(centre), np.abs(centre))
+    values = (released / scale).reshape(*released.shape[:2], -1)
+    found = {"likelihood ratio": (2 * np.sign(centre) * clamped / scale).sum(axis=(2, 3))}
+    for i in range(1, values.shape[2]):
+        found[f"difference to {i}"] = values[..., 0] - values[..., i]
+        found[f"sum with {i}"] = values[..., 0] + values[..., i]
+    return found
+
+
+@dataclass(frozen=True)
+class Event:
+    """The statistic, times ``sign``, is ``threshold`` or more.
+
+    It is expected of the first data set where ``sign`` is 1, of the second where it is -1.
+    """
+
+    statistic: str
+    sign: int
+    threshold: float
+
+    def of(self, values: Floats) -> tuple[Floats, Floats]:
+        """The statistic's values (2, n), signed: those of the data set expected, those of the other."""
+        expected, other = self.sign * values[:: self.sign]
+        return expected, other
+
+
+def choose(found: dict[str, Floats], alpha: float) -> Event:
+    """The event with the largest bound on these trials, of the statistics (2, n) given."""
+    best, choice = -1.0, None
+    for name, values in found.items():
+        thresholds = np.append(np.quantile(values, _ENDS), 0.0)  # by symmetry, 0 parts what has no noise
+        for sign in (1, -1):
+            expected, other = (np.sort(side) for side in Event(name, sign, 0.0).of(values))
+            n, at = len(expected), sign * thresholds
+            hits, hits_other = (n - np.searchsorted(side, at) for side in (expected, other))
+            bounds = epsilon_lower(hits, hits_other, n, alpha)
+            i = int(bounds.argmax())
+            if bounds[i] > best:
+                best, choice = float(bounds[i]), Event(name, sign, float(at[i]))
+    assert choice is not None
+    return choice
+
+
+def audit(
+    protection: Protection,
+    observation: Observation,
+    epsilon: float,
+    n_trials: int,
+    alpha: float,
+    first: int = 0,
+) -> dict[str, float | str]:
+    """Audit one claim.
+
+    Parameters
+    ----------
+    protection
+        As a user of the federated loop has it, for updates as wide as the observation's.
+    epsilon
+        Budget of the first release.
+    n_trials
+        For each of the two data sets.
+    alpha
+        Probability that either of the two rates is bounded wrongly.
+    first
+        Number of the first trial; the audit makes 2 n_trials.
+
+    Returns
+    -------
+    dict
+        ``observation``; ``n_coordinates``, how many of an update differ between the data sets; ``epsilon``,
+        ``claimed`` and ``audited``, the lower bound; the ``statistic`` that gave it.
+    """
+    released = watch(protection, observation, epsilon, n_trials, first)
+    found = statistics(protection, observation, epsilon, released)
+    n_choosing = int(CHOOSING * n_trials)
+    event = choose({name: values[:, :n_choosing] for name, values in found.items()}, alpha)
+    rest = event.of(found[event.statistic][:, n_choosing:])
+    hits, hits_other = (np.array((side >= event.threshold).sum()) for side in rest)
+    return {
+        "observation": observation.name,
+        "n_coordinates": int(np.count_nonzero(observation.releases[0].signs)),
+        "epsilon": epsilon,
+        "claimed": observation.claimed(epsilon, protection),
+        "audited": float(epsilon_lower(hits, hits_other, n_trials - n_choosing, alpha)),
+        "statistic": event.statistic,
+    }
+
+
+def run(study: Audit, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
+    """Audit every claim of a study; ``note`` is told of each setting.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what `audit` returns;
+        ``ceiling``, the largest lower bound that the trials could have given; ``n_trials`` for each of the
+        two data sets; ``confidence`` with which all rows' bounds hold together; and ``violated``, whether
+        the bound is above the claim.
+    """
+    seen = observations(study.dimensions)
+    n_rows = len(study.mechanisms) * len(study.epsilons) * len(seen)
+    alpha = (1 - study.confidence) / (2 * n_rows)
+    rows: list[dict[str, object]] = []
+    for name in study.mechanisms:
+        settings = PrivacySettings(
+            epsilon_total=max(study.epsilons),
+            mechanism=name,
+            sampler=study.sampler,
+            sensitivity=SENSITIVITY,
+            clip_norm=CLIP_NORM,
+        )
+        mechanism, sampler = make_mechanism(settings), make_sampler(settings, Streams(study.seed))
+        for epsilon in study.epsilons:
+            note(f"{name}, epsilon {epsilon:g}")
+            for observation in seen:
+                protection = Protection(mechanism, sampler, len(observation.releases[0].signs))
+                first = 2 * study.n_trials * len(rows)
+                row = audit(protection, observation, epsilon, study.n_trials, alpha, first)
+                rows.append({"mechanism": name, "sampler": study.sampler, **row})
+    table = pd.DataFrame(rows)
+    table["ceiling"] = ceiling(study.n_trials, alpha)
+    table["n_trials"], table["confidence"] = study.n_trials, study.confidence
+    table["violated"] = table["audited"] > table["claimed"]
+    return table
+
+
+def check(table: pd.DataFrame) -> None:
+    """Do nothing if every claim stands.
+
+    Raises
+    ------
+    PauseflError
+        Naming each setting whose claim is refuted.
+    """
+    refuted = table[table["violated"]]
+    if len(refuted):
+        settings = [
+            f"  {row['mechanism']} ({row['sampler']}), epsilon {row['epsilon']:g}, {row['observation']}:"
+            f" {row['audited']:.3g} leak, {row['claimed']:.3g} are claimed"
+            for row in refuted.to_dict("records")
+        ]
+        raise PauseflError("the privacy audit refutes a claim:\n" + "\n".join(settings))
+
+
+def to_markdown(table: pd.DataFrame) -> str:
+    """The table of `run` as a Markdown table for people, with a note."""
+    cells = []
+    for (mechanism, observation), rows in table.groupby(["mechanism", "observation"], sort=False):
+        of_claim = rows.set_index("epsilon")
+        cell = {"Mechanism": mechanism, "What is seen": observation}
+        for epsilon, row in of_claim.iterrows():
+            text = f"{row['audited']:.3g} of {row['claimed']:.3g}"
+            cell[f"ε = {epsilon:g}"] = f"**VIOLATED: {text}**" if row["violated"] else text
+        cells.append(cell)
+    first, n_refuted = table.iloc[0], int(table["violated"].sum())
+    verdict = f"**Refuted claims: {n_refuted}.**" if n_refuted else "No claim is refuted."
+    note = (
+        f"{verdict} Lower bounds of epsilon, of what is claimed; all {len(table)} hold together with"
+        f" {100 * first['confidence']:g} % confidence. {first['n_trials']:,} trials for each of two data"
+        f" sets; {first['ceiling']:.2f} is the most that they could have shown. Sampler: {first['sampler']}."
+    )
+    align = ("left", "left", *["right"] * (len(cells[0]) - 2))
+    return (
+        f"{pd.DataFrame(cells).to_markdown(index=False, colalign=align, disable_numparse=True)}\n\n{note}\n"
+    )

@@ -1,0 +1,15 @@
+"""A world to put runs into."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from worlds import World
+
+from pausefl.config import Scenario
+
+
+@pytest.fixture
+def world(tmp_path: Path, demo: Scenario) -> World:
+    return World(tmp_path, demo)

@@ -1,0 +1,116 @@
+"""Runs and studies on disk whose verdicts one can tell beforehand."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pausefl.claims.records import Records
+from pausefl.claims.settings import Claim, ClaimTest
+from pausefl.config import Experiment, Scenario
+from pausefl.studies.settings import Runs, Studies
+
+SCALE = "demo"
+
+
+class World:
+    """Scenarios, an experiment table and what was run of it.
+
+    Parameters
+    ----------
+    folder
+        The results are written here.
+    base
+        Scenario that all scenarios of the world are copies of, under other names.
+    """
+
+    def __init__(self, folder: Path, base: Scenario) -> None:
+        self.folder, self.base = folder, base
+        self.scenarios: dict[str, Scenario] = {}
+        self.experiments: list[Experiment] = []
+        self.regret: dict[str, Runs] = {}
+
+    def plan(self, selector: str, seed: int, scenario: str = "s") -> Experiment:
+        """Put a run into the experiment table."""
+        self.scenarios.setdefault(scenario, dataclasses.replace(self.base, name=scenario))
+        experiment = Experiment(scenario, selector, seed)
+        self.experiments.append(experiment)
+        return experiment
+
+    def write(self, experiment: Experiment, rounds: pd.DataFrame) -> None:
+        """Write a run as a job does."""
+        folder = self.folder / "runs" / experiment.scenario / experiment.selector / f"seed-{experiment.seed}"
+        folder.mkdir(parents=True)
+        rounds.to_parquet(folder / "rounds.parquet")
+        summary = {
+            "scenario": {"name": experiment.scenario},
+            "selector": experiment.selector,
+            "seed": experiment.seed,
+            "n_rounds": len(rounds),
+            "trained": "accuracy" in rounds,
+            "timings_s": {"selection": 0.1, "total": 1.0},
+            "peak_memory_bytes": 1_000_000,
+            "diverged_round": None,
+        }
+        (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+
+    def add(
+        self,
+        selector: str,
+        seed: int,
+        accuracy: Sequence[float] = (0.5,) * 20,
+        *,
+        scenario: str = "s",
+        round_s: float = 1.0,
+        leakage: float = 2.0,
+        loss: float = 1.0,
+    ) -> None:
+        """Plan and write a run with rounds of one length."""
+        n = len(accuracy)
+        rounds: dict[str, Any] = {
+            "round": range(1, n + 1),
+            "selection": [[0, 1]] * n,
+            "latency_s": [round_s] * n,
+            "elapsed_s": round_s * np.arange(1, n + 1),
+            "leakage_max": leakage * np.arange(1, n + 1) / n,
+            "leakage_mean": [leakage / 2] * n,
+            "reward": [1.0] * n,
+            "pseudo_regret": [None] * n,
+            "train_loss": [1.0] * n,
+            "accuracy": accuracy,
+            "loss": [loss] * n,
+        }
+        self.write(self.plan(selector, seed, scenario), pd.DataFrame(rounds))
+
+    def study(self, name: str, **tables: pd.DataFrame) -> None:
+        """Configure a study and write tables of it."""
+        self.regret[name] = Runs(name, self.base, (0,), 100)
+        folder = self.folder / "studies" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, table in tables.items():
+            table.to_csv(folder / f"{file}.csv", index=False)
+
+    def records(self) -> Records:
+        """What claims are tested on."""
+        studies = Studies(self.regret, {}, {}, {}, {}, {})
+        return Records(self.scenarios, self.experiments, studies, self.folder)
+
+
+def claim(*tests: ClaimTest) -> Claim:
+    return Claim("C0", "something is so", "somewhere", tests)
+
+
+def on_runs(kind: str, **keys: Any) -> ClaimTest:
+    """A test on the scenario ``s``."""
+    return ClaimTest(kind, scenarios={SCALE: ("s",)}, **keys)
+
+
+def on_study(kind: str, **keys: Any) -> ClaimTest:
+    """A test on the study ``study``."""
+    return ClaimTest(kind, studies={SCALE: ("study",)}, **keys)

@@ -1,0 +1,189 @@
+"""Figures for a reviewer of privacy agree with the account that runs keep, and with sums by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+
+from pausefl import config
+from pausefl.config import Experiment, load_scenario
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.errors import PauseflError
+from pausefl.figures import kinds, spending
+from pausefl.job import Job, run_job
+from pausefl.privacy import make_schedule
+from pausefl.tables import collect, runs_of
+
+ROOT = Path(__file__).parents[3]
+
+LISTED = config.PrivacySettings(8, sensitivity=0.01, schedule="listed", budgets=(4.0, 3.0, 1.0))
+UNIFORM = config.PrivacySettings(8, mechanism="vector", clip_norm=0.5, schedule="uniform", n_participations=4)
+
+
+@pytest.fixture
+def scenario() -> config.Scenario:
+    whole = load_scenario("demo_small", ROOT / "config" / "scenarios")
+    return dataclasses.replace(whole, network=dataclasses.replace(whole.network, n_users=4, n_selected=2))
+
+
+def run_of(
+    selections: list[list[int]], privacy: config.PrivacySettings, selector: str = "pause", seed: int = 0
+) -> pd.DataFrame:
+    """Rounds in which users are drawn as told."""
+    counts = np.zeros((len(selections), 4), np.int64)
+    for t, users in enumerate(selections):
+        counts[t:, np.unique(users)] += 1
+    return pd.DataFrame(
+        {
+            "scenario": "demo_small",
+            "selector": selector,
+            "seed": seed,
+            "round": range(1, len(selections) + 1),
+            "selection": selections,
+            "leakage_max": make_schedule(privacy).spent(counts).max(axis=1),
+        }
+    )
+
+
+def test_account_by_hand() -> None:
+    run = run_of([[0, 1], [0, 0], [0, 2]], LISTED)
+    account = spending.account(run, 4, LISTED)
+    assert account.spent.tolist() == [[0, 0, 0, 0], [4, 4, 0, 0], [7, 4, 0, 0], [8, 4, 4, 0]]
+    assert account.upcoming.tolist() == [[4, 4, 4, 4], [3, 3, 4, 4], [1, 3, 4, 4], [0, 3, 3, 4]]
+
+
+def test_a_budget_beyond_the_total_is_not_upcoming() -> None:
+    short = dataclasses.replace(LISTED, epsilon_total=7.0)
+    run = run_of([[0, 1], [0, 1]], LISTED)
+    assert spending.account(run, 4, short).upcoming[-1].tolist() == [0, 0, 4, 4]
+
+
+def test_selections_that_do_not_amount_to_the_leakage_are_an_error() -> None:
+    run = run_of([[0, 1], [0, 2]], LISTED).assign(leakage_max=[4.0, 4.0])
+    with pytest.raises(PauseflError, match="do not amount to the leakage"):
+        spending.account(run, 4, LISTED)
+
+
+@pytest.mark.parametrize("privacy", [LISTED, UNIFORM])
+def test_signal_to_noise_is_epsilon_over_two_root_two(privacy: config.PrivacySettings) -> None:
+    ratio = spending.signal_to_noise(np.array([0.0, 0.5, 3.0]), privacy)
+    np.testing.assert_allclose(ratio, [np.nan, 0.5 / (2 * np.sqrt(2)), 3 / (2 * np.sqrt(2))])
+
+
+@pytest.mark.parametrize("selector", ["pause", "clustered_size", "fedavg"])
+@pytest.mark.parametrize("privacy", [None, LISTED])
+def test_spending_of_real_runs_is_the_leakage_that_they_recorded(
+    selector: str,
+    privacy: config.PrivacySettings | None,
+    demo: config.Scenario,
+    digits: Dataset,
+    share_out: Callable[..., Partition],
+    tmp_path: Path,
+) -> None:
+    whole = demo if privacy is None else dataclasses.replace(demo, privacy=privacy)
+    n_rounds = 25 if privacy is None else 3  # which is all that everyone has a budget for
+    job = Job(whole, selector, 3, n_rounds=n_rounds, train=False, device="cpu")
+    run_job(job, digits, share_out(whole), tmp_path)
+    rounds = collect({Experiment("demo_small", selector, 3): tmp_path})
+    ((_, _, run),) = runs_of(rounds)
+    assert whole.privacy is not None
+    account = spending.account(run, whole.network.n_users, whole.privacy)
+    np.testing.assert_allclose(account.spent[1:].max(axis=1), run["leakage_max"], rtol=1e-12)
+    np.testing.assert_allclose(account.spent[1:].mean(axis=1), run["leakage_mean"], rtol=1e-12)
+    ledger = pd.read_parquet(tmp_path / "ledger.parquet")
+    np.testing.assert_allclose(account.spent[-1], ledger["epsilon_coordinate"], rtol=1e-12)
+
+
+def heights(axes: Axes, line: int) -> list[float]:
+    return np.asarray(axes.lines[line].get_ydata(), float).tolist()
+
+
+def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Scenario) -> None:
+    scenario = dataclasses.replace(scenario, privacy=LISTED)
+    rounds = pd.concat(
+        [
+            run_of([[0, 1], [1, 2]], LISTED, "random", 1),
+            run_of([[0, 1], [0, 2]], LISTED, "pause", 2),
+            run_of([[0, 1], [2, 3]], LISTED, "pause", 1),
+            run_of([[0, 1], [0, 1]], LISTED, "fedavg_no_privacy").assign(leakage_max=np.inf),
+        ]
+    )
+    figure = kinds.draw("spending_vs_rounds", rounds, scenario)
+    assert [axes.get_title("left") for axes in figure.axes] == ["PAUSE", "Random"]
+    panel = figure.axes[0]
+    # Two users each share a line; then the highest, then the budget.
+    assert [heights(panel, i) for i in range(4)] == [[0, 0, 4], [0, 4, 4], [0, 4, 4], [8, 8]]
+    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["budget ε = 8"]
+    assert figure.get_supylabel() == "Spent (ε per coordinate)"
+    vector = dataclasses.replace(scenario, privacy=UNIFORM)
+    rounds = run_of([[0, 1], [0, 2]], UNIFORM)
+    assert kinds.draw("spending_vs_rounds", rounds, vector).get_supylabel() == "Spent (ε per update)"
+
+
+def test_many_users_are_bands(scenario: config.Scenario) -> None:
+    network = dataclasses.replace(scenario.network, n_users=41)
+    many = dataclasses.replace(scenario, privacy=LISTED, network=network)
+    figure = kinds.draw("spending_vs_rounds", run_of([[0, 1], [0, 2]], LISTED), many)
+    (axes,) = figure.axes
+    assert len(axes.collections) == 2
+    assert [heights(axes, i) for i in range(2)] == [[0, 0, 0], [0, 4, 7]]
+    (legend,) = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["Highest user", "Median", "10 to 90 % of users", "All users"]
+
+
+def test_signal_is_of_those_who_may_take_part(scenario: config.Scenario) -> None:
+    scenario = dataclasses.replace(scenario, privacy=LISTED)
+    rounds = pd.concat(
+        [run_of([[0, 1]] * 4, LISTED).iloc[:3], run_of([[0, 1], [2, 3], [2, 3]], LISTED, seed=1)]
+    )
+    figure = kinds.draw("signal_vs_rounds", rounds, scenario)
+    panel, shares = figure.axes
+    unit = 1 / (2 * np.sqrt(2))
+    # After the last round budgets are 0, 0, 4, 4 in the one seed and 3, 3, 1, 1 in the other.
+    np.testing.assert_allclose(heights(panel, 0)[-1], 3 * unit)
+    np.testing.assert_allclose(heights(panel, 1)[-1], unit)
+    assert panel.get_yscale() == "log"
+    assert heights(shares, 0) == [1, 1, 1, 6 / 8]
+
+
+def test_the_same_users_every_round_do_not_scale_the_axis(scenario: config.Scenario) -> None:
+    assert scenario.privacy is not None
+    rounds = pd.concat(
+        [
+            run_of([[t % 4, (t + 1) % 4] for t in range(60)], scenario.privacy),
+            run_of([[0, 1]] * 60, scenario.privacy, "fastest"),
+        ]
+    )
+    figure = kinds.draw("signal_vs_rounds", rounds, scenario)
+    # A decade, as PAUSE's lowest is above that.
+    assert figure.axes[0].get_ylim()[0] == pytest.approx(heights(figure.axes[0], 1)[0] / 10)
+    assert [axes.get_title("left") for axes in figure.axes] == [
+        "PAUSE",
+        "Fastest in expectation (to 0.05)",
+        "May take part",
+    ]
+
+
+def test_when_nobody_may_take_part_the_signal_ends(scenario: config.Scenario) -> None:
+    scenario = dataclasses.replace(scenario, privacy=UNIFORM)
+    rounds = run_of([[0, 1, 2, 3]] * 4, UNIFORM, "fedavg")
+    panel, shares = kinds.draw("signal_vs_rounds", rounds, scenario).axes
+    assert heights(panel, 0) == pytest.approx([1 / np.sqrt(2)] * 4)
+    assert heights(shares, 0) == [1, 1, 1, 1, 0]
+
+
+def test_without_budgets_there_is_nothing_to_draw(scenario: config.Scenario) -> None:
+    rounds = run_of([[0, 1]], LISTED).assign(leakage_max=np.inf)
+    for kind in ("spending_vs_rounds", "signal_vs_rounds"):
+        with pytest.raises(PauseflError, match="no run has a budget to draw"):
+            kinds.draw(kind, rounds, dataclasses.replace(scenario, privacy=LISTED))
+        with pytest.raises(PauseflError, match="no run has a budget to draw"):
+            kinds.draw(kind, run_of([[0, 1]], LISTED), dataclasses.replace(scenario, privacy=None))

@@ -1,0 +1,89 @@
+# Audits of the noise: lower bounds on epsilon, and a verdict that fails where one is above its claim.
+AUDIT_OUTPUTS = {
+    name: [
+        *[f"results/studies/{name}/{file}" for file in ("audit.csv", "summary.md", "summary.html")],
+        *[f"results/studies/{name}/{name}.{extension}" for extension in ("pdf", "png", "json")],
+        f"results/studies/{name}/verdict.txt",
+    ]
+    for name in STUDIES.audit
+}
+
+
+rule audit:
+    output:
+        "results/studies/{study}/audit.csv",
+    log:
+        "results/logs/study/{study}/compute.log",
+    benchmark:
+        "results/benchmarks/study/{study}/compute.tsv"
+    wildcard_constraints:
+        study=one_of(STUDIES.audit),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
+    params:
+        study=lambda wildcards: audit_settings(wildcards.study),
+        code=code_hash("pausefl.studies.audit"),
+    script:
+        "../scripts/audit.py"
+
+
+rule draw_audit:
+    input:
+        "results/studies/{study}/audit.csv",
+    output:
+        pdf="results/studies/{study}/{study}.pdf",
+        png=report(
+            "results/studies/{study}/{study}.png",
+            caption="../report/audit.rst",
+            category="Studies",
+            labels={"study": "{study}", "content": "figure"},
+        ),
+        sidecar="results/studies/{study}/{study}.json",
+        text="results/studies/{study}/summary.md",
+        page=report(
+            "results/studies/{study}/summary.html",
+            caption="../report/audit.rst",
+            category="Studies",
+            labels={"study": "{study}", "content": "table"},
+        ),
+    log:
+        "results/logs/study/{study}/draw.log",
+    benchmark:
+        "results/benchmarks/study/{study}/draw.tsv"
+    wildcard_constraints:
+        study=one_of(STUDIES.audit),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        study=lambda wildcards: audit_settings(wildcards.study),
+        title=lambda wildcards: STUDIES.audit[wildcards.study].title,
+        code=code_hash("pausefl.studies.audit"),
+        drawing=code_hash("pausefl.figures.audit", "pausefl.tables"),
+    script:
+        "../scripts/audit.py"
+
+
+# After the figure and the table, which are there to be looked at whatever the verdict.
+rule audit_verdict:
+    input:
+        table="results/studies/{study}/audit.csv",
+        png="results/studies/{study}/{study}.png",
+        text="results/studies/{study}/summary.md",
+    output:
+        "results/studies/{study}/verdict.txt",
+    log:
+        "results/logs/study/{study}/verdict.log",
+    wildcard_constraints:
+        study=one_of(STUDIES.audit),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        code=code_hash("pausefl.studies.audit"),
+    script:
+        "../scripts/audit.py"

@@ -1,0 +1,36 @@
+# The papers' claims, judged at each scale of which the configuration, or the demo, has runs.
+
+
+rule check_claims:
+    input:
+        lambda wildcards: claims_inputs(wildcards.scale),
+    output:
+        json="results/claims/{scale}/claims.json",
+        table="results/claims/{scale}/claims.csv",
+        text="results/claims/{scale}/claims.md",
+        page=report(
+            "results/claims/{scale}/claims.html",
+            caption="../report/claims.rst",
+            category="Claims",
+            labels={"scale": "{scale}"},
+        ),
+    log:
+        "results/logs/claims/{scale}.log",
+    benchmark:
+        "results/benchmarks/claims/{scale}.tsv"
+    wildcard_constraints:
+        scale=one_of({*scales(CLAIMS, SCENARIOS, STUDIES.names())}),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        claims=plain(CLAIMS),
+        runs=lambda wildcards: claims_runs(wildcards.scale),
+        scenarios=lambda wildcards: {
+            row.scenario: SCENARIOS[row.scenario].job_settings() for row in claims_runs(wildcards.scale)
+        },
+        studies=lambda wildcards: claims_studies(wildcards.scale),
+        code=code_hash("pausefl.claims.page"),
+    script:
+        "../scripts/claims.py"

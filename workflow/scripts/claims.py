@@ -1,0 +1,35 @@
+"""Judge the papers' claims at one scale."""
+
+from pathlib import Path
+
+from common import logged
+from pausefl.claims import page
+from pausefl.claims.records import Records
+from pausefl.claims.settings import load_claims
+from pausefl.claims.verdicts import evaluate
+from pausefl.config import scenario_from_dict
+from pausefl.studies.settings import load_studies
+from pausefl.tables import to_html
+
+output, params, scale = snakemake.output, snakemake.params, snakemake.wildcards.scale
+with logged(snakemake.log[0]):
+    folder = Path(snakemake.config["scenarios"])
+    claims = load_claims(Path("config/claims.yaml"), folder)
+    scenarios = {
+        name: scenario_from_dict({**settings, "title": name, "selectors": ["pause"], "figures": {}})
+        for name, settings in params.scenarios.items()
+    }
+    studies = snakemake.config["studies"]
+    records = Records(
+        scenarios,
+        params.runs,
+        load_studies(None if studies is None else Path(studies), folder),
+        Path("results"),
+    )
+    judged = evaluate(claims, records, scale)
+    Path(output.json).write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
+    page.to_frame(judged, scale).to_csv(output.table, index=False)
+    text = page.to_markdown(judged, scale)
+    Path(output.text).write_text(text, encoding="utf-8")
+    title = f"The papers' claims, judged on runs at scale {scale}"
+    Path(output.page).write_text(to_html(text, title), encoding="utf-8")

@@ -1,0 +1,19 @@
+"""Tabulate what the users of a scenario have spent."""
+
+from pathlib import Path
+
+from common import logged
+from pausefl.accounts import privacy_table, to_markdown
+from pausefl.config import scenario_from_dict
+from pausefl.figures.style import LABELS
+from pausefl.tables import to_html
+
+output = snakemake.output
+with logged(snakemake.log[0]):
+    scenario = scenario_from_dict(snakemake.params.scenario)
+    runs = {row: Path(folder) for row, folder in snakemake.params.runs.items()}
+    table = privacy_table(runs, scenario.privacy)
+    table.to_csv(output.table, index=False)
+    text = to_markdown(table, LABELS)
+    Path(output.text).write_text(text, encoding="utf-8")
+    Path(output.page).write_text(to_html(text, snakemake.params.title), encoding="utf-8")
