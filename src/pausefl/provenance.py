@@ -41,7 +41,7 @@ def code_hash(*modules: str, selectors: Iterable[str] = ()) -> str:
     infos = {name: SELECTORS[name] for name in sorted(selectors)}
     digest = hashlib.sha256(repr(infos).encode())
     for name in sorted(_closure([*modules, *[info.full_module for info in infos.values()]])):
-        digest.update(f"{name}\n{ast.unparse(_tree(name))}\n".encode())
+        digest.update(f"{name}\n{_read(name)[0]}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -53,15 +53,21 @@ def _path(module: str) -> Path | None:
 
 
 @cache
-def _tree(module: str) -> ast.Module:
-    """Syntax tree of a module without docstrings."""
+def _read(module: str) -> tuple[str, tuple[str, ...]]:
+    """Code of a module without comments, docstrings and layout, and all names that it imports."""
     path = _path(module)
     assert path is not None, module
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
-    return tree
+    imported: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return ast.unparse(tree), tuple(name for name in imported if _path(name) is not None)
 
 
 def _closure(modules: Iterable[str]) -> set[str]:
@@ -70,15 +76,10 @@ def _closure(modules: Iterable[str]) -> set[str]:
     pending = list(modules)
     while pending:
         name = pending.pop()
-        if name in found or name == "pausefl.registry" or _path(name) is None:
+        if name in found or name == "pausefl.registry":
             continue
         found.add(name)
-        pending.append(name.rpartition(".")[0] or name)
-        for node in ast.walk(_tree(name)):
-            if isinstance(node, ast.Import):
-                pending += [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module is not None:
-                pending += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        pending += [name.rpartition(".")[0] or name, *_read(name)[1]]
     return found
 
 
