@@ -1,4 +1,7 @@
-"""The command line: one job (``run``), a configuration (``check``), verdicts on the papers (``claims``)."""
+"""The command line: one job (``run``), a configuration (``check``), verdicts on the papers (``claims``).
+
+``explain`` and ``compare`` lead from results back to what they come from.
+"""
 
 from __future__ import annotations
 
@@ -121,6 +124,32 @@ def claims(
         typer.echo(to_text(evaluate(claimed, records, scale, partial), scale), nl=False)
         for name in sorted(records.missing):
             typer.echo(f"missing: {name}")
+
+
+@app.command()
+def explain(
+    figure: Annotated[str, typer.Argument(help="Name of a figure, e.g. pause_v2_fig8.")],
+    config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
+    results: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
+) -> None:
+    """Say where a figure comes from: rows of the table, runs, seeds, code, settings, deviations."""
+    from pausefl import lookback
+    from pausefl.config import load_config, read_yaml
+
+    document = read_yaml(config)
+    loaded = load_config(document, str(config))
+    typer.echo(lookback.explain(figure, loaded, Path(document["scenarios"]), results))
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="Folder of a run, e.g. results/runs/SCENARIO/pause/seed-0.")],
+    second: Annotated[Path, typer.Argument(help="Folder of another.")],
+) -> None:
+    """Lay two runs side by side: settings that differ, results, first round in which they differ."""
+    from pausefl import lookback
+
+    typer.echo(lookback.compare(first, second))
 
 
 @contextmanager
