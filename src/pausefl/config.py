@@ -195,6 +195,10 @@ class Config:
     studies: Path | None
 
 
+#: A misspelt one of these would otherwise pass for the default on a machine without the validator.
+_SAMPLERS = ("simulated", "secure")
+_PRECISIONS = ("float32", "bfloat16")
+
 #: The key of a privacy section that only one mechanism or schedule has.
 _PRIVACY_KEYS = {
     "mechanism": {"coordinate": "sensitivity", "vector": "clip_norm"},
@@ -216,6 +220,8 @@ def _privacy_contradictions(privacy: PrivacySettings) -> Iterable[str]:
         value = getattr(privacy, key)
         if value is not None and value <= 0:
             yield f"privacy.{key} = {value} must be positive"
+    if privacy.sampler not in _SAMPLERS:
+        yield f"unknown privacy.sampler '{privacy.sampler}'. {suggest(privacy.sampler, _SAMPLERS)}"
     budgets, total = privacy.budgets, privacy.epsilon_total
     if budgets is None:
         return
@@ -247,6 +253,11 @@ def _contradictions(s: Scenario) -> Iterable[str]:
         yield f"reward.beta = {s.reward.beta} must exceed 1"
     if s.privacy is not None:
         yield from _privacy_contradictions(s.privacy)
+    if s.training.evaluate_every < 1:
+        yield f"training.evaluate_every = {s.training.evaluate_every} must be 1 or more"
+    precision = s.training.precision
+    if precision not in _PRECISIONS:
+        yield f"unknown training.precision '{precision}'. {suggest(precision, _PRECISIONS)}"
     network = s.network
     means = (
         network.latency_floor,

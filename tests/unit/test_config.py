@@ -322,6 +322,11 @@ def test_a_misspelt_key_is_reported_before_the_key_it_stands_for() -> None:
         ({"network": 12}, "network = 12 must be a mapping of keys to values"),
         ({"privacy.epsilon_total": -1}, "privacy.epsilon_total = -1 must be positive"),
         ({"privacy.decay": 0}, "privacy.decay = 0 must be positive"),
+        ({"privacy.sampler": "secur"}, "unknown privacy.sampler 'secur'. Did you mean 'secure'?"),
+        ({"privacy.mechanism": "vectr"}, "privacy.sensitivity is for mechanism 'coordinate'"),
+        ({"privacy.schedule": "uniform "}, "privacy.decay is for schedule 'geometric'"),
+        ({"training.precision": "bfloat"}, "unknown training.precision 'bfloat'. Did you mean 'bfloat16'?"),
+        ({"training.evaluate_every": 0}, "training.evaluate_every = 0 must be 1 or more"),
         ({"reward.beta": 1}, "reward.beta = 1 must exceed 1"),
     ],
 )
