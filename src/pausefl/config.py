@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,15 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One federated experiment: everything a job needs apart from a selector and a seed."""
+    """One federated experiment: everything a job needs apart from a selector and a seed.
+
+    Attributes
+    ----------
+    scale
+        One of `SCALES`. Results of different scales are never put together.
+    reduced
+        At scale ``reduced``, what the scenario's base has in place of each key that differs, by dotted key.
+    """
 
     name: str
     title: str
@@ -141,6 +150,8 @@ class Scenario:
     selectors: tuple[str, ...]
     figures: dict[str, str]
     privacy: PrivacySettings | None = None
+    scale: str = "paper"
+    reduced: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for problem in _contradictions(self):
@@ -153,12 +164,18 @@ class Scenario:
         return plain
 
     def job_settings(self) -> dict[str, Any]:
-        """What the result of a job depends on: all but the title, the list of selectors and the figures."""
+        """What the result of a job depends on: all but what tables and figures say of it."""
         return {key: value for key, value in self.as_dict().items() if key not in _PRESENTATION}
 
 
 #: Keys of a scenario that only tables and figures read.
-_PRESENTATION = ("title", "selectors", "figures")
+_PRESENTATION = ("title", "selectors", "figures", "scale", "reduced")
+
+#: Scales of runs: the papers' settings, the same with less work, and data that come with a library.
+SCALES = ("paper", "reduced", "demo")
+
+#: What the names of scenarios, and so of folders and files that are written, are made of.
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -187,12 +204,23 @@ class RawData:
 
 @dataclass(frozen=True)
 class Config:
-    """What to run: the scenarios in use, the table of experiments, and the file of studies, if any."""
+    """What to run.
+
+    Attributes
+    ----------
+    raw, studies
+        Where data and the file of studies are.
+    scenarios, experiments
+        The scenarios in use, and the table of jobs.
+    published
+        Whether the runs are those of ``results/published``, so that nothing is trained.
+    """
 
     raw: RawData
     scenarios: dict[str, Scenario]
     experiments: tuple[Experiment, ...]
     studies: Path | None
+    published: bool = False
 
 
 #: A misspelt one of these would otherwise pass for the default on a machine without the validator.
@@ -238,6 +266,12 @@ def _privacy_contradictions(privacy: PrivacySettings) -> Iterable[str]:
 
 def _contradictions(s: Scenario) -> Iterable[str]:
     """Relations between keys that a JSON schema cannot express, phrased for the user."""
+    if not _NAME.fullmatch(s.name):
+        yield "name must be of lower-case letters, digits and underscores, a letter first"
+    if s.scale not in SCALES:
+        yield f"unknown scale '{s.scale}'. {suggest(s.scale, SCALES)}"
+    if s.scale == "reduced" and not s.reduced:
+        yield "a scenario of scale 'reduced' has a base, from which it differs in some setting"
     n_users, n_selected = s.network.n_users, s.network.n_selected
     if n_selected > n_users:
         yield f"network.n_selected = {n_selected} exceeds network.n_users = {n_users}"
@@ -373,9 +407,9 @@ def _build(cls: type, values: Mapping[str, Any], where: str) -> Any:
             raise ConfigError(f"unknown key '{where}{key}'. {suggest(str(key), fields)}")
     hints = typing.get_type_hints(cls)
     built: dict[str, Any] = {}
-    for name, field in fields.items():
+    for name, member in fields.items():
         if name not in values:
-            if field.default is dataclasses.MISSING:
+            if dataclasses.MISSING is member.default is member.default_factory:
                 raise ConfigError(f"missing key '{where}{name}'")
             continue
         value, hint = values[name], hints[name]
@@ -434,9 +468,25 @@ def _on_base(document: dict[str, Any], path: Path) -> dict[str, Any]:
     whole = read_yaml(base_path)
     if "base" in whole:
         raise ConfigError(f"{path}: base = '{base}' has a base itself; name a scenario without one")
-    scenario_from_dict(whole, str(base_path))  # what is wrong with the base is said of its own file
+    below = scenario_from_dict(whole, str(base_path))  # what is wrong with the base is said of its own file
     inherited = {key: value for key, value in whole.items() if key not in _OWN}
-    return _merged(inherited, {key: value for key, value in document.items() if key != "base"})
+    merged = _merged(inherited, {key: value for key, value in document.items() if key != "base"})
+    if document.get("scale") == "reduced":
+        settings = {key: value for key, value in below.job_settings().items() if key not in _OWN}
+        merged["reduced"] = dict(_replaced(settings, document))
+    return merged
+
+
+def _replaced(
+    below: Mapping[str, Any], above: Mapping[str, Any], prefix: str = ""
+) -> Iterable[tuple[str, Any]]:
+    """Values of ``below`` that those of ``above`` replace, by dotted key."""
+    for key, old in below.items():
+        value = above.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            yield from _replaced(old, value, f"{prefix}{key}.")
+        elif value is not None and old != value:
+            yield f"{prefix}{key}", old
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -501,4 +551,10 @@ def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
         ]
     raw = RawData(Path(document["data_root"]), document["download"], dict(document["image_folders"]))
     studies = document["studies"]
-    return Config(raw, scenarios, tuple(experiments), None if studies is None else Path(studies))
+    return Config(
+        raw,
+        scenarios,
+        tuple(experiments),
+        None if studies is None else Path(studies),
+        published=document.get("runs", "computed") == "published",
+    )

@@ -33,6 +33,7 @@ from pausefl.registry import SELECTORS
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "config" / "scenarios"
 NAMES = scenario_names(FOLDER)
+REDUCED = [name for name in NAMES if name.startswith("reduced_")]
 
 #: K, m, budget, sensitivity, exploitation, annealing iterations, model, data, reward, labels, Dirichlet.
 PAPERS: dict[str, tuple[Any, ...]] = {
@@ -107,7 +108,7 @@ def test_every_scenario_file_loads(name: str) -> None:
 
 def test_scenario_files_are_those_of_the_papers_and_the_demos() -> None:
     variants = {f"{name}_group" for name in GROUPED}
-    assert set(NAMES) == set(PAPERS) | variants | {"demo_small", "demo_large"}
+    assert set(NAMES) == {*PAPERS, *variants, *REDUCED, "demo_small", "demo_large"}
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -173,6 +174,37 @@ def test_enumeration_is_listed_for_small_networks_alone() -> None:
     )
 
 
+@pytest.mark.parametrize("name", REDUCED)
+def test_a_reduced_scenario_is_its_base_with_less_work_and_says_what_is_less(name: str) -> None:
+    reduced, base = load_scenario(name, FOLDER), load_scenario(name.removeprefix("reduced_"), FOLDER)
+    assert (reduced.scale, base.scale) == ("reduced", "paper")
+    assert reduced.selectors == base.selectors
+    assert {*reduced.reduced} <= {"training.n_rounds", "training.max_batches", "training.evaluate_every"}
+    training = dataclasses.asdict(base.training)
+    assert {key.removeprefix("training."): value for key, value in reduced.reduced.items()} == {
+        key: value for key, value in training.items() if value != getattr(reduced.training, key)
+    }
+    others = ("name", "title", "training", "figures", "scale", "reduced")
+    left = [{k: v for k, v in s.as_dict().items() if k not in others} for s in (reduced, base)]
+    assert left[0] == left[1]
+
+
+def test_a_scenario_cannot_call_itself_reduced_without_a_base() -> None:
+    document = load_scenario("demo_small", FOLDER).as_dict() | {"scale": "reduced"}
+    with pytest.raises(ConfigError, match="scale 'reduced' has a base"):
+        scenario_from_dict(document)
+
+
+@pytest.mark.parametrize("name", ["../escape", "a/b", "A", "", "a b"])
+def test_a_name_that_could_lead_elsewhere_is_refused_without_the_validator_too(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    document = load_scenario("demo_small", FOLDER).as_dict() | {"name": name}
+    with pytest.raises(ConfigError, match="lower-case letters"):
+        scenario_from_dict(document)
+
+
 def test_figure_names_are_unique() -> None:
     counts = Counter(figure for name in NAMES for figure in load_scenario(name, FOLDER).figures)
     assert [figure for figure, count in counts.items() if count > 1] == []
@@ -186,14 +218,17 @@ def test_every_training_figure_of_the_papers_has_a_scenario() -> None:
     assert {f"bsfl_fig{n}_accuracy" for n in (6, 7, 9, 10)} <= figures
 
 
-@pytest.mark.parametrize("name", ["config", "demo"])
-def test_shipped_configurations_load(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [("config", {*range(5)}), ("demo", {0, 1, 2}), ("reduced", {0, 1, 2}), ("published", {*range(5)})],
+)
+def test_shipped_configurations_load(name: str, seeds: set[int]) -> None:
     document = read_yaml(ROOT / "config" / f"{name}.yaml") | {"scenarios": str(FOLDER)}
     config = load_config(document, f"{name}.yaml")
     check_table(config)
     n_jobs = sum(len(row["selectors"]) * len(row["seeds"]) for row in document["experiments"])
     assert len(config.experiments) == len(set(config.experiments)) == n_jobs
-    assert {experiment.seed for experiment in config.experiments} == {0, 1, 2}
+    assert {experiment.seed for experiment in config.experiments} == seeds
 
 
 def test_every_scenario_of_the_papers_is_in_the_table_with_all_its_selectors() -> None:
@@ -233,13 +268,15 @@ STUDIES_SCHEMA = load_schema("studies")
 def test_schema_has_the_keys_of_the_code(schema: dict[str, Any], cls: type) -> None:
     fields = dataclasses.fields(cls)
     assert set(schema["properties"]) == {field.name for field in fields}
-    assert set(schema["required"]) == {f.name for f in fields if f.default is dataclasses.MISSING}
+    missing = dataclasses.MISSING
+    assert set(schema["required"]) == {f.name for f in fields if missing is f.default is f.default_factory}
     assert schema["additionalProperties"] is False
 
 
 def test_configuration_schema_has_the_keys_of_the_code() -> None:
     keys = {"data_root", "download", "image_folders", "scenarios", "studies", "experiments"}
-    assert set(CONFIG_SCHEMA["properties"]) == set(CONFIG_SCHEMA["required"]) == keys
+    assert set(CONFIG_SCHEMA["required"]) == keys
+    assert set(CONFIG_SCHEMA["properties"]) == keys | {"runs"}
     assert CONFIG_SCHEMA["additionalProperties"] is False
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pausefl.config import check_schema, read_yaml, scenario_names
+from pausefl.config import SCALES, check_schema, load_scenario, read_yaml, scenario_names
 from pausefl.errors import ConfigError, suggest
 from pausefl.registry import SELECTORS
-
-#: Scales of runs. Results of different scales are never put together.
-SCALES = ("paper", "reduced", "demo")
 
 #: The scale of a test that draws its instances itself, and is part of a claim at every scale.
 ANY = "any"
@@ -117,7 +115,7 @@ def load_claims(path: Path, scenario_folder: Path) -> tuple[Claim, ...]:
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}") from None
         claims.append(Claim(row["id"], row["sentence"], row["place"], tests))
-    _check_scales(claims, path)
+    _check_scales(claims, path, scenario_folder)
     return tuple(claims)
 
 
@@ -152,18 +150,30 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _check_scales(claims: Iterable[Claim], path: Path) -> None:
-    """Raise `ConfigError` if a scenario or study is of two scales."""
+def _check_scales(claims: Iterable[Claim], path: Path, folder: Path) -> None:
+    """Raise `ConfigError` if a scenario is not of the scale it is listed under, or a study is of two."""
     found: dict[str, str] = {}
     for claim in claims:
         for test in claim.tests:
             for scale in SCALES:
-                for name in (*test.scenarios_at(scale), *test.studies.get(scale, ())):
+                for name in test.scenarios_at(scale):
+                    if (own := _scale_of(name, folder)) != scale:
+                        raise ConfigError(
+                            f"{path}: claim '{claim.id}' lists '{name}' at scale '{scale}';"
+                            f" its file says '{own}'"
+                        )
+                for name in test.studies.get(scale, ()):
                     if found.setdefault(name, scale) != scale:
                         raise ConfigError(
                             f"{path}: '{name}' is at scale '{found[name]}' in one test and at '{scale}' in"
                             f" another, of claim '{claim.id}'; it can have only one"
                         )
+
+
+@cache
+def _scale_of(name: str, folder: Path) -> str:
+    """Scale of a scenario."""
+    return load_scenario(name, folder).scale
 
 
 def places(claims: Iterable[Claim], scale: str) -> tuple[set[str], set[str]]:

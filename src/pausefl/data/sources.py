@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import importlib
+import os
 import re
 import struct
 import urllib.error
@@ -38,6 +39,11 @@ NETWORK_TIMEOUT = 10.0
 
 _TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
 _TORCHVISION_CLASSES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR10"}
+#: Folders of the archives that torchvision fetches over http, or from a host that speaks nothing else.
+_HTTPS_FOLDERS = {
+    "mnist": ["https://ossci-datasets.s3.amazonaws.com/mnist/"],
+    "fashion_mnist": ["https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/"],
+}
 _IMAGE_SIDE = {"mnist": 28, "fashion_mnist": 28, "cifar10": 32}
 
 #: Images and labels of the training split, then of the test split.
@@ -144,6 +150,12 @@ def check_available(settings: DataSettings, raw: RawData) -> None:
         _class_folder_layout(folder, settings)
     elif missing and not raw.download:
         raise DataError(_missing_message(settings, raw, missing, "Downloading is off (download: false)."))
+    elif missing and not _is_below(raw.root, Path.cwd()):
+        problem = (
+            f"Nothing is downloaded to {raw.root}: it is outside of the working directory. Make data/raw"
+            " a link to a folder elsewhere if you want downloads there."
+        )
+        raise DataError(_missing_message(settings, raw, missing, problem))
     elif missing:
         problem = _unreachable(settings.source)
         if problem:
@@ -199,6 +211,11 @@ def _official_files(source: str, raw: RawData) -> list[Path]:
     return []
 
 
+def _is_below(path: Path, folder: Path) -> bool:
+    """Whether a path is in a folder, by name: a link that somebody put there counts as being there."""
+    return Path(os.path.abspath(path)).is_relative_to(os.path.abspath(folder))
+
+
 def _missing_message(settings: DataSettings, raw: RawData, missing: Iterable[Path], problem: str) -> str:
     """Say what is missing, where, and how to get it."""
     source, root = settings.source, raw.root.absolute()
@@ -218,9 +235,19 @@ def _missing_message(settings: DataSettings, raw: RawData, missing: Iterable[Pat
     return "\n".join(line for line in lines if line)
 
 
+def _official(source: str) -> Any:
+    """Torchvision's class of an official data set, fetching over https only."""
+    name = _TORCHVISION_CLASSES[source]
+    official = getattr(_torchvision_datasets(), name)
+    # The class's name is that of its folder.
+    return (
+        type(name, (official,), {"mirrors": _HTTPS_FOLDERS[source]}) if source in _HTTPS_FOLDERS else official
+    )
+
+
 def _mirrors(source: str) -> list[str]:
-    """Addresses of one file of an official data set, one at each host that torchvision knows."""
-    official = getattr(_torchvision_datasets(), _TORCHVISION_CLASSES[source])
+    """Addresses of one file of an official data set, one at each host."""
+    official = _official(source)
     if source == "cifar10":
         return [official.url]
     return [mirror + official.resources[1][0] for mirror in official.mirrors]
@@ -244,7 +271,7 @@ def _fetch(settings: DataSettings, raw: RawData) -> None:
     if not missing_files(settings, raw):
         return
     check_available(settings, raw)
-    official = getattr(_torchvision_datasets(), _TORCHVISION_CLASSES[settings.source])
+    official = _official(settings.source)
     problem = "The download is incomplete."
     try:
         official(str(raw.root), download=True)

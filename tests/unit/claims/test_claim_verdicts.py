@@ -182,7 +182,19 @@ def test_no_demo_is_at_another_scale() -> None:
             },
             "needs the key 'against' or 'reference'",
         ),
-        ({"kind": "bound", "scenarios": {"demo": ["demo_small"], "paper": ["demo_small"]}}, "only one"),
+        (
+            {"kind": "bound", "scenarios": {"demo": ["demo_small"], "paper": ["demo_large"]}},
+            "lists 'demo_large' at scale 'paper'; its file says 'demo'",
+        ),
+        (
+            {
+                "kind": "share",
+                "selectors": ["alsa"],
+                "at_least": 0.9,
+                "studies": {"paper": ["bsfl_fig4"], "demo": ["bsfl_fig4"]},
+            },
+            "only one",
+        ),
     ],
 )
 def test_mistakes_in_the_claims_are_named(tmp_path: Path, test: dict[str, Any], message: str) -> None:

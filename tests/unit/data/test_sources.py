@@ -36,6 +36,12 @@ REGRESSION = DataSettings(
 NAMES = ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
 
 
+@pytest.fixture(autouse=True)
+def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is downloaded to anywhere else."""
+    monkeypatch.chdir(tmp_path)
+
+
 def raw(root: Path, download: bool = False, **folders: str) -> RawData:
     return RawData(root, download, folders)
 
@@ -267,7 +273,8 @@ def mirror(fake: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     handler = functools.partial(QuietHandler, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(datasets.FashionMNIST, "mirrors", [f"http://127.0.0.1:{server.server_port}/"])
+        here = {"fashion_mnist": [f"http://127.0.0.1:{server.server_port}/"]}
+        monkeypatch.setattr(sources, "_HTTPS_FOLDERS", here)
         monkeypatch.setattr(datasets.FashionMNIST, "resources", resources)
         yield folder
         server.shutdown()
@@ -283,6 +290,34 @@ def test_download(mirror: Path, tmp_path: Path) -> None:
     check_available(FASHION, there)
     assert prepare(FASHION, there).train_x.shape == (60000, 1, 28, 28)
     assert missing_files(FASHION, there) == []
+
+
+def test_every_address_is_of_https_and_every_archive_has_a_checksum() -> None:
+    for source in ("mnist", "fashion_mnist", "cifar10"):
+        official = sources._official(source)
+        assert all(url.startswith("https://") for url in sources._mirrors(source))
+        sums = [official.tgz_md5] if source == "cifar10" else [md5 for _, md5 in official.resources]
+        assert sums
+        assert all(len(md5) == 32 for md5 in sums)
+
+
+@pytest.mark.parametrize("root", ["..", "../elsewhere", "inside/../../elsewhere"])
+def test_nothing_is_downloaded_outside_of_the_working_directory(
+    tmp_path: Path, no_network: list[float], root: str
+) -> None:
+    for action in (prepare, check_available):
+        text = message(action, MNIST, raw(Path(root), download=True))
+        assert "outside of the working directory" in text
+    assert not no_network
+
+
+def test_a_link_in_the_working_directory_may_lead_elsewhere(
+    mirror: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (tmp_path / "link").symlink_to(elsewhere)
+    prepare(FASHION, raw(Path("link"), download=True))
+    assert (elsewhere / "FashionMNIST").is_dir()
 
 
 def test_a_download_with_another_checksum_is_refused(mirror: Path, tmp_path: Path) -> None:
