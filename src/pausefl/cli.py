@@ -97,6 +97,17 @@ def check(
 
 
 @app.command()
+def plan(
+    config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
+) -> None:
+    """List the jobs of a configuration with the core-hours and disk that they will take; runs nothing."""
+    from pausefl.config import load_config, read_yaml
+    from pausefl.plan import shipped_rates, to_text
+
+    typer.echo(to_text(load_config(read_yaml(config), str(config)), shipped_rates()))
+
+
+@app.command()
 def claims(
     config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
     results: Annotated[Path, typer.Option(help="Folder with runs and studies.")] = Path("results"),

@@ -24,7 +24,7 @@ with logged(snakemake.log[0]):
         scenarios,
         params.runs,
         load_studies(None if studies is None else Path(studies), folder),
-        Path("results"),
+        Path(params.finished),
     )
     judged = evaluate(claims, records, scale)
     Path(output.json).write_text(page.to_json(judged, scale, params.code), encoding="utf-8")

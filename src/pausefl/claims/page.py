@@ -13,7 +13,7 @@ import pandas as pd
 
 from pausefl.claims.findings import Finding
 from pausefl.claims.settings import ANY
-from pausefl.claims.statistics import CONFIDENCE, HOLDS, NOT_RUN
+from pausefl.claims.statistics import CONFIDENCE, FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import VERDICTS, Judged
 
 #: Cells of the page wrap, unlike those of other tables.
@@ -78,6 +78,13 @@ def n_held(one: Judged) -> int:
     return sum(finding.outcome == HOLDS for finding in one.findings)
 
 
+def tally(one: Judged) -> str:
+    """How many of a claim's tests came out in which way: what decides is told from what is undecided."""
+    counts = Counter(finding.outcome for finding in one.findings)
+    words = {HOLDS: "hold", FAILS: "fail", UNDECIDED: "undecided", NOT_RUN: "not run"}
+    return ", ".join(f"{counts[outcome]} {word}" for outcome, word in words.items() if counts[outcome])
+
+
 def seeds(one: Judged) -> str:
     """How many seeds the tests of a claim have: a number, a range, or nothing."""
     counts = {len(finding.seeds) for finding in one.findings if finding.seeds}
@@ -95,11 +102,8 @@ def summary_line(judged: Sequence[Judged]) -> str:
 
 def to_text(judged: Sequence[Judged], scale: str) -> str:
     """A compact table for the screen."""
-    rows = [("claim", "verdict", "tests that hold", "seeds", "")]
-    rows += [
-        (one.claim.id, one.verdict, f"{n_held(one)} of {len(one.findings)}", seeds(one), one.claim.sentence)
-        for one in judged
-    ]
+    rows = [("claim", "verdict", "tests", "seeds", "")]
+    rows += [(one.claim.id, one.verdict, tally(one), seeds(one), one.claim.sentence) for one in judged]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     lines = ["  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[4]]) for row in rows]
     lines = [line.rstrip() for line in lines]
@@ -117,19 +121,18 @@ def _page(judged: Sequence[Judged], scale: str, missing: list[str]) -> Iterator[
     if missing:
         yield f"**Partial: {len(missing)} results are missing:** {', '.join(missing)}."
         yield ""
-    yield _line("Claim", "What the papers say", "Where", "Verdict", "Tests that hold", "Seeds")
+    yield _line("Claim", "What the papers say", "Where", "Verdict", "Tests", "Seeds")
     yield _line(*["---"] * 6)
     for one in judged:
-        held = f"{n_held(one)} of {len(one.findings)}" if one.findings else "none at this scale"
-        claim = one.claim
-        yield _line(claim.id, claim.sentence, claim.place, f"**{one.verdict}**", held, seeds(one) or "–")
+        claim, came_out = one.claim, tally(one) or "none at this scale"
+        yield _line(claim.id, claim.sentence, claim.place, f"**{one.verdict}**", came_out, seeds(one) or "–")
     yield ""
     yield (
         "Gaps are means over seeds of paired differences, or of ratios as their geometric mean; intervals"
         f" are Student's at {100 * CONFIDENCE:.0f} % (of a share: Wilson's). A test holds if all of it is"
         " where it is wanted, fails if none of it is, and is undecided otherwise. A claim is"
-        " reproduced if all of its tests hold, partly if some do or if there is one seed; what was not run is"
-        " never counted as a pass."
+        " reproduced if all of its tests hold, partly if some do or if there is one seed, not if none does,"
+        " be it that they fail or that these runs decide nothing; what was not run is never counted as a pass."
     )
     for one in judged:
         yield from _section(one)

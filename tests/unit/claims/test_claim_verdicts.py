@@ -128,8 +128,8 @@ def test_what_is_written(ordered: World) -> None:
     assert frame["outcome"].tolist() == [HOLDS, NOT_RUN]
     assert frame["runs"][0].split()[0] == "s/pause/seed-0"
     text = page.to_markdown(judged, SCALE)
-    assert "| C0 | something is so | somewhere | **partly** | 1 of 2 | 3 |" in text
-    assert re.search(r"C0 +partly +1 of 2 +3 +something is so", page.to_text(judged, SCALE))
+    assert "| C0 | something is so | somewhere | **partly** | 1 hold, 1 not run | 3 |" in text
+    assert re.search(r"C0 +partly +1 hold, 1 not run +3 +something is so", page.to_text(judged, SCALE))
 
 
 def test_every_claim_is_shipped_with_tests_at_the_papers_scale() -> None:

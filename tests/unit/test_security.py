@@ -1,0 +1,144 @@
+"""What a hostile file, name or setting cannot do. Each test tries it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import pickle
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pausefl.cli import main
+from pausefl.config import DataSettings, RawData, load_config, load_scenario, read_yaml
+from pausefl.data.dataset import load_dataset
+from pausefl.data.sources import dataset_key, missing_files, prepare
+from pausefl.errors import ConfigError, DataError
+from pausefl.studies.settings import load_studies
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "config" / "scenarios"
+SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
+RULES = [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")]
+
+
+class Bomb:
+    """Leaves a file behind when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[str, ...]]:
+        return os.mkdir, (str(self.path),)
+
+
+def test_the_bomb_goes_off(tmp_path: Path) -> None:
+    pickle.loads(pickle.dumps(Bomb(tmp_path / "exploded")))
+    assert (tmp_path / "exploded").is_dir()
+
+
+# --- pickles ----------------------------------------------------------------------------------------
+
+
+def test_a_batch_of_cifar10_with_another_checksum_is_not_unpickled(tmp_path: Path) -> None:
+    raw = RawData(tmp_path, False, {})
+    for path in missing_files(DataSettings("cifar10", 0), raw):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(pickle.dumps(Bomb(tmp_path / "exploded")))
+    with pytest.raises(DataError, match="MD5"):
+        prepare(DataSettings("cifar10", 0), raw)
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_a_data_set_with_python_objects_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "mnist.npz"
+    np.savez(path, kind="dataset", train_x=np.array([Bomb(tmp_path / "exploded")], dtype=object))
+    with pytest.raises(DataError, match="corrupt"):
+        load_dataset(path)
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_the_state_of_a_job_with_python_objects_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    np.savez(out / "state.npz", about=np.array([Bomb(tmp_path / "exploded")], dtype=object))
+    command = ["--scenario", "demo_small", "--selector", "random", "--seed", "0", "--rounds", "1"]
+    command += ["--out", str(out), "--scenarios", str(FOLDER)]
+    monkeypatch.setattr(sys, "argv", ["pausefl", "run", *command])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None)
+    assert "state.npz is truncated or corrupt" in capsys.readouterr().err
+    assert not (tmp_path / "exploded").exists()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_unpickles_or_starts_programs(path: Path) -> None:
+    """CIFAR-10's batches are unpickled by torchvision, after their checksums were compared."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names])
+    }
+    assert not imported & {"pickle", "dill", "joblib", "cloudpickle", "shelve", "marshal", "subprocess"}
+    called = {
+        ast.unparse(node.func)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+    }
+    assert not called & {"torch.load", "os.system", "os.popen", "eval", "exec", "yaml.load", "read_pickle"}
+    assert "allow_pickle=True" not in ast.unparse(tree)
+
+
+# --- shells -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+def test_no_rule_has_a_shell_command(path: Path) -> None:
+    """So no value of a configuration is ever part of one."""
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"^\s*shell:", text, re.MULTILINE)
+    assert not re.search(r"\bshell\(", text)
+
+
+# --- paths ------------------------------------------------------------------------------------------
+
+ESCAPES = ["../../outside", "/tmp/outside", "a/../../b", "..", "$(touch x)", "a;b", "a b", "`id`"]
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_names_of_scenarios_studies_and_figures_lead_nowhere(tmp_path: Path, name: str) -> None:
+    """Names become folders and files; whatever is not a plain name is refused before anything is written."""
+    document = read_yaml(ROOT / "config" / "demo.yaml") | {"scenarios": str(FOLDER)}
+    rows = [{"scenario": name, "selectors": ["pause"], "seeds": [0]}]
+    with pytest.raises(ConfigError):
+        load_config(document | {"experiments": rows})
+    folder = tmp_path / "scenarios"
+    folder.mkdir()
+    shipped = (FOLDER / "demo_small.yaml").read_text(encoding="utf-8")
+    (folder / "demo_small.yaml").write_text(shipped, encoding="utf-8")
+    with pytest.raises(ConfigError):
+        load_scenario(name, folder)
+    (folder / "demo_small.yaml").write_text(f"{shipped}  '{name}': accuracy_vs_time\n", encoding="utf-8")
+    with pytest.raises(ConfigError):
+        load_scenario("demo_small", folder)
+    studies = tmp_path / "studies.yaml"
+    study = "{title: t, n_users: 8, n_selected: 4, n_instances: 1}"
+    studies.write_text(f"graphs:\n  '{name}': {study}\n", encoding="utf-8")
+    with pytest.raises(ConfigError):
+        load_studies(studies, FOLDER)
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_a_folder_of_images_names_a_file_without_folders(name: str) -> None:
+    raw = RawData(Path("data/raw"), False, {"cifar10": name})
+    for settings in (DataSettings("imagefolder", 0, folder=name), DataSettings("cifar10", 0)):
+        assert re.fullmatch(r"[A-Za-z0-9_.-]+", dataset_key(settings, raw))
+        assert ".." not in dataset_key(settings, raw)
