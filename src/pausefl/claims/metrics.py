@@ -55,11 +55,32 @@ def _in_time(column: str) -> Callable[[Run, Run], float]:
     return value
 
 
+def _loss_over_time(run: Run, other: Run) -> float:
+    """Geometric mean of the loss over simulated time, from when both runs have one until the first ends.
+
+    A curve below another all the way has less, also where both end at the floor that noise in the data sets.
+    """
+    curves = []
+    for each in (run, other):
+        evaluated = each.rounds[each.rounds["loss"].notna()]
+        curves.append((evaluated["elapsed_s"].to_numpy(np.float64), evaluated["loss"].to_numpy(np.float64)))
+    if any(len(elapsed) < 2 for elapsed, _ in curves):
+        return math.nan
+    start, end = max(t[0] for t, _ in curves), min(t[-1] for t, _ in curves)
+    elapsed, loss = curves[0]
+    if end <= start or not np.isfinite(loss).all():
+        return math.nan if np.isfinite(loss).all() else math.inf
+    times = np.concatenate([[start], elapsed[(elapsed > start) & (elapsed < end)], [end]])
+    logarithms = np.interp(times, elapsed, np.log(loss))
+    return math.exp(float(np.trapezoid(logarithms, times)) / (end - start))
+
+
 METRICS = {
     "final_accuracy": Metric("share", _summary("final_accuracy")),
     "final_loss": Metric("loss", _summary("final_loss")),
     "accuracy_in_time": Metric("share", _in_time("accuracy")),
     "loss_in_time": Metric("loss", _in_time("loss")),
+    "loss_over_time": Metric("loss", _loss_over_time),
     "seconds_to_target": Metric("s", _seconds_to_target),
     "mean_round_s": Metric("s", _summary("mean_round_s")),
     "leakage_max": Metric("epsilon", _summary("leakage_max")),

@@ -14,7 +14,7 @@ import pandas as pd
 from pausefl.claims.records import Records
 from pausefl.claims.settings import Claim, ClaimTest
 from pausefl.config import Experiment, Scenario
-from pausefl.studies.settings import Runs, Studies
+from pausefl.studies.settings import Runs, load_studies
 
 SCALE = "demo"
 
@@ -69,7 +69,7 @@ class World:
         scenario: str = "s",
         round_s: float = 1.0,
         leakage: float = 2.0,
-        loss: float = 1.0,
+        loss: float | Sequence[float] = 1.0,
     ) -> None:
         """Plan and write a run with rounds of one length."""
         n = len(accuracy)
@@ -84,7 +84,7 @@ class World:
             "pseudo_regret": [None] * n,
             "train_loss": [1.0] * n,
             "accuracy": accuracy,
-            "loss": [loss] * n,
+            "loss": [loss] * n if isinstance(loss, float) else loss,
         }
         self.write(self.plan(selector, seed, scenario), pd.DataFrame(rounds))
 
@@ -98,7 +98,7 @@ class World:
 
     def records(self) -> Records:
         """What claims are tested on."""
-        studies = Studies(self.regret, {}, {}, {}, {}, {})
+        studies = dataclasses.replace(load_studies(None, Path()), regret=self.regret)
         return Records(self.scenarios, self.experiments, studies, self.folder)
 
 
