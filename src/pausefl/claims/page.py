@@ -130,9 +130,9 @@ def _page(judged: Sequence[Judged], scale: str, missing: list[str]) -> Iterator[
     yield (
         "Gaps are means over seeds of paired differences, or of ratios as their geometric mean; intervals"
         f" are Student's at {100 * CONFIDENCE:.0f} % (of a share: Wilson's). A test holds if all of it is"
-        " where it is wanted, fails if none of it is, and is undecided otherwise. A claim is"
-        " reproduced if all of its tests hold, partly if some do or if there is one seed, not if none does,"
-        " be it that they fail or that these runs decide nothing; what was not run is never counted as a pass."
+        " where it is wanted, fails if none of it is, and is undecided otherwise. A claim is reproduced if"
+        " all of its tests hold, partly if some do or if there is one seed, not if none does, be it that they"
+        " fail or that these runs decide nothing; what was not run is never counted as a pass."
     )
     for one in judged:
         yield from _section(one)
