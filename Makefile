@@ -1,17 +1,20 @@
 # Two commands for a fresh machine with Python 3.11 to 3.13, git and make: `make demo` and `make test`.
 PYTHON ?= python3
 CORES ?= all
+CONFIG ?= config/config.yaml
 BIN := .venv/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
+# What dvc.yaml stores. DVC wants every folder to be there, also one that a small configuration leaves empty.
+STORED := data/partitions data/prepared results/claims results/figures results/report results/runs \
+	results/studies results/tables
 
-.PHONY: help demo reproduce test lint format docs constraints clean
+.PHONY: help demo reproduce figures claim record restore plan test lint format docs constraints clean
 
 help: ## say what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 demo: .venv/installed ## run everything on an embedded data set: no download, a few minutes
-	@mkdir -p results/report
-	$(SNAKEMAKE) demo --report results/report/demo.html --report-after-run
+	$(SNAKEMAKE) demo
 	@printf '%s\n' '' 'The demo is done.' \
 		'Report:  results/report/demo.html (open it in a browser)' \
 		'Figures: results/figures/demo_small/ and results/figures/demo_large/ (PDF and PNG)' \
@@ -19,11 +22,38 @@ demo: .venv/installed ## run everything on an embedded data set: no download, a 
 		'Claims:  results/claims/demo/claims.md, judged on these small runs'
 
 reproduce: .venv/installed ## run every experiment of config/config.yaml: many hours
-	@mkdir -p results/report
-	$(SNAKEMAKE) --report results/report/all.html --report-after-run
+	@mkdir -p $(STORED)
+	$(SNAKEMAKE)
 	@printf '%s\n' '' 'All experiments of config/config.yaml are done.' \
 		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/' \
 		'Claims:  results/claims/paper/claims.md'
+
+figures: .venv/installed ## every figure and verdict of the published runs, made anew; nothing is trained
+	$(SNAKEMAKE) --configfile config/published.yaml
+	@printf '%s\n' '' 'Made from results/published; nothing was trained.' \
+		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/' \
+		'Claims:  results/claims/paper/claims.md'
+
+claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains what is not there
+	$(SNAKEMAKE) claim_$(ID)
+	$(BIN)/pausefl claims --partial
+
+record: .venv/installed ## store what the workflow made with DVC, if nothing is left to make (docs/dvc.md)
+	@mkdir -p $(STORED)
+	@plan=$$($(SNAKEMAKE) --dry-run --quiet rules 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
+		printf '%s\n' "$$plan" '' 'Not recorded: the dry run above shows what is left to make, or an error.' \
+			'Run `snakemake --cores $(CORES)`, then `make record` again.' >&2; exit 1;; esac
+	$(BIN)/dvc commit --quiet --force reproduce
+	@echo 'Recorded. To keep it: git add dvc.lock results/metrics results/plots, git commit, dvc push reproduce.'
+
+restore: .venv/installed ## get what dvc.lock names from DVC's remote, and say what is left to make (docs/dvc.md)
+	$(BIN)/dvc pull reproduce
+	@# Git writes scripts and these files in no order, and Snakemake asks which is newer.
+	@find results/metrics results/plots -type f -exec touch {} +
+	$(SNAKEMAKE) --dry-run --quiet rules
+
+plan: .venv/installed ## what `make reproduce` would take: core-hours and disk; runs nothing (CONFIG=file for another)
+	$(BIN)/pausefl plan --config $(CONFIG)
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope
@@ -46,7 +76,7 @@ docs: .venv/installed ## write config/README.md from the schemas
 constraints: ## pin the newest versions that pyproject.toml admits
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
 	build/constraints/bin/pip install --quiet 'torch==2.13.0' 'torchvision==0.28.0'
-	build/constraints/bin/pip install --quiet '.[workflow,dev]'
+	build/constraints/bin/pip install --quiet '.[workflow,record,dev]'
 	(sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --exclude pausefl \
 		| sed -E '/^(nvidia|triton|cuda)/d; s/\+cpu//; s/ @ .*//') > build/constraints.txt
 	mv build/constraints.txt constraints.txt && rm -rf build/constraints
@@ -61,5 +91,5 @@ clean: ## remove everything the workflow made; raw data stay
 	@echo 'Installing into .venv; the first time this takes a minute or more.'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[workflow,dev]'
+		--constraint constraints.txt --editable '.[workflow,record,dev]'
 	@touch $@

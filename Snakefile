@@ -15,15 +15,32 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
-include: "workflow/rules/jobs.smk"
+include: "workflow/rules/cluster.smk"
+
+
+# With published runs there is nothing that could train.
+if not CONFIG.published:
+
+    include: "workflow/rules/data.smk"
+    include: "workflow/rules/jobs.smk"
+
+
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/regret.smk"
 include: "workflow/rules/searches.smk"
 include: "workflow/rules/audit.smk"
+include: "workflow/rules/generalization.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/targets.smk"
+include: "workflow/rules/contents.smk"
+include: "workflow/rules/report.smk"
+include: "workflow/rules/metrics.smk"
+
+
+if not CONFIG.published:
+
+    include: "workflow/rules/publish.smk"
 
 
 # Here and not in an included file: an include leaves the default target as it was.
@@ -33,4 +50,6 @@ rule all:
         [scenario_outputs(name) for name in CONFIG.scenarios],
         list(STUDY_OUTPUTS.values()),
         [claims_outputs(scale) for scale in CLAIM_SCALES],
+        "results/report/all.html",
+        METRICS,
     localrule: True

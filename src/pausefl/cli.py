@@ -139,17 +139,20 @@ def claims(
 
 @app.command()
 def explain(
-    figure: Annotated[str, typer.Argument(help="Name of a figure, e.g. pause_v2_fig8.")],
+    figure: Annotated[str, typer.Argument(help="Name of a figure or study, e.g. pause_v2_fig8.")],
     config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
     results: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
+    studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
+    captions: Annotated[Path, typer.Option(help="Folder of captions.")] = Path("workflow/report"),
 ) -> None:
-    """Say where a figure comes from: rows of the table, runs, seeds, code, settings, deviations."""
+    """Say where a figure comes from: table rows, runs, seeds, code, settings, warnings, deviations."""
     from pausefl import lookback
     from pausefl.config import load_config, read_yaml
 
     document = read_yaml(config)
     loaded = load_config(document, str(config))
-    typer.echo(lookback.explain(figure, loaded, Path(document["scenarios"]), results))
+    sources = lookback.Sources(loaded, Path(document["scenarios"]), studies, results, captions)
+    typer.echo(lookback.explain(figure, sources))
 
 
 @app.command()

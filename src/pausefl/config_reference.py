@@ -23,8 +23,9 @@ _INTRODUCTION = """\
   selector and the seed. A comment beside each value says where it comes from.
 - `studies.yaml` lists studies of selection alone and audits of the noise, without training or data.
 - `claims.yaml` says what the papers claim and how each claim is tested ([docs/claims.md](../docs/claims.md)).
-- `demo.yaml` has the shape of `config.yaml` and is used in its place: two small experiments that run in
-  minutes and need no download.
+- Three files have the shape of `config.yaml` and are used in its place (`--configfile config/demo.yaml`):
+  `demo.yaml`, two small experiments that run in minutes and need no download; `reduced.yaml`, the papers'
+  settings with less work, for a laptop; `published.yaml`, the runs that are kept in `results/published`.
 
 All keys are checked before anything runs: an unknown or missing key, a value of the wrong type or out of
 range, and a selector that does not apply to a scenario are refused with a message that says what is allowed.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import json
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,55 +14,181 @@ import numpy as np
 import pandas as pd
 
 from pausefl.config import Config, Scenario, load_scenario, scenario_names
-from pausefl.errors import PauseflError, suggest
+from pausefl.errors import PauseflError
+from pausefl.figures.captions import wholes
+from pausefl.figures.notes import scale_note
 from pausefl.provenance import code_hash
-from pausefl.tables import smoothed
+from pausefl.studies.code import study_code
+from pausefl.studies.settings import Studies, load_studies, settings_of
+from pausefl.tables import WINDOW, smoothed
+
+_OTHER_CODE = " (the code has changed since)"
 
 #: Parts of a summary that say how a run went, not what was run.
 _COURSE = ("timings_s", "peak_memory_bytes", "diverged_round", "resumed_from_rounds", "refused_updates")
 
 
-def explain(figure: str, config: Config, scenarios: Path, results: Path) -> str:
-    """Where a figure comes from: rows of the table, runs, seeds, code, settings, deviations.
+@dataclass(frozen=True)
+class Sources:
+    """Where results come from, and where they are.
+
+    Attributes
+    ----------
+    config
+        The configuration, which has the rows of the experiment table.
+    scenarios
+        Folder of scenario files.
+    studies
+        The file of studies.
+    results
+        Folder of results.
+    captions
+        Folder of the captions of studies.
+    """
+
+    config: Config
+    scenarios: Path
+    studies: Path
+    results: Path
+    captions: Path
+
+
+def explain(figure: str, sources: Sources) -> str:
+    """Where a figure comes from: rows of the table, runs, seeds, code, settings, warnings, deviations.
 
     Parameters
     ----------
     figure
-        Its name in a scenario file, e.g. ``pause_v2_fig8``.
-    config
-        The configuration that has its rows.
-    scenarios
-        Folder of scenario files.
-    results
-        Folder of results.
+        Its name in a scenario file, e.g. ``pause_v2_fig8``; that of a study, e.g. ``bsfl_fig4``; or that of a
+        figure in parts, e.g. ``bsfl_fig5``, of which all are explained.
+    sources
+        Where to look.
 
     Raises
     ------
     PauseflError
-        If no scenario has the figure, or it has not been drawn.
+        If there is no such figure, or it has not been drawn.
     """
-    owners = {key: scenario for scenario in _all(scenarios) for key in scenario.figures}
-    if figure not in owners:
-        raise PauseflError(f"unknown figure '{figure}'. {suggest(figure, owners)}")
-    scenario = owners[figure]
+    scenarios = [load_scenario(name, sources.scenarios) for name in scenario_names(sources.scenarios)]
+    owners = {key: scenario for scenario in scenarios for key in scenario.figures}
+    studies = load_studies(sources.studies, sources.scenarios)
+    parts = wholes([*owners, *studies.names()])
+    known = [*owners, *studies.names(), *parts]
+    if figure not in known:
+        near = difflib.get_close_matches(figure, known, n=5, cutoff=0.5)
+        question = f"Did you mean {', '.join(map(repr, near))}? " if near else ""
+        raise PauseflError(f"unknown figure '{figure}'. {question}All names: snakemake --list-target-rules")
+
+    def lines_on(name: str) -> list[str]:
+        if name in owners:
+            return _explain_curves(name, owners[name], sources)
+        return _explain_study(name, studies, sources)
+
+    if figure not in parts:
+        return "\n".join(lines_on(figure))
+    blocks, problems = [], []
+    for name in parts[figure]:
+        try:
+            blocks.append("\n".join(lines_on(name)))
+        except PauseflError as error:
+            problems.append(str(error))
+    if not blocks:
+        raise PauseflError("; ".join(problems))
+    return "\n\n".join([*blocks, *problems])
+
+
+def _explain_curves(figure: str, scenario: Scenario, sources: Sources) -> list[str]:
+    """Where a figure of a scenario comes from."""
+    results, config = sources.results, sources.config
     sidecar = results / "figures" / scenario.name / f"{scenario.figures[figure]}.json"
-    if not sidecar.is_file():
-        raise PauseflError(f"{sidecar} is missing: draw the figure with snakemake --cores 2 {figure}")
-    facts = json.loads(sidecar.read_text("utf-8"))
+    facts = _drawn(figure, sidecar)
     caption = facts["caption"]
     selectors = sorted({e.selector for e in config.experiments if e.scenario == scenario.name})
-    lines = [
+    then, now = dict(_flat(facts["scenario"])), dict(_flat(scenario.as_dict()))
+    return [
         f"{sidecar.with_suffix('.png')}",
         f"  {scenario.title}; {facts['kind']}; in the papers: {caption['paper_figures']}",
+        *[f"  {note}" for note in [scale_note(scenario)] if note],
         f"Rows of the experiment table: {scenario.name}, {', '.join(selectors) or 'none any more'}",
-        f"Settings: {scenarios / scenario.name}.yaml{_changed(facts['scenario'], scenario)}",
+        f"Settings: {sources.scenarios / scenario.name}.yaml{_changed(then, now)}",
         f"Data: {caption['origin']}",
         "Runs:",
         *[f"  {line}" for path in facts["runs"] for line in _run_lines(_moved(path, results))],
-        "Deviations from the papers (docs/deviations.md):",
-        *[f"  {deviation}" for deviation in caption["deviations"] or ["none that bears on this figure"]],
+        *_ending(facts["notes"], caption["deviations"]),
     ]
-    return "\n".join(lines)
+
+
+def _explain_study(name: str, studies: Studies, sources: Sources) -> list[str]:
+    """Where the figure of a study comes from."""
+    sidecar = sources.results / "studies" / name / f"{name}.json"
+    facts = _drawn(name, sidecar)
+    kind, study = studies.kind(name), studies.study(name)
+    then, now = dict(_flat(facts["study"])), dict(_flat(settings_of(study)))
+    place, deviations = _caption(sources.captions / f"{kind}.rst", facts["study"], study.title)
+    # A regret study is played run by run, so each selector has code of its own.
+    codes = facts.get("code_hashes") or {"": facts["code_hash"]}
+    scenario = getattr(study, "scenario", None)
+    selectors = scenario.selectors if scenario is not None else ()
+    lines = [
+        f"{sidecar.with_suffix('.png')}",
+        f"  {study.title}; {kind}; in the papers: {place}",
+        f"Settings: {sources.studies}, {name}{_changed(then, now)}",
+    ]
+    if scenario is not None:
+        lines.append(f"Scenario: {sources.scenarios / scenario.name}.yaml; selectors: {', '.join(selectors)}")
+    seeds = facts["study"].get("seeds", [facts["study"].get("seed", 0)])
+    lines.append(
+        f"Seeds: {', '.join(map(str, seeds)) if kind != 'generalization' else 'none, nothing is drawn'}"
+    )
+    for selector, code in codes.items():
+        current = code == study_code(kind, [selector] if selector else selectors)
+        lines.append(f"Code{f' of {selector}' if selector else ''}: {code}{'' if current else _OTHER_CODE}")
+    return [
+        *lines,
+        "Data:",
+        *[f"  {_file_line(_moved(path, sources.results))}" for path in facts["data"]],
+        *_ending(facts["notes"], deviations),
+    ]
+
+
+def _drawn(figure: str, sidecar: Path) -> dict[str, Any]:
+    """What stands beside a figure that has been drawn."""
+    if not sidecar.is_file():
+        raise PauseflError(f"{sidecar} is missing: draw the figure with snakemake --cores 2 {figure}")
+    facts: dict[str, Any] = json.loads(sidecar.read_text("utf-8"))
+    if "notes" not in facts:
+        raise PauseflError(
+            f"{sidecar} is of an earlier version: draw the figure anew with snakemake --cores 2 {figure}"
+        )
+    return facts
+
+
+def _caption(template: Path, study: Mapping[str, Any], title: str) -> tuple[str, list[str]]:
+    """Where the papers have a study, and the deviations that bear on it, as its caption states them."""
+    import jinja2
+
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    params = {"study": {**study, "title": title}, "title": title}
+    text = environment.from_string(template.read_text("utf-8")).render(snakemake={"params": params})
+    place = re.search(r"\*Where the papers have it\.\* (.*?)\n\n", text, re.DOTALL)
+    return (
+        " ".join(place[1].split()).rstrip(".") if place else "nowhere",
+        re.findall(r"^- (D\d+: .*)$", text, re.MULTILINE),
+    )
+
+
+def _ending(notes: Iterable[str], deviations: Iterable[str]) -> list[str]:
+    """What warns of a figure, and where it deviates."""
+    return [
+        "Notes:",
+        *[f"  {note}" for note in list(notes) or ["nothing to warn of"]],
+        "Deviations from the papers (docs/deviations.md):",
+        *[f"  {deviation}" for deviation in list(deviations) or ["none that bears on this figure"]],
+    ]
+
+
+def _file_line(path: Path) -> str:
+    return f"{path}" + ("" if path.is_file() else ": not there any more")
 
 
 def compare(first: Path, second: Path) -> str:
@@ -102,14 +231,10 @@ def compare(first: Path, second: Path) -> str:
     )
 
 
-def _all(folder: Path) -> list[Scenario]:
-    return [load_scenario(name, folder) for name in scenario_names(folder)]
-
-
-def _changed(drawn: Mapping[str, Any], scenario: Scenario) -> str:
+def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """A note where the settings that a figure was drawn with are not those of the file any more."""
-    then, now = dict(_flat(drawn)), dict(_flat(scenario.as_dict()))
-    keys = sorted(key for key in then if key in now and then[key] != now[key])
+    titles = ("title", "scenario.title")
+    keys = sorted(key for key in then if key in now and key not in titles and then[key] != now[key])
     return f" (changed since: {', '.join(keys)})" if keys else ""
 
 
@@ -127,8 +252,7 @@ def _run_lines(folder: Path) -> Iterable[str]:
     now = code_hash("pausefl.job", selectors=[summary["selector"]])
     notes = [
         f"{len(rounds)} rounds",
-        f"code {summary['code_hash']}"
-        + ("" if summary["code_hash"] == now else " (the code has changed since)"),
+        f"code {summary['code_hash']}" + ("" if summary["code_hash"] == now else _OTHER_CODE),
         summary["hardware"]["processor"],
     ]
     if summary["diverged_round"] is not None:
@@ -163,7 +287,7 @@ def _results(summary: Mapping[str, Any], rounds: pd.DataFrame) -> dict[str, str]
     )
     return {
         "rounds": str(len(rounds)),
-        "accuracy (%), mean of the last 10 evaluations": f"{100 * accuracy[-1]:.2f}"
+        f"accuracy (%), mean of the last {WINDOW} rounds": f"{100 * accuracy[-1]:.2f}"
         if len(accuracy)
         else "–",
         "loss, likewise": f"{loss[-1]:.4f}" if len(loss) else "–",

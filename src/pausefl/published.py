@@ -17,8 +17,8 @@ _LEVEL = 19
 def publish(source: Path, target: Path) -> None:
     """Copy a file; a Parquet file is written anew, with the same values.
 
-    Floats are split into streams of their first, second, … bytes and integers into their differences, which zstd
-    can compress; columns of few values have a dictionary.
+    Floats are split into streams of their first, second, … bytes and integers into their differences, which
+    zstd can compress; columns of few values have a dictionary.
 
     Parameters
     ----------

@@ -164,9 +164,18 @@ def _read_run(experiment: Experiment, folder: Path) -> tuple[pd.DataFrame, dict[
     if rounds["round"].tolist() != list(range(1, n_rounds + 1)):
         raise PauseflError(
             f"{folder / 'rounds.parquet'} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"
+            + _missing(rounds["round"].to_numpy(), n_rounds)
         )
     key = pd.DataFrame([_identity(experiment)] * len(rounds), columns=_KEY)
     return pd.concat([key, rounds], axis=1), summary
+
+
+def _missing(found: NDArray[np.int64], n_rounds: int) -> str:
+    """The rounds that are not there, in ranges."""
+    absent = np.setdiff1d(np.arange(1, n_rounds + 1), found)
+    ranges = [part for part in np.split(absent, np.flatnonzero(np.diff(absent) > 1) + 1) if len(part)]
+    words = [f"{part[0]}" if len(part) == 1 else f"{part[0]} .. {part[-1]}" for part in ranges]
+    return f"; missing: {', '.join(words)}" if words else ""
 
 
 def _identity(experiment: Experiment) -> tuple[str, str, int]:

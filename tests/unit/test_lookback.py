@@ -14,15 +14,18 @@ import torch
 
 from pausefl import lookback
 from pausefl.checkpoint import Saving
-from pausefl.config import Config, load_config, load_scenario, read_yaml
+from pausefl.config import load_config, load_scenario, read_yaml
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import make_partition
 from pausefl.errors import PauseflError
 from pausefl.job import Job, run_job
 from pausefl.streams import Streams
+from pausefl.studies.code import study_code
+from pausefl.studies.settings import load_studies, settings_of
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "config/scenarios"
+STUDIES = ROOT / "config/studies.yaml"
 FIGURE = "demo_small_accuracy"
 MakeRun = Callable[..., Path]
 
@@ -46,9 +49,10 @@ def make_run(digits: Dataset, tmp_path: Path) -> Iterator[MakeRun]:
 
 
 @pytest.fixture
-def config(monkeypatch: pytest.MonkeyPatch) -> Config:
+def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> lookback.Sources:
     monkeypatch.chdir(ROOT)
-    return load_config(read_yaml(Path("config/demo.yaml")))
+    config = load_config(read_yaml(Path("config/demo.yaml")))
+    return lookback.Sources(config, SCENARIOS, STUDIES, tmp_path / "results", ROOT / "workflow/report")
 
 
 def draw(results: Path, runs: list[Path], **settings: Any) -> None:
@@ -61,6 +65,7 @@ def draw(results: Path, runs: list[Path], **settings: Any) -> None:
         "runs": [str(Path("results") / run.relative_to(results)) for run in runs],
         "scenario": scenario,
         "caption": {"paper_figures": "none", "origin": "digits", "deviations": ["D8: per coordinate"]},
+        "notes": ["One seed of each selector."],
     }
     sidecar = results / "figures/demo_small/accuracy_vs_time.json"
     sidecar.parent.mkdir(parents=True)
@@ -68,40 +73,127 @@ def draw(results: Path, runs: list[Path], **settings: Any) -> None:
 
 
 def test_a_figure_is_traced_to_rows_runs_code_and_deviations(
-    make_run: MakeRun, config: Config, tmp_path: Path
+    make_run: MakeRun, sources: lookback.Sources, tmp_path: Path
 ) -> None:
     runs = [make_run("pause"), make_run("random", seed=1)]
     draw(tmp_path / "results", runs)
-    said = lookback.explain(FIGURE, config, SCENARIOS, tmp_path / "results")
+    said = lookback.explain(FIGURE, sources)
     assert "Rows of the experiment table: demo_small" in said
     assert "pause, random" in said
     for run in runs:
         code = json.loads((run / "summary.json").read_text())["code_hash"]
         assert f"{run}: 6 rounds, code {code}, " in said
     assert "D8: per coordinate" in said
+    assert "Demo: small data" in said
+    assert "Notes:\n  One seed of each selector.\n" in said
     assert "changed since" not in said
 
 
-def test_what_is_no_longer_as_it_was_is_said(make_run: MakeRun, config: Config, tmp_path: Path) -> None:
+def test_what_is_no_longer_as_it_was_is_said(
+    make_run: MakeRun, sources: lookback.Sources, tmp_path: Path
+) -> None:
     runs = [make_run("pause"), make_run("random")]
     draw(tmp_path / "results", runs, training={"learning_rate": 0.5})
     summary = json.loads((runs[0] / "summary.json").read_text())
     (runs[0] / "summary.json").write_text(json.dumps(summary | {"code_hash": "0" * 16, "diverged_round": 4}))
     shutil.rmtree(runs[1])
-    said = lookback.explain(FIGURE, config, SCENARIOS, tmp_path / "results")
+    said = lookback.explain(FIGURE, sources)
     assert "(changed since: training.learning_rate)" in said
     assert f"code {'0' * 16} (the code has changed since)" in said
     assert "diverged in round 4" in said
     assert f"{runs[1]}: not there any more" in said
 
 
-def test_unknown_and_undrawn_figures_are_refused(config: Config, tmp_path: Path) -> None:
-    with pytest.raises(
-        PauseflError, match=r"unknown figure 'demo_smal_accuracy'.*Did you mean 'demo_small_acc"
-    ):
-        lookback.explain("demo_smal_accuracy", config, SCENARIOS, tmp_path)
-    with pytest.raises(PauseflError, match=f"draw the figure with snakemake --cores 2 {FIGURE}"):
-        lookback.explain(FIGURE, config, SCENARIOS, tmp_path)
+@pytest.mark.parametrize(
+    ("wrong", "nearest"),
+    [
+        ("demo_smal_accuracy", "demo_small_accuracy"),
+        ("pause_v2_table2", "pause_v2_table1"),
+        ("bsfl_fg5", "bsfl_fig5"),
+    ],
+)
+def test_unknown_figures_are_refused_with_the_nearest_of_all(
+    wrong: str, nearest: str, sources: lookback.Sources
+) -> None:
+    with pytest.raises(PauseflError, match=f"unknown figure '{wrong}'. Did you mean .*'{nearest}'"):
+        lookback.explain(wrong, sources)
+
+
+@pytest.mark.parametrize("name", [FIGURE, "pause_v2_table1", "bsfl_fig2"])
+def test_undrawn_figures_are_refused(name: str, sources: lookback.Sources) -> None:
+    with pytest.raises(PauseflError, match=f"draw the figure with snakemake --cores 2 {name}"):
+        lookback.explain(name, sources)
+
+
+def draw_study(results: Path, name: str, **facts: Any) -> Path:
+    """The sidecar of the figure of a study as it is configured, with the code of today."""
+    studies = load_studies(STUDIES, SCENARIOS)
+    kind, study = studies.kind(name), studies.study(name)
+    selectors = study.scenario.selectors if hasattr(study, "scenario") else ()
+    data = [f"results/studies/{name}/there.csv", f"results/studies/{name}/lost.csv"]
+    if kind == "regret":
+        code: dict[str, Any] = {"code_hashes": {s: study_code(kind, [s]) for s in selectors}}
+    else:
+        code = {"code_hash": study_code(kind, selectors)}
+    document = {"study": settings_of(study) | {"anneals": True}, "data": data, "notes": []} | code | facts
+    folder = results / "studies" / name
+    folder.mkdir(parents=True)
+    (folder / "there.csv").touch()
+    (folder / f"{name}.json").write_text(json.dumps(document), "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("pause_v2_table1", ["costs; in the papers: PAUSE v2, Table I", "mnist_large_iid_r1.yaml", "D36: "]),
+        ("bsfl_fig4", ["races; in the papers: BSFL, Section V-C", "selectors: alsa, sa_bsfl", "D35: "]),
+        ("bsfl_fig3", ["graphs; in the papers: BSFL, Section V", "D7: "]),
+        (
+            "bsfl_fig5_regret",
+            ["regret; in the papers: PAUSE v2, Theorem 3", "Seeds: 0, 1, 2", "D11: ", "D30"],
+        ),
+        ("annealing_gap_r1", ["gap; in the papers: Nowhere", "Seeds: 0, 1, 2, 3, 4", "D31: "]),
+        ("privacy_audit", ["audit; in the papers: Nowhere", "Seeds: 0", "D8: "]),
+        ("pause_v2_fig1", ["generalization; in the papers: PAUSE v1 and v2, Fig. 1", "D71: "]),
+    ],
+)
+def test_a_study_is_traced_to_settings_code_and_files(
+    name: str, words: list[str], sources: lookback.Sources
+) -> None:
+    folder = draw_study(sources.results, name)
+    said = lookback.explain(name, sources)
+    for phrase in [*words, f"Settings: {STUDIES}, {name}", f"  {folder / 'there.csv'}\n"]:
+        assert phrase in said, phrase
+    assert f"{folder / 'lost.csv'}: not there any more" in said
+    assert "changed since" not in said
+    assert "nothing to warn of" in said
+
+
+def test_a_study_whose_settings_or_code_are_others_says_so(sources: lookback.Sources) -> None:
+    study = settings_of(load_studies(STUDIES, SCENARIOS).study("bsfl_fig4"))
+    study["n_instances"] = 3
+    draw_study(sources.results, "bsfl_fig4", study=study, code_hash="0" * 16, notes=["Mind this."])
+    said = lookback.explain("bsfl_fig4", sources)
+    assert "bsfl_fig4 (changed since: n_instances)" in said
+    assert f"Code: {'0' * 16} (the code has changed since)" in said
+    assert "Notes:\n  Mind this." in said
+
+
+def test_a_figure_in_parts_is_explained_part_by_part(sources: lookback.Sources) -> None:
+    draw_study(sources.results, "bsfl_fig5_regret")
+    said = lookback.explain("bsfl_fig5", sources)
+    assert "bsfl_fig5_regret.png" in said
+    assert "draw the figure with snakemake --cores 2 bsfl_fig5_loss" in said
+    with pytest.raises(PauseflError, match=r"bsfl_fig6_loss.*bsfl_fig6_accuracy"):
+        lookback.explain("bsfl_fig6", sources)
+
+
+def test_a_figure_of_an_earlier_version_is_to_be_drawn_anew(sources: lookback.Sources) -> None:
+    folder = draw_study(sources.results, "bsfl_fig4")
+    (folder / "bsfl_fig4.json").write_text('{"study": {}}', "utf-8")
+    with pytest.raises(PauseflError, match="is of an earlier version: draw the figure anew"):
+        lookback.explain("bsfl_fig4", sources)
 
 
 def test_two_runs_are_laid_side_by_side(make_run: MakeRun) -> None:

@@ -32,12 +32,14 @@ def test_plan_has_one_job_a_row_and_seed(shipped: Checkout, target: tuple[str, .
 
 
 def test_demo_configuration_alone_plans_the_demo(shipped: Checkout) -> None:
-    assert shipped.planned("--configfile", "config/demo.yaml") == shipped.planned("demo")
+    planned = shipped.planned("--configfile", "config/demo.yaml")
+    assert planned.pop("write_metrics") == 1
+    assert planned == shipped.planned("demo")
 
 
 def test_a_scenario_is_a_target(shipped: Checkout) -> None:
     planned = shipped.planned("mnist_large_iid_r1")
-    assert (planned["job"], planned["partition"], planned["table"]) == (24, 3, 1)
+    assert (planned["job"], planned["partition"], planned["table"]) == (40, 5, 1)
 
 
 def test_a_figure_of_a_paper_is_a_target(shipped: Checkout) -> None:
@@ -46,25 +48,54 @@ def test_a_figure_of_a_paper_is_a_target(shipped: Checkout) -> None:
     assert "draw_leakage_vs_time" not in planned
 
 
+def test_every_figure_of_the_papers_is_a_target_under_its_number(shipped: Checkout) -> None:
+    targets = set(shipped.snakemake("--list-target-rules").split())
+    numbers = {"pause_v2": range(1, 16), "pause_v1": range(2, 10), "bsfl": range(2, 11)}
+    wanted = {f"{paper}_fig{n}" for paper, figures in numbers.items() for n in figures}
+    assert wanted | {"pause_v2_table1"} <= targets
+    reduced = set(shipped.snakemake("--configfile", "config/reduced.yaml", "--list-target-rules").split())
+    trained = {"pause_v2": [*range(2, 8), *range(10, 16)], "bsfl": [6, 7, 9, 10]}
+    assert {f"reduced_{paper}_fig{n}" for paper, figures in trained.items() for n in figures} <= reduced
+
+
+def test_a_figure_in_parts_asks_for_all_of_them(shipped: Checkout) -> None:
+    planned = shipped.planned("bsfl_fig5")
+    assert planned["draw_loss_vs_time"] == planned["regret"] == 1
+    assert planned["regret_run"] == 20
+    planned = shipped.planned("bsfl_fig6")
+    assert planned["draw_loss_vs_time"] == planned["draw_accuracy_vs_time"] == 1
+
+
+def test_a_figure_in_parts_of_a_scenario_without_a_row_says_which_it_needs(shipped: Checkout) -> None:
+    output = shipped.snakemake("--configfile", "config/demo.yaml", "-n", "reduced_bsfl_fig6", ok=False)
+    assert "'reduced_bsfl_fig6' needs scenario 'reduced_bsfl_fashion_iid'" in output
+
+
+def test_the_figures_of_the_reward_need_nothing_else(shipped: Checkout) -> None:
+    planned = shipped.planned("pause_v2_fig1", "bsfl_fig2")
+    assert planned.pop("generalization") == 2
+    assert set(planned) <= {"pause_v2_fig1", "bsfl_fig2", "total"}
+
+
 def test_selectors_share_a_partition(shipped: Checkout) -> None:
     shared = shipped.planned("mnist_large_iid_r1", "mnist_large_iid_r1_v1")
-    assert shared["partition"] == 3
+    assert shared["partition"] == 5
 
 
 def test_a_regression_has_a_table_and_a_loss_but_no_accuracy(shipped: Checkout) -> None:
     planned = shipped.planned("bsfl_linear_iid")
-    assert (planned["job"], planned["table"], planned["draw_loss_vs_time"]) == (12, 1, 1)
+    assert (planned["job"], planned["table"], planned["draw_loss_vs_time"]) == (20, 1, 1)
     assert not [rule for rule in planned if re.search("accuracy|leakage|spending|signal|privacy", rule)]
 
 
 def test_a_variant_shares_the_partitions_of_its_base(shipped: Checkout) -> None:
     planned = shipped.planned("cifar10_small_iid_r1", "cifar10_small_iid_r1_group")
-    assert (planned["job"], planned["partition"], planned["table"]) == (27 + 9, 3, 2)
+    assert (planned["job"], planned["partition"], planned["table"]) == (45 + 15, 5, 2)
 
 
 def test_every_shipped_scenario_is_in_a_shipped_table() -> None:
     """But for the variants with group normalisation, of which one is."""
-    listed = {str(row["scenario"]) for name in ("config", "demo") for row in rows(name)}
+    listed = {str(row["scenario"]) for name in ("config", "demo", "reduced") for row in rows(name)}
     files = {path.stem for path in Path(ROOT / "config/scenarios").glob("*.yaml")}
     variants = {name for name in files if name.endswith("_group")}
     assert listed == files - variants | {"cifar10_small_iid_r1_group"}

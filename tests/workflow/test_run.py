@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ from workspace import Checkout, make_checkout
 from pausefl.figures import captions
 
 CURVES = [f"draw_{kind}" for kind in captions.CURVES]
+PAGES = ["write_metrics", "write_report"]
 RUNS = [f"{selector}/seed-{seed}" for selector in ("pause", "fedavg") for seed in (0, 1)]
 
 
@@ -51,6 +53,9 @@ def test_everything_promised_is_there(finished: Checkout) -> None:
             assert (results / f"figures/tiny/{kind}.{extension}").stat().st_size > 0
     for table in ("summary", "privacy"):
         assert "PAUSE" in (results / f"tables/tiny/{table}.md").read_text("utf-8")
+    for kind in captions.CURVES:
+        assert json.loads((results / f"figures/tiny/{kind}.json").read_text("utf-8"))["notes"] == []
+    assert "**Demo: small data" in (results / "tables/tiny/summary.md").read_text("utf-8")
     assert len(list((finished.root / "data/partitions").rglob("seed-*.png"))) == 2
     assert len(list((results / "benchmarks/job").rglob("seed-*.tsv"))) == 4
 
@@ -79,14 +84,14 @@ def test_report_holds_every_caption(finished: Checkout) -> None:
             "src/pausefl/figures/style.py",
             '"axes.linewidth"',
             '"lines.markersize": 3.0,\n    "axes.linewidth"',
-            {*CURVES, "table", "privacy_table"},
+            {*CURVES, "table", "privacy_table", *PAGES},
             id="plotting",
         ),
         pytest.param(
             "src/pausefl/privacy/mechanisms.py",
             "self.width / 2)",
             "self.width / 3)",
-            {*CURVES, "table", "privacy_table", "job"},
+            {*CURVES, "table", "privacy_table", "job", *PAGES},
             id="mechanism",
         ),
         pytest.param(
@@ -119,6 +124,22 @@ def test_a_base_counts_as_if_it_were_written_out(copy: Checkout) -> None:
     copy.edit("config/scenarios/whole.yaml", "learning_rate: ", "learning_rate: 0.5  # ")
     planned = copy.planned()
     assert (planned["job"], planned["table"], "partition" in planned) == (4, 1, False)
+
+
+def test_runs_of_other_code_that_diverged_are_told_of(copy: Checkout) -> None:
+    path = copy.root / "results/runs/tiny/pause/seed-1/summary.json"
+    summary = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(summary | {"code_hash": "0" * 16, "diverged_round": 3}), "utf-8")
+    copy.snakemake("--cores", "1", "--report", "report.html", "--report-after-run", "tiny")
+    sidecar = json.loads((copy.root / "results/figures/tiny/accuracy_vs_time.json").read_text("utf-8"))
+    assert sidecar["notes"] == [
+        "Diverged: PAUSE (seed 1 in round 3).",
+        "Runs of different versions of the code: seeds of PAUSE differ (0 | 1).",
+    ]
+    for table in ("summary", "privacy"):
+        text = (copy.root / f"results/tables/tiny/{table}.md").read_text("utf-8")
+        assert "**Runs of different versions of the code: seeds of PAUSE differ (0 | 1).**" in text
+    assert "seeds of PAUSE differ (0 | 1)" in (copy.root / "report.html").read_text("utf-8")
 
 
 def test_another_seed_trains_that_seed_alone(copy: Checkout) -> None:

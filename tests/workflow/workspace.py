@@ -67,6 +67,9 @@ TINY_STUDIES: dict[str, Any] = {
             "seed": 0,
         }
     },
+    "generalization": {
+        "tiny_fig1": {"title": "Tiny reward", "n_users": 6, "n_selected": 2, "betas": [2], "n_rounds": 9}
+    },
 }
 
 
@@ -146,4 +149,6 @@ def make_checkout(folder: Path) -> Checkout:
     for name in ("workflow", "profiles", "config", "src"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.egg-info"))
     shutil.copy2(ROOT / "Snakefile", folder)
+    (folder / "docs").mkdir()
+    shutil.copy2(ROOT / "docs/deviations.md", folder / "docs")
     return Checkout(folder)

@@ -1,7 +1,9 @@
 # Audits of the noise: lower bounds on epsilon, and a verdict that fails where one is above its claim.
+AUDITED = f"{FINISHED}/studies/{{study}}/audit.csv"
 AUDIT_OUTPUTS = {
     name: [
-        *[f"results/studies/{name}/{file}" for file in ("audit.csv", "summary.md", "summary.html")],
+        AUDITED.format(study=name),
+        *[f"results/studies/{name}/{file}" for file in ("summary.md", "summary.html")],
         *[f"results/studies/{name}/{name}.{extension}" for extension in ("pdf", "png", "json")],
         f"results/studies/{name}/verdict.txt",
     ]
@@ -9,29 +11,31 @@ AUDIT_OUTPUTS = {
 }
 
 
-rule audit:
-    output:
-        "results/studies/{study}/audit.csv",
-    log:
-        "results/logs/study/{study}/compute.log",
-    benchmark:
-        "results/benchmarks/study/{study}/compute.tsv"
-    wildcard_constraints:
-        study=one_of(STUDIES.audit),
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
-    params:
-        study=lambda wildcards: audit_settings(wildcards.study),
-        code=code_hash("pausefl.studies.audit"),
-    script:
-        "../scripts/audit.py"
+if not CONFIG.published:
+
+    rule audit:
+        output:
+            AUDITED,
+        log:
+            "results/logs/study/{study}/compute.log",
+        benchmark:
+            "results/benchmarks/study/{study}/compute.tsv"
+        wildcard_constraints:
+            study=one_of(STUDIES.audit),
+        threads: 1
+        resources:
+            mem_mb=lambda wildcards, attempt: 2000 * attempt,
+            runtime=lambda wildcards, attempt: 60 * attempt,
+        params:
+            study=lambda wildcards: settings_of(STUDIES.audit[wildcards.study]),
+            code=study_code("audit"),
+        script:
+            "../scripts/audit.py"
 
 
 rule draw_audit:
     input:
-        "results/studies/{study}/audit.csv",
+        AUDITED,
     output:
         pdf="results/studies/{study}/{study}.pdf",
         png=report(
@@ -59,9 +63,9 @@ rule draw_audit:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        study=lambda wildcards: audit_settings(wildcards.study),
+        study=lambda wildcards: settings_of(STUDIES.audit[wildcards.study]),
         title=lambda wildcards: STUDIES.audit[wildcards.study].title,
-        code=code_hash("pausefl.studies.audit"),
+        code=study_code("audit"),
         drawing=code_hash("pausefl.figures.audit", "pausefl.tables"),
     script:
         "../scripts/audit.py"
@@ -70,7 +74,7 @@ rule draw_audit:
 # After the figure and the table, which are there to be looked at whatever the verdict.
 rule audit_verdict:
     input:
-        table="results/studies/{study}/audit.csv",
+        table=AUDITED,
         png="results/studies/{study}/{study}.png",
         text="results/studies/{study}/summary.md",
     output:
@@ -84,6 +88,6 @@ rule audit_verdict:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        code=code_hash("pausefl.studies.audit"),
+        code=study_code("audit"),
     script:
         "../scripts/audit.py"

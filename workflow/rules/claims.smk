@@ -31,7 +31,7 @@ rule check_claims:
             row.scenario: SCENARIOS[row.scenario].job_settings() for row in claims_runs(wildcards.scale)
         },
         studies=lambda wildcards: claims_studies(wildcards.scale),
-        finished=FINISHED,
+        finished=lambda wildcards: FINISHED,
         code=code_hash("pausefl.claims.page"),
     script:
         "../scripts/claims.py"

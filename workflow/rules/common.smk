@@ -1,6 +1,5 @@
 # The experiment table, checked before anything runs, and the paths that follow from it.
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -20,10 +19,12 @@ from pausefl.data.sources import (
     training_size,
 )
 from pausefl.errors import PauseflError, suggest
-from pausefl.figures.captions import CURVES, caption_facts, is_regression
+from pausefl.figures.captions import CURVES, caption_facts, is_regression, wholes
+from pausefl.figures.notes import SidecarNotes, scale_note
 from pausefl.files import check_writable
 from pausefl.provenance import code_hash
-from pausefl.studies.settings import load_studies
+from pausefl.studies.code import study_code
+from pausefl.studies.settings import load_studies, settings_of
 
 
 def checked(load, *arguments):
@@ -34,10 +35,10 @@ def checked(load, *arguments):
         raise WorkflowError(str(error)) from None
 
 
-# The demo is always a target; whatever else runs is up to the configuration.
+# The demo is always a target unless runs are those published; whatever else runs is up to the configuration.
 CONFIG = checked(load_config, config, "configuration")
 DEMO = checked(load_config, checked(read_yaml, Path("config/demo.yaml")), "config/demo.yaml")
-SCENARIOS = DEMO.scenarios | CONFIG.scenarios
+SCENARIOS = CONFIG.scenarios if CONFIG.published else DEMO.scenarios | CONFIG.scenarios
 EXPERIMENTS = {
     name: [row for row in (CONFIG if name in CONFIG.scenarios else DEMO).experiments if row.scenario == name]
     for name in SCENARIOS
@@ -46,6 +47,8 @@ SEEDS = {name: sorted({row.seed for row in rows}) for name, rows in EXPERIMENTS.
 STUDIES = checked(load_studies, CONFIG.studies, Path(config["scenarios"]))
 CLAIMS = checked(load_claims, Path("config/claims.yaml"), Path(config["scenarios"]))
 CLAIM_SCALES = scales(CLAIMS, CONFIG.scenarios, STUDIES.names())
+# Where finished runs, and what studies computed, are found.
+FINISHED = "results/published" if CONFIG.published else "results"
 DATASETS = {dataset_key(s.data, CONFIG.raw): s.data for s in SCENARIOS.values()}
 
 
@@ -75,8 +78,8 @@ def partition_path(name, seed, extension="npz"):
 
 
 def run_folder(row):
-    """Where a job writes."""
-    return f"results/runs/{row.scenario}/{row.selector}/seed-{row.seed}"
+    """Where the files of a job are."""
+    return f"{FINISHED}/runs/{row.scenario}/{row.selector}/seed-{row.seed}"
 
 
 def scenario_of(wildcards):
@@ -98,6 +101,17 @@ def figure_title(name):
     scenario = SCENARIOS[name]
     substitute = scenario.data.source in CONFIG.raw.folders
     return f"{scenario.title} (re-encoded images)" if substitute else scenario.title
+
+
+JOB_CODE = {
+    selector: code_hash("pausefl.job", selectors=[selector])
+    for selector in sorted({row.selector for rows in EXPERIMENTS.values() for row in rows})
+}
+
+
+def job_versions(name):
+    """Today's hash of the code of a scenario's jobs, by selector: runs with others were made by other code."""
+    return {row.selector: JOB_CODE[row.selector] for row in EXPERIMENTS[name]}
 
 
 def job_minutes(wildcards, attempt):
@@ -138,7 +152,7 @@ def scenario_outputs(name):
         *run_files(name),
         *[f"results/tables/{name}/{table}" for table in tables],
         *[path for kind in curves(name) for path in figure_paths(name, kind)],
-        *[partition_path(name, seed, "png") for seed in SEEDS[name]],
+        *[partition_path(name, seed, "png") for seed in SEEDS[name] if not CONFIG.published],
     ]
 
 
@@ -150,29 +164,36 @@ CLAIM_TABLES = {
 }
 
 
-def claims_runs(scale):
+def claims_runs(scale, claims=CLAIMS):
     """Rows of the experiment table that claims are tested on at a scale."""
-    names, _ = places(CLAIMS, scale)
+    names, _ = places(claims, scale)
     return [row for name in sorted(names & SCENARIOS.keys()) for row in EXPERIMENTS[name]]
 
 
-def claims_studies(scale):
+def claims_studies(scale, claims=CLAIMS):
     """Names of the studies that claims are tested on at a scale."""
-    _, names = places(CLAIMS, scale)
+    _, names = places(claims, scale)
     return sorted(names & set(STUDIES.names()))
 
 
-def claims_inputs(scale):
-    """Every run and every table of a study that a scale needs, as configured."""
+def claims_inputs(scale, claims=CLAIMS):
+    """Every run and every table of a study that claims need at a scale, as configured."""
     tables = {name: files for kind, files in CLAIM_TABLES.items() for name in getattr(STUDIES, kind)}
+    scenarios = sorted({row.scenario for row in claims_runs(scale, claims)})
     return [
-        *[path for name in sorted({row.scenario for row in claims_runs(scale)}) for path in run_files(name)],
+        *[path for name in scenarios for path in run_files(name)],
         *[
-            f"results/studies/{name}/{file}"
-            for name in claims_studies(scale)
+            f"{FINISHED}/studies/{name}/{file}"
+            for name in claims_studies(scale, claims)
             for file in tables.get(name, ())
         ],
     ]
+
+
+def claim_inputs(claim):
+    """The runs, and the tables of studies, that one claim needs at the scales that the configuration has."""
+    found = [claims_inputs(scale, [claim]) for scale in CLAIM_SCALES]
+    return list(dict.fromkeys(path for paths in found for path in paths))
 
 
 def claims_outputs(scale):
@@ -192,7 +213,7 @@ def refuse(wildcards):
     folder = Path(config["scenarios"])
     for name in scenario_names(folder):
         scenario = load_scenario(name, folder)
-        if wildcards.name == name or wildcards.name in scenario.figures:
+        if wildcards.name in {name, *scenario.figures, *wholes(scenario.figures)}:
             raise WorkflowError(
                 f"'{wildcards.name}' needs scenario '{name}', which the configuration's table does not list."
             )
@@ -200,15 +221,8 @@ def refuse(wildcards):
     raise WorkflowError(f"unknown target '{wildcards.name}'. {suggest(wildcards.name, targets)}")
 
 
-def audit_settings(name):
-    """All that an audit's numbers depend on, in plain values: no title."""
-    settings = asdict(STUDIES.audit[name])
-    del settings["title"]
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()}
-
-
 # A job of the workflow reads this file again, but need not check again, nor load what checks.
-if workflow.is_main_process:
+if workflow.is_main_process and not CONFIG.published:
     from pausefl.availability import check_table
 
     checked(check_table, CONFIG)
@@ -220,6 +234,7 @@ if workflow.is_main_process:
 
 
 onstart:
+    check_arrays()
     checked(check_writable, Path("data"))
     checked(check_writable, Path("results"))
     for job in workflow.dag.needrun_jobs():

@@ -35,6 +35,10 @@ for curve in CURVES:
             scenario=lambda wildcards: SCENARIOS[wildcards.scenario].as_dict()
             | {"title": figure_title(wildcards.scenario)},
             caption=lambda wildcards: figure_caption(wildcards.scenario, wildcards.kind),
+            notes=lambda wildcards: SidecarNotes(
+                f"results/figures/{wildcards.scenario}/{wildcards.kind}.json"
+            ),
+            versions=lambda wildcards: job_versions(wildcards.scenario),
             code=code_hash("pausefl.figures.kinds"),
         script:
             "../scripts/figure.py"

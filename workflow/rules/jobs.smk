@@ -17,6 +17,7 @@ rule job:
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=job_minutes,
+        gpu=job_gpus,
     params:
         settings=lambda wildcards: SCENARIOS[wildcards.scenario].job_settings(),
         code=lambda wildcards: code_hash("pausefl.job", selectors=[wildcards.selector]),

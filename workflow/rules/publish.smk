@@ -1,25 +1,6 @@
 # What is kept in Git of finished runs and studies, so that figures and verdicts can be made without training.
 
 
-def study_data(name):
-    """What a study computed, and the tables made from it that claims are tested on."""
-    computed = {
-        "regret": REGRET_RUNS.get(name, ()),
-        "gap": [f"results/studies/{name}/gap.csv"],
-        "audit": [f"results/studies/{name}/audit.csv"],
-    }
-    kind = next(kind for kind in vars(STUDIES) if name in getattr(STUDIES, kind))
-    data = computed.get(kind) or search_data(kind, name).values()
-    return list(
-        dict.fromkeys([*data, *[f"results/studies/{name}/{file}" for file in CLAIM_TABLES.get(kind, ())]])
-    )
-
-
-def published(path):
-    """Where a file of a run or a study is published."""
-    return path.replace("results/", "results/published/", 1)
-
-
 rule publish_run:
     input:
         rounds="results/runs/{scenario}/{selector}/seed-{seed}/rounds.parquet",

@@ -3,25 +3,24 @@ from pausefl.registry import SELECTORS
 
 REGRET_RUNS = {
     study: [
-        f"results/studies/{study}/{selector}/seed-{seed}.parquet"
+        f"{FINISHED}/studies/{study}/{selector}/seed-{seed}.parquet"
         for selector in runs.scenario.selectors
         for seed in runs.seeds
     ]
     for study, runs in STUDIES.regret.items()
 }
 
-# Everything that a study ends in; the runs too, so that one that is lost is made again.
+GAPS = {study: [f"{FINISHED}/studies/{study}/gap.csv"] for study in STUDIES.gap}
+
+# Everything that a study ends in; what was played too, so that what is lost is made again.
 RUNS_OUTPUTS = {
     study: [
-        *REGRET_RUNS.get(study, []),
+        *played,
         *[f"results/studies/{study}/{table}.csv" for table in tables],
         *[f"results/studies/{study}/{study}.{extension}" for extension in ("pdf", "png", "json")],
     ]
-    for studies, tables in (
-        (STUDIES.regret, ("regret", "fits", "growth")),
-        (STUDIES.gap, ("gap", "summary")),
-    )
-    for study in studies
+    for studies, tables in ((REGRET_RUNS, ("regret", "fits", "growth")), (GAPS, ("summary",)))
+    for study, played in studies.items()
 }
 
 # What a study depends on, and what its caption states.
@@ -37,25 +36,46 @@ RUNS_FACTS = {
 }
 
 
-rule regret_run:
-    output:
-        "results/studies/{study}/{selector}/seed-{seed}.parquet",
-    log:
-        "results/logs/regret_run/{study}/{selector}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/regret_run/{study}/{selector}/seed-{seed}.tsv"
-    wildcard_constraints:
-        study=one_of(STUDIES.regret),
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 1000 * attempt,
-        runtime=lambda wildcards, attempt: 30 * attempt,
-    params:
-        settings=lambda wildcards: STUDIES.regret[wildcards.study].scenario.job_settings(),
-        n_rounds=lambda wildcards: STUDIES.regret[wildcards.study].n_rounds,
-        code=lambda wildcards: code_hash("pausefl.studies.regret", selectors=[wildcards.selector, "genie"]),
-    script:
-        "../scripts/regret_run.py"
+if not CONFIG.published:
+
+    rule regret_run:
+        output:
+            "results/studies/{study}/{selector}/seed-{seed}.parquet",
+        log:
+            "results/logs/regret_run/{study}/{selector}/seed-{seed}.log",
+        benchmark:
+            "results/benchmarks/regret_run/{study}/{selector}/seed-{seed}.tsv"
+        wildcard_constraints:
+            study=one_of(STUDIES.regret),
+        threads: 1
+        resources:
+            mem_mb=lambda wildcards, attempt: 1000 * attempt,
+            runtime=lambda wildcards, attempt: 30 * attempt,
+        params:
+            settings=lambda wildcards: STUDIES.regret[wildcards.study].scenario.job_settings(),
+            n_rounds=lambda wildcards: STUDIES.regret[wildcards.study].n_rounds,
+            code=lambda wildcards: study_code("regret", [wildcards.selector]),
+        script:
+            "../scripts/regret_run.py"
+
+    rule gap:
+        output:
+            "results/studies/{study}/gap.csv",
+        log:
+            "results/logs/study/{study}/compute.log",
+        benchmark:
+            "results/benchmarks/study/{study}/compute.tsv"
+        wildcard_constraints:
+            study=one_of(STUDIES.gap),
+        threads: 1
+        resources:
+            mem_mb=lambda wildcards, attempt: 2000 * attempt,
+            runtime=lambda wildcards, attempt: 60 * attempt,
+        params:
+            study=lambda wildcards: settings_of(STUDIES.gap[wildcards.study]),
+            code=lambda wildcards: study_code("gap", STUDIES.gap[wildcards.study].scenario.selectors),
+        script:
+            "../scripts/gap.py"
 
 
 rule regret:
@@ -85,14 +105,19 @@ rule regret:
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         study=lambda wildcards: RUNS_FACTS[wildcards.study],
+        versions=lambda wildcards: {
+            selector: study_code("regret", [selector])
+            for selector in STUDIES.regret[wildcards.study].scenario.selectors
+        },
         code=code_hash("pausefl.figures.regret"),
     script:
         "../scripts/regret.py"
 
 
-rule gap:
+rule draw_gap:
+    input:
+        f"{FINISHED}/studies/{{study}}/gap.csv",
     output:
-        runs="results/studies/{study}/gap.csv",
         summary="results/studies/{study}/summary.csv",
         pdf="results/studies/{study}/{study}.pdf",
         png=report(
@@ -103,19 +128,18 @@ rule gap:
         ),
         sidecar="results/studies/{study}/{study}.json",
     log:
-        "results/logs/gap/{study}.log",
+        "results/logs/study/{study}/draw.log",
     benchmark:
-        "results/benchmarks/gap/{study}.tsv"
+        "results/benchmarks/study/{study}/draw.tsv"
     wildcard_constraints:
         study=one_of(STUDIES.gap),
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 30 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         study=lambda wildcards: RUNS_FACTS[wildcards.study],
-        code=lambda wildcards: code_hash(
-            "pausefl.figures.gap", selectors=STUDIES.gap[wildcards.study].scenario.selectors
-        ),
+        code=lambda wildcards: study_code("gap", STUDIES.gap[wildcards.study].scenario.selectors),
+        drawing=code_hash("pausefl.figures.gap"),
     script:
         "../scripts/gap.py"

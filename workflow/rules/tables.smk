@@ -25,9 +25,11 @@ rule table:
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         runs=lambda wildcards: {row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]},
+        scale=lambda wildcards: scale_note(SCENARIOS[wildcards.scenario]),
         title=lambda wildcards: figure_title(wildcards.scenario),
         caption=lambda wildcards: figure_caption(wildcards.scenario, "summary"),
-        code=code_hash("pausefl.tables", "pausefl.figures.style"),
+        versions=lambda wildcards: job_versions(wildcards.scenario),
+        code=code_hash("pausefl.tables", "pausefl.figures.notes", "pausefl.figures.style"),
     script:
         "../scripts/table.py"
 
@@ -35,7 +37,11 @@ rule table:
 # What users have spent. A rule of its own: composing privacy-loss distributions is not for every edit of a plot.
 rule privacy_table:
     input:
-        lambda wildcards: [f"{run_folder(row)}/ledger.parquet" for row in EXPERIMENTS[wildcards.scenario]],
+        lambda wildcards: [
+            f"{run_folder(row)}/{file}"
+            for row in EXPERIMENTS[wildcards.scenario]
+            for file in ("ledger.parquet", "summary.json")
+        ],
     output:
         table="results/tables/{scenario}/privacy.csv",
         text="results/tables/{scenario}/privacy.md",
@@ -58,6 +64,7 @@ rule privacy_table:
         scenario=lambda wildcards: SCENARIOS[wildcards.scenario].as_dict(),
         title=lambda wildcards: figure_title(wildcards.scenario),
         caption=lambda wildcards: figure_caption(wildcards.scenario, "privacy"),
-        code=code_hash("pausefl.accounts", "pausefl.figures.style", "pausefl.tables"),
+        versions=lambda wildcards: job_versions(wildcards.scenario),
+        code=code_hash("pausefl.accounts", "pausefl.figures.notes", "pausefl.figures.style", "pausefl.tables"),
     script:
         "../scripts/privacy_table.py"

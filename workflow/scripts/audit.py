@@ -17,8 +17,9 @@ with logged(snakemake.log[0]) as note:
         audit.run(Audit(title="", **params.study), note).to_csv(output[0], index=False)
     elif snakemake.rule == "draw_audit":
         table = pd.read_csv(input[0])
+        facts = {"study": params.study, "data": list(input), "code_hash": params.code, "notes": []}
         figure = draw(table, params.title)
-        save(figure, Path(output.png).with_suffix(""), {"study": params.study, "code_hash": params.code})
+        save(figure, Path(output.png).with_suffix(""), facts)
         text = audit.to_markdown(table)
         Path(output.text).write_text(text, encoding="utf-8")
         Path(output.page).write_text(to_html(text, params.title), encoding="utf-8")

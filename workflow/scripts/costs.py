@@ -21,11 +21,8 @@ with logged(snakemake.log[0]) as note:
         costs.run(study, note).to_csv(output.times, index=False)
     else:
         times, memory = pd.read_csv(input.times), pd.read_csv(input.memory)
-        save(
-            draw_costs(times, params.title),
-            Path(output.png).with_suffix(""),
-            {"study": params.study, "code_hash": params.code},
-        )
+        facts = {"study": params.study, "data": list(input), "code_hash": params.code, "notes": []}
+        save(draw_costs(times, params.title), Path(output.png).with_suffix(""), facts)
         fits = costs.fits(times)
         fits.to_csv(output.summary, index=False)
         text = costs.to_markdown(times, fits, memory, LABELS)

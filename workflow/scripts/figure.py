@@ -8,13 +8,15 @@ import pandas as pd
 from common import logged
 from pausefl.config import scenario_from_dict
 from pausefl.figures.kinds import draw
-from pausefl.figures.style import save
+from pausefl.figures.notes import run_notes
+from pausefl.figures.style import LABELS, save
 
 with logged(snakemake.log[0]):
     scenario = scenario_from_dict(snakemake.params.scenario)
     kind = snakemake.wildcards.kind
-    figure = draw(kind, pd.read_parquet(snakemake.input.rounds), scenario)
     summaries = {path: json.loads(Path(path).read_text("utf-8")) for path in snakemake.input.summaries}
+    notes = run_notes(summaries.values(), snakemake.params.versions, LABELS)
+    figure = draw(kind, pd.read_parquet(snakemake.input.rounds), scenario, notes.shown)
     facts = {
         "kind": kind,
         "runs": [str(Path(path).parent) for path in summaries],
@@ -23,5 +25,6 @@ with logged(snakemake.log[0]):
         "dataset_origins": sorted({summary["dataset_origin"] for summary in summaries.values()}),
         "scenario": snakemake.params.scenario,
         "caption": snakemake.params.caption,
+        "notes": notes.all(),
     }
     save(figure, Path(snakemake.output.png).with_suffix(""), facts)

@@ -1,4 +1,4 @@
-"""Play all runs of a study of what annealing loses; tabulate and draw them."""
+"""Play all runs of a study of what annealing loses, or tabulate and draw them."""
 
 from itertools import product
 from pathlib import Path
@@ -8,17 +8,29 @@ import pandas as pd
 from common import logged
 from pausefl.config import scenario_from_dict
 from pausefl.figures.gap import draw
-from pausefl.figures.style import save
+from pausefl.figures.notes import seed_notes
+from pausefl.figures.style import add_notes, save
 from pausefl.studies.gap import run, summary
 
 output, study = snakemake.output, snakemake.params.study
 with logged(snakemake.log[0]) as note:
-    scenario, runs = scenario_from_dict(study["scenario"]), {}
-    for key in product(scenario.selectors, study["seeds"]):
-        note("{}, seed {}".format(*key))
-        runs[key] = run(scenario, *key, study["n_rounds"])
-    table = pd.concat(runs, names=["selector", "seed"]).reset_index(["selector", "seed"])
-    table.to_csv(output.runs, index=False)
-    summary(table).to_csv(output.summary, index=False)
-    facts = {**study, "code_hash": snakemake.params.code}
-    save(draw(table, study["title"]), Path(output.png).with_suffix(""), facts)
+    if snakemake.rule == "gap":
+        scenario, runs = scenario_from_dict(study["scenario"]), {}
+        for key in product(scenario.selectors, study["seeds"]):
+            note("{}, seed {}".format(*key))
+            runs[key] = run(scenario, *key, study["n_rounds"])
+        table = pd.concat(runs, names=["selector", "seed"]).reset_index(["selector", "seed"])
+        table.to_csv(output[0], index=False)
+    else:
+        table = pd.read_csv(snakemake.input[0])
+        summary(table).to_csv(output.summary, index=False)
+        notes = seed_notes(study["seeds"])
+        figure = draw(table, study["title"])
+        add_notes(figure, notes)
+        facts = {
+            "study": study,
+            "data": list(snakemake.input),
+            "code_hash": snakemake.params.code,
+            "notes": notes,
+        }
+        save(figure, Path(output.png).with_suffix(""), facts)

@@ -20,8 +20,9 @@ with logged(snakemake.log[0]):
         vertices.to_csv(output.vertices, index=False)
         edges.to_csv(output.edges, index=False)
     else:
+        facts = {"study": params.study, "data": list(input), "code_hash": params.code, "notes": []}
         figure = draw_graphs(pd.read_csv(input.vertices), pd.read_csv(input.edges), study.title)
-        save(figure, Path(output.png).with_suffix(""), {"study": params.study, "code_hash": params.code})
+        save(figure, Path(output.png).with_suffix(""), facts)
         summary = graphs.summarise(pd.read_csv(input.degrees), study.n_users, study.n_selected)
         summary.to_csv(output.summary, index=False)
         text = graphs.to_markdown(summary, study.n_users, study.n_selected, LABELS)

@@ -1,10 +1,12 @@
 """Tabulate what the users of a scenario have spent."""
 
+import json
 from pathlib import Path
 
 from common import logged
 from pausefl.accounts import privacy_table, to_markdown
 from pausefl.config import scenario_from_dict
+from pausefl.figures.notes import run_notes, scale_note, with_notes
 from pausefl.figures.style import LABELS
 from pausefl.tables import to_html
 
@@ -14,6 +16,8 @@ with logged(snakemake.log[0]):
     runs = {row: Path(folder) for row, folder in snakemake.params.runs.items()}
     table = privacy_table(runs, scenario.privacy)
     table.to_csv(output.table, index=False)
-    text = to_markdown(table, LABELS)
+    summaries = [json.loads((folder / "summary.json").read_text("utf-8")) for folder in runs.values()]
+    notes = run_notes(summaries, snakemake.params.versions, LABELS)
+    text = with_notes(to_markdown(table, LABELS), [scale_note(scenario), *notes.all()])
     Path(output.text).write_text(text, encoding="utf-8")
     Path(output.page).write_text(to_html(text, snakemake.params.title), encoding="utf-8")

@@ -20,8 +20,9 @@ with logged(snakemake.log[0]) as note:
         runs.to_parquet(output.runs, index=False)
         curves.to_csv(output.curves, index=False)
     else:
+        facts = {"study": params.study, "data": list(input), "code_hash": params.code, "notes": []}
         figure = draw_races(pd.read_csv(input.curves), params.title)
-        save(figure, Path(output.png).with_suffix(""), {"study": params.study, "code_hash": params.code})
+        save(figure, Path(output.png).with_suffix(""), facts)
         shares = races.shares(pd.read_parquet(input.runs))
         shares.to_csv(output.summary, index=False)
         text = races.to_markdown(shares, LABELS)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from common import logged
-from pausefl.figures.style import style_of
+from pausefl.figures.notes import run_notes, with_notes
+from pausefl.figures.style import LABELS, style_of
 from pausefl.tables import across_seeds, collect, read_summaries, summarise, to_html, to_markdown
 
 output = snakemake.output
@@ -20,7 +21,9 @@ with logged(snakemake.log[0]):
     across.to_csv(output.summary, index=False)
     labels = {selector: style_of(selector).label for selector in across["selector"]}
     origins = sorted({run["dataset_origin"] for run in summaries.values()})
-    protected = snakemake.params.caption["protected"]
-    text = f"{to_markdown(across, labels, protected)}\nData: {'; '.join(origins)}.\n"
+    caption = snakemake.params.caption
+    notes = run_notes(summaries.values(), snakemake.params.versions, LABELS)
+    table = f"{to_markdown(across, labels, caption['protected'])}\nData: {'; '.join(origins)}.\n"
+    text = with_notes(table, [snakemake.params.scale, *notes.all()])
     Path(output.text).write_text(text, encoding="utf-8")
     Path(output.page).write_text(to_html(text, snakemake.params.title), encoding="utf-8")

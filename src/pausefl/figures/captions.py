@@ -12,6 +12,7 @@ from typing import Any
 
 from pausefl.config import PrivacySettings, Scenario
 from pausefl.errors import PauseflError, suggest
+from pausefl.figures.notes import SHARED, scale_note
 from pausefl.registry import SELECTORS
 
 #: Kinds of curves; `pausefl.figures.kinds` draws them.
@@ -31,6 +32,18 @@ CAPTIONS = (*CURVES, "summary", "privacy", "partition")
 MOST_LINES = 40
 
 _PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
+
+
+def wholes(names: Iterable[str]) -> dict[str, list[str]]:
+    """Figures of the papers that are drawn in parts, such as ``bsfl_fig5``, and the names of the parts.
+
+    A part's name is that of the whole with a word more: ``bsfl_fig5_loss``, ``bsfl_fig5_regret``.
+    """
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if part := re.fullmatch(r"(?P<whole>\w+?_fig\d+)_\w+", name):
+            found.setdefault(part["whole"], []).append(name)
+    return found
 
 
 def is_regression(scenario: Scenario) -> bool:
@@ -114,7 +127,8 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
     Returns
     -------
     dict
-        ``title``, ``origin`` (safe in reStructuredText), ``seeds`` (sorted list), ``n_rounds``,
+        ``title``, ``origin`` (safe in reStructuredText), ``scale`` (a sentence, empty at the papers' scale),
+        ``seeds`` (sorted list), ``n_rounds``,
         ``n_users``, ``n_selected``, ``epsilon_total`` (None without privacy), ``privacy`` (sentences on
         budget, clipping and noise), ``leakage`` (what is added up), ``protected`` (as `protected`),
         ``signal`` (the largest that a coordinate can be), ``few_users`` (whether each is drawn),
@@ -136,6 +150,7 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
     privacy = scenario.privacy
     return {
         "title": _escape(scenario.title),
+        "scale": _escape(scale_note(scenario, SHARED if kind == "partition" else None)),
         "seeds": seeds,
         "n_rounds": scenario.training.n_rounds,
         "n_users": scenario.network.n_users,
@@ -195,8 +210,9 @@ def paper_figures(scenario: Scenario, kind: str) -> str:
     """The papers' figures that this kind of figure reproduces, or "none".
 
     ``scenario.figures`` maps such names as ``pause_v2_fig8`` or ``bsfl_fig7_loss`` to kinds; these become
-    "PAUSE v2, Fig. 8" and "BSFL, Fig. 7". Figures of the demonstrations reproduce none, nor do those
-    for a privacy reviewer, ``privacy_…``, or of the papers' settings with group normalisation, ``group_…``.
+    "PAUSE v2, Fig. 8" and "BSFL, Fig. 7", and ``reduced_bsfl_fig7_loss`` "BSFL, Fig. 7, reduced". Figures of
+    the demonstrations reproduce none, nor do those for a privacy reviewer, ``privacy_…``, or of the papers'
+    settings with group normalisation, ``group_…``.
     """
     names = [_figure_name(key) for key, shown in scenario.figures.items() if shown == kind]
     return "; ".join(name for name in names if name) or "none"
@@ -212,8 +228,9 @@ def _figure_name(key: str) -> str:
     match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", key)
     if match is None:
         return _escape(key.replace("_", " "))
-    paper = _PAPERS.get(match["paper"], match["paper"].replace("_", " "))
-    return f"{paper}, Fig. {match['number']}"
+    name = match["paper"].removeprefix("reduced_")
+    paper = _PAPERS.get(name, name.replace("_", " "))
+    return f"{paper}, Fig. {match['number']}" + (", reduced" if name != match["paper"] else "")
 
 
 def _escape(text: str) -> str:

@@ -56,12 +56,15 @@ class Band:
         Shape (n,), increasing.
     mean, low, high
         Shape (n,) each: mean, minimum and maximum over seeds at ``x``.
+    n_seeds
+        Of one alone, the line is all there is to draw.
     """
 
     x: Array
     mean: Array
     low: Array
     high: Array
+    n_seeds: int
 
 
 def band(seeds: Sequence[tuple[Array, Array]], step: bool = False) -> Band:
@@ -79,7 +82,7 @@ def band(seeds: Sequence[tuple[Array, Array]], step: bool = False) -> Band:
     knots = np.unique(np.concatenate([x for x, _ in seeds]))
     grid = knots[(knots >= start) & (knots <= end)]
     rows = np.stack([_at(grid, x, y, step) for x, y in seeds])
-    return Band(grid, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0))
+    return Band(grid, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0), len(rows))
 
 
 def _at(grid: Array, x: Array, y: Array, step: bool) -> Array:
@@ -178,18 +181,22 @@ def _leakage_label(scenario: Scenario) -> str:
 
 
 def draw_band(axes: Axes, selector: str, curve: Band, step: bool = False) -> Line2D:
-    """Draw a selector's line with its band; ``step`` as in `band`. Returns the line."""
+    """Draw a selector's line with its band, if it has more than one seed; ``step`` as in `band`.
+
+    Returns the line.
+    """
     style = style_of(selector)
-    axes.fill_between(
-        curve.x,
-        curve.low,
-        curve.high,
-        step="post" if step else None,
-        color=style.color,
-        alpha=0.18,
-        linewidth=0,
-        zorder=style.zorder - 2,
-    )
+    if curve.n_seeds > 1:
+        axes.fill_between(
+            curve.x,
+            curve.low,
+            curve.high,
+            step="post" if step else None,
+            color=style.color,
+            alpha=0.18,
+            linewidth=0,
+            zorder=style.zorder - 2,
+        )
     (line,) = axes.plot(
         curve.x,
         curve.mean,
@@ -274,7 +281,7 @@ def _over_time(bands: Mapping[str, Band], scenario: Scenario, y_label: str, step
 def _up_to(curve: Band, limit: float) -> Band:
     """The curve up to its first knot beyond the limit: what lies further off must not scale the y axis."""
     n = int(np.searchsorted(curve.x, limit)) + 1
-    return Band(curve.x[:n], curve.mean[:n], curve.low[:n], curve.high[:n])
+    return Band(curve.x[:n], curve.mean[:n], curve.low[:n], curve.high[:n], curve.n_seeds)
 
 
 def mark_budget(axes: Axes, scenario: Scenario, words: bool = True) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from pausefl.config import Scenario
 from pausefl.errors import PauseflError, suggest
 from pausefl.figures.curves import accuracy_vs_time, leakage_vs_rounds, leakage_vs_time, loss_vs_time
+from pausefl.figures.notes import scale_note
 from pausefl.figures.spending import signal_vs_rounds, spending_vs_rounds
-from pausefl.figures.style import theme
+from pausefl.figures.style import add_notes, theme
 
 #: Every kind by its name.
 KINDS: dict[str, Callable[[pd.DataFrame, Scenario], Figure]] = {
@@ -24,8 +25,8 @@ KINDS: dict[str, Callable[[pd.DataFrame, Scenario], Figure]] = {
 }
 
 
-def draw(kind: str, rounds: pd.DataFrame, scenario: Scenario) -> Figure:
-    """Draw one kind of figure.
+def draw(kind: str, rounds: pd.DataFrame, scenario: Scenario, notes: Sequence[str] = ()) -> Figure:
+    """Draw one kind of figure; below it what its scale is, unless that of the papers, and the notes.
 
     Parameters
     ----------
@@ -34,7 +35,9 @@ def draw(kind: str, rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     rounds
         As `pausefl.tables.collect` returns them.
     scenario
-        Whose runs they are: gives title, users and budget.
+        Whose runs they are: gives title, users, budget and scale.
+    notes
+        Sentences that warn of the runs (`pausefl.figures.notes`).
 
     Raises
     ------
@@ -44,4 +47,6 @@ def draw(kind: str, rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     if kind not in KINDS:
         raise PauseflError(f"unknown kind of figure '{kind}'. {suggest(kind, KINDS)}")
     with theme():
-        return KINDS[kind](rounds, scenario)
+        figure = KINDS[kind](rounds, scenario)
+    add_notes(figure, [scale_note(scenario), *notes])
+    return figure

@@ -133,7 +133,7 @@ def spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
         _draw_spent(axes, spent, style_of(selector).color)
         axes.sharey(panels[0])
         mark_budget(axes, scenario, words=axes is panels[0])
-    figure.supylabel(f"Spent (ε per {protected(scenario)})", fontsize="medium")
+    _label(figure, f"Spent (ε per {protected(scenario)})")
     few = scenario.network.n_users <= MOST_LINES
     _explain(figure, [_HIGHEST, _USER] if few else [_HIGHEST, _MEDIAN, _INNER, _ALL])
     return figure
@@ -159,7 +159,7 @@ def signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
         _draw_signal(axes, ratio, style_of(selector).color)
         lowest[selector], highest = float(np.nanmin(ratio)), max(highest, float(np.nanmax(ratio)))
         share = np.mean(upcoming > 0, axis=1)
-        curve = Band(np.arange(len(share), dtype=np.float64), share, share, share)
+        curve = Band(np.arange(len(share), dtype=np.float64), share, share, share, n_seeds=1)
         draw_band(shares, selector, curve, step=True)
     bottom = min([low for name, low in lowest.items() if name not in SAME_USERS] or lowest.values())
     end = min(0.8 * bottom, highest / 10)  # at least a decade, for the ticks
@@ -174,7 +174,7 @@ def signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     shares.set_ylim(0, 1.08)
     shares.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     shares.tick_params(labelleft=True)
-    figure.supylabel("Largest signal to noise, next participation", fontsize="medium")
+    _label(figure, "Largest signal to noise, next participation")
     _explain(figure, [_MEDIAN, _INNER, _LOWEST])
     return figure
 
@@ -196,6 +196,11 @@ def _panels(scenario: Scenario, titles: Sequence[str]) -> tuple[Figure, list[Axe
         if bottom:
             axes.set_xlabel("Round", fontsize="small", labelpad=1)
     return figure, panels
+
+
+def _label(figure: Figure, words: str) -> None:
+    """Name the ordinate of all panels, beside their middle: there is more below them than above."""
+    figure.supylabel(words, y=0.5 + 0.17 / figure.get_figheight(), fontsize="medium")
 
 
 def _draw_spent(axes: Axes, spent: Floats, color: str) -> None:

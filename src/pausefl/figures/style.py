@@ -8,7 +8,8 @@ printer.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ import matplotlib as mpl
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from pausefl.errors import PauseflError, suggest
 
@@ -167,6 +169,41 @@ def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
     """
     figure = Figure(figsize=(COLUMN_WIDTH, height), layout="constrained")
     return figure, figure.subplots()
+
+
+#: Size of notes in points, the height of a line of them in inches, and how many characters an inch holds.
+_NOTE_SIZE, _NOTE_LINE, _NOTE_DENSITY = 6.5, 0.105, 24
+
+
+def add_notes(figure: Figure, notes: Sequence[str]) -> None:
+    """Write sentences in small type below everything else; the figure grows by as much as they need.
+
+    Parameters
+    ----------
+    figure
+        With a constrained layout; its legends lie below its axes.
+    notes
+        One paragraph each; blank ones are left out.
+    """
+    width = int(figure.get_figwidth() * _NOTE_DENSITY)
+    lines = [line for note in notes for line in textwrap.wrap(note, width)]
+    if not lines:
+        return
+    added = _NOTE_LINE * len(lines) + 0.05
+    height = figure.get_figheight() + added
+    figure.set_figheight(height)
+    share = added / height
+    for text in figure.texts:  # a label of all panels stays beside them
+        text.set_y(share + (1 - share) * text.get_position()[1])
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    engine.set(rect=(0, share, 1, 1 - share))
+    for legend in figure.legends:  # with an anchor of its own it would not count in the layout
+        legend.borderaxespad += 72 * added / legend.prop.get_size_in_points()
+    with theme():
+        figure.text(
+            0.012, 0.03 / height, "\n".join(lines), fontsize=_NOTE_SIZE, linespacing=1.1, va="bottom"
+        ).set_in_layout(False)
 
 
 def save(figure: Figure, stem: Path, facts: Mapping[str, Any]) -> None:

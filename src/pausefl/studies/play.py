@@ -1,9 +1,13 @@
-"""A scenario played without data: the federated loop with users of the right sizes and nothing to train."""
+"""A scenario played without data: the federated loop with users of the right sizes and nothing to train.
+
+What a played study found is drawn without the loop, so the loop, and PyTorch with it, is loaded to play only.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +15,10 @@ from pausefl.config import RawData, Scenario
 from pausefl.data.partition import make_partition
 from pausefl.data.sources import training_size
 from pausefl.errors import ConfigError
-from pausefl.simulation import Simulation
 from pausefl.streams import Streams
-from pausefl.training.flat import Layout
+
+if TYPE_CHECKING:
+    from pausefl.simulation import Simulation
 
 
 def play(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> Simulation:
@@ -26,6 +31,9 @@ def play(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> S
     ConfigError
         If the size of the scenario's data set is not known without reading it.
     """
+    from pausefl.simulation import Simulation
+    from pausefl.training.flat import Layout
+
     n_examples = training_size(scenario.data, RawData(Path(), download=False, folders={}))
     if n_examples is None:
         raise ConfigError(

@@ -6,7 +6,7 @@ The networks, rewards and selection constants of a study are those of a scenario
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,17 @@ class Audit:
 
 
 @dataclass(frozen=True)
+class Generalization:
+    """The generalisation reward against the share of rounds (PAUSE v2, Fig. 1; BSFL, Fig. 2)."""
+
+    title: str
+    n_users: int
+    n_selected: int
+    betas: tuple[float, ...]
+    n_rounds: int
+
+
+@dataclass(frozen=True)
 class Studies:
     """All studies of a file, by kind and name; the name is the workflow's target."""
 
@@ -91,6 +102,15 @@ class Studies:
     graphs: dict[str, Graphs]
     costs: dict[str, Costs]
     audit: dict[str, Audit]
+    generalization: dict[str, Generalization]
+
+    def kind(self, name: str) -> str:
+        """Of which kind a study is."""
+        return next(kind.name for kind in fields(self) if name in getattr(self, kind.name))
+
+    def study(self, name: str) -> Any:
+        """A study by its name."""
+        return getattr(self, self.kind(name))[name]
 
     def names(self) -> list[str]:
         """Names of all studies, in the order of the file."""
@@ -104,6 +124,7 @@ _KINDS: dict[str, type] = {
     "graphs": Graphs,
     "costs": Costs,
     "audit": Audit,
+    "generalization": Generalization,
 }
 
 
@@ -116,7 +137,7 @@ def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
         For the first thing that is wrong, naming the study.
     """
     if path is None:
-        return Studies({}, {}, {}, {}, {}, {})
+        return Studies(**{kind: {} for kind in _KINDS})
     document = read_yaml(path)
     check_schema(document, "studies", str(path))
     built: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
@@ -154,7 +175,20 @@ def _study(cls: type, settings: Mapping[str, Any], scenario_folder: Path) -> Any
             f"n_selected = {study.n_selected} must be less than n_users = {study.n_users}: the only selection"
             " has no neighbour"
         )
+    if isinstance(study, Generalization) and study.n_selected > study.n_users:
+        raise ConfigError(f"n_selected = {study.n_selected} exceeds n_users = {study.n_users}")
     return study
+
+
+def settings_of(study: Any) -> dict[str, Any]:
+    """All that a study's numbers depend on, in plain values: no titles."""
+    settings = {
+        key: list(value) if isinstance(value, tuple) else value for key, value in asdict(study).items()
+    }
+    del settings["title"]
+    if "scenario" in settings:
+        settings["scenario"] = study.scenario.as_dict() | {"title": study.scenario.name}
+    return settings
 
 
 def _changed(scenario: Scenario, changes: Mapping[str, Any], selectors: tuple[str, ...]) -> Scenario:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ import pytest
 from pausefl import config
 from pausefl.errors import PauseflError
 from pausefl.figures import captions, kinds
+from pausefl.figures.notes import SidecarNotes
 
 REPORT = Path(__file__).parents[3] / "workflow" / "report"
 
@@ -40,6 +42,9 @@ REQUIRED = {
     "summary": ["standard deviations", "last 10 rounds", "90 %", "not reached"],
     "partition": ["number of examples", "same for every"],
 }
+
+#: What the kinds of figures with bands over seeds begin with.
+BANDED = {"accuracy", "loss", "leakage"}
 
 REGRESSION = config.DataSettings(
     "synthetic_regression", 0, test_fraction=0.2, n_examples=100, n_features=3, noise_std=0.1
@@ -87,9 +92,12 @@ def words_of(rst: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
-def caption(kind: str, scenario: config.Scenario, seeds: tuple[int, ...] = (0, 1, 2)) -> str:
+def caption(
+    kind: str, scenario: config.Scenario, seeds: tuple[int, ...] = (0, 1, 2), sidecar: str = "nowhere.json"
+) -> str:
     facts = captions.caption_facts(scenario, seeds, "MNIST_files (checked)", kind)
-    return render(kind, SimpleNamespace(params=SimpleNamespace(caption=facts)))
+    params = SimpleNamespace(caption=facts, notes=SidecarNotes(sidecar))
+    return render(kind, SimpleNamespace(params=params))
 
 
 def has_no_blank(text: str) -> bool:
@@ -167,6 +175,7 @@ def test_captions_of_a_regression_speak_of_no_accuracy(scenario: config.Scenario
 def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
     assert captions.caption_facts(scenario, [2, 0, 2], "files", "accuracy_vs_time") == {
         "title": r"MNIST\_large \*i.i.d.\*",
+        "scale": "",
         "seeds": [0, 2],
         "n_rounds": 293,
         "n_users": 311,
@@ -194,6 +203,8 @@ def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
         ("pause_v2_fig10", "PAUSE v2, Fig. 10"),
         ("bsfl_fig7b", "BSFL, Fig. 7b"),
         ("bsfl_fig7_loss", "BSFL, Fig. 7"),
+        ("reduced_pause_v2_fig10", "PAUSE v2, Fig. 10, reduced"),
+        ("reduced_bsfl_fig7_loss", "BSFL, Fig. 7, reduced"),
         ("authors_mnist_small_loss", "none, but the authors' released runs"),
         ("group_cifar10_loss", "none, but a setting of the papers with group normalisation"),
         ("demo_small_loss", "none"),
@@ -205,6 +216,48 @@ def test_paper_figures(key: str, name: str, scenario: config.Scenario) -> None:
     scenario = dataclasses.replace(scenario, figures={key: "loss_vs_time", "bsfl_fig1": "other"})
     assert captions.paper_figures(scenario, "loss_vs_time") == name
     assert captions.paper_figures(scenario, "summary") == "none"
+
+
+def test_figures_in_parts() -> None:
+    names = [
+        "bsfl_fig5_loss",
+        "pause_v2_fig8",
+        "bsfl_fig5_regret",
+        "reduced_bsfl_fig6_loss",
+        "demo_small_loss",
+    ]
+    assert captions.wholes(names) == {
+        "bsfl_fig5": ["bsfl_fig5_loss", "bsfl_fig5_regret"],
+        "reduced_bsfl_fig6": ["reduced_bsfl_fig6_loss"],
+    }
+
+
+@pytest.mark.parametrize("kind", captions.CAPTIONS)
+def test_captions_say_what_was_reduced(kind: str, scenario: config.Scenario) -> None:
+    changed = {"training.n_rounds": 900, "training.max_batches": 100}
+    reduced = dataclasses.replace(scenario, scale="reduced", reduced=changed)
+    said = "Reduced: 293 rounds (full scale: 900), at most 100 mini-batches (100)."
+    text = words_of(caption(kind, reduced))
+    # Users share the same data whatever is reduced of the training.
+    assert (said in text) == (kind != "partition")
+    assert "Reduced" not in words_of(caption(kind, scenario))
+    assert "Demo: " in words_of(caption(kind, dataclasses.replace(scenario, scale="demo")))
+
+
+@pytest.mark.parametrize("kind", captions.CURVES)
+def test_captions_have_the_notes_of_the_figure(kind: str, scenario: config.Scenario, tmp_path: Path) -> None:
+    sidecar = tmp_path / "figure.json"
+    sidecar.write_text(json.dumps({"notes": ["One seed only (4).", "Diverged: *all*."]}), "utf-8")
+    text = words_of(caption(kind, scenario, seeds=(4,), sidecar=str(sidecar)))
+    assert "One seed only (4). Diverged: *all*." in text
+    assert "One seed only" not in words_of(caption(kind, scenario, seeds=(4,)))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in captions.CURVES if kind.split("_")[0] in BANDED])
+def test_of_one_seed_no_band_is_told(kind: str, scenario: config.Scenario) -> None:
+    text = words_of(caption(kind, scenario, seeds=(4,)))
+    assert "of 1 seed (4), so there are no bands" in text
+    assert "minimum and maximum" not in text
 
 
 def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def test_a_study_keeps_its_scenario_but_for_the_changes() -> None:
 
 
 def test_no_file_is_no_studies() -> None:
-    assert load_studies(None, FOLDER) == Studies({}, {}, {}, {}, {}, {})
+    assert load_studies(None, FOLDER) == Studies(**{field.name: {} for field in fields(Studies)})
     assert load_studies(None, FOLDER).names() == []
 
 
@@ -87,6 +88,7 @@ def test_no_file_is_no_studies() -> None:
         ),
         ("races.bsfl_fig4.selectors", ["alsa", "bsfl"], "'bsfl' does not anneal, so it cannot race"),
         ("graphs.bsfl_fig3.n_selected", 8, "n_selected = 8 must be less than n_users = 8"),
+        ("generalization.bsfl_fig2.n_selected", 21, "n_selected = 21 exceeds n_users = 20"),
         ("gaps", {}, "unknown key 'gaps'. Did you mean 'gap'?"),
         ("gap.bsfl_fig5_regret", DOCUMENT["gap"]["annealing_gap_r1"], "'bsfl_fig5_regret' is there twice"),
         ("gap.Gap", DOCUMENT["gap"]["annealing_gap_r1"], "'Gap' does not match"),

@@ -1,0 +1,171 @@
+"""What a figure or a table says of the runs behind it: their scale, and whatever warns its reader.
+
+Figures and captions say at which scale runs were made. Warnings are sentences in the list ``notes`` of the
+JSON beside a figure; those that a reader must not miss are on the figure too, in small type below the legend.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from pausefl.config import Scenario
+
+#: Sections of a scenario that its partitions depend on.
+SHARED = ("data", "partition", "network")
+
+#: What a scenario of scale ``reduced`` has, and its base's value in brackets; the first says what they are.
+_REDUCED = {
+    "training.n_rounds": "{new} rounds ({old})",
+    "training.max_batches": "at most {new} mini-batches ({old})",
+    "training.n_epochs": "{new} local epochs ({old})",
+    "training.batch_size": "mini-batches of {new} ({old})",
+    "training.evaluate_every": "evaluation {new} ({old})",
+    "training.precision": "arithmetic in {new} ({old})",
+    "network.n_users": "{new} users ({old})",
+    "network.n_selected": "{new} users a round ({old})",
+    "selection.n_iterations": "{new} iterations of annealing ({old})",
+    "data.n_train": "{new} training examples ({old})",
+}
+
+_DEMO = "Demo: small data that come with a library; no experiment of the papers."
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Warnings about the runs behind one figure or table.
+
+    Attributes
+    ----------
+    shown
+        Sentences that belong on the figure itself.
+    quiet
+        Sentences that its JSON has besides.
+    """
+
+    shown: list[str]
+    quiet: list[str]
+
+    def all(self) -> list[str]:
+        """Every sentence, those that are shown first."""
+        return [*self.shown, *self.quiet]
+
+
+class SidecarNotes(str):
+    """Path of a figure's JSON; captions read its notes, which are not known before the figure is drawn."""
+
+    def read(self) -> list[str]:
+        """The notes; none while there is no such file."""
+        path = Path(self)
+        return list(json.loads(path.read_text("utf-8"))["notes"]) if path.is_file() else []
+
+
+def scale_note(scenario: Scenario, sections: Collection[str] | None = None) -> str:
+    """What the scale of a scenario means for its results, in a sentence; empty at the papers' scale.
+
+    Parameters
+    ----------
+    scenario
+        Whose runs are shown.
+    sections
+        Of a reduced scenario, the sections that matter; all by default.
+    """
+    if scenario.scale == "demo":
+        return _DEMO
+    settings = scenario.as_dict()
+    parts: list[str] = []
+    for key, old in scenario.reduced.items():
+        if sections is None or key.split(".")[0] in sections:
+            words = _REDUCED.get(key, f"{' '.join(key.replace('_', ' ').split('.'))} {{new}} ({{old}})")
+            new = reduce(lambda values, part: values[part], key.split("."), settings)
+            before = _plain(key, old)
+            parts.append(words.format(new=_plain(key, new), old=before if parts else f"full scale: {before}"))
+    return f"Reduced: {', '.join(parts)}." if parts else ""
+
+
+def _plain(key: str, value: Any) -> str:
+    """A value of a setting in words."""
+    if key == "training.evaluate_every":
+        return "after every round" if value == 1 else f"after every {value}{_ordinal(value)} round"
+    if value is None:
+        return "all" if key == "data.n_train" else "none"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _ordinal(n: int) -> str:
+    """The letters that follow an ordinal number."""
+    return "th" if 10 < n % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+
+
+def seed_notes(seeds: Iterable[int]) -> list[str]:
+    """That there is one seed, and so no band; nothing if there are more."""
+    unique = sorted(set(seeds))
+    return [f"One seed only ({unique[0]})."] if len(unique) == 1 else []
+
+
+def run_notes(
+    summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, str], labels: Mapping[str, str]
+) -> Notes:
+    """Warnings about runs that are shown together.
+
+    Runs were made by different versions of the code if seeds of one selector were, or if the code of some
+    selectors is today's (the hash of a job's code is another for each selector) and that of others is not.
+
+    Parameters
+    ----------
+    summaries
+        The ``summary.json`` of each run.
+    versions
+        Today's hash of a job's code, by selector.
+    labels
+        What to call each selector.
+    """
+    runs = sorted(summaries, key=lambda run: (list(labels).index(run["selector"]), run["seed"]))
+    by_selector: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        by_selector.setdefault(run["selector"], []).append(run)
+    shown, quiet = [], []
+    seeds = {name: [run["seed"] for run in group] for name, group in by_selector.items()}
+    single = [name for name in seeds if len(seeds[name]) == 1]
+    if len(single) < len(seeds):
+        shown += [f"One seed only: {', '.join(labels[name] for name in single)}."] if single else []
+    else:
+        shown += seed_notes(seed for own in seeds.values() for seed in own) or ["One seed of each selector."]
+    diverged = [
+        f"{labels[name]} ({'; '.join(rounds)})"
+        for name, group in by_selector.items()
+        if (rounds := [_divergence(run) for run in group if run["diverged_round"] is not None])
+    ]
+    if diverged:
+        shown.append(f"Diverged: {', '.join(diverged)}.")
+    old = [run for run in runs if run["code_hash"] != versions[run["selector"]]]
+    split = [name for name, group in by_selector.items() if len({run["code_hash"] for run in group}) > 1]
+    if split or 0 < len(old) < len(runs):
+        parts = [f"seeds of {labels[name]} differ ({_versions(by_selector[name])})" for name in split]
+        whole = [name for name in by_selector if name not in split and by_selector[name][0] in old]
+        parts += [f"earlier: {', '.join(labels[name] for name in whole)}"] if whole else []
+        shown.append(f"Runs of different versions of the code: {'; '.join(parts)}.")
+    elif old:
+        quiet.append("Made by an earlier version of the code.")
+    return Notes(shown, quiet)
+
+
+def _divergence(run: Mapping[str, Any]) -> str:
+    return f"seed {run['seed']} in round {run['diverged_round']}"
+
+
+def _versions(group: Iterable[Mapping[str, Any]]) -> str:
+    """Seeds of one selector, those of one version side by side."""
+    found: dict[str, list[str]] = {}
+    for run in group:
+        found.setdefault(run["code_hash"], []).append(str(run["seed"]))
+    return " | ".join(", ".join(seeds) for seeds in found.values())
+
+
+def with_notes(markdown: str, notes: Iterable[str]) -> str:
+    """A page of Markdown with notes in bold at its top; blank ones are left out."""
+    return "".join(f"**{note}**\n\n" for note in notes if note) + markdown

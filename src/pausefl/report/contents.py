@@ -1,0 +1,301 @@
+"""What a report is made of: which results it shows, read from their files and put in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from pausefl.config import SCALES
+from pausefl.figures.captions import CURVES
+from pausefl.figures.style import LABELS
+from pausefl.report import papers, text
+from pausefl.report.sources import ScenarioPart, Sources, StudyPart
+
+#: What the figures show, by kind.
+SHOWN = {
+    "accuracy_vs_time": "test accuracy against simulated time",
+    "leakage_vs_time": "privacy leakage against simulated time",
+    "leakage_vs_rounds": "privacy leakage against rounds",
+    "loss_vs_time": "test loss against simulated time",
+    "spending_vs_rounds": "what every user has spent, against rounds",
+    "signal_vs_rounds": "what the users' next participations are worth, against rounds",
+}
+
+
+@dataclass
+class Table:
+    """A table with its caption, the scale of its runs, and the id under which it can be found."""
+
+    id: str
+    title: str
+    scale: str
+    html: Markup
+    caption: Markup
+
+
+@dataclass
+class Entry:
+    """A figure in a section, or a link to where it is.
+
+    Attributes
+    ----------
+    id
+        Where a link finds it.
+    owner
+        Scenario or study.
+    title, scale
+        Of the scenario; the scale is empty for a study on instances of its own.
+    shows
+        What is drawn.
+    place
+        Where a paper has it.
+    image, broad, alt, caption, notes, path
+        The figure, and whether it needs the whole width; no image where another entry has it.
+    same_as
+        That entry.
+    """
+
+    id: str
+    owner: str
+    title: str
+    scale: str
+    shows: str = ""
+    place: papers.Place | None = None
+    image: Markup | str = ""
+    broad: bool = False
+    alt: str = ""
+    caption: Markup | str = ""
+    notes: tuple[str, ...] = ()
+    path: str = ""
+    same_as: Entry | None = None
+
+    @property
+    def where(self) -> str:
+        """What to call it elsewhere: its place in the papers, or what it shows."""
+        if self.place is None:
+            return f"{self.title}: {self.shows}" if self.shows else self.title
+        return f"{papers.SECTIONS[self.place.paper]}, {papers.label(self.place.part)}"
+
+
+@dataclass
+class Group:
+    """Figures under one heading: of one number in a paper, or of one scenario."""
+
+    id: str
+    heading: str
+    entries: list[Entry]
+    tables: list[Table] = field(default_factory=list)
+
+
+@dataclass
+class Section:
+    """Figures of one paper, or of those that none has.
+
+    Attributes
+    ----------
+    not_run, reduced_only
+        What the paper has of which nothing is shown, and what is shown at a reduced scale only.
+    """
+
+    key: str
+    title: str
+    groups: list[Group]
+    not_run: str = ""
+    reduced_only: str = ""
+
+
+class Contents:
+    """What a report shows, read from its sources.
+
+    Attributes
+    ----------
+    sections
+        Figures, in the order of `papers.SECTIONS`.
+    claims
+        The documents of ``claims.json``.
+    summaries
+        ``summary.json`` of every run.
+    ledger
+        The deviation ledger as Markdown.
+    deviations
+        The ids that it has.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.ledger = Path(sources.ledger).read_text("utf-8")
+        self.deviations = {cell for cell in _first_cells(self.ledger) if text.DEVIATION.fullmatch(cell)}
+        self.claims = [_read(Path(path)) for path in sources.claims.values()]
+        self.summaries = {
+            run: _read(Path(folder) / "summary.json")
+            for part in sources.scenarios.values()
+            for run, folder in part.runs.items()
+        }
+        self.sections = self._sections()
+        self.found: dict[str, str] = {}
+        for section in self.sections:
+            for entry in (entry for group in section.groups for entry in group.entries):
+                self.found.setdefault(entry.owner, entry.id)
+
+    def caption(self, template: str, facts: Mapping[str, Any]) -> Markup:
+        """Render a caption, with links into the ledger."""
+        rendered = text.caption(Path(self.sources.captions) / f"{template}.rst", facts)
+        return text.link_deviations(rendered, self.deviations)
+
+    def partition_caption(self, part: ScenarioPart) -> Markup:
+        """The caption of the picture of a partition."""
+        return self.caption("partition", {"params": {"caption": part.captions["partition"]}})
+
+    def _sections(self) -> list[Section]:
+        groups: dict[str, dict[str, Group]] = {key: {} for key in papers.SECTIONS}
+        entries = [*self._scenario_entries(), *self._study_entries()]
+        for section, key, heading, entry in sorted(entries, key=lambda item: _order(item[3])):
+            group = groups[section].setdefault(key, Group(f"{section}-{key}", heading, []))
+            group.entries.append(entry)
+        sections = [
+            Section(key, title, list(groups[key].values()), *_absent(key, groups))
+            for key, title in papers.SECTIONS.items()
+            if groups[key] or key in papers.CONTENTS
+        ]
+        self._link_repeated(sections)
+        self._add_tables(sections)
+        return sections
+
+    def _scenario_entries(self) -> Iterator[tuple[str, str, str, Entry]]:
+        """Section, key and heading of a group, and an entry of it, for every figure of every scenario."""
+        for name, part in self.sources.scenarios.items():
+            settings = part.settings
+            names: dict[str, list[str]] = {}
+            for figure, kind in settings["figures"].items():
+                names.setdefault(kind, []).append(figure)
+            home = papers.home_of(settings["scale"], settings["figures"])
+            for kind in (kind for kind in CURVES if kind in part.figures):
+                placed = [figure for figure in names.get(kind, []) if papers.place_of(figure)]
+                for figure in placed:
+                    place = papers.place_of(figure)
+                    assert place is not None
+                    entry = Entry(f"figure-{figure}", name, settings["title"], settings["scale"])
+                    entry.shows, entry.place, entry.path = SHOWN[kind], place, part.figures[kind]
+                    yield place.paper, place.part, papers.label(place.part), entry
+                if not placed:
+                    own = next(iter(names.get(kind, [])), f"{name}-{kind}")
+                    entry = Entry(f"figure-{own}", name, settings["title"], settings["scale"])
+                    entry.shows, entry.path = SHOWN[kind], part.figures[kind]
+                    yield home, name, settings["title"], entry
+
+    def _study_entries(self) -> Iterator[tuple[str, str, str, Entry]]:
+        """The same for every study; what several papers have is there once for each."""
+        for name, study in self.sources.studies.items():
+            facts = _study_facts(study)
+            scale = facts["scenario"]["scale"] if "scenario" in facts else ""
+            own = papers.place_of(name)
+            if own is None:
+                entry = Entry(f"figure-{name}", name, study.title, scale, path=study.figure)
+                yield "beyond", name, study.title, entry
+                continue
+            for place in (own, *papers.also_in(own)):
+                figure = name if place == own else f"{place.paper}_{place.part}"
+                entry = Entry(f"figure-{figure}", name, study.title, scale, place=place, path=study.figure)
+                yield place.paper, place.part, papers.label(place.part), entry
+
+    def _link_repeated(self, sections: Iterable[Section]) -> None:
+        """Embed every picture once, where it comes first."""
+        first: dict[str, Entry] = {}
+        for section in sections:
+            for entry in (entry for group in section.groups for entry in group.entries):
+                if entry.path in first:
+                    entry.same_as = first[entry.path]
+                else:
+                    first[entry.path] = entry
+                    self._embed(entry)
+
+    def _embed(self, entry: Entry) -> None:
+        path = Path(entry.path)
+        entry.image, entry.broad = text.picture(path), text.is_broad(path)
+        sidecar = _read(path.with_suffix(".json"))
+        entry.notes = tuple(sidecar.get("notes", ()))
+        if entry.owner in self.sources.studies:
+            study = self.sources.studies[entry.owner]
+            entry.caption = self._study_caption(study)
+            entry.alt = f"Figure of the study {study.title}"
+            return
+        part = self.sources.scenarios[entry.owner]
+        entry.caption = self.caption(path.stem, {"params": {"caption": sidecar["caption"]}})
+        selectors = ", ".join(LABELS.get(name, name) for name in selectors_of(part))
+        entry.alt = f"{entry.shows[0].upper()}{entry.shows[1:]}; {entry.title}; selectors: {selectors}"
+
+    def _study_caption(self, study: StudyPart) -> Markup:
+        return self.caption(
+            study.kind, {"params": {"study": _study_facts(study), "title": text.literal(study.title)}}
+        )
+
+    def _add_tables(self, sections: Iterable[Section]) -> None:
+        """Put the tables of a scenario or study after its first figure's group."""
+        done: set[str] = set()
+        for group in (group for section in sections for group in section.groups):
+            for entry in group.entries:
+                if entry.owner not in done:
+                    done.add(entry.owner)
+                    group.tables += self._tables(entry.owner, entry.scale)
+
+    def _tables(self, owner: str, scale: str) -> Iterator[Table]:
+        if owner in self.sources.studies:
+            study = self.sources.studies[owner]
+            if study.table is not None:
+                html = self._table(study.table)
+                yield Table(f"table-{owner}", f"{study.title}: the numbers", scale, html, Markup())
+            return
+        part = self.sources.scenarios[owner]
+        words = {"summary": "summary of all selectors", "privacy": "what users have spent"}
+        for kind, path in part.tables.items():
+            caption = self.caption(kind, {"params": {"caption": part.captions[kind]}})
+            title = f"{part.settings['title']}: {words[kind]}"
+            yield Table(f"table-{owner}-{kind}", title, scale, self._table(path), caption)
+
+    def _table(self, path: str) -> Markup:
+        return text.link_deviations(text.markdown(Path(path).read_text("utf-8"), 5), self.deviations)
+
+
+def selectors_of(part: ScenarioPart) -> list[str]:
+    """Selectors of a scenario's runs, in the order of the legends."""
+    there = {run.selector for run in part.runs}
+    return [name for name in LABELS if name in there]
+
+
+def _order(entry: Entry) -> tuple[tuple[int, int, int], int]:
+    """By place in the papers, and there the papers' scale first; what has no place comes last, as it came."""
+    if entry.place is None:
+        return (len(papers.SECTIONS), 0, 0), 0
+    return entry.place.order, SCALES.index(entry.scale) if entry.scale else 0
+
+
+def _absent(key: str, groups: Mapping[str, Mapping[str, Group]]) -> tuple[str, str]:
+    """What a paper has and nothing shows, and what is shown at a reduced scale alone."""
+    scales = {part: {entry.scale for entry in group.entries} for part, group in groups[key].items()}
+    parts = papers.CONTENTS.get(key, ())
+    return (
+        papers.labels(part for part in parts if part not in scales),
+        papers.labels(part for part in parts if scales.get(part) == {"reduced"}),
+    )
+
+
+def _study_facts(study: StudyPart) -> dict[str, Any]:
+    """What a study's caption states, from the file beside its figure; texts are safe in reStructuredText."""
+    sidecar = _read(Path(study.figure).with_suffix(".json"))
+    return {**sidecar["study"], "title": text.literal(study.title)}
+
+
+def _first_cells(markdown: str) -> Iterator[str]:
+    for line in markdown.splitlines():
+        if line.startswith("| "):
+            yield line.split("|")[1].strip()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return document

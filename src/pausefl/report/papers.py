@@ -1,0 +1,123 @@
+"""Which figure of which paper a result belongs to, and what the papers have that nothing here shows.
+
+A figure's name says it: ``pause_v2_fig8``, ``reduced_bsfl_fig6_loss``, ``pause_v2_table1``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+#: Sections of figures in the order of the page, and their headings. The first three are the papers.
+SECTIONS = {
+    "pause_v2": "PAUSE v2",
+    "pause_v1": "PAUSE v1",
+    "bsfl": "BSFL",
+    "authors": "The authors' released runs",
+    "beyond": "Beyond the papers",
+    "own": "Other scenarios",
+    "demo": "The demo",
+}
+
+#: What each paper has to reproduce, by the part of a name that says so; Fig. 1 of BSFL is a drawing.
+CONTENTS = {
+    "pause_v2": (*(f"fig{n}" for n in range(1, 16)), "table1", "theorem3"),
+    "pause_v1": tuple(f"fig{n}" for n in range(1, 10)),
+    "bsfl": tuple(f"fig{n}" for n in range(2, 11)),
+}
+
+#: What a paper shares with another, after which the result is named.
+SHARED = {("pause_v1", "fig1"): ("pause_v2", "fig1")}
+
+_NAME = re.compile(
+    rf"(?:reduced_)?(?P<paper>{'|'.join(CONTENTS)})_(?P<part>(?:fig|table|theorem)\d+)[a-z]?(?:_\w+)?"
+)
+_PART = re.compile(r"(?P<word>[a-z]+)(?P<number>\d+)")
+_WORDS = {"fig": ("Fig.", "Figs."), "table": ("Table", "Tables"), "theorem": ("Theorem", "Theorems")}
+_ROMAN = ("0", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a paper has something: ``paper`` of `CONTENTS`, and ``part`` such as ``fig8``."""
+
+    paper: str
+    part: str
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Papers in the order of `SECTIONS`; figures, tables, theorems; numbers."""
+        word, number = _split(self.part)
+        return list(SECTIONS).index(self.paper), list(_WORDS).index(word), number
+
+
+def place_of(name: str) -> Place | None:
+    """The place of a figure or study in the papers; None if they do not have it."""
+    match = _NAME.fullmatch(name)
+    return None if match is None else Place(match["paper"], match["part"])
+
+
+def also_in(place: Place) -> list[Place]:
+    """Places in other papers that share what this place has."""
+    return [Place(*there) for there, of in SHARED.items() if of == (place.paper, place.part)]
+
+
+def home_of(scale: str, names: Iterable[str]) -> str:
+    """The section of a scenario's figures that no paper has, by its scale and the names of its figures."""
+    names = list(names)
+    if scale == "demo":
+        return "demo"
+    if any(name.startswith("authors_") for name in names):
+        return "authors"
+    known = any(name.startswith("group_") or place_of(name) for name in names)
+    return "beyond" if known else "own"
+
+
+def label(part: str) -> str:
+    """``fig8`` as "Fig. 8", ``table1`` as "Table I"."""
+    word, number = _split(part)
+    return f"{_WORDS[word][0]} {_numeral(word, number)}"
+
+
+def labels(parts: Iterable[str]) -> str:
+    """Several parts in few words: "Figs. 1 to 3 and 5, Table I"."""
+    split = [_split(part) for part in parts]
+    listed = []
+    for word, (one, many) in _WORDS.items():
+        spans = _spans(sorted({number for kind, number in split if kind == word}))
+        texts = [
+            _numeral(word, first) + (f" to {_numeral(word, last)}" if last > first else "")
+            for first, last in spans
+        ]
+        if not texts:
+            continue
+        text = texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + f" and {texts[-1]}"
+        single = len(spans) == 1 and spans[0][0] == spans[0][1]
+        listed.append(f"{one if single else many} {text}")
+    return ", ".join(listed)
+
+
+def _spans(numbers: list[int]) -> list[tuple[int, int]]:
+    """Sorted numbers as spans of three and more, and single ones."""
+    spans: list[tuple[int, int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1] = (spans[-1][0], number)
+        else:
+            spans.append((number, number))
+    return [
+        part
+        for first, last in spans
+        for part in ([(first, last)] if last - first != 1 else [(first, first), (last, last)])
+    ]
+
+
+def _split(part: str) -> tuple[str, int]:
+    match = _PART.fullmatch(part)
+    assert match is not None, part
+    return match["word"], int(match["number"])
+
+
+def _numeral(word: str, number: int) -> str:
+    return _ROMAN[number] if word == "table" and number < len(_ROMAN) else str(number)

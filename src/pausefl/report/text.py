@@ -1,0 +1,175 @@
+"""Markdown and reStructuredText as safe HTML, with the ids of deviations as links into the ledger."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from docutils.core import publish_parts
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup, escape
+
+from pausefl.errors import PauseflError
+
+#: An id of the deviation ledger.
+DEVIATION = re.compile(r"D\d+")
+
+_TAG_OR_ID = re.compile(r"<a\b[^>]*>.*?</a>|<[^>]*>|\b(D\d+)\b", re.DOTALL)
+
+#: Nothing of a template reaches a file or the page unescaped; what is wrong with its markup is not shown.
+_RST = {
+    "raw_enabled": False,
+    "file_insertion_enabled": False,
+    "_disable_config": True,
+    "report_level": 5,
+    "halt_level": 5,
+    "syntax_highlight": "none",
+    "embed_stylesheet": False,
+}
+
+
+def caption(template: Path, facts: Mapping[str, Any]) -> Markup:
+    """Render a caption: a Jinja2 template of reStructuredText, as Snakemake's own report has it.
+
+    Parameters
+    ----------
+    template
+        A file of ``workflow/report``.
+    facts
+        What it calls ``snakemake``: ``params`` and ``wildcards``.
+
+    Raises
+    ------
+    PauseflError
+        If it names a fact that is not there.
+    """
+    return Markup(_parts(template, facts)["body"])
+
+
+def titled(template: Path) -> tuple[Markup, Markup]:
+    """Title and body of a text that has a title and states no facts."""
+    parts = _parts(template, {})
+    return Markup(parts["title"]), Markup(parts["body"])
+
+
+def _parts(template: Path, facts: Mapping[str, Any]) -> dict[str, str]:
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
+    try:
+        text = environment.from_string(template.read_text("utf-8")).render(snakemake=facts)
+    except jinja2.UndefinedError as error:
+        raise PauseflError(f"{template}: {error}") from None
+    parts: dict[str, str] = publish_parts(text, writer="html5", settings_overrides=_RST)
+    return parts
+
+
+def literal(text: str) -> str:
+    """Keep reStructuredText from reading markup into a text."""
+    return re.sub(r"([\\*`|_])", r"\\\1", text)
+
+
+def markdown(text: str, heading: int = 3) -> Markup:
+    """Render Markdown.
+
+    HTML in it is shown, not obeyed, and pictures are links. Tables have a container to scroll in, a cell that
+    holds nothing but the id of a deviation has that id, and links to other files of the documentation are
+    their words alone.
+
+    Parameters
+    ----------
+    text
+        Markdown with tables.
+    heading
+        Level of the highest heading.
+    """
+    return Markup(_markdown().render(text, {"heading": heading - 1}))
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser.core.ruler.push("ids", _set_ids)
+    parser.core.ruler.push("links", _drop_relative_links)
+    parser.core.ruler.push("headings", _lower_headings)
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", _table_close)
+    return parser
+
+
+def _set_ids(state: Any) -> None:
+    tokens: list[Token] = state.tokens
+    for cell, content in pairwise(tokens):
+        if cell.type == "td_open" and DEVIATION.fullmatch(content.content):
+            cell.attrSet("id", content.content)
+
+
+def _drop_relative_links(state: Any) -> None:
+    for token in state.tokens:
+        kept: list[Token] = []
+        dropped = 0
+        for child in token.children or []:
+            if child.type == "link_open" and not str(child.attrGet("href")).startswith(("https:", "#")):
+                dropped += 1
+            elif child.type == "link_close" and dropped:
+                dropped -= 1
+            else:
+                kept.append(child)
+        if token.children is not None:
+            token.children = kept
+
+
+def _lower_headings(state: Any) -> None:
+    for token in state.tokens:
+        if token.type.startswith("heading_"):
+            token.tag = f"h{min(int(token.tag[1]) + state.env['heading'], 6)}"
+
+
+def _table_open(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    return '<div class="wide" tabindex="0">' + renderer.renderToken(tokens, index, options, env)
+
+
+def _table_close(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    return renderer.renderToken(tokens, index, options, env) + "</div>\n"
+
+
+def link_deviations(html: Markup | str, known: Collection[str]) -> Markup:
+    """Make links into the ledger of the ids in a text that it has.
+
+    Parameters
+    ----------
+    html
+        A text, escaped unless it is `Markup`; links that it has stay as they are.
+    known
+        Ids of the ledger.
+    """
+
+    def link(match: re.Match[str]) -> str:
+        name = match[1]
+        return f'<a href="#{name}">{name}</a>' if name in known else match[0]
+
+    return Markup(_TAG_OR_ID.sub(link, str(escape(html))))
+
+
+def is_broad(path: Path) -> bool:
+    """Whether a PNG file is much wider than it is high."""
+    with path.open("rb") as file:
+        width, height = struct.unpack(">II", file.read(24)[16:])
+    return bool(width > 1.5 * height)
+
+
+def picture(path: Path) -> Markup:
+    """A PNG file as a URI that holds it."""
+    return Markup("data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii"))

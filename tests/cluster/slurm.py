@@ -1,0 +1,251 @@
+"""Slurm on this machine alone: one node, on loopback, without systemd, and with all files in one folder."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workspace import Checkout
+
+#: Daemons, and commands that the plugin and the tests use.
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo")
+NODE = "node1"
+
+_CONFIG = """\
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller_port}
+SlurmdPort={node_port}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={root}/munge.socket
+StateSaveLocation={root}/state
+SlurmdSpoolDir={root}/spool
+SlurmctldPidFile={root}/slurmctld.pid
+SlurmdPidFile={root}/slurmd.pid
+SlurmctldLogFile={root}/slurmctld.log
+SlurmdLogFile={root}/slurmd.log
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerParameters=bf_interval=1,sched_min_interval=100000
+ReturnToService=2
+SlurmdParameters=config_overrides
+InactiveLimit=0
+KillWait=20
+GresTypes=gpu
+NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=32000 Gres=gpu:1 State=UNKNOWN
+PartitionName=only Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def free_ports(n: int) -> list[int]:
+    """Ports that nothing listens to."""
+    sockets = [socket.socket() for _ in range(n)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def wait_until(what: Callable[[], object], seconds: float, meaning: str) -> None:
+    """Return once something holds; fail after some time."""
+    deadline = time.monotonic() + seconds
+    while not what():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds:.0f} s: {meaning}")
+        time.sleep(0.2)
+
+
+@dataclass
+class Cluster:
+    """The daemons, and what is asked of them.
+
+    Attributes
+    ----------
+    root
+        Their folder; its path must be short, because it has a socket.
+    """
+
+    root: Path
+    daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """With which Slurm's commands find this cluster."""
+        return {"SLURM_CONF": f"{self.root}/slurm.conf", "PATH": f"{self.root}/bin:{os.environ['PATH']}"}
+
+    def start(self) -> None:
+        """Write the configuration, start the daemons and wait for the node."""
+        for name in ("state", "spool", "bin"):
+            (self.root / name).mkdir()
+        controller_port, node_port = free_ports(2)
+        config = _CONFIG.format(
+            root=self.root,
+            host=socket.gethostname().split(".")[0],
+            controller_port=controller_port,
+            node_port=node_port,
+            user=subprocess.check_output(["id", "-un"], text=True).strip(),
+            node=NODE,
+        )
+        (self.root / "slurm.conf").write_text(config, "utf-8")
+        (self.root / "gres.conf").write_text("Name=gpu File=/dev/null\n", "utf-8")
+        (self.root / "munge.key").write_bytes(secrets.token_bytes(1024))
+        (self.root / "munge.key").chmod(0o400)
+        # The plugin takes SLURM_CONF away from the srun of a job.
+        srun = self.root / "bin/srun"
+        real = shutil.which("srun")
+        srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.root}/slurm.conf exec {real} "$@"\n', "utf-8")
+        srun.chmod(0o755)
+        files = [f"--{name}-file={self.root}/munge.{name}" for name in ("key", "pid", "log", "seed")]
+        self.run("munged", *files, f"--socket={self.root}/munge.socket", "--force", "--foreground")
+        wait_until((self.root / "munge.socket").exists, 10, "munged listens")
+        self.start_controller()
+        self.run("slurmd", "-D")
+        wait_until(lambda: self.node_state() == "idle", 30, f"the node is idle, see {self.root}")
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Start a daemon that stays in the foreground of a session of its own."""
+        output = (self.root / f"{program}.out").open("ab")
+        path = shutil.which(program, path=_PATH)
+        assert path is not None
+        self.daemons[program] = subprocess.Popen(
+            [path, *arguments],
+            env=os.environ | self.environment,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+
+    def start_controller(self) -> None:
+        """Start slurmctld, which goes on from the state that it saved."""
+        self.run("slurmctld", "-D")
+
+    def end(self, program: str) -> None:
+        """Stop a daemon; the controller saves its state."""
+        daemon = self.daemons.pop(program)
+        daemon.terminate()
+        try:
+            daemon.wait(20)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait(10)
+
+    def stop(self) -> None:
+        """End all jobs and daemons."""
+        if "slurmctld" in self.daemons:
+            self.end_jobs()
+        for program in ("slurmd", "slurmctld", "munged"):
+            if program in self.daemons:
+                self.end(program)
+
+    def end_jobs(self) -> None:
+        """Make the node ready for others: no jobs, and not drained."""
+        # Not by scancel, after which a job has the time to save its state.
+        self.ask("scontrol", "update", f"NodeName={NODE}", "State=RESUME", ok=False)
+        for job in self.jobs():
+            self.ask("scancel", "--signal=KILL", "--full", job, ok=False)
+            self.ask("scancel", job, ok=False)
+        wait_until(lambda: not self.jobs(), 60, "all jobs have ended")
+
+    def ask(self, *command: str, ok: bool = True) -> str:
+        """What a command of Slurm answers."""
+        environment = os.environ | self.environment
+        answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        assert answer.returncode == 0 or not ok, answer.stderr
+        return answer.stdout.strip()
+
+    def node_state(self) -> str:
+        """State of the node."""
+        return self.ask("sinfo", "--noheader", "--format=%t", ok=False)
+
+    def jobs(self, states: str = "PENDING,RUNNING,COMPLETING") -> list[str]:
+        """Numbers of the jobs in these states."""
+        return self.ask("squeue", "--noheader", "--array", f"--states={states}", "--format=%i").split()
+
+
+_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+
+
+def missing_programs() -> list[str]:
+    """What of Slurm is not installed."""
+    return [program for program in PROGRAMS if shutil.which(program, path=_PATH) is None]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Snakemake, while it runs the jobs of a workflow on the cluster.
+
+    Attributes
+    ----------
+    checkout
+        Where it runs.
+    process
+        Its process, the first of a group.
+    """
+
+    checkout: Checkout
+    process: subprocess.Popen[bytes]
+
+    @property
+    def output(self) -> str:
+        """What it has written so far."""
+        return (self.checkout.root / "output.txt").read_text("utf-8", "replace")
+
+    def finish(self, seconds: float = 480, ok: bool = True) -> str:
+        """Wait for the end; returns what it wrote."""
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"still running after {seconds:.0f} s:\n{self.output}") from None
+        assert (code == 0) == ok, self.output
+        return self.output
+
+    def kill(self) -> None:
+        """Kill Snakemake, without a warning; jobs on the cluster go on."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(10)
+
+
+@contextmanager
+def submitted(checkout: Checkout, *arguments: str) -> Iterator[Submission]:
+    """Run Snakemake with the profile of a checkout, and see to its end.
+
+    The profile is as it is shipped, but for the seconds before jobs are looked after for the first time.
+    """
+    profile = ("--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "5")
+    with (checkout.root / "output.txt").open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *profile, *arguments],
+            cwd=checkout.root,
+            env=os.environ | {"PYTHONPATH": str(checkout.root / "src")},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    submission = Submission(checkout, process)
+    try:
+        yield submission
+    finally:
+        submission.kill()

@@ -1,0 +1,73 @@
+"""The figures of the generalisation reward show the formula of the papers."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from types import SimpleNamespace
+
+import jinja2
+import numpy as np
+import pytest
+
+from pausefl.figures.generalization import draw
+from pausefl.figures.style import save
+from pausefl.studies import generalization
+from pausefl.studies.settings import Generalization, load_studies, settings_of
+
+ROOT = Path(__file__).parents[3]
+STUDIES = load_studies(ROOT / "config" / "studies.yaml", ROOT / "config" / "scenarios").generalization
+SMALL = Generalization("Small", n_users=8, n_selected=2, betas=(1, 2.5), n_rounds=4)
+
+
+def test_values_by_hand() -> None:
+    table = generalization.run(SMALL)
+    assert table["participation"].tolist() == 2 * [0, 0.25, 0.5, 0.75, 1]
+    straight, curved = (table.loc[table["beta"] == beta, "reward"].to_numpy() for beta in SMALL.betas)
+    np.testing.assert_allclose(straight, [0.25, 0, -0.25, -0.5, -0.75])
+    np.testing.assert_allclose(curved, [0.25**2.5, 0, -(0.25**2.5), -(0.5**2.5), -(0.75**2.5)])
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_figure_has_a_line_an_exponent_that_crosses_zero_at_the_share(name: str) -> None:
+    study = STUDIES[name]
+    share = study.n_selected / study.n_users
+    figure = draw(generalization.run(study), share, study.title)
+    (axes,) = figure.axes
+    zero, mark, *lines = axes.lines
+    assert set(np.asarray(zero.get_ydata())) == {0}
+    assert set(np.asarray(mark.get_xdata())) == {share}
+    assert len(lines) == len(study.betas)
+    for line, beta in zip(lines, study.betas, strict=True):
+        x, y = (np.asarray(values, float) for values in line.get_data())
+        np.testing.assert_allclose(y, np.sign(share - x) * np.abs(share - x) ** beta, atol=1e-12)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [f"β = {beta:g}" for beta in study.betas]
+    assert axes.get_xlim() == (0, 1)
+    assert len({line.get_color() for line in lines}) == len(lines)
+
+
+def test_the_figure_is_saved_the_same_every_time(tmp_path: Path) -> None:
+    for stem in ("one", "two"):
+        save(draw(generalization.run(SMALL), 0.25, "Small"), tmp_path / stem, {})
+    for suffix in (".pdf", ".png"):
+        one, two = ((tmp_path / stem).with_suffix(suffix).read_bytes() for stem in ("one", "two"))
+        assert one == two
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_caption_is_whole(name: str) -> None:
+    core = pytest.importorskip("docutils.core")
+    study = STUDIES[name]
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    template = environment.from_string((ROOT / "workflow/report/generalization.rst").read_text("utf-8"))
+    params, complaints = SimpleNamespace(study=settings_of(study), title=study.title), io.StringIO()
+    document = core.publish_doctree(
+        template.render(snakemake=SimpleNamespace(params=params)),
+        settings_overrides={"warning_stream": complaints},
+    )
+    text = " ".join(document.astext().split())
+    assert complaints.getvalue() == ""
+    network = f"{study.n_selected} of {study.n_users} users"
+    for phrase in (study.title, network, ", ".join(map(str, study.betas)), "Fig. 1", "D71"):
+        assert phrase in text, phrase

@@ -1,0 +1,190 @@
+"""Figures and tables say at which scale their runs were made, and warn where they have to."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from pausefl import config
+from pausefl.figures import kinds, notes, style
+
+ROOT = Path(__file__).parents[3]
+VERSIONS = {"pause": "new p", "random": "new r", "fedavg": "new f"}
+
+
+def load(name: str) -> config.Scenario:
+    return config.load_scenario(name, ROOT / "config" / "scenarios")
+
+
+def run(selector: str, seed: int, code: str | None = None, diverged: int | None = None) -> Mapping[str, Any]:
+    return {
+        "selector": selector,
+        "seed": seed,
+        "code_hash": VERSIONS[selector] if code is None else code,
+        "diverged_round": diverged,
+    }
+
+
+def notes_on(*runs: Mapping[str, Any]) -> notes.Notes:
+    return notes.run_notes(runs, VERSIONS, style.LABELS)
+
+
+def test_what_was_reduced_is_told_in_words() -> None:
+    assert notes.scale_note(load("reduced_cifar10_small_iid_r1")) == (
+        "Reduced: 100 rounds (full scale: 300), at most 10 mini-batches (100), evaluation after every 5th"
+        " round (after every round)."
+    )
+    assert notes.scale_note(load("cifar10_small_iid_r1")) == ""
+    assert notes.scale_note(load("demo_small")).startswith("Demo: ")
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in config.scenario_names(ROOT / "config/scenarios") if "reduced" in n]
+)
+def test_every_shipped_reduction_has_words_of_its_own(name: str) -> None:
+    assert set(load(name).reduced) <= set(notes._REDUCED)
+
+
+def test_any_key_can_be_reduced() -> None:
+    scenario = load("demo_small")
+    other = {"reward.overlap_latency": None, "network.n_users": 500, "selection.temperature_divisor": 1.5}
+    reduced = dataclasses.replace(scenario, scale="reduced", reduced=other)
+    assert notes.scale_note(reduced) == (
+        "Reduced: reward overlap latency none (full scale: none), 12 users (500), selection temperature"
+        " divisor 30.0 (1.5)."
+    )
+    assert notes.scale_note(reduced, notes.SHARED) == "Reduced: 12 users (full scale: 500)."
+
+
+@pytest.mark.parametrize(("n", "word"), [(2, "2nd"), (3, "3rd"), (5, "5th"), (11, "11th"), (21, "21st")])
+def test_ordinals(n: int, word: str) -> None:
+    scenario = load("demo_small")
+    reduced = dataclasses.replace(scenario, scale="reduced", reduced={"training.evaluate_every": n})
+    assert f"after every {word} round)" in notes.scale_note(reduced)
+
+
+def test_there_is_nothing_to_say_of_good_runs() -> None:
+    assert notes_on(*[run(name, seed) for name in VERSIONS for seed in (0, 1)]).all() == []
+
+
+def test_one_seed_is_told() -> None:
+    assert notes_on(run("pause", 3), run("random", 3)).shown == ["One seed only (3)."]
+    assert notes_on(run("pause", 3), run("random", 4)).shown == ["One seed of each selector."]
+    assert notes_on(run("pause", 0), run("pause", 1), run("random", 0)).shown == ["One seed only: Random."]
+
+
+def test_divergence_is_told_of_each_run() -> None:
+    runs = [run("random", 1, diverged=7), run("pause", 0), run("pause", 1), run("random", 0, diverged=290)]
+    assert notes_on(*runs).shown == ["Diverged: Random (seed 0 in round 290; seed 1 in round 7)."]
+
+
+@pytest.mark.parametrize(
+    ("codes", "shown", "quiet"),
+    [
+        (("new p", "new p", "new r", "new r"), [], []),
+        (("old", "old", "older", "older"), [], ["Made by an earlier version of the code."]),
+        (
+            ("new p", "new p", "old", "old"),
+            ["Runs of different versions of the code: earlier: Random."],
+            [],
+        ),
+        (
+            ("new p", "old", "new r", "new r"),
+            ["Runs of different versions of the code: seeds of PAUSE differ (0 | 1)."],
+            [],
+        ),
+        (
+            ("old", "older", "old", "old"),
+            ["Runs of different versions of the code: seeds of PAUSE differ (0 | 1); earlier: Random."],
+            [],
+        ),
+    ],
+)
+def test_versions_of_the_code(codes: tuple[str, ...], shown: list[str], quiet: list[str]) -> None:
+    where = [("pause", 0), ("pause", 1), ("random", 0), ("random", 1)]
+    found = notes_on(*[run(*key, code) for key, code in zip(where, codes, strict=True)])
+    assert (found.shown, found.quiet) == (shown, quiet)
+
+
+def test_captions_read_what_is_there_when_they_are_rendered(tmp_path: Path) -> None:
+    sidecar = notes.SidecarNotes(tmp_path / "figure.json")
+    assert sidecar.read() == []
+    Path(sidecar).write_text(json.dumps({"notes": ["Mind this."]}), "utf-8")
+    assert sidecar.read() == ["Mind this."]
+
+
+def test_a_table_begins_with_its_notes() -> None:
+    assert notes.with_notes("| a |\n", ["", "Reduced: much.", "One seed only (0)."]) == (
+        "**Reduced: much.**\n\n**One seed only (0).**\n\n| a |\n"
+    )
+
+
+def rounds(n_seeds: int) -> pd.DataFrame:
+    frames = [
+        pd.DataFrame(
+            {
+                "scenario": "demo_small",
+                "selector": selector,
+                "seed": seed,
+                "round": range(1, 13),
+                "selection": [[0, 1, 2]] * 12,
+                "elapsed_s": np.arange(1.0, 13) * (1 + seed),
+                "accuracy": np.linspace(0.1, 0.9 - 0.2 * seed, 12),
+                "loss": np.linspace(2, 1, 12),
+                "leakage_max": 40 * (1 - np.exp(-0.04 * np.arange(1.0, 13))),
+            }
+        )
+        for selector in ("pause", "random")
+        for seed in range(n_seeds)
+    ]
+    return pd.concat(frames)
+
+
+def written(figure: Figure) -> str:
+    """What stands below everything else."""
+    return " ".join(" ".join(text.get_text() for text in figure.texts).split())
+
+
+@pytest.mark.parametrize("kind", kinds.KINDS)
+def test_every_figure_states_its_scale_and_its_notes(kind: str) -> None:
+    demo = load("demo_small")
+    said = "One seed only (0)."
+    assert notes.scale_note(demo) in written(kinds.draw(kind, rounds(1), demo))
+    reduced = dataclasses.replace(demo, scale="reduced", reduced={"training.n_rounds": 400})
+    text = written(kinds.draw(kind, rounds(1), reduced, [said]))
+    assert "Reduced: 200 rounds (full scale: 400)." in text
+    assert said in text
+    paper = dataclasses.replace(demo, scale="paper")
+    assert "Demo" not in written(kinds.draw(kind, rounds(1), paper))
+
+
+@pytest.mark.parametrize("kind", ["accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds"])
+def test_bands_are_of_two_seeds_or_more(kind: str) -> None:
+    bands = [len(kinds.draw(kind, rounds(n), load("demo_small")).axes[0].collections) for n in (1, 2)]
+    assert bands == [0, 2]
+
+
+def test_notes_lie_below_the_legend_and_take_nothing_from_the_axes() -> None:
+    demo = dataclasses.replace(load("demo_small"), scale="paper")
+    plain = kinds.draw("accuracy_vs_time", rounds(2), demo)
+    noted = kinds.draw("accuracy_vs_time", rounds(2), demo, ["A long sentence that has to be broken. " * 5])
+    heights = []
+    for figure in (plain, noted):
+        with style.theme():
+            figure.draw_without_rendering()
+        heights.append(figure.axes[0].get_window_extent().height / figure.dpi)
+        legend = figure.legends[0].get_window_extent()
+        assert legend.y1 < figure.axes[0].get_window_extent().y0
+        for text in figure.texts:
+            assert 0 < text.get_window_extent().y0 < text.get_window_extent().y1 <= legend.y0
+            assert text.get_window_extent().x1 <= figure.bbox.x1
+    assert heights[0] == pytest.approx(heights[1], abs=0.01)
+    assert not plain.texts

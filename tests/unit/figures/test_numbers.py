@@ -1,0 +1,187 @@
+"""The numbers of figures are those of the runs, worked out anew from their files with plain loops."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+from matplotlib.colors import same_color
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from pausefl.config import Experiment, Scenario
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.figures import kinds, style
+from pausefl.job import Job, run_job
+from pausefl.tables import across_seeds, collect, read_summaries, summarise
+
+SELECTORS, SEEDS, N_ROUNDS = ("pause", "random", "fedavg"), (0, 1), 23
+
+Points = list[tuple[float, float]]
+
+
+@pytest.fixture(scope="module", params=[1, 5], ids=["evaluated always", "every 5th round"])
+def runs(
+    request: pytest.FixtureRequest,
+    demo: Scenario,
+    digits: Dataset,
+    share_out: Callable[..., Partition],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Scenario, dict[Experiment, Path]]:
+    """Six short runs on the digits, and their scenario."""
+    threads = torch.get_num_threads()
+    training = dataclasses.replace(demo.training, n_rounds=N_ROUNDS, evaluate_every=request.param)
+    scenario = dataclasses.replace(demo, training=training)
+    folders = {}
+    for selector in SELECTORS:
+        for seed in SEEDS:
+            folder = tmp_path_factory.mktemp(f"{selector}-{seed}")
+            run_job(
+                Job(scenario, selector, seed, N_ROUNDS, device="cpu"),
+                digits,
+                share_out(scenario, seed),
+                folder,
+            )
+            folders[Experiment("demo_small", selector, seed)] = folder
+    torch.set_num_threads(threads)
+    return scenario, folders
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    return list(pq.read_table(folder / "rounds.parquet").to_pylist())
+
+
+def smooth(rows: list[dict[str, Any]], column: str) -> Points:
+    """Where a run was evaluated: its time, and the mean of the evaluations in rounds t - 9 to t."""
+    points = []
+    for row in rows:
+        if row[column] is not None:
+            t = row["round"]
+            window = [r[column] for r in rows if t - 9 <= r["round"] <= t and r[column] is not None]
+            points.append((row["elapsed_s"], sum(window) / len(window)))
+    return points
+
+
+def straight(points: Points, x: float) -> float:
+    """The value at x on straight lines between points."""
+    for (a, low), (b, high) in pairwise(points):
+        if a <= x <= b:
+            return low + (high - low) * (x - a) / (b - a)
+    raise AssertionError(x)
+
+
+def step(points: Points, x: float) -> float:
+    """The value of the last point at or before x."""
+    return [y for a, y in points if a <= x][-1]
+
+
+def over_seeds(seeds: list[Points], value: Callable[[Points, float], float]) -> list[tuple[float, ...]]:
+    """x, mean, least and largest at every x of any seed where all seeds are defined."""
+    start, end = max(points[0][0] for points in seeds), min(points[-1][0] for points in seeds)
+    knots = sorted({x for points in seeds for x, _ in points if start <= x <= end})
+    found = []
+    for x in knots:
+        values = [value(points, x) for points in seeds]
+        found.append((x, sum(values) / len(values), min(values), max(values)))
+    return found
+
+
+def line_of(figure: Figure, selector: str) -> Line2D:
+    (line,) = [
+        line
+        for line in figure.axes[0].lines
+        if same_color(line.get_color(), style.style_of(selector).color) and line.get_linestyle() != "None"
+    ]
+    return line
+
+
+def compare(figure: Figure, selector: str, wanted: list[tuple[float, ...]], index: int) -> None:
+    """Line and band of a selector; ``index`` is that of its band."""
+    drawn = np.column_stack(line_of(figure, selector).get_data())
+    # The axis may end before a curve does, after its first knot beyond.
+    assert len(drawn) == len(wanted) or drawn[-1, 0] >= figure.axes[0].get_xlim()[1]
+    np.testing.assert_allclose(drawn, np.array(wanted)[: len(drawn), :2], rtol=1e-9)
+    heights = np.asarray(figure.axes[0].collections[index].get_paths()[0].vertices)[:, 1]
+    shown = np.array(wanted)[: len(drawn)]
+    assert heights.min() == pytest.approx(shown[:, 2].min(), rel=1e-9, abs=1e-12)
+    assert heights.max() == pytest.approx(shown[:, 3].max(), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "scale"), [("accuracy_vs_time", "accuracy", 100), ("loss_vs_time", "loss", 1)]
+)
+def test_curves_over_time(
+    kind: str, column: str, scale: float, runs: tuple[Scenario, dict[Experiment, Path]]
+) -> None:
+    scenario, folders = runs
+    figure = kinds.draw(kind, collect(folders), scenario)
+    for i, selector in enumerate(SELECTORS):
+        seeds = [
+            [(x, scale * y) for x, y in smooth(rows_of(folder), column)]
+            for run, folder in folders.items()
+            if run.selector == selector
+        ]
+        compare(figure, selector, over_seeds(seeds, straight), i)
+
+
+@pytest.mark.parametrize(("kind", "x"), [("leakage_vs_time", "elapsed_s"), ("leakage_vs_rounds", "round")])
+def test_leakage(kind: str, x: str, runs: tuple[Scenario, dict[Experiment, Path]]) -> None:
+    scenario, folders = runs
+    assert scenario.privacy is not None
+    assert scenario.privacy.decay is not None
+    figure = kinds.draw(kind, collect(folders), scenario)
+    for i, selector in enumerate(SELECTORS):
+        seeds = []
+        for run, folder in folders.items():
+            if run.selector == selector:
+                counts = [0] * scenario.network.n_users
+                points = [(0.0, 0.0)]
+                for row in rows_of(folder):
+                    for user in set(row["selection"]):
+                        counts[user] += 1
+                    spent = scenario.privacy.epsilon_total * (
+                        1 - math.exp(-scenario.privacy.decay * max(counts))
+                    )
+                    points.append((row[x], spent))
+                seeds.append(points)
+        compare(figure, selector, over_seeds(seeds, step), i)
+
+
+def test_target_its_dots_and_the_table(runs: tuple[Scenario, dict[Experiment, Path]]) -> None:
+    scenario, folders = runs
+    curves = {run: smooth(rows_of(folder), "accuracy") for run, folder in folders.items()}
+    finals = {s: [curves[run][-1][1] for run in curves if run.selector == s] for s in SELECTORS}
+    target = 0.9 * max(sum(values) / len(values) for values in finals.values())
+    figure = kinds.draw("accuracy_vs_time", collect(folders), scenario)
+    (legend,) = figure.legends
+    assert legend.get_texts()[-1].get_text() == f"Target {100 * target:.1f} %"
+    dots = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]
+    table = across_seeds(summarise(collect(folders), read_summaries(folders))).set_index("selector")
+    reached = {}
+    for selector in SELECTORS:
+        times = [
+            next((x for x, y in points if y >= target), math.nan)
+            for run, points in curves.items()
+            if run.selector == selector
+        ]
+        mean = sum(times) / len(times)
+        assert table.loc[selector, "seconds_to_target_mean"] == pytest.approx(mean, nan_ok=True)
+        assert table.loc[selector, "final_accuracy_mean"] == pytest.approx(sum(finals[selector]) / len(SEEDS))
+        if not math.isnan(mean):
+            reached[selector] = mean
+    assert reached
+    assert len(dots) == len(reached)
+    for dot, (selector, mean) in zip(dots, reached.items(), strict=True):
+        assert same_color(dot.get_color(), style.style_of(selector).color)
+        assert [float(np.asarray(values)[0]) for values in dot.get_data()] == pytest.approx(
+            [mean, 100 * target]
+        )

@@ -1,0 +1,264 @@
+"""What the report shows, in which order, and that nothing it is given is taken for HTML."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pausefl.config import Experiment, Scenario, load_scenario
+from pausefl.figures.captions import CURVES, caption_facts
+from pausefl.report.contents import SHOWN, Contents
+from pausefl.report.facts import costs, duration, gaps, interval, number, reductions, settings_text, tally
+from pausefl.report.page import render
+from pausefl.report.sources import ScenarioPart, Sources, StudyPart
+
+ROOT = Path(__file__).parents[3]
+HOSTILE = '<img src=x onerror=alert("1")> & `b` *c*'
+
+#: Writes the results of a scenario.
+Write = Callable[..., ScenarioPart]
+
+
+def picture(path: Path) -> str:
+    """A file that is not the same as that of any other path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(bytes(16) + struct.pack(">II", 2, 1) + str(path).encode())
+    return str(path)
+
+
+def as_json(path: Path, document: dict[str, Any]) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document), "utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def write(tmp_path: Path, demo: Scenario) -> Write:
+    """Write the results of a scenario that is the demo but for its name, title, scale and figures."""
+
+    def scenario_part(
+        name: str,
+        figures: dict[str, str],
+        title: str = "A title",
+        notes: tuple[str, ...] = (),
+        base: Scenario = demo,
+        **changes: Any,
+    ) -> ScenarioPart:
+        scenario = dataclasses.replace(base, name=name, title=title, figures=figures, **changes)
+        captions = {
+            kind: caption_facts(scenario, [0, 1], "some digits", kind)
+            for kind in ("summary", "privacy", "partition", *figures.values())
+        }
+        paths = {}
+        for kind in figures.values():
+            stem = tmp_path / "figures" / name / kind
+            paths[kind] = picture(stem.with_suffix(".png"))
+            as_json(stem.with_suffix(".json"), {"kind": kind, "caption": captions[kind], "notes": notes})
+        runs = {}
+        for seed in (0, 1):
+            folder = tmp_path / "anywhere" / name / f"seed-{seed}"
+            summary = {
+                "timings_s": {"total": 1800.0},
+                "n_threads": 2,
+                "peak_memory_bytes": (seed + 1) * 10**8,
+                "device": "cpu",
+                "versions": {"python": "3.12", "torch": HOSTILE},
+                "hardware": {"processor": "Abacus", "cores": 2, "system": "Linux"},
+                "code_hash": f"hash{seed}",
+                "dataset_origin": "some digits",
+            }
+            as_json(folder / "summary.json", summary)
+            runs[Experiment(name, "pause", seed)] = str(folder)
+        table = tmp_path / "tables" / f"{name}.md"
+        table.parent.mkdir(exist_ok=True)
+        table.write_text("| Selector | x |\n| :-- | --: |\n| PAUSE | **1** |\n\nSee D8.\n", "utf-8")
+        return ScenarioPart(scenario.as_dict(), runs, paths, {"summary": str(table)}, captions, None)
+
+    return scenario_part
+
+
+def sources(**changes: Any) -> Sources:
+    defaults: dict[str, Any] = {"name": "all", "scenarios": {}, "studies": {}, "claims": {}}
+    folders = {"captions": str(ROOT / "workflow/report"), "ledger": str(ROOT / "docs/deviations.md")}
+    return Sources(**defaults | folders | changes)
+
+
+def claims(tmp_path: Path, scale: str, **test: Any) -> str:
+    tests = [
+        {
+            "kind": "ordering",
+            "where": "there",
+            "question": "who",
+            "wanted": "ratio < 1",
+            "outcome": "holds",
+            "gap": 0.5,
+            "low": 0.4,
+            "high": 0.6,
+            "unit": "ratio",
+            "n_seeds": 2,
+            "n_missing": 0,
+            "note": "",
+            "scale": scale,
+            **test,
+        }
+    ]
+    claim = {"id": "C1", "sentence": "It works.", "place": "Fig. 1", "verdict": "partly", "seeds": "2"}
+    return as_json(
+        tmp_path / f"claims-{scale}.json",
+        {"scale": scale, "missing": [], "claims": [{**claim, "tests": tests}]},
+    )
+
+
+def test_figures_are_by_paper_and_number_and_the_papers_scale_comes_first(write: Write) -> None:
+    accuracy, leakage = "accuracy_vs_time", "leakage_vs_time"
+    parts = {
+        "small": write("small", {"demo_small_accuracy": accuracy}, scale="demo"),
+        "reduced_nine": write(
+            "reduced_nine",
+            {"reduced_pause_v2_fig9": accuracy, "reduced_pause_v2_fig3": leakage},
+            scale="reduced",
+            reduced={"training.n_rounds": 300},
+        ),
+        "nine": write("nine", {"pause_v2_fig9": accuracy, "pause_v2_fig10": leakage}, scale="paper"),
+        "six": write("six", {"bsfl_fig6_loss": "loss_vs_time"}, scale="paper"),
+        "mine": write("mine", {"mine_accuracy": accuracy}, scale="paper"),
+        "theirs": write("theirs", {"authors_mnist": accuracy}, scale="paper"),
+    }
+    sections = {section.key: section for section in Contents(sources(scenarios=parts)).sections}
+    assert list(sections) == ["pause_v2", "pause_v1", "bsfl", "authors", "own", "demo"]
+    groups = sections["pause_v2"].groups
+    assert [group.heading for group in groups] == ["Fig. 3", "Fig. 9", "Fig. 10"]
+    assert [entry.owner for entry in groups[1].entries] == ["nine", "reduced_nine"]
+    assert sections["pause_v2"].not_run == "Figs. 1, 2, 4 to 8 and 11 to 15, Table I, Theorem 3"
+    assert sections["pause_v2"].reduced_only == "Fig. 3"
+    assert sections["pause_v1"].not_run == "Figs. 1 to 9"
+    assert sections["pause_v1"].groups == []
+
+
+def test_every_picture_is_there_once_and_linked_from_where_it_is_again(write: Write) -> None:
+    part = write(
+        "nine", {"pause_v1_fig2": "accuracy_vs_time", "pause_v2_fig2": "accuracy_vs_time"}, scale="paper"
+    )
+    page = render(sources(scenarios={"nine": part}))
+    encoded = base64.b64encode(Path(part.figures["accuracy_vs_time"]).read_bytes()).decode()
+    assert page.count(encoded) == 1
+    assert 'The same picture as <a href="#figure-pause_v2_fig2">PAUSE v2, Fig. 2</a>' in page
+    assert page.index(encoded) < page.index('href="#figure-pause_v2_fig2"') < page.index("<h2>Configuration")
+    assert page.count('id="table-nine-summary"') == 1
+
+
+def test_kinds_that_no_paper_has_are_shown_too(write: Write) -> None:
+    part = write("nine", {"pause_v2_fig9": "accuracy_vs_time", "unnamed": "loss_vs_time"}, scale="paper")
+    part = dataclasses.replace(
+        part, settings={**part.settings, "figures": {"pause_v2_fig9": "accuracy_vs_time"}}
+    )
+    sections = {section.key: section for section in Contents(sources(scenarios={"nine": part})).sections}
+    (entry,) = sections["beyond"].groups[0].entries
+    assert (entry.id, entry.shows) == ("figure-nine-loss_vs_time", "test loss against simulated time")
+
+
+def test_nothing_of_the_configuration_or_the_runs_is_html(write: Write, tmp_path: Path) -> None:
+    part = write("mine", {"mine_accuracy": "accuracy_vs_time"}, title=HOSTILE, notes=(HOSTILE,))
+    path = claims(tmp_path, "demo", question=HOSTILE, note=HOSTILE, where=HOSTILE, wanted=HOSTILE)
+    page = render(sources(name=HOSTILE, scenarios={"mine": part}, claims={"demo": path}))
+    assert "onerror" in page
+    assert not re.search(r"<[^>&]*onerror", page)
+    assert page.count("<img ") == 1
+
+
+def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write, tmp_path: Path) -> None:
+    part = write("there", {"pause_v2_fig8": "accuracy_vs_time"}, scale="paper")
+    paths = {
+        "paper": claims(tmp_path, "paper"),
+        "demo": claims(tmp_path, "demo", where="elsewhere", gap=None),
+    }
+    page = render(sources(scenarios={"there": part}, claims=paths))
+    heads = ['id="claims-paper"', 'id="claims-demo"', 'id="figures"', 'id="configuration"', 'id="deviations"']
+    positions = [page.index(head) for head in [*heads, 'id="cost"', 'id="environment"']]
+    assert positions == sorted(positions)
+    assert '<a href="#figure-pause_v2_fig8">there</a>' in page
+    assert "<td>elsewhere</td>" in page
+    assert "0.5 [0.4, 0.6] ratio" in page
+
+
+def test_warnings_are_shown_with_links_into_the_ledger(write: Write) -> None:
+    part = write(
+        "mine", {"mine_accuracy": "accuracy_vs_time"}, notes=("One seed: no band (D45).", "Old & new")
+    )
+    page = render(sources(scenarios={"mine": part}))
+    assert '<p class="note">One seed: no band (<a href="#D45">D45</a>).</p>' in page
+    assert '<p class="note">Old &amp; new</p>' in page
+    assert 'See <a href="#D8">D8</a>.' in page
+
+
+def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
+    figure = picture(tmp_path / "s.png")
+    facts = {"n_users": 8, "n_selected": 4, "n_instances": 10}
+    as_json(tmp_path / "s.json", {"study": facts, "code_hash": "x"})
+    (tmp_path / "s.md").write_text("| a |\n| - |\n| b |\n", "utf-8")
+    study = StudyPart("graphs", "A *study*", figure, str(tmp_path / "s.md"))
+    page = render(sources(studies={"bsfl_fig3": study, "own_graphs": study}))
+    assert "All selections of 4 of 8 users" in page
+    assert "A *study*: the graphs that annealing walks on." in page
+    assert page.index('id="bsfl-fig3"') < page.index('id="beyond-own_graphs"')
+    assert "No job was run for this report." in page
+
+
+def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
+    figure = picture(tmp_path / "s.png")
+    as_json(tmp_path / "s.json", {"study": {"n_users": 8, "n_selected": 4, "n_instances": 10}})
+    contents = Contents(sources(studies={"pause_v2_fig1": StudyPart("graphs", "A", figure, None)}))
+    (first,), (second,) = (section.groups for section in contents.sections if section.groups)
+    assert [first.heading, second.heading] == ["Fig. 1", "Fig. 1"]
+    assert second.entries[0].same_as is first.entries[0]
+    assert (first.entries[0].id, first.entries[0].where) == ("figure-pause_v2_fig1", "PAUSE v2, Fig. 1")
+
+
+def test_every_kind_of_curve_has_words() -> None:
+    assert set(SHOWN) == set(CURVES)
+
+
+def test_the_same_results_give_the_same_page(write: Write) -> None:
+    made = sources(scenarios={"mine": write("mine", {"mine_accuracy": "accuracy_vs_time"})})
+    assert render(made) == render(made)
+
+
+def test_costs_are_of_cores_and_the_largest_memory(write: Write) -> None:
+    part = write("mine", {"mine_accuracy": "accuracy_vs_time"})
+    contents = Contents(sources(scenarios={"mine": part}))
+    everything, row = costs(part, contents.summaries)
+    assert everything == dataclasses.replace(row, selector="all")
+    assert (row.selector, row.n_jobs, row.wall_hours, row.core_hours) == ("PAUSE", 2, 1.0, 2.0)
+    assert (row.peak_bytes, row.devices) == (2 * 10**8, "CPU, 2 threads")
+
+
+def test_what_a_reduced_scenario_has_less_of() -> None:
+    scenario = load_scenario("reduced_cifar10_small_iid_r1", ROOT / "config/scenarios")
+    lines = reductions(scenario.as_dict())
+    assert "training.n_rounds: 100 instead of 300" in lines
+    assert "n_rounds: 100" in settings_text(scenario.as_dict())
+
+
+def test_numbers_of_claims_in_words() -> None:
+    assert [number(value) for value in (None, float("nan"), -0.00325, 12345.6, 0.9996)] == [
+        *("–", "–", "−0.00325", "12,346"),
+        "1",
+    ]
+    tests = [
+        {"gap": 0.9996, "low": None, "high": None, "unit": "share"},
+        {"gap": 2.0, "low": 1.5, "high": 2.5, "unit": "ratio"},
+        {"gap": 3.0, "low": -1.0, "high": 7.0, "unit": "ratio"},
+        {"gap": None, "low": None, "high": None, "unit": "ratio"},
+    ]
+    assert gaps(tests) == ["0.9996 [no interval] share", "2 to 3 [−1, 7] ratio"]
+    assert [interval(test) for test in tests[1:3]] == ["1.5 to 2.5", "−1 to 7"]
+    assert [duration(hours) for hours in (0.001, 0.1, 3)] == ["3.6 s", "6.0 min", "3.0 h"]
+    assert tally(["fails", "holds", "holds", "not run"]) == "2 hold, 1 fail, 1 not run"

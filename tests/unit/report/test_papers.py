@@ -1,0 +1,94 @@
+"""Names of figures and studies to their places in the papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pausefl.config import load_scenario, scenario_names
+from pausefl.report.papers import CONTENTS, SECTIONS, SHARED, Place, home_of, label, labels, place_of
+
+SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("pause_v2_fig8", Place("pause_v2", "fig8")),
+        ("pause_v1_fig8", Place("pause_v1", "fig8")),
+        ("reduced_pause_v2_fig12", Place("pause_v2", "fig12")),
+        ("bsfl_fig6_loss", Place("bsfl", "fig6")),
+        ("reduced_bsfl_fig10_accuracy", Place("bsfl", "fig10")),
+        ("bsfl_fig5_regret", Place("bsfl", "fig5")),
+        ("bsfl_fig7a", Place("bsfl", "fig7")),
+        ("pause_v2_table1", Place("pause_v2", "table1")),
+        ("pause_v2_theorem3_small", Place("pause_v2", "theorem3")),
+        ("demo_small_accuracy", None),
+        ("authors_mnist_small_leakage", None),
+        ("privacy_audit", None),
+        ("pause_v3_fig1", None),
+    ],
+)
+def test_a_name_says_where_the_papers_have_it(name: str, place: Place | None) -> None:
+    assert place_of(name) == place
+
+
+def test_places_are_in_the_order_of_the_papers() -> None:
+    names = ("bsfl_fig2", "pause_v1_fig2", "pause_v2_table1", "pause_v2_fig10", "pause_v2_fig9")
+    places = sorted((place for place in map(place_of, names) if place), key=lambda place: place.order)
+    assert [f"{place.paper}_{place.part}" for place in places] == [*reversed(names[2:]), *reversed(names[:2])]
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ([], ""),
+        (["fig8"], "Fig. 8"),
+        (["fig1", "fig2"], "Figs. 1 and 2"),
+        (["fig3", "fig1", "fig2", "fig2"], "Figs. 1 to 3"),
+        (["fig1", "fig2", "fig3", "fig5", "fig7", "fig8"], "Figs. 1 to 3, 5, 7 and 8"),
+        (["table1", "fig4", "theorem3"], "Fig. 4, Table I, Theorem 3"),
+    ],
+)
+def test_several_parts_in_few_words(parts: list[str], words: str) -> None:
+    assert labels(parts) == words
+
+
+def test_labels_are_those_of_the_papers() -> None:
+    assert [label(part) for part in ("fig10", "table1", "theorem3")] == ["Fig. 10", "Table I", "Theorem 3"]
+
+
+@pytest.mark.parametrize(
+    ("scale", "names", "home"),
+    [
+        ("demo", ["demo_small_accuracy"], "demo"),
+        ("paper", ["authors_mnist_small_accuracy"], "authors"),
+        ("paper", ["pause_v2_fig8", "privacy_mnist_large_iid_r1_spending"], "beyond"),
+        ("reduced", ["reduced_bsfl_fig6_loss"], "beyond"),
+        ("paper", ["group_cifar10_small_iid_r1_accuracy"], "beyond"),
+        ("paper", ["pets_accuracy"], "own"),
+        ("paper", [], "own"),
+    ],
+)
+def test_figures_of_no_paper_have_a_section(scale: str, names: list[str], home: str) -> None:
+    assert home_of(scale, names) == home
+
+
+def test_every_figure_of_the_papers_has_its_place_in_the_shipped_configuration() -> None:
+    """All that is not drawn from runs, or shared, is a study."""
+    named = {
+        name for scenario in scenario_names(SCENARIOS) for name in load_scenario(scenario, SCENARIOS).figures
+    }
+    found = {place_of(name) for name in named}
+    missing = {
+        f"{paper}_{part}"
+        for paper, parts in CONTENTS.items()
+        for part in parts
+        if Place(paper, part) not in found and (paper, part) not in SHARED
+    }
+    assert missing == {
+        *("pause_v2_fig1", "pause_v2_table1", "pause_v2_theorem3"),
+        *("bsfl_fig2", "bsfl_fig3", "bsfl_fig4"),
+    }
+    assert not {place.paper for place in found if place} - set(SECTIONS)

@@ -1,0 +1,115 @@
+"""Markdown and captions as HTML that shows what it is given and obeys none of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from markupsafe import Markup
+
+from pausefl.errors import PauseflError
+from pausefl.report.text import caption, link_deviations, literal, markdown, titled
+from pausefl.studies.settings import load_studies, settings_of
+
+ROOT = Path(__file__).parents[3]
+HOSTILE = '<script>alert("x")</script>'
+
+
+def test_html_in_markdown_is_shown() -> None:
+    html = markdown(f"A {HOSTILE} b\n\n| x |\n| - |\n| {HOSTILE} |\n")
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;") == 2
+
+
+def test_a_table_scrolls_by_itself_and_its_ids_are_anchors() -> None:
+    html = markdown("| id | what |\n| - | - |\n| D1 | see D2 |\n| D20x | no |\n")
+    assert html.count('<div class="wide" tabindex="0"><table>') == html.count("</table>\n</div>") == 1
+    assert re.findall(r'id="(\w+)"', html) == ["D1"]
+
+
+def test_headings_go_below_those_of_the_page() -> None:
+    assert "<h3>a</h3>" in (html := markdown("# a\n\n## b\n\n###### c\n", 3))
+    assert "<h4>b</h4>" in html
+    assert "<h6>c</h6>" in html
+
+
+def test_links_to_other_files_are_words_and_others_stay() -> None:
+    html = markdown(
+        "[a *b*](privacy.md), [c](https://arxiv.org/abs/1), [d](#D1), ![e](https://x.invalid/y.png)"
+    )
+    assert "privacy.md" not in html
+    assert "a <em>b</em>," in html
+    assert '<a href="https://arxiv.org/abs/1">c</a>' in html
+    assert '<a href="#D1">d</a>' in html
+    assert "<img" not in html
+
+
+def test_ids_of_the_ledger_are_links_and_no_others() -> None:
+    html = link_deviations(Markup('D1, D22, <a href="#D1">D1</a> <b title="D1">xD1</b>'), {"D1", "D2"})
+    assert html == '<a href="#D1">D1</a>, D22, <a href="#D1">D1</a> <b title="D1">xD1</b>'
+    assert link_deviations(f"{HOSTILE} D1", {"D1"}).startswith("&lt;script&gt;")
+
+
+def test_a_caption_is_what_the_template_says(tmp_path: Path) -> None:
+    template = tmp_path / "t.rst"
+    template.write_text("**{{ snakemake.params.title }}:** ε ``x``\n\n- D1: a\n", "utf-8")
+    html = caption(template, {"params": {"title": literal(f"{HOSTILE} a*b* c_ `d` |e|")}})
+    assert "&lt;script&gt;" in html
+    assert "a*b* c_ `d` |e|" in html
+    assert "<li>" in html
+    assert "href" not in html
+
+
+def test_a_fact_that_is_not_there_is_an_error_and_not_a_blank(tmp_path: Path) -> None:
+    template = tmp_path / "t.rst"
+    template.write_text("{{ snakemake.params.nothing }}", "utf-8")
+    with pytest.raises(PauseflError, match=r"t\.rst.*nothing"):
+        caption(template, {"params": {}})
+
+
+def test_a_caption_reads_no_file_and_has_no_html_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret", "utf-8")
+    template = tmp_path / "t.rst"
+    template.write_text(
+        f".. include:: {tmp_path}/secret.txt\n\n.. raw:: html\n\n   <script>x</script>\n", "utf-8"
+    )
+    html = caption(template, {})
+    assert "secret" not in html
+    assert "<script" not in html
+
+
+def test_the_introduction_has_a_title() -> None:
+    title, body = titled(ROOT / "workflow/report/workflow.rst")
+    assert title == "Privacy-aware user selection for federated learning"
+    assert "PAUSE" in body
+    assert title not in body
+
+
+def test_every_deviation_that_is_cited_is_in_the_ledger() -> None:
+    ledger = (ROOT / "docs/deviations.md").read_text("utf-8")
+    places = [*(ROOT / "workflow/report").glob("*.rst"), ROOT / "src/pausefl/figures/captions.py"]
+    for path in places:
+        for name in re.findall(r"\bD\d+\b", path.read_text("utf-8")):
+            assert f"| {name} |" in ledger, f"{path.name}: {name}"
+
+
+@pytest.mark.parametrize("kind", ["races", "graphs", "costs", "audit", "generalization"])
+def test_captions_of_studies_have_all_their_facts(kind: str) -> None:
+    """The workflow puts together the facts of regret and gap: its test has their captions."""
+    studies = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios")
+    for study in getattr(studies, kind).values():
+        facts = settings_of(study) | {"title": study.title}
+        html = caption(
+            ROOT / f"workflow/report/{kind}.rst", {"params": {"study": facts, "title": study.title}}
+        )
+        assert study.title in html
+        assert "problematic" not in html
+
+
+def test_the_ledger_has_every_deviation_once() -> None:
+    ledger = (ROOT / "docs/deviations.md").read_text("utf-8")
+    ids = re.findall(r'<td[^>]* id="(D\d+)"|<td id="(D\d+)"', markdown(ledger))
+    found = [first or second for first, second in ids]
+    assert len(found) == len(set(found)) > 60
+    assert set(found) == {f"D{n}" for n in range(1, len(found) + 1)}

@@ -1,0 +1,105 @@
+"""A page as a browser without a screen sees it: pictures, links, what is fetched, how wide it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+#: Runs in the page once all is loaded, opens what can be opened, and leaves what it found in the document.
+_PROBE = """
+<script>
+addEventListener('load', () => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  all('details').forEach((details) => { details.open = true; });
+  const local = (address) => address.startsWith('data:') || address.startsWith('#');
+  const named = all('[src], link[href], object[data], [poster], [srcset]').map((element) =>
+    ['src', 'href', 'data', 'poster', 'srcset'].map((key) => element.getAttribute(key)).find(Boolean));
+  const found = {
+    broken: all('img').filter((image) => !image.naturalWidth).map((image) => image.alt),
+    unnamed: all('img').filter((image) => !image.alt.trim()).length,
+    images: all('img').length,
+    dead: all('a[href^="#"]').map((link) => link.getAttribute('href').slice(1))
+      .filter((id) => !document.getElementById(id)),
+    repeated: all('[id]').map((element) => element.id).filter((id, i, ids) => ids.indexOf(id) !== i),
+    fetched: [...named, ...performance.getEntriesByType('resource').map((entry) => entry.name)]
+      .filter((address) => !local(address)),
+    inner: innerWidth,
+    width: document.documentElement.scrollWidth,
+    sections: all('main > section').map((section) => section.id),
+    text: document.body.innerText,
+  };
+  document.body.innerHTML = '<pre id="found">' + encodeURIComponent(JSON.stringify(found)) + '</pre>';
+});
+</script>
+"""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a browser made of a page.
+
+    Attributes
+    ----------
+    broken, unnamed, images
+        Descriptions of pictures that do not show, how many have none, and how many there are.
+    dead, repeated
+        In-page links that lead nowhere, and ids that are not unique.
+    fetched
+        What is not part of the file.
+    inner, width
+        Of the window and of the document, in pixels.
+    sections
+        Ids of the main sections, in order.
+    text
+        All of it, with everything opened.
+    """
+
+    broken: list[str]
+    unnamed: int
+    images: int
+    dead: list[str]
+    repeated: list[str]
+    fetched: list[str]
+    inner: int
+    width: int
+    sections: list[str]
+    text: str
+
+    def problems(self) -> list[str]:
+        """Everything that a reader would stumble over."""
+        found = [f"broken picture: {alt}" for alt in self.broken]
+        found += [f"{self.unnamed} pictures without a description"] if self.unnamed else []
+        found += [f"dead link: #{target}" for target in self.dead]
+        found += [f"id is there twice: {name}" for name in self.repeated]
+        found += [f"fetched: {address}" for address in self.fetched]
+        found += [f"{self.width} px wide in a window of {self.inner}"] if self.width > self.inner else []
+        return found
+
+
+def browser() -> str:
+    """The command of a Chromium; skips the test where there is none."""
+    names: Sequence[str] = ("chromium", "chromium-browser", "google-chrome")
+    found = next((path for path in map(shutil.which, names) if path), None)
+    if found is None:
+        pytest.skip(f"no browser: install one of {', '.join(names)}")
+    return found
+
+
+def see(page: str, width: int, folder: Path) -> Seen:
+    """Open a page in a window of this width; ``folder`` is for files of the browser."""
+    file = folder / "page.html"
+    file.write_text(page + _PROBE, "utf-8")
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+    own = (f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900", "--dump-dom", file.as_uri())
+    done = subprocess.run([browser(), *options, *own], capture_output=True, text=True, timeout=240)
+    match = re.search(r'<pre id="found">([^<]+)</pre>', done.stdout)
+    assert match is not None, done.stderr
+    return Seen(**json.loads(unquote(match[1])))

@@ -1,0 +1,221 @@
+"""DVC stores and compares what the workflow makes, and never deletes any of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from workspace import ROOT, make_checkout
+
+from pausefl.data import sources
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A Git repository with the tiny configuration, and this interpreter as its ``.venv``."""
+
+    root: Path
+
+    def run(self, *command: str, ok: bool = True) -> str:
+        """Run a command and return what it printed; fail unless it succeeds or fails as expected."""
+        private = self.root.parent / "dvc"
+        environment = os.environ | {
+            "CORES": "2",
+            "DVC_NO_ANALYTICS": "1",
+            "DVC_GLOBAL_CONFIG_DIR": str(private),
+            "DVC_SITE_CACHE_DIR": str(private),
+            "DVC_SYSTEM_CONFIG_DIR": str(private),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "PYTHONPATH": str(self.root / "src"),
+        }
+        # Of a `make test` that runs this.
+        environment = {k: v for k, v in environment.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
+        done = subprocess.run(
+            command,
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+        assert (done.returncode == 0) == ok, done.stdout
+        return done.stdout
+
+    def dvc(self, *arguments: str) -> str:
+        """Run DVC."""
+        return self.run(".venv/bin/dvc", *arguments)
+
+    def shown(self, *arguments: str) -> Any:
+        """What a command of DVC shows, as data."""
+        output = self.dvc(*arguments, "--json")
+        return json.loads(output[output.index("{") :])
+
+    def commit(self) -> None:
+        """Commit everything that Git does not ignore."""
+        self.run("git", "add", "--all")
+        self.run("git", "-c", "user.name=test", "-c", "user.email=test", "commit", "--quiet", "-m", "test")
+
+    def link_interpreter(self) -> None:
+        """Make ``.venv`` what the Makefile takes for a finished installation."""
+        (self.root / ".venv").mkdir()
+        for path in Path(sys.prefix).iterdir():
+            if path.name != "installed":
+                (self.root / ".venv" / path.name).symlink_to(path)
+        (self.root / ".venv/installed").touch()
+
+    def summaries(self) -> dict[str, int]:
+        """When each run ended."""
+        runs = self.root / "results/runs/tiny"
+        return {str(p.relative_to(runs)): p.stat().st_mtime_ns for p in runs.rglob("summary.json")}
+
+
+def write_seeds(root: Path, *seeds: int) -> None:
+    """An experiment table with one selector."""
+    path = root / "config/config.yaml"
+    config = yaml.safe_load(path.read_text("utf-8"))
+    config["experiments"] = [{"scenario": "tiny", "selectors": ["random"], "seeds": list(seeds)}]
+    path.write_text(yaml.safe_dump(config), "utf-8")
+
+
+def make_repository(root: Path) -> Repository:
+    """A repository in which nothing has run; few figures, as there are no budgets to draw."""
+    root.mkdir()
+    checkout = make_checkout(root)
+    checkout.write_scenario()
+    path = root / "config/scenarios/tiny.yaml"
+    scenario = yaml.safe_load(path.read_text("utf-8")) | {"privacy": None}
+    path.write_text(yaml.safe_dump(scenario), "utf-8")
+    checkout.write_config()
+    write_seeds(root, 0)
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", "dvc.yaml", ".dvcignore", ".gitignore"):
+        shutil.copy2(ROOT / name, root)
+    shutil.copytree(ROOT / ".dvc", root / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp", "*.local"))
+    repository = Repository(root)
+    repository.run("git", "init", "--quiet")
+    repository.commit()
+    repository.link_interpreter()
+    return repository
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A repository with results made by Snakemake, recorded, committed and pushed; not to be changed."""
+    repository = make_repository(tmp_path_factory.mktemp("dvc") / "first")
+    repository.run(".venv/bin/snakemake", "--cores", "2")
+    repository.run("make", "record")
+    repository.commit()
+    repository.dvc("remote", "add", "--local", "--default", "storage", "../storage")
+    repository.dvc("push", "reproduce")
+    return repository
+
+
+def test_nothing_is_recorded_while_something_is_pending(tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "fresh")
+    output = repository.run("make", "record", ok=False)
+    assert "Not recorded: the dry run above shows what is left to make" in output
+    assert re.search(r"^job +1$", output, re.MULTILINE)
+    (repository.root / "config/config.yaml").write_text("experiments: 1\n", "utf-8")
+    assert "Not recorded" in repository.run("make", "record", ok=False)
+    assert not (repository.root / "dvc.lock").exists()
+
+
+def test_what_was_recorded_can_be_shown(recorded: Repository) -> None:
+    assert "up to date" in recorded.dvc("status", "reproduce")
+    metrics = recorded.shown("metrics", "show")[""]["data"]
+    assert list(metrics) == ["results/metrics/tiny/random.json"]
+    assert 0 < metrics["results/metrics/tiny/random.json"]["data"]["final_accuracy"] < 1
+    plots = recorded.shown("plots", "show")["data"]
+    assert list(plots) == ["results/plots/tiny.csv"]
+    drawn = plots["results/plots/tiny.csv"][0]["content"]
+    drawn = json.loads(drawn) if isinstance(drawn, str) else drawn
+    assert drawn["encoding"]["y"]["field"] == "accuracy"
+    assert {row["selector"] for row in drawn["data"]["values"]} == {"random"}
+
+
+def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: Repository) -> None:
+    clone = Repository(recorded.root.parent / "clone")
+    recorded.run("git", "clone", "--quiet", ".", str(clone.root))
+    clone.link_interpreter()
+    clone.dvc("remote", "add", "--local", "--default", "storage", "../storage")
+    assert "Nothing to be done" in clone.run("make", "restore")
+    assert clone.run("git", "status", "--short") == ""
+    before = clone.summaries()
+    assert list(before) == ["random/seed-0/summary.json"]
+
+    write_seeds(clone.root, 0, 1)
+    output = clone.dvc("repro")
+    assert re.search(r"^job +1$", output, re.MULTILINE)
+    after = clone.summaries()
+    assert set(after) == {"random/seed-0/summary.json", "random/seed-1/summary.json"}
+    assert after.items() >= before.items()
+    assert "up to date" in clone.dvc("status", "reproduce")
+    assert "final_accuracy" in clone.dvc("metrics", "diff")
+    (plot,) = clone.shown("plots", "diff", "HEAD")["data"]["results/plots/tiny.csv"]
+    assert set(plot["revisions"]) == {"HEAD", "workspace"}
+
+
+def folder_hash(checksums: Mapping[str, str]) -> str:
+    """What DVC calls a folder whose files have these checksums."""
+    files = [{"md5": md5, "relpath": path} for path, md5 in sorted(checksums.items())]
+    return hashlib.md5(json.dumps(files).encode()).hexdigest() + ".dir"
+
+
+def tracked(name: str) -> str:
+    """The hash of a folder in ``data/raw`` that is in Git."""
+    (out,) = yaml.safe_load((ROOT / f"data/raw/{name}.dvc").read_text("utf-8"))["outs"]
+    assert out["path"] == name
+    return str(out["md5"])
+
+
+def test_tracked_raw_data_are_those_that_the_workflow_verifies() -> None:
+    mnist = zip(sources._IDX_FILES, sources._MNIST_MD5, strict=True)
+    assert tracked("MNIST") == folder_hash({f"raw/{name}": md5 for name, md5 in mnist})
+    official = sources._torchvision_datasets().CIFAR10
+    batches = dict([*official.train_list, *official.test_list])
+    batches[official.meta["filename"]] = official.meta["md5"]
+    assert tracked("cifar-10-batches-py") == folder_hash(batches)
+
+
+@pytest.mark.parametrize("name", ["MNIST", "FashionMNIST"])
+def test_the_data_of_published_runs_are_those_tracked(name: str, data_root: Path) -> None:
+    files = {p.relative_to(data_root / name).as_posix(): p for p in data_root.glob(f"{name}/raw/*-ubyte")}
+    assert tracked(name) == folder_hash(
+        {path: hashlib.md5(file.read_bytes()).hexdigest() for path, file in files.items()}
+    )
+
+
+def test_changed_raw_data_are_noticed(data_root: Path, tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "raw")
+    shutil.copytree(ROOT / ".dvc", repository.root / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp"))
+    raw = repository.root / "data/raw"
+    raw.mkdir(parents=True)
+    shutil.copy2(ROOT / ".dvcignore", repository.root)
+    for file in (".gitignore", "MNIST.dvc"):
+        shutil.copy2(ROOT / "data/raw" / file, raw)
+    repository.run("git", "init", "--quiet")
+    repository.link_interpreter()
+    repository.commit()
+    shutil.copytree(data_root / "MNIST", raw / "MNIST", copy_function=shutil.copyfile)
+    for folder in (raw / "MNIST", raw / "MNIST/raw"):
+        folder.chmod(0o755)
+    assert "modified" not in repository.dvc("data", "status")
+    repository.dvc("add", "data/raw/MNIST")
+    assert repository.run("git", "status", "--short", "data") == ""
+    assert "up to date" in repository.dvc("status")
+    with (raw / "MNIST/raw/t10k-labels-idx1-ubyte").open("ab") as file:
+        file.write(b"x")
+    assert "modified:           data/raw/MNIST" in repository.dvc("status")
+    repository.dvc("checkout", "--force", "data/raw/MNIST")
+    assert "up to date" in repository.dvc("status")

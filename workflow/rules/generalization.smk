@@ -1,0 +1,37 @@
+# The generalisation reward against the share of rounds, which no training and no draw has a part in.
+GENERALIZATION_OUTPUTS = {
+    name: [
+        f"results/studies/{name}/generalization.csv",
+        *[f"results/studies/{name}/{name}.{extension}" for extension in ("pdf", "png", "json")],
+    ]
+    for name in STUDIES.generalization
+}
+
+
+rule generalization:
+    output:
+        table="results/studies/{study}/generalization.csv",
+        pdf="results/studies/{study}/{study}.pdf",
+        png=report(
+            "results/studies/{study}/{study}.png",
+            caption="../report/generalization.rst",
+            category="Studies",
+            labels={"study": "{study}", "content": "figure"},
+        ),
+        sidecar="results/studies/{study}/{study}.json",
+    log:
+        "results/logs/study/{study}/draw.log",
+    benchmark:
+        "results/benchmarks/study/{study}/draw.tsv"
+    wildcard_constraints:
+        study=one_of(STUDIES.generalization),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        study=lambda wildcards: settings_of(STUDIES.study(wildcards.study)),
+        title=lambda wildcards: STUDIES.study(wildcards.study).title,
+        code=study_code("generalization"),
+    script:
+        "../scripts/generalization.py"

@@ -1,0 +1,11 @@
+"""Write what DVC compares between revisions."""
+
+from pathlib import Path
+
+from common import logged
+from pausefl.metrics import write
+
+with logged(snakemake.log[0]):
+    tables = [Path(path).parent for path in snakemake.input.summaries]
+    claims = [Path(path) for path in snakemake.input.claims]
+    write(tables, claims, Path("results/metrics"), Path("results/plots"))

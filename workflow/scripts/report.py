@@ -1,0 +1,9 @@
+"""Write the report: one page with claims, figures, tables and what they come from."""
+
+from pathlib import Path
+
+from common import logged
+from pausefl.report.page import render
+
+with logged(snakemake.log[0]):
+    Path(snakemake.output[0]).write_text(render(snakemake.params.sources), encoding="utf-8")
