@@ -70,8 +70,9 @@ format: .venv/installed ## put the code in its canonical form
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow
 
-docs: .venv/installed ## write config/README.md from the schemas
+docs: .venv/installed ## write config/README.md from the schemas, and the table of docs/artifact.md
 	$(BIN)/python -m pausefl.config_reference > config/README.md
+	$(BIN)/python -m pausefl.artifact
 
 constraints: ## pin the newest versions that pyproject.toml admits
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints

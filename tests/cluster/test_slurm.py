@@ -109,7 +109,11 @@ def test_a_new_controller_and_a_drained_node_are_waited_for(
 ) -> None:
     checkout = copy("results")
     with submitted(checkout, *targets(*THREE)) as submission:
-        wait_until(lambda: cluster.jobs("RUNNING") and cluster.jobs("PENDING"), 60, "jobs run and wait")
+        # Slurm keeps back for two minutes what it was about to start when the controller went.
+        logs = checkout.root / ".snakemake/slurm_logs"
+        wait_until(
+            lambda: sum(log.stat().st_size > 0 for log in logs.rglob("*.log")) == 2, 60, "two jobs run"
+        )
         cluster.end("slurmctld")
         time.sleep(3)
         cluster.start_controller()

@@ -235,7 +235,8 @@ if workflow.is_main_process and not CONFIG.published:
 
 onstart:
     check_arrays()
-    checked(check_writable, Path("data"))
+    if not CONFIG.published:
+        checked(check_writable, Path("data"))
     checked(check_writable, Path("results"))
     for job in workflow.dag.needrun_jobs():
         if job.rule.name == "prepare_data":
