@@ -233,7 +233,7 @@ def submitted(checkout: Checkout, *arguments: str) -> Iterator[Submission]:
 
     The profile is as it is shipped, but for the seconds before jobs are looked after for the first time.
     """
-    profile = ("--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "5")
+    profile = ("--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "1")
     with (checkout.root / "output.txt").open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "snakemake", *profile, *arguments],
