@@ -16,7 +16,7 @@ CLAIMS: list[dict[str, Any]] = [
         "id": "T1",
         "sentence": "No user leaks more than its budget.",
         "place": "here",
-        "tests": [{"kind": "bound", "scenarios": {"reduced": ["tiny"]}}],
+        "tests": [{"kind": "bound", "scenarios": {"demo": ["tiny"]}}],
     },
     {
         "id": "T2",
@@ -27,7 +27,7 @@ CLAIMS: list[dict[str, Any]] = [
                 "kind": "regret",
                 "law": "logarithmic",
                 "selectors": ["pause"],
-                "studies": {"reduced": ["tiny_regret"]},
+                "studies": {"demo": ["tiny_regret"]},
             }
         ],
     },
@@ -38,7 +38,7 @@ CLAIMS: list[dict[str, Any]] = [
         "tests": [{"kind": "bound", "scenarios": {"paper": ["mnist_large_iid_r1"]}}],
     },
 ]
-JSON = "results/claims/reduced/claims.json"
+JSON = "results/claims/demo/claims.json"
 
 
 def write(checkout: Checkout, claims: list[dict[str, Any]]) -> None:
