@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+from pausefl.studies.settings import Studies
 
 #: zstd's level; decompression takes as long at any.
 _LEVEL = 19
@@ -46,10 +49,29 @@ def publish(source: Path, target: Path) -> None:
     )
 
 
+def those_published(studies: Studies, folder: Path) -> Studies:
+    """The studies that have a folder in ``folder``, and those that are made in no time from nothing.
+
+    Unlike the table of runs, the file of studies is one for all configurations, so it may list more.
+    """
+    kept = {
+        kind.name: {
+            name: study
+            for name, study in getattr(studies, kind.name).items()
+            if kind.name == "generalization" or (folder / name).is_dir()
+        }
+        for kind in fields(studies)
+    }
+    return Studies(**kept)
+
+
 def _encoding(table: pa.Table, name: str) -> Iterator[tuple[str, str]]:
     """Path and encoding of a column that no dictionary of its values makes smaller."""
     kind = table.schema.field(name).type
     if pa.types.is_list(kind):
         yield f"{name}.list.element", "DELTA_BINARY_PACKED"
     elif pc.count_distinct(table[name]).as_py() > table.num_rows / 2:
-        yield name, "BYTE_STREAM_SPLIT" if pa.types.is_floating(kind) else "DELTA_BINARY_PACKED"
+        if pa.types.is_floating(kind):
+            yield name, "BYTE_STREAM_SPLIT"
+        elif pa.types.is_integer(kind):
+            yield name, "DELTA_BINARY_PACKED"

@@ -23,6 +23,7 @@ from pausefl.figures.captions import CURVES, caption_facts, is_regression, whole
 from pausefl.figures.notes import SidecarNotes, scale_note
 from pausefl.files import check_writable
 from pausefl.provenance import code_hash
+from pausefl.published import those_published
 from pausefl.studies.code import study_code
 from pausefl.studies.settings import load_studies, settings_of
 
@@ -45,10 +46,12 @@ EXPERIMENTS = {
 }
 SEEDS = {name: sorted({row.seed for row in rows}) for name, rows in EXPERIMENTS.items()}
 STUDIES = checked(load_studies, CONFIG.studies, Path(config["scenarios"]))
-CLAIMS = checked(load_claims, Path("config/claims.yaml"), Path(config["scenarios"]))
-CLAIM_SCALES = scales(CLAIMS, CONFIG.scenarios, STUDIES.names())
 # Where finished runs, and what studies computed, are found.
 FINISHED = "results/published" if CONFIG.published else "results"
+if CONFIG.published:
+    STUDIES = those_published(STUDIES, Path(FINISHED) / "studies")
+CLAIMS = checked(load_claims, Path("config/claims.yaml"), Path(config["scenarios"]))
+CLAIM_SCALES = scales(CLAIMS, CONFIG.scenarios, STUDIES.names())
 DATASETS = {dataset_key(s.data, CONFIG.raw): s.data for s in SCENARIOS.values()}
 
 

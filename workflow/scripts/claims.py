@@ -8,6 +8,7 @@ from pausefl.claims.records import Records
 from pausefl.claims.settings import load_claims
 from pausefl.claims.verdicts import evaluate
 from pausefl.config import scenario_from_dict
+from pausefl.published import those_published
 from pausefl.studies.settings import load_studies
 from pausefl.tables import to_html
 
@@ -19,13 +20,11 @@ with logged(snakemake.log[0]):
         name: scenario_from_dict({**settings, "title": name, "selectors": ["pause"], "figures": {}})
         for name, settings in params.scenarios.items()
     }
-    studies = snakemake.config["studies"]
-    records = Records(
-        scenarios,
-        params.runs,
-        load_studies(None if studies is None else Path(studies), folder),
-        Path(params.finished),
-    )
+    file = snakemake.config["studies"]
+    studies = load_studies(None if file is None else Path(file), folder)
+    if snakemake.config.get("runs") == "published":
+        studies = those_published(studies, Path(params.finished) / "studies")
+    records = Records(scenarios, params.runs, studies, Path(params.finished))
     judged = evaluate(claims, records, scale)
     Path(output.json).write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
     page.to_frame(judged, scale).to_csv(output.table, index=False)
