@@ -36,7 +36,9 @@ figures: .venv/installed ## every figure and verdict of the published runs, made
 
 claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains what is not there
 	$(SNAKEMAKE) claim_$(ID)
-	$(BIN)/pausefl claims --partial
+	@mkdir -p results/claims
+	$(BIN)/pausefl claims --partial > results/claims/$(ID).txt
+	@grep '^$(ID) ' results/claims/$(ID).txt; echo 'All of it: results/claims/$(ID).txt'
 
 record: .venv/installed ## store what the workflow made with DVC, if nothing is left to make (docs/dvc.md)
 	@mkdir -p $(STORED)

@@ -88,7 +88,7 @@ def _row(claim: Claim, config: Config, judged: Mapping[str, Judged]) -> tuple[st
         _PERSON_MINUTES,
         f"{hours:.1f}" if jobs else "see [costs](costs.md)" if studies else "< 0.1",
         f"{max(1, math.ceil(megabytes))}",
-        f"`results/claims/paper/claims.md`, {claim.id}",
+        f"`results/claims/{claim.id}.txt`",
         ", ".join(f"[{kind}](claims.md#how-a-claim-is-tested)" for kind in kinds),
         "; ".join(_status(judged)) or NOT_RUN,
     )

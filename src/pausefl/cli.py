@@ -1,4 +1,4 @@
-"""The command line: one job (``run``), a configuration (``check``), verdicts on the papers (``claims``).
+"""The command line: one job (``run``), a configuration (``check``, ``plan``), verdicts (``claims``).
 
 ``explain`` and ``compare`` lead from results back to what they come from.
 """

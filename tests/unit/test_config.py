@@ -130,7 +130,7 @@ def test_values_are_those_of_the_papers(name: str) -> None:
     assert found == PAPERS[name]
     assert s.partition.sizes == ("equal" if s.partition.size_concentration is None else "dirichlet")
     assert (s.reward.alpha, s.reward.beta, s.training.n_rounds) == (100, 2, 300)
-    rate = 0.001 if s.model.name == "cnn_bsfl" else 0.01  # at 0.01 that network dies (D30)
+    rate = 0.001 if s.model.name == "cnn_bsfl" else 0.01  # at 0.01 it learns nothing (D30)
     assert (s.training.batch_size, s.training.max_batches, s.training.learning_rate) == (20, 100, rate)
     if s.privacy:
         assert (s.privacy.decay, s.reward.gamma, s.selection.temperature_divisor) == (0.04, 5, 30)

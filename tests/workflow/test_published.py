@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
-from workspace import TINY_STUDIES, Checkout, make_checkout
+from workspace import Checkout, make_small_checkout
 
 PUBLISHED = ("--config", "runs=published", "--cores", "2")
 CLAIM = {
@@ -21,16 +20,8 @@ CLAIM = {
 
 
 def configured(folder: Path) -> Checkout:
-    """A checkout with one tiny scenario, one tiny study of each kind that is published, and a claim."""
-    checkout = make_checkout(folder)
-    checkout.write_scenario()
-    rows = [{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0]}]
-    checkout.write_config(studies="config/studies.yaml", experiments=rows)
-    one_run = TINY_STUDIES["regret"]["tiny_regret"] | {"selectors": ["pause"], "seeds": [0]}
-    studies = {kind: TINY_STUDIES[kind] for kind in ("gap", "graphs")} | {"regret": {"tiny_regret": one_run}}
-    (checkout.root / "config/studies.yaml").write_text(yaml.safe_dump(studies), "utf-8")
-    (checkout.root / "config/claims.yaml").write_text(yaml.safe_dump({"claims": [CLAIM]}), "utf-8")
-    return checkout
+    """A checkout with one tiny scenario, tiny studies of three kinds that are published, and a claim."""
+    return make_small_checkout(folder, [CLAIM])
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 from browser import see
-from workspace import TINY_STUDIES, Checkout, make_checkout
+from workspace import Checkout, make_small_checkout
 
 CLAIMS = [
     {
@@ -31,14 +30,7 @@ PICTURE = 'src="data:image/png;base64,'
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A checkout whose report has a scenario, its claims and three studies; not to be changed."""
-    checkout = make_checkout(tmp_path_factory.mktemp("report"))
-    checkout.write_scenario()
-    rows = [{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0]}]
-    checkout.write_config(studies="config/studies.yaml", experiments=rows)
-    one_run = TINY_STUDIES["regret"]["tiny_regret"] | {"selectors": ["pause"], "seeds": [0]}
-    studies = {kind: TINY_STUDIES[kind] for kind in ("gap", "graphs")} | {"regret": {"tiny_regret": one_run}}
-    (checkout.root / "config/studies.yaml").write_text(yaml.safe_dump(studies), "utf-8")
-    (checkout.root / "config/claims.yaml").write_text(yaml.safe_dump({"claims": CLAIMS}), "utf-8")
+    checkout = make_small_checkout(tmp_path_factory.mktemp("report"), CLAIMS)
     checkout.snakemake("--cores", "2", "studies")
     checkout.snakemake("--cores", "2")
     return checkout

@@ -144,6 +144,19 @@ class Checkout:
         (self.root / "config/config.yaml").write_text(yaml.safe_dump(config | changes), "utf-8")
 
 
+def make_small_checkout(folder: Path, claims: list[dict[str, Any]]) -> Checkout:
+    """A checkout with two runs of ``tiny``, one small study of each of three kinds, and some claims."""
+    checkout = make_checkout(folder)
+    checkout.write_scenario()
+    rows = [{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0]}]
+    checkout.write_config(studies="config/studies.yaml", experiments=rows)
+    one_run = TINY_STUDIES["regret"]["tiny_regret"] | {"selectors": ["pause"], "seeds": [0]}
+    studies = {kind: TINY_STUDIES[kind] for kind in ("gap", "graphs")} | {"regret": {"tiny_regret": one_run}}
+    (folder / "config/studies.yaml").write_text(yaml.safe_dump(studies), "utf-8")
+    (folder / "config/claims.yaml").write_text(yaml.safe_dump({"claims": claims}), "utf-8")
+    return checkout
+
+
 def make_checkout(folder: Path) -> Checkout:
     """Copy what the workflow consists of."""
     for name in ("workflow", "profiles", "config", "src"):

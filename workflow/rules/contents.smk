@@ -78,23 +78,3 @@ def report_inputs(wildcards):
         *sorted(str(path) for path in Path(sources.captions).glob("*.rst")),
         sources.ledger,
     ]
-
-
-def study_data(name):
-    """What a study computed, and the tables made from it that claims are tested on."""
-    computed = {
-        "regret": REGRET_RUNS.get(name, ()),
-        "gap": GAPS.get(name, ()),
-        "audit": [AUDITED.format(study=name)],
-        "generalization": [],  # made in no time
-    }
-    kind = STUDIES.kind(name)
-    data = computed[kind] if kind in computed else search_data(kind, name).values()
-    return list(
-        dict.fromkeys([*data, *[f"results/studies/{name}/{file}" for file in CLAIM_TABLES.get(kind, ())]])
-    )
-
-
-def published(path):
-    """Where a file of a run or a study is published."""
-    return path.replace("results/", "results/published/", 1)

@@ -11,7 +11,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from pausefl.figures.style import COLUMN_WIDTH, theme
+from pausefl.figures.panels import titled_panels
+from pausefl.figures.style import theme
 
 #: Markers of the observations of single coordinates, from large to small, as their bounds nearly coincide.
 _SINGLE = [("o", "#0072B2", 7.0), ("s", "#56B4E9", 4.6), ("D", "#0CA87C", 2.4), ("P", "#912B6B", 4.5)]
@@ -40,9 +41,8 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
     """
     looks, mechanisms = _looks(table), table["mechanism"].unique()
     with theme():
-        figure = Figure(figsize=(2 * COLUMN_WIDTH, 3.1), layout="constrained")
-        figure.suptitle(title, x=0.01, ha="left", weight="bold", size="medium")
-        *panels, last = figure.subplots(1, len(mechanisms) + 1)
+        figure, grid = titled_panels(title, (1, len(mechanisms) + 1), 3.1)
+        *panels, last = grid[0]
         for axes, mechanism in zip(panels, mechanisms, strict=True):
             axes.set_title(f"Mechanism “{mechanism}”", weight="normal")
             _draw_claims(axes, table, mechanism, looks)

@@ -1,9 +1,10 @@
-"""Figures of the studies: two panels side by side, with a line and a band for each selector."""
+"""Figures of the studies: panels side by side, and a line and a band for each selector."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,15 @@ def two_panels(title: str, x_label: str, y_labels: tuple[str, str]) -> tuple[Fig
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
     return figure, left, right
+
+
+def titled_panels(
+    title: str, shape: tuple[int, int], height: float, **sharing: Any
+) -> tuple[Figure, NDArray[Any]]:
+    """A figure two columns wide: a title above a grid of axes; call it, and draw, inside `theme`."""
+    figure = Figure(figsize=(2 * COLUMN_WIDTH, height), layout="constrained")
+    figure.suptitle(title, x=0.01, ha="left", weight="bold", size="medium")
+    return figure, figure.subplots(*shape, squeeze=False, **sharing)
 
 
 def draw_bands(axes: Axes, bands: Mapping[str, Band]) -> list[Line2D]:

@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from pausefl.figures.style import COLUMN_WIDTH, in_legend_order, style_of, theme
+from pausefl.figures.panels import titled_panels
+from pausefl.figures.style import in_legend_order, style_of, theme
 
 Floats = NDArray[np.float64]
 
@@ -31,13 +32,6 @@ _TIMES: dict[str, tuple[str, dict[str, Callable[[Floats], Floats]]]] = {
 }
 
 _NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
-
-
-def _panels(title: str, shape: tuple[int, int], height: float, **sharing: Any) -> tuple[Figure, NDArray[Any]]:
-    """A figure of two columns' width and its axes; call it, and draw, inside `theme`."""
-    figure = Figure(figsize=(2 * COLUMN_WIDTH, height), layout="constrained")
-    figure.suptitle(title, x=0.01, ha="left", weight="bold", size="medium")
-    return figure, figure.subplots(*shape, squeeze=False, **sharing)
 
 
 def _look(selector: str) -> dict[str, Any]:
@@ -59,7 +53,7 @@ def draw_races(curves: pd.DataFrame, title: str) -> Figure:
     divisors, names = curves["temperature_divisor"].unique(), curves["selector"].unique()
     with theme():
         sharing: dict[str, Any] = {"sharex": True, "sharey": "row", "height_ratios": [3, 2]}
-        figure, grid = _panels(title, (2, len(divisors)), 3.6, **sharing)
+        figure, grid = titled_panels(title, (2, len(divisors)), 3.6, **sharing)
         for (gap, ahead), divisor in zip(grid.T, divisors, strict=True):
             race = curves[curves["temperature_divisor"] == divisor]
             lines = [_draw_gap(gap, race[race["selector"] == name]) for name in names]
@@ -104,7 +98,7 @@ def draw_graphs(vertices: pd.DataFrame, edges: pd.DataFrame, title: str) -> Figu
     place = np.column_stack([_spread(energy), energy])
     selectors = edges["selector"].unique()
     with theme():
-        figure, grid = _panels(title, ((len(selectors) + 1) // 2, 2), 5.4, sharex=True, sharey=True)
+        figure, grid = titled_panels(title, ((len(selectors) + 1) // 2, 2), 5.4, sharex=True, sharey=True)
         for axes, selector in zip(grid.flat, selectors, strict=True):
             ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
             # An edge has the colour of its lower end. The palest colours would not show, so none has them.
@@ -147,7 +141,7 @@ def draw_costs(times: pd.DataFrame, title: str) -> Figure:
     selectors = in_legend_order(times["selector"])
     shown = times.assign(iteration_s=1e9 * times["iteration_s"])  # in nanoseconds
     with theme():
-        figure, grid = _panels(title, (1, len(columns)), 2.9, sharex=True)
+        figure, grid = titled_panels(title, (1, len(columns)), 2.9, sharex=True)
         for axes, column in zip(grid.flat, columns, strict=True):
             label, guides = _TIMES[column]
             lines = [_draw_times(axes, shown[shown["selector"] == name], column) for name in selectors]
