@@ -66,6 +66,13 @@ GROUPED = (
     "cifar10_large_noniid_r1_cnn5",
 )
 
+#: Scenarios of ours on the setting of mnist_large_iid_r1, with the sections that differ from it.
+BEYOND = {
+    "mnist_large_iid_r2": {"reward"},
+    "mnist_large_iid_r1_update": {"privacy"},
+    "mnist_large_iid_r1_update_sum": {"privacy"},
+}
+
 #: Training examples left after what is held out, for the data sets whose size is known.
 TRAINING_EXAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "digits": 1_437}
 
@@ -106,9 +113,9 @@ def test_every_scenario_file_loads(name: str) -> None:
     assert "pause" in scenario.selectors
 
 
-def test_scenario_files_are_those_of_the_papers_and_the_demos() -> None:
+def test_scenario_files_are_those_of_the_papers_ours_and_the_demos() -> None:
     variants = {f"{name}_group" for name in GROUPED}
-    assert set(NAMES) == {*PAPERS, *variants, *REDUCED, "demo_small", "demo_large"}
+    assert set(NAMES) == {*PAPERS, *variants, *BEYOND, *REDUCED, "demo_small", "demo_large"}
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -163,7 +170,7 @@ def test_uniform_selection_is_compared_on_balanced_data_alone() -> None:
     """PAUSE v2, V-A; the large MNIST network keeps it as a reference, the larger demo as its likeness."""
     scenarios = [load_scenario(name, FOLDER) for name in NAMES]
     unbalanced = {s.name for s in scenarios if "random" in s.selectors and s.partition.sizes != "equal"}
-    assert unbalanced == {"mnist_large_iid_r1", "demo_large"}
+    assert unbalanced == {"mnist_large_iid_r1", *BEYOND, "demo_large"}
     assert all(s.partition.labels == "iid" for s in scenarios if "random" in s.selectors)
 
 
@@ -180,9 +187,14 @@ def test_a_reduced_scenario_is_its_base_with_less_work_and_says_what_is_less(nam
     reduced, base = load_scenario(name, FOLDER), load_scenario(name.removeprefix("reduced_"), FOLDER)
     assert (reduced.scale, base.scale) == ("reduced", "paper")
     assert reduced.selectors == base.selectors
-    assert {*reduced.reduced} <= {"training.n_rounds", "training.max_batches", "training.evaluate_every"}
+    other = (
+        {"model.norm": "batch"} if name.endswith("_group") else {}
+    )  # a base has no base, so it is named too
+    less = {key: value for key, value in reduced.reduced.items() if key not in other}
+    assert reduced.reduced == less | other
+    assert {*less} <= {"training.n_rounds", "training.max_batches", "training.evaluate_every"}
     training = dataclasses.asdict(base.training)
-    assert {key.removeprefix("training."): value for key, value in reduced.reduced.items()} == {
+    assert {key.removeprefix("training."): value for key, value in less.items()} == {
         key: value for key, value in training.items() if value != getattr(reduced.training, key)
     }
     others = ("name", "title", "training", "figures", "scale", "reduced")
@@ -232,12 +244,12 @@ def test_shipped_configurations_load(name: str, seeds: set[int]) -> None:
     assert {experiment.seed for experiment in config.experiments} == seeds
 
 
-def test_every_scenario_of_the_papers_is_in_the_table_with_all_its_selectors() -> None:
+def test_every_scenario_of_the_papers_and_ours_is_in_the_table_with_all_its_selectors() -> None:
     """But for enumeration, which finds what the exact search finds."""
     rows = {row["scenario"]: row for row in read_yaml(ROOT / "config" / "config.yaml")["experiments"]}
     variant = rows.pop("cifar10_small_iid_r1_group")
     assert variant["selectors"] == ["pause", "random", "fedavg"]
-    assert set(rows) == set(PAPERS)
+    assert set(rows) == {*PAPERS, *BEYOND}
     for name, row in rows.items():
         listed = [s for s in load_scenario(name, FOLDER).selectors if s != "pause_brute"]
         assert row["selectors"] == listed, name
@@ -562,6 +574,32 @@ def test_what_is_wrong_with_a_base_is_said_of_its_file(tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"whole\.yaml: unknown key 'network\.n_usres'"):
         load_scenario("variant", tmp_path)
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_scenarios_of_ours_differ_from_the_papers_in_what_they_are_for(name: str) -> None:
+    base, found = load_scenario("mnist_large_iid_r1", FOLDER), load_scenario(name, FOLDER)
+    assert set(found.selectors) < set(base.selectors)
+    theirs, ours = base.as_dict(), found.as_dict()
+    changed_keys = {key for key in ours if ours[key] != theirs[key]}
+    assert changed_keys == {"name", "title", "selectors", "figures", *BEYOND[name]}
+
+
+def test_budgets_of_whole_updates_are_those_of_their_coordinates() -> None:
+    """One has the budget of the papers' scenario, the other its noise; both clip to its largest L1 norm."""
+    base = load_scenario("mnist_large_iid_r1", FOLDER).privacy
+    update, total = (
+        load_scenario(f"mnist_large_iid_r1_{n}", FOLDER).privacy for n in ("update", "update_sum")
+    )
+    assert base is not None
+    assert base.sensitivity is not None
+    assert update is not None
+    assert total is not None
+    n_coordinates = 784 * 32 + 32 + 32 * 16 + 16 + 16 * 10 + 10
+    assert n_coordinates == 25_818
+    assert update.clip_norm == total.clip_norm == pytest.approx(n_coordinates * base.sensitivity / 2)
+    assert update.epsilon_total == base.epsilon_total
+    assert total.epsilon_total == n_coordinates * base.epsilon_total
 
 
 @pytest.mark.parametrize("base", GROUPED)
