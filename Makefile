@@ -72,7 +72,7 @@ format: .venv/installed ## put the code in its canonical form
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow
 
-docs: .venv/installed ## write config/README.md from the schemas, and the table of docs/artifact.md
+docs: .venv/installed ## write config/README.md from the schemas, and the tables of claims from results/published
 	$(BIN)/python -m pausefl.config_reference > config/README.md
 	$(BIN)/python -m pausefl.artifact
 

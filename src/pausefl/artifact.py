@@ -1,16 +1,18 @@
-"""The reviewer's table: what each claim takes to check, and what was found.
+"""What the published runs say of the papers' claims, as the documentation has it.
 
-``python -m pausefl.artifact`` writes it into ``docs/artifact.md``, between two marks. Verdicts are those of
-the published runs; times and disk are those that `pausefl.plan` expects of the jobs that a claim needs.
+``python -m pausefl.artifact`` writes the table for reviewers, what a claim takes to check and what was found,
+into ``docs/artifact.md``, between two marks; the verdicts into ``README.md`` likewise; and every test with its
+gap and interval into ``docs/verdicts-SCALE.md``. Times and disk are those that `pausefl.plan` expects of the
+jobs that a claim needs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pausefl.claims.page import tally
+from pausefl.claims.page import tally, to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.settings import Claim, load_claims, places
 from pausefl.claims.statistics import NOT_RUN
@@ -19,11 +21,12 @@ from pausefl.config import Config, load_config, read_yaml
 from pausefl.plan import estimate, shipped_rates
 from pausefl.studies.settings import load_studies
 
-PAGE = Path("docs/artifact.md")
+#: The pages with a table of claims.
+PAGE, README = Path("docs/artifact.md"), Path("README.md")
 BEGIN, END = "<!-- claims: made by python -m pausefl.artifact -->", "<!-- end of claims -->"
 
 #: Scales of the published runs, the best first.
-_SCALES = ("paper", "reduced")
+SCALES = ("paper", "reduced")
 
 #: A command to type, and a page to read.
 _PERSON_MINUTES = "5"
@@ -41,28 +44,56 @@ _HEAD = (
 )
 
 
-def table(root: Path = Path()) -> str:
-    """One row a claim, in Markdown.
+class Published:
+    """The claims, judged on the published runs.
 
     Parameters
     ----------
     root
         The repository.
+
+    Attributes
+    ----------
+    claims
+        All of them.
+    judged
+        For each of `SCALES`, the claims judged on the runs at that scale, in the same order.
     """
-    full, published = (_config(root, name) for name in ("config", "published"))
-    claims = load_claims(root / "config/claims.yaml", root / "config/scenarios")
-    records = Records(
-        published.scenarios,
-        published.experiments,
-        load_studies(root / "config/studies.yaml", root / "config/scenarios"),
-        root / "results/published",
-    )
-    judged = {scale: evaluate(claims, records, scale, partial=True) for scale in _SCALES}
-    rows = [
-        _row(claim, full, {scale: judged[scale][i] for scale in _SCALES}) for i, claim in enumerate(claims)
-    ]
-    lines = [_HEAD, ("---",) * 3 + ("--:",) * 3 + ("---",) * 3, *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    def __init__(self, root: Path = Path()) -> None:
+        published = _config(root, "published")
+        self._full = _config(root, "config")
+        self.claims = load_claims(root / "config/claims.yaml", root / "config/scenarios")
+        records = Records(
+            published.scenarios,
+            published.experiments,
+            load_studies(root / "config/studies.yaml", root / "config/scenarios"),
+            root / "results/published",
+        )
+        self.judged = {scale: evaluate(self.claims, records, scale, partial=True) for scale in SCALES}
+
+    def table(self) -> str:
+        """For reviewers, in Markdown: one row a claim, with what it takes to check."""
+        return _table(
+            _HEAD,
+            "lllrrrlll",
+            (
+                _row(claim, self._full, {scale: self.judged[scale][i] for scale in SCALES})
+                for i, claim in enumerate(self.claims)
+            ),
+        )
+
+    def summary(self) -> str:
+        """For everyone, in Markdown: one row a claim, with its verdict at each scale."""
+        rows = []
+        for i, claim in enumerate(self.claims):
+            judged = {scale: self.judged[scale][i] for scale in SCALES}
+            rows.append((claim.id, claim.sentence, "; ".join(_status(judged)) or NOT_RUN))
+        return _table(("Claim", "What the papers say", "Verdict (tests)"), "lll", rows)
+
+    def page(self, scale: str) -> str:
+        """Every test of every claim at a scale, in Markdown, with gaps and intervals."""
+        return f"# Verdicts on the published runs, scale {scale}\n\n{to_markdown(self.judged[scale], scale)}"
 
 
 def _config(root: Path, name: str) -> Config:
@@ -99,9 +130,14 @@ def _status(judged: Mapping[str, Judged]) -> Iterator[str]:
     for scale, one in judged.items():
         if any(finding.where and finding.outcome != NOT_RUN for finding in one.findings):
             yield f"{scale}: **{one.verdict}** ({tally(one)})"
-    drawn = [finding for finding in judged[_SCALES[0]].findings if not finding.where]
+    drawn = [finding for finding in judged[SCALES[0]].findings if not finding.where]
     if drawn:
-        yield f"drawn instances: **{judged[_SCALES[0]].verdict}**"
+        yield f"drawn instances: **{judged[SCALES[0]].verdict}**"
+
+
+def _table(head: tuple[str, ...], align: str, rows: Iterable[tuple[str, ...]]) -> str:
+    marks = tuple({"l": "---", "r": "--:"}[one] for one in align)
+    return "".join(f"| {' | '.join(line)} |\n" for line in (head, marks, *rows))
 
 
 def filled(page: str, rows: str) -> str:
@@ -110,9 +146,20 @@ def filled(page: str, rows: str) -> str:
     return f"{before}{BEGIN}\n{rows}{END}{rest.split(END)[1]}"
 
 
+def pages(root: Path = Path()) -> dict[Path, str]:
+    """The pages that are made, by their path in the repository: what they should hold."""
+    published = Published(root)
+    tables = {PAGE: published.table(), README: published.summary()}
+    return {
+        **{path: filled((root / path).read_text("utf-8"), rows) for path, rows in tables.items()},
+        **{Path(f"docs/verdicts-{scale}.md"): published.page(scale) for scale in SCALES},
+    }
+
+
 def main() -> None:
-    """Write the table into the page."""
-    PAGE.write_text(filled(PAGE.read_text("utf-8"), table()), encoding="utf-8")
+    """Write the pages."""
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -31,4 +31,4 @@ with logged(snakemake.log[0]):
     text = page.to_markdown(judged, scale)
     Path(output.text).write_text(text, encoding="utf-8")
     title = f"The papers' claims, judged on runs at scale {scale}"
-    Path(output.page).write_text(to_html(text, title), encoding="utf-8")
+    Path(output.page).write_text(to_html(page.STYLE + text, title), encoding="utf-8")

@@ -16,8 +16,8 @@ from pausefl.claims.settings import ANY
 from pausefl.claims.statistics import CONFIDENCE, FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import VERDICTS, Judged
 
-#: Cells of the page wrap, unlike those of other tables.
-_STYLE = (
+#: Before the page where it becomes HTML: its cells wrap, unlike those of other tables.
+STYLE = (
     "<style>td { white-space: normal; } th, td { text-align: left; vertical-align: top; }"
     " body { max-width: 110em; }</style>\n\n"
 )
@@ -116,7 +116,7 @@ def to_markdown(judged: Sequence[Judged], scale: str, missing: Iterable[str] = (
 
 
 def _page(judged: Sequence[Judged], scale: str, missing: list[str]) -> Iterator[str]:
-    yield _STYLE + f"Runs at scale **{scale}**: {summary_line(judged)}."
+    yield f"Runs at scale **{scale}**: {summary_line(judged)}."
     yield ""
     if missing:
         yield f"**Partial: {len(missing)} results are missing:** {', '.join(missing)}."
