@@ -37,8 +37,6 @@ Users = NDArray[np.int64]
 RACES = [
     ("bsfl_fashion_noniid", "bsfl", "alsa", "sa_bsfl"),
     ("mnist_large_iid_r1", "pause", "sa_pause", "sa_vanilla"),
-    ("mnist_large_iid_r1", "pause", "sa_pause_v1", "sa_vanilla"),
-    ("cifar10_large_noniid_r2", "pause", "sa_pause", "sa_vanilla"),
 ]
 
 
