@@ -1,7 +1,7 @@
 """What the published runs say of the papers' claims, as the documentation has it.
 
 ``python -m pausefl.artifact`` writes the table for reviewers, what a claim takes to check and what was found,
-into ``docs/artifact.md``, between two marks; the verdicts into ``README.md`` likewise; and every test with its
+into ``docs/artifact.md``, between two marks; the verdicts into ``README.md`` likewise; every test with its
 gap and interval into ``docs/verdicts-SCALE.md``. Times and disk are those that `pausefl.plan` expects of the
 jobs that a claim needs.
 """
