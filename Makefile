@@ -32,7 +32,7 @@ figures: .venv/installed ## every figure and verdict of the published runs, made
 	$(SNAKEMAKE) --configfile config/published.yaml
 	@printf '%s\n' '' 'Made from results/published; nothing was trained.' \
 		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/' \
-		'Claims:  results/claims/paper/claims.md'
+		'Claims:  results/claims/paper/claims.md and results/claims/reduced/claims.md'
 
 claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains what is not there
 	$(SNAKEMAKE) claim_$(ID)
