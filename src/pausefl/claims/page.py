@@ -22,6 +22,9 @@ STYLE = (
     " body { max-width: 110em; }</style>\n\n"
 )
 
+#: Gaps below it differ from machine to machine, and are not told from none.
+_ROUNDING = 1e-12
+
 
 def to_json(judged: Iterable[Judged], scale: str, code_hash: str, missing: Iterable[str] = ()) -> str:
     """Everything, for machines; null where a number is not there or not finite."""
@@ -168,8 +171,11 @@ def _line(*cells: str) -> str:
 
 
 def measured(finding: Finding) -> str:
-    """The gap with its unit; a dash if there is none."""
-    return "–" if math.isnan(finding.gap) else f"{finding.gap:.4g} ({finding.unit})"
+    """The gap with its unit; a dash if there is none, and a bound where it is but rounding."""
+    if math.isnan(finding.gap):
+        return "–"
+    number = f"{finding.gap:.4g}" if abs(finding.gap) >= _ROUNDING else f"< {_ROUNDING:g}"
+    return f"{number} ({finding.unit})"
 
 
 def interval(finding: Finding) -> str:
