@@ -200,7 +200,9 @@ def _panels(scenario: Scenario, titles: Sequence[str]) -> tuple[Figure, list[Axe
 
 def _label(figure: Figure, words: str) -> None:
     """Name the ordinate of all panels, beside their middle: there is more below them than above."""
-    figure.supylabel(words, y=0.5 + 0.17 / figure.get_figheight(), fontsize="medium")
+    height = figure.get_figheight()
+    lines = textwrap.fill(words, int(14 * height))
+    figure.supylabel(lines, y=0.5 + 0.17 / height, fontsize="medium", multialignment="center")
 
 
 def _draw_spent(axes: Axes, spent: Floats, color: str) -> None:

@@ -26,13 +26,17 @@ DELTA = 1e-5
 _LAPLACE_GRID = 1e-3
 _PURE_GRID = 1e-4
 
+#: Sums of budgets above it are not made tighter: no number near them says anything, and the grid would not fit.
+_LARGEST = 1000.0
+
 
 def epsilons(
     schedule: Schedule, mechanism: Mechanism, participations: Iterable[int], delta: float = DELTA
 ) -> dict[int, float]:
     """Epsilon of a user's first n participations at ``delta``, for each n given.
 
-    Never below the truth but for rounding, and never above the sum of the n budgets.
+    Never below the truth but for rounding, and never above the sum of the n budgets, which it is where that
+    sum is above 1,000.
 
     Parameters
     ----------
@@ -56,6 +60,8 @@ def epsilons(
     found = {0: 0.0}
     composed: Any = None
     for n in range(1, max(wanted, default=0) + 1):
+        if schedule.spent(n) > _LARGEST:
+            return {n: found.get(n, float(schedule.spent(n))) for n in sorted(wanted)}
         loss = _loss(mechanism, float(schedule.epsilon(n)))
         composed = loss if composed is None else composed.compose(loss)
         if n in wanted:

@@ -1,5 +1,8 @@
 """A scenario played without data: the federated loop with users of the right sizes and nothing to train.
 
+No noise is drawn in it. A job ends for a user when its next budget is so small that the noise would leave float32
+(deviation D70); a game, which may be longer than a job, goes on.
+
 What a played study found is drawn without the loop, so the loop, and PyTorch with it, is loaded to play only.
 """
 
@@ -10,15 +13,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pausefl.config import RawData, Scenario
 from pausefl.data.partition import make_partition
 from pausefl.data.sources import training_size
 from pausefl.errors import ConfigError
+from pausefl.privacy import GeometricSchedule, Ledger
 from pausefl.streams import Streams
 
 if TYPE_CHECKING:
     from pausefl.simulation import Simulation
+
+
+class NoiselessLedger(Ledger):
+    """The account of a game: a geometric schedule never ends, however small its budgets become."""
+
+    def may_take_part(self) -> NDArray[np.bool_]:
+        """Whether each user (K,) has budget for another participation."""
+        if isinstance(self.schedule, GeometricSchedule):
+            return np.ones(self.n_users, np.bool_)
+        return super().may_take_part()
 
 
 def play(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> Simulation:
@@ -45,4 +60,9 @@ def play(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> S
     partition = make_partition(
         np.zeros(n_examples), scenario.data, settings, scenario.network.n_users, streams
     )
-    return Simulation(scenario, selector, streams, partition, Layout(0, 0, 0), None, genie)
+    game = Simulation(scenario, selector, streams, partition, Layout(0, 0, 0), None, genie)
+    kept = game.ledger
+    game.ledger = NoiselessLedger(
+        kept.n_users, kept.n_protected, kept.n_unprotected, kept.schedule, kept.mechanism
+    )
+    return game

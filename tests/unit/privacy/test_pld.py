@@ -43,6 +43,14 @@ def test_never_above_the_sum_and_never_falling(schedule: Schedule, mechanism: Me
     assert (np.diff(values) >= -1e-6).all()
 
 
+@pytest.mark.parametrize("mechanism", [COORDINATE, VECTOR])
+def test_sums_too_large_for_the_grid_are_stated_as_they_are(mechanism: Mechanism) -> None:
+    schedule = ListedSchedule(258_180, (1.0, 10_000.0, 1.0))
+    found = epsilons(schedule, mechanism, [0, 1, 2, 3])
+    assert found[1] == epsilons(schedule, mechanism, [1])[1] <= 1
+    assert (found[2], found[3]) == (10_001, 10_002)
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 0.4, 1.57, 6.0])
 @pytest.mark.parametrize("delta", [1e-5, 0.001, 0.1])
 def test_one_participation_has_closed_forms(epsilon: float, delta: float) -> None:
