@@ -26,7 +26,7 @@ DELTA = 1e-5
 _LAPLACE_GRID = 1e-3
 _PURE_GRID = 1e-4
 
-#: Sums of budgets above it are not made tighter: no number near them says anything, and the grid would not fit.
+#: Sums of budgets above it are not made tighter: they mean nothing anyway, and the grid would not fit.
 _LARGEST = 1000.0
 
 

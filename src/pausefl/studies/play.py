@@ -1,7 +1,7 @@
 """A scenario played without data: the federated loop with users of the right sizes and nothing to train.
 
-No noise is drawn in it. A job ends for a user when its next budget is so small that the noise would leave float32
-(deviation D70); a game, which may be longer than a job, goes on.
+No noise is drawn in it. A job ends for a user whose next budget is so small that its noise would leave
+float32 (deviation D70); a game, which may be longer than a job, goes on.
 
 What a played study found is drawn without the loop, so the loop, and PyTorch with it, is loaded to play only.
 """
