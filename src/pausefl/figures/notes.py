@@ -30,6 +30,7 @@ _REDUCED = {
     "network.n_selected": "{new} users a round ({old})",
     "selection.n_iterations": "{new} iterations of annealing ({old})",
     "data.n_train": "{new} training examples ({old})",
+    "model.norm": "{new} normalisation ({old})",
 }
 
 _DEMO = "Demo: small data that come with a library; no experiment of the papers."
