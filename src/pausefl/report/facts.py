@@ -32,9 +32,11 @@ class Cost:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number in a few significant digits; a dash if there is none."""
+    """A number in a few significant digits, 0 if it is but rounding; a dash if there is none."""
     if value is None or not math.isfinite(value):
         return "–"
+    if abs(value) < 1e-12:
+        return "0"
     return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}").replace("-", "−")
 
 

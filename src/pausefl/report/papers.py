@@ -70,7 +70,7 @@ def home_of(scale: str, names: Iterable[str]) -> str:
         return "demo"
     if any(name.startswith("authors_") for name in names):
         return "authors"
-    known = any(name.startswith("group_") or place_of(name) for name in names)
+    known = any(name.startswith(("group_", "reduced_group_", "beyond_")) or place_of(name) for name in names)
     return "beyond" if known else "own"
 
 

@@ -67,6 +67,8 @@ def test_labels_are_those_of_the_papers() -> None:
         ("paper", ["pause_v2_fig8", "privacy_mnist_large_iid_r1_spending"], "beyond"),
         ("reduced", ["reduced_bsfl_fig6_loss"], "beyond"),
         ("paper", ["group_cifar10_small_iid_r1_accuracy"], "beyond"),
+        ("reduced", ["reduced_group_cifar10_small_iid_r1_accuracy"], "beyond"),
+        ("paper", ["beyond_mnist_large_iid_r2_accuracy"], "beyond"),
         ("paper", ["pets_accuracy"], "own"),
         ("paper", [], "own"),
     ],
