@@ -35,6 +35,7 @@ figures: .venv/installed ## every figure and verdict of the published runs, made
 		'Claims:  results/claims/paper/claims.md and results/claims/reduced/claims.md'
 
 claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains what is not there
+	$(if $(ID),,$(error Say which claim of config/claims.yaml: make claim ID=C3))
 	$(SNAKEMAKE) claim_$(ID)
 	@mkdir -p results/claims
 	$(BIN)/pausefl claims --partial > results/claims/$(ID).txt

@@ -1,9 +1,9 @@
 """Annealing that proposes active moves alone, beside the papers' walks.
 
 The graphs of the papers have active moves, in which a user leaves who is least by some criterion, and passive
-ones, in which such a user enters. Passive moves make a graph symmetric. Most of them lower the energy, as
-whoever enters ranks below everyone selected, so a walk without them climbs more often; but it is not
-reversible, and no theorem of the papers covers it. Instances, temperatures and starts are those of the study
+ones, in which such a user enters. Passive moves make a graph symmetric. Whoever enters by one ranks below
+everyone selected, so a walk without them should climb more often; but it is not reversible, and no theorem of
+the papers covers it. Instances, temperatures and starts are those of the study
 of races.
 
     python benchmarks/active_moves.py --instances 1000

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pausefl.claims.page import tally, to_markdown
+from pausefl.claims.page import table_row, tally, to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.settings import Claim, load_claims, places
 from pausefl.claims.statistics import NOT_RUN
@@ -77,19 +77,18 @@ class Published:
         return _table(
             _HEAD,
             "lllrrrlll",
-            (
-                _row(claim, self._full, {scale: self.judged[scale][i] for scale in SCALES})
-                for i, claim in enumerate(self.claims)
-            ),
+            (_row(claim, self._full, judged) for claim, judged in self._rows()),
         )
 
     def summary(self) -> str:
         """For everyone, in Markdown: one row a claim, with its verdict at each scale."""
-        rows = []
-        for i, claim in enumerate(self.claims):
-            judged = {scale: self.judged[scale][i] for scale in SCALES}
-            rows.append((claim.id, claim.sentence, "; ".join(_status(judged)) or NOT_RUN))
+        rows = ((claim.id, claim.sentence, _status(judged)) for claim, judged in self._rows())
         return _table(("Claim", "What the papers say", "Verdict (tests)"), "lll", rows)
+
+    def _rows(self) -> Iterator[tuple[Claim, dict[str, Judged]]]:
+        """Every claim as it was judged at each scale."""
+        for i, claim in enumerate(self.claims):
+            yield claim, {scale: self.judged[scale][i] for scale in SCALES}
 
     def page(self, scale: str) -> str:
         """Every test of every claim at a scale, in Markdown, with gaps and intervals."""
@@ -121,23 +120,26 @@ def _row(claim: Claim, config: Config, judged: Mapping[str, Judged]) -> tuple[st
         f"{max(1, math.ceil(megabytes))}",
         f"`results/claims/{claim.id}.txt`",
         ", ".join(f"[{kind}](claims.md#how-a-claim-is-tested)" for kind in kinds),
-        "; ".join(_status(judged)) or NOT_RUN,
+        _status(judged),
     )
 
 
-def _status(judged: Mapping[str, Judged]) -> Iterator[str]:
+def _status(judged: Mapping[str, Judged]) -> str:
     """The verdict at each scale at which anything was run."""
-    for scale, one in judged.items():
-        if any(finding.where and finding.outcome != NOT_RUN for finding in one.findings):
-            yield f"{scale}: **{one.verdict}** ({tally(one)})"
-    drawn = [finding for finding in judged[SCALES[0]].findings if not finding.where]
-    if drawn:
-        yield f"drawn instances: **{judged[SCALES[0]].verdict}**"
+    parts = [
+        f"{scale}: **{one.verdict}** ({tally(one)})"
+        for scale, one in judged.items()
+        if any(finding.where and finding.outcome != NOT_RUN for finding in one.findings)
+    ]
+    best = judged[SCALES[0]]
+    if not all(finding.where for finding in best.findings):
+        parts.append(f"drawn instances: **{best.verdict}**")
+    return "; ".join(parts) or NOT_RUN
 
 
 def _table(head: tuple[str, ...], align: str, rows: Iterable[tuple[str, ...]]) -> str:
     marks = tuple({"l": "---", "r": "--:"}[one] for one in align)
-    return "".join(f"| {' | '.join(line)} |\n" for line in (head, marks, *rows))
+    return "".join(f"{table_row(*row)}\n" for row in (head, marks, *rows))
 
 
 def filled(page: str, rows: str) -> str:
@@ -146,9 +148,8 @@ def filled(page: str, rows: str) -> str:
     return f"{before}{BEGIN}\n{rows}{END}{rest.split(END)[1]}"
 
 
-def pages(root: Path = Path()) -> dict[Path, str]:
-    """The pages that are made, by their path in the repository: what they should hold."""
-    published = Published(root)
+def pages(published: Published, root: Path = Path()) -> dict[Path, str]:
+    """The pages that are made, by their path in the repository at ``root``: what they should hold."""
     tables = {PAGE: published.table(), README: published.summary()}
     return {
         **{path: filled((root / path).read_text("utf-8"), rows) for path, rows in tables.items()},
@@ -158,7 +159,7 @@ def pages(root: Path = Path()) -> dict[Path, str]:
 
 def main() -> None:
     """Write the pages."""
-    for path, text in pages().items():
+    for path, text in pages(Published()).items():
         path.write_text(text, encoding="utf-8")
 
 

@@ -18,9 +18,9 @@ def published() -> Published:
     return Published(ROOT)
 
 
-def test_the_pages_hold_what_is_made() -> None:
+def test_the_pages_hold_what_is_made(published: Published) -> None:
     """If this fails: make docs."""
-    for path, text in pages(ROOT).items():
+    for path, text in pages(published, ROOT).items():
         assert (ROOT / path).read_text(encoding="utf-8") == text, path
 
 

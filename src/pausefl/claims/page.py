@@ -13,7 +13,7 @@ import pandas as pd
 
 from pausefl.claims.findings import Finding
 from pausefl.claims.settings import ANY
-from pausefl.claims.statistics import CONFIDENCE, FAILS, HOLDS, NOT_RUN, UNDECIDED
+from pausefl.claims.statistics import CONFIDENCE, FAILS, HOLDS, NOT_RUN, ROUNDING, UNDECIDED
 from pausefl.claims.verdicts import VERDICTS, Judged
 
 #: Before the page where it becomes HTML: its cells wrap, unlike those of other tables.
@@ -21,9 +21,6 @@ STYLE = (
     "<style>td { white-space: normal; } th, td { text-align: left; vertical-align: top; }"
     " body { max-width: 110em; }</style>\n\n"
 )
-
-#: Gaps below it differ from machine to machine, and are not told from none.
-_ROUNDING = 1e-12
 
 
 def to_json(judged: Iterable[Judged], scale: str, code_hash: str, missing: Iterable[str] = ()) -> str:
@@ -124,11 +121,12 @@ def _page(judged: Sequence[Judged], scale: str, missing: list[str]) -> Iterator[
     if missing:
         yield f"**Partial: {len(missing)} results are missing:** {', '.join(missing)}."
         yield ""
-    yield _line("Claim", "What the papers say", "Where", "Verdict", "Tests", "Seeds")
-    yield _line(*["---"] * 6)
+    yield table_row("Claim", "What the papers say", "Where", "Verdict", "Tests", "Seeds")
+    yield table_row(*["---"] * 6)
     for one in judged:
         claim, came_out = one.claim, tally(one) or "none at this scale"
-        yield _line(claim.id, claim.sentence, claim.place, f"**{one.verdict}**", came_out, seeds(one) or "–")
+        verdict = f"**{one.verdict}**"
+        yield table_row(claim.id, claim.sentence, claim.place, verdict, came_out, seeds(one) or "–")
     yield ""
     yield (
         "Gaps are means over seeds of paired differences, or of ratios as their geometric mean; intervals"
@@ -151,10 +149,10 @@ def _section(one: Judged) -> Iterator[str]:
     if not one.findings:
         yield "Not run: the claim has no test at this scale."
         return
-    yield _line("Runs of", "Test", "Wanted", "Measured", "Interval", "Seeds", "Outcome", "Note")
-    yield _line(*["---"] * 8)
+    yield table_row("Runs of", "Test", "Wanted", "Measured", "Interval", "Seeds", "Outcome", "Note")
+    yield table_row(*["---"] * 8)
     for finding in one.findings:
-        yield _line(
+        yield table_row(
             finding.where or "drawn instances",
             finding.question,
             finding.wanted,
@@ -166,16 +164,17 @@ def _section(one: Judged) -> Iterator[str]:
         )
 
 
-def _line(*cells: str) -> str:
+def table_row(*cells: str) -> str:
+    """A row of a table in Markdown."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def measured(finding: Finding) -> str:
-    """The gap with its unit; a dash if there is none, and a bound where it is but rounding."""
+    """The gap with its unit, 0 if it is but rounding; a dash if there is none."""
     if math.isnan(finding.gap):
         return "–"
-    number = f"{finding.gap:.4g}" if abs(finding.gap) >= _ROUNDING else f"< {_ROUNDING:g}"
-    return f"{number} ({finding.unit})"
+    gap = finding.gap if abs(finding.gap) >= ROUNDING else 0
+    return f"{gap:.4g} ({finding.unit})"
 
 
 def interval(finding: Finding) -> str:

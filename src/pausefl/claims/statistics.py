@@ -21,6 +21,9 @@ CONFIDENCE = 0.95
 #: Outcomes of a comparison.
 HOLDS, FAILS, UNDECIDED, NOT_RUN = "holds", "fails", "undecided", "not run"
 
+#: A gap this small differs from machine to machine, and is written as none.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class Estimate:

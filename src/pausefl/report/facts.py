@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from pausefl.claims.statistics import ROUNDING
 from pausefl.config import Experiment
 from pausefl.figures.style import LABELS
 from pausefl.report.contents import selectors_of
@@ -35,7 +36,7 @@ def number(value: float | None, digits: int = 3) -> str:
     """A number in a few significant digits, 0 if it is but rounding; a dash if there is none."""
     if value is None or not math.isfinite(value):
         return "–"
-    if abs(value) < 1e-12:
+    if abs(value) < ROUNDING:
         return "0"
     return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}").replace("-", "−")
 

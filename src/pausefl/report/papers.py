@@ -30,6 +30,9 @@ CONTENTS = {
 #: What a paper shares with another, after which the result is named.
 SHARED = {("pause_v1", "fig1"): ("pause_v2", "fig1")}
 
+#: What the names of figures begin with that go beyond the papers.
+_BEYOND = ("group_", "beyond_")
+
 _NAME = re.compile(
     rf"(?:reduced_)?(?P<paper>{'|'.join(CONTENTS)})_(?P<part>(?:fig|table|theorem)\d+)[a-z]?(?:_\w+)?"
 )
@@ -70,7 +73,7 @@ def home_of(scale: str, names: Iterable[str]) -> str:
         return "demo"
     if any(name.startswith("authors_") for name in names):
         return "authors"
-    known = any(name.startswith(("group_", "reduced_group_", "beyond_")) or place_of(name) for name in names)
+    known = any(name.removeprefix("reduced_").startswith(_BEYOND) or place_of(name) for name in names)
     return "beyond" if known else "own"
 
 
