@@ -166,8 +166,16 @@ def _read_run(experiment: Experiment, folder: Path) -> tuple[pd.DataFrame, dict[
             f"{folder / 'rounds.parquet'} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"
             + _missing(rounds["round"].to_numpy(), n_rounds)
         )
+    return as_collected(rounds, experiment), summary
+
+
+def as_collected(rounds: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
+    """The rounds of one run, with at least `ROUND_COLUMNS`, in the form in which `collect` has them."""
+    rounds = rounds.reindex(columns=[*ROUND_COLUMNS, *TRAINED_COLUMNS])
+    # An all-null column arrives as objects; pandas would warn about it when runs are joined.
+    floats = {column: float for column in rounds.columns if column not in ("round", "selection")}
     key = pd.DataFrame([_identity(experiment)] * len(rounds), columns=_KEY)
-    return pd.concat([key, rounds], axis=1), summary
+    return pd.concat([key, rounds.astype({"round": np.int64, **floats})], axis=1)
 
 
 def _missing(found: NDArray[np.int64], n_rounds: int) -> str:
@@ -199,7 +207,7 @@ def _read_summary(experiment: Experiment, path: Path) -> dict[str, Any]:
 
 
 def _read_rounds(path: Path) -> pd.DataFrame:
-    """All columns, all but ``selection`` as numbers; trained columns are added as NaN where absent."""
+    """What a job wrote, with all of `ROUND_COLUMNS`."""
     if not path.is_file():
         raise PauseflError(f"{path} is missing")
     try:
@@ -209,10 +217,7 @@ def _read_rounds(path: Path) -> pd.DataFrame:
     missing = [column for column in ROUND_COLUMNS if column not in rounds]
     if missing:
         raise PauseflError(f"{path} lacks the columns {', '.join(missing)}")
-    rounds = rounds.reindex(columns=[*ROUND_COLUMNS, *TRAINED_COLUMNS])
-    # An all-null column arrives as objects; pandas would warn about it when runs are joined.
-    floats = {column: float for column in rounds.columns if column not in ("round", "selection")}
-    return rounds.astype({"round": np.int64, **floats})
+    return rounds
 
 
 def runs_of(rounds: pd.DataFrame) -> Iterator[tuple[str, int, pd.DataFrame]]:
@@ -298,6 +303,45 @@ def seconds_to_target(run: pd.DataFrame, target: float) -> float:
     return float(elapsed[reached[0]]) if len(reached) else math.nan
 
 
+def outcomes(rounds: pd.DataFrame) -> dict[Experiment, dict[str, Any]]:
+    """What each run came to, by its rounds alone.
+
+    Parameters
+    ----------
+    rounds
+        As `collect` returns them.
+
+    Returns
+    -------
+    dict
+        For each run: ``final_accuracy`` (mean of the last 10 rounds, chance level if the model diverged
+        before them; NaN for a regression), ``best_accuracy`` (best 10-round average), ``target_accuracy``;
+        ``final_loss`` (like the final accuracy; infinite after divergence); ``elapsed_s``, ``mean_round_s``,
+        ``seconds_to_target`` in simulated seconds (the last NaN if never reached); ``leakage_max`` (epsilon
+        at the end). NaN wherever nothing was trained.
+    """
+    target = target_accuracy(rounds)
+    return {
+        Experiment(str(run["scenario"].iloc[0]), selector, seed): _outcome(run, target)
+        for selector, seed, run in runs_of(rounds)
+    }
+
+
+def _outcome(run: pd.DataFrame, target: float) -> dict[str, Any]:
+    accuracy = smoothed(run, "accuracy")[1]
+    elapsed = float(run["elapsed_s"].iloc[-1])
+    return {
+        "final_accuracy": _final(run, "accuracy"),
+        "best_accuracy": float(accuracy.max()) if len(accuracy) else math.nan,
+        "final_loss": _final(run, "loss"),
+        "elapsed_s": elapsed,
+        "mean_round_s": elapsed / len(run),
+        "leakage_max": float(run["leakage_max"].iloc[-1]),
+        "seconds_to_target": seconds_to_target(run, target),
+        "target_accuracy": target,
+    }
+
+
 def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, Any]]) -> pd.DataFrame:
     """One row per run.
 
@@ -311,11 +355,7 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
     Returns
     -------
     pandas.DataFrame
-        ``scenario``, ``selector``, ``seed``; ``final_accuracy`` (mean of the last 10 rounds, chance level if
-        the model diverged before them; NaN for a regression), ``best_accuracy`` (best 10-round average),
-        ``target_accuracy``; ``final_loss`` (like the final accuracy; infinite after divergence);
-        ``elapsed_s``, ``mean_round_s``, ``seconds_to_target`` in simulated seconds (the last NaN if never
-        reached); ``leakage_max`` (epsilon at the end); ``selection_ms_per_round``, ``wall_s``,
+        ``scenario``, ``selector``, ``seed``; the `outcomes`; ``selection_ms_per_round``, ``wall_s``,
         ``peak_memory_mb`` (1 MB = 10^6 bytes) as measured; ``diverged_round`` (missing if the run did not
         diverge).
 
@@ -324,40 +364,22 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
     PauseflError
         If the runs in ``rounds`` and in ``summaries`` are not the same.
     """
-    target = target_accuracy(rounds)
-    rows = []
-    found = set()
-    for selector, seed, run in runs_of(rounds):
-        experiment = Experiment(str(run["scenario"].iloc[0]), selector, seed)
-        found.add(experiment)
-        if experiment in summaries:
-            rows.append(_summary_row(experiment, run, summaries[experiment], target))
-    unmatched = found.symmetric_difference(summaries)
+    found = outcomes(rounds)
+    unmatched = found.keys() ^ summaries.keys()
     if unmatched:
         names = ", ".join(sorted(f"{e.selector}/seed-{e.seed}" for e in unmatched))
         raise PauseflError(f"rounds and summaries are not of the same runs: {names}")
+    rows = [
+        {**dict(zip(_KEY, _identity(experiment), strict=True)), **outcome, **_costs(summaries[experiment])}
+        for experiment, outcome in found.items()
+    ]
     return pd.DataFrame(rows).astype({"diverged_round": "Int64"})
 
 
-def _summary_row(
-    experiment: Experiment, run: pd.DataFrame, summary: Mapping[str, Any], target: float
-) -> dict[str, Any]:
-    accuracy = smoothed(run, "accuracy")[1]
+def _costs(summary: Mapping[str, Any]) -> dict[str, Any]:
     timings = summary["timings_s"]
-    elapsed = float(run["elapsed_s"].iloc[-1])
     return {
-        "scenario": experiment.scenario,
-        "selector": experiment.selector,
-        "seed": experiment.seed,
-        "final_accuracy": _final(run, "accuracy"),
-        "best_accuracy": float(accuracy.max()) if len(accuracy) else math.nan,
-        "final_loss": _final(run, "loss"),
-        "elapsed_s": elapsed,
-        "mean_round_s": elapsed / len(run),
-        "leakage_max": float(run["leakage_max"].iloc[-1]),
-        "seconds_to_target": seconds_to_target(run, target),
-        "target_accuracy": target,
-        "selection_ms_per_round": 1e3 * timings["selection"] / len(run),
+        "selection_ms_per_round": 1e3 * timings["selection"] / summary["n_rounds"],
         "wall_s": float(timings["total"]),
         "peak_memory_mb": summary["peak_memory_bytes"] / 1e6,
         "diverged_round": summary["diverged_round"],
@@ -452,7 +474,7 @@ def to_markdown(
     if _loss_alone(across):
         header.insert(3, "Final loss")
         for cells, (_, row) in zip(rows, across.iterrows(), strict=True):
-            cells.insert(3, _mean_sd(row, "final_loss", 4))
+            cells.insert(3, mean_sd(row, "final_loss", 4))
     best = _best_private(across)
     if best is not None:
         rows[best][1] = f"**{rows[best][1]}**"
@@ -486,19 +508,19 @@ def _cells(row: pd.Series, labels: Mapping[str, str]) -> list[str]:
     return [
         labels.get(row["selector"], f"`{row['selector']}`"),
         _accuracy(row),
-        _mean_sd(row, "best_accuracy", 1, scale=100),
+        mean_sd(row, "best_accuracy", 1, scale=100),
         _time_to_target(row),
-        _mean_sd(row, "mean_round_s", 3),
-        _mean_sd(row, "leakage_max", 2),
-        _mean_sd(row, "selection_ms_per_round", 2),
-        _mean_sd(row, "wall_s", 0),
-        _mean_sd(row, "peak_memory_mb", 0),
+        mean_sd(row, "mean_round_s", 3),
+        mean_sd(row, "leakage_max", 2),
+        mean_sd(row, "selection_ms_per_round", 2),
+        mean_sd(row, "wall_s", 0),
+        mean_sd(row, "peak_memory_mb", 0),
         str(row["n_seeds"]),
     ]
 
 
 def _accuracy(row: pd.Series) -> str:
-    accuracy = _mean_sd(row, "final_accuracy", 1, scale=100)
+    accuracy = mean_sd(row, "final_accuracy", 1, scale=100)
     if row["n_diverged"]:
         accuracy += f", diverged ({row['n_diverged']} of {row['n_seeds']} seeds)"
     return accuracy
@@ -511,11 +533,11 @@ def _time_to_target(row: pd.Series) -> str:
     return (
         f"not reached ({missed} of {row['n_seeds']} seeds)"
         if missed
-        else _mean_sd(row, "seconds_to_target", 1)
+        else mean_sd(row, "seconds_to_target", 1)
     )
 
 
-def _mean_sd(row: pd.Series, column: str, digits: int, scale: float = 1) -> str:
+def mean_sd(row: pd.Series, column: str, digits: int, scale: float = 1) -> str:
     """``mean ± sd``, a dash where there is no value, ∞ where it is unbounded."""
     mean, sd = row[f"{column}_mean"] * scale, row[f"{column}_sd"] * scale
     if math.isnan(mean):

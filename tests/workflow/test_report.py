@@ -29,7 +29,7 @@ PICTURE = 'src="data:image/png;base64,'
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout whose report has a scenario, its claims and three studies; not to be changed."""
+    """A checkout whose report has a scenario, its claims and four studies; not to be changed."""
     checkout = make_small_checkout(tmp_path_factory.mktemp("report"), CLAIMS)
     checkout.snakemake("--cores", "2", "studies")
     checkout.snakemake("--cores", "2")
@@ -48,11 +48,12 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
     assert seen.problems() == []
     assert seen.inner == width
     assert seen.sections == ["claims", "figures", "configuration", "deviations", "cost", "environment"]
-    assert seen.images == page.count("<img ") == 10
+    assert seen.images == page.count("<img ") == 11
     for words in (
         "Judged on runs at demo scale",
         "No user leaks more than its budget.",
-        "Not run for this report: PAUSE v2, Figs. 1 to 15",
+        "Not run for this report: BSFL, Figs. 2 to 10",
+        "Not run: Figs. 1 to 3 and 5 to 15, Table I, Theorem 3",
         "Tiny: test accuracy against simulated time.",
         "One seed only (0).",
         "Tiny regret: pseudo-regret against rounds.",

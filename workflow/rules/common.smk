@@ -1,4 +1,5 @@
 # The experiment table, checked before anything runs, and the paths that follow from it.
+import dataclasses
 import re
 from pathlib import Path
 
@@ -19,7 +20,13 @@ from pausefl.data.sources import (
     training_size,
 )
 from pausefl.errors import PauseflError, suggest
-from pausefl.figures.captions import CURVES, caption_facts, is_regression, wholes
+from pausefl.figures.captions import (
+    CURVES,
+    caption_facts,
+    is_regression,
+    paper_figures,
+    wholes,
+)
 from pausefl.figures.notes import SidecarNotes, scale_note
 from pausefl.files import check_writable
 from pausefl.provenance import code_hash
@@ -51,7 +58,8 @@ FINISHED = "results/published" if CONFIG.published else "results"
 if CONFIG.published:
     STUDIES = those_published(STUDIES, Path(FINISHED) / "studies")
 CLAIMS = checked(load_claims, Path("config/claims.yaml"), Path(config["scenarios"]))
-CLAIM_SCALES = scales(CLAIMS, CONFIG.scenarios, STUDIES.names())
+PLAYED = {study.scenario.name for study in STUDIES.selection.values()}
+CLAIM_SCALES = scales(CLAIMS, {*CONFIG.scenarios, *PLAYED}, STUDIES.names())
 DATASETS = {dataset_key(s.data, CONFIG.raw): s.data for s in SCENARIOS.values()}
 
 
@@ -159,11 +167,25 @@ def scenario_outputs(name):
     ]
 
 
+def leakage_figures(study):
+    """The figures of leakage, and their kinds, that a study of selection has in common with its scenario."""
+    figures = load_scenario(study.scenario.name, Path(config["scenarios"])).figures
+    return {figure: kind for figure, kind in figures.items() if kind.startswith("leakage_")}
+
+
+def leakage_places(study):
+    """Where the papers have these figures, in words."""
+    figures = leakage_figures(study)
+    scenario = dataclasses.replace(study.scenario, figures=figures)
+    return "; ".join(paper_figures(scenario, kind) for kind in dict.fromkeys(figures.values())) or "nowhere"
+
+
 # What each kind of study leaves that a claim is tested on.
 CLAIM_TABLES = {
     "regret": ("fits.csv", "growth.csv"),
     "races": ("summary.csv",),
     "costs": ("times.csv",),
+    "selection": ("rounds.parquet",),
 }
 
 
@@ -172,6 +194,7 @@ def study_data(name):
     computed = {
         "regret": REGRET_RUNS.get(name, ()),
         "gap": GAPS.get(name, ()),
+        "selection": SELECTIONS.get(name, ()),
         "audit": [AUDITED.format(study=name)],
         "generalization": [],  # made in no time
     }
@@ -194,9 +217,10 @@ def claims_runs(scale, claims=CLAIMS):
 
 
 def claims_studies(scale, claims=CLAIMS):
-    """Names of the studies that claims are tested on at a scale."""
-    _, names = places(claims, scale)
-    return sorted(names & set(STUDIES.names()))
+    """Names of the studies that claims are tested on at a scale, be it in place of runs that there are none of."""
+    scenarios, names = places(claims, scale)
+    played = {STUDIES.played(name) for name in scenarios - SCENARIOS.keys()}
+    return sorted((names | played) & set(STUDIES.names()))
 
 
 def claims_inputs(scale, claims=CLAIMS):

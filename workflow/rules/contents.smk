@@ -44,6 +44,7 @@ def study_part(name):
     return StudyPart(
         kind=STUDIES.kind(name),
         title=STUDIES.study(name).title,
+        figures=tuple(leakage_figures(STUDIES.selection[name])) if name in STUDIES.selection else (name,),
         figure=f"results/studies/{name}/{name}.png",
         table=table if table in STUDY_OUTPUTS[name] else None,
     )

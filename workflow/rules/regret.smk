@@ -1,4 +1,4 @@
-# Selectors that play without training: their regret against the genie, and what annealing loses.
+# Selectors that play without training: their regret against the genie, what annealing loses, what they leak.
 from pausefl.registry import SELECTORS
 
 REGRET_RUNS = {
@@ -12,14 +12,20 @@ REGRET_RUNS = {
 
 GAPS = {study: [f"{FINISHED}/studies/{study}/gap.csv"] for study in STUDIES.gap}
 
+SELECTIONS = {study: [f"{FINISHED}/studies/{study}/rounds.parquet"] for study in STUDIES.selection}
+
 # Everything that a study ends in; what was played too, so that what is lost is made again.
 RUNS_OUTPUTS = {
     study: [
         *played,
-        *[f"results/studies/{study}/{table}.csv" for table in tables],
+        *[f"results/studies/{study}/{table}" for table in tables],
         *[f"results/studies/{study}/{study}.{extension}" for extension in ("pdf", "png", "json")],
     ]
-    for studies, tables in ((REGRET_RUNS, ("regret", "fits", "growth")), (GAPS, ("summary",)))
+    for studies, tables in (
+        (REGRET_RUNS, ("regret.csv", "fits.csv", "growth.csv")),
+        (GAPS, ("summary.csv",)),
+        (SELECTIONS, ("summary.csv", "summary.md", "summary.html")),
+    )
     for study, played in studies.items()
 }
 
@@ -32,9 +38,14 @@ RUNS_FACTS = {
         "n_rounds": runs.n_rounds,
         "anneals": any(SELECTORS[name].needs_annealing for name in runs.scenario.selectors),
     }
-    for study, runs in (STUDIES.regret | STUDIES.gap).items()
+    for study, runs in (STUDIES.regret | STUDIES.gap | STUDIES.selection).items()
 }
 
+
+SELECTION_FACTS = {
+    study: RUNS_FACTS[study] | {"place": leakage_places(STUDIES.selection[study])}
+    for study in STUDIES.selection
+}
 
 if not CONFIG.published:
 
@@ -76,6 +87,27 @@ if not CONFIG.published:
             code=lambda wildcards: study_code("gap", STUDIES.gap[wildcards.study].scenario.selectors),
         script:
             "../scripts/gap.py"
+
+    rule selection:
+        output:
+            "results/studies/{study}/rounds.parquet",
+        log:
+            "results/logs/study/{study}/compute.log",
+        benchmark:
+            "results/benchmarks/study/{study}/compute.tsv"
+        wildcard_constraints:
+            study=one_of(STUDIES.selection),
+        threads: 1
+        resources:
+            mem_mb=lambda wildcards, attempt: 2000 * attempt,
+            runtime=lambda wildcards, attempt: 30 * attempt,
+        params:
+            study=lambda wildcards: settings_of(STUDIES.selection[wildcards.study]),
+            code=lambda wildcards: study_code(
+                "selection", STUDIES.selection[wildcards.study].scenario.selectors
+            ),
+        script:
+            "../scripts/selection.py"
 
 
 rule regret:
@@ -143,3 +175,41 @@ rule draw_gap:
         drawing=code_hash("pausefl.figures.gap"),
     script:
         "../scripts/gap.py"
+
+
+rule draw_selection:
+    input:
+        f"{FINISHED}/studies/{{study}}/rounds.parquet",
+    output:
+        pdf="results/studies/{study}/{study}.pdf",
+        png=report(
+            "results/studies/{study}/{study}.png",
+            caption="../report/selection.rst",
+            category="Studies",
+            labels={"study": "{study}", "content": "figure"},
+        ),
+        sidecar="results/studies/{study}/{study}.json",
+        summary="results/studies/{study}/summary.csv",
+        text="results/studies/{study}/summary.md",
+        page=report(
+            "results/studies/{study}/summary.html",
+            caption="../report/selection.rst",
+            category="Studies",
+            labels={"study": "{study}", "content": "table"},
+        ),
+    log:
+        "results/logs/study/{study}/draw.log",
+    benchmark:
+        "results/benchmarks/study/{study}/draw.tsv"
+    wildcard_constraints:
+        study=one_of(STUDIES.selection),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        study=lambda wildcards: SELECTION_FACTS[wildcards.study],
+        code=lambda wildcards: study_code("selection", STUDIES.selection[wildcards.study].scenario.selectors),
+        drawing=code_hash("pausefl.figures.selection"),
+    script:
+        "../scripts/selection.py"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pausefl.claims.findings import Finding, in_units, not_run, wanted_text
 from pausefl.claims.metrics import METRICS, accuracy_drop, accuracy_rise
-from pausefl.claims.records import Records, Run, is_trained, run_name
+from pausefl.claims.records import Records, Run, is_trained
 from pausefl.claims.settings import ClaimTest
 from pausefl.claims.statistics import FAILS, HOLDS, gaps, judge, region
 from pausefl.config import PrivacySettings
@@ -56,18 +56,17 @@ def _compared(
     named = ours[1] if ours[0] == theirs[0] else f"{ours[0]}, {ours[1]}"
     other = theirs[1] if ours[0] == theirs[0] else f"{theirs[0]}, {theirs[1]}"
     head = (test.kind, ours[0], f"{test.metric}: {named} against {other}", wanted_text(low, high, test.gap))
-    pairs, n_missing, problem = paired(records, ours, theirs)
+    pairs, n_missing, known = paired(records, ours, theirs)
     if not pairs:
-        return not_run(*head, problem)
+        return not_run(*head, known)
     values = np.array([(metric.value(a, b), metric.value(b, a)) for a, b in pairs.values()])
     if np.isnan(values).all():
-        return not_run(*head, f"no run has {test.metric}")
+        return not_run(*head, "; ".join(filter(None, [known, f"no run has {test.metric}"])))
     outcome, found = judge(gaps(values[:, 0], values[:, 1], test.gap), low, high)
     gap, least, most = in_units(found, test.gap)
     unit = "ratio" if test.gap == "ratio" else metric.unit
-    note = "; ".join(filter(None, [problem, *_infinite(test.metric, (named, other), values)]))
-    names = _names(pairs, ours, theirs)
-    return Finding(*head, outcome, gap, least, most, unit, tuple(pairs), names, n_missing, note)
+    note = "; ".join(filter(None, [known, *_infinite(test.metric, (named, other), values)]))
+    return Finding(*head, outcome, gap, least, most, unit, tuple(pairs), _names(pairs), n_missing, note)
 
 
 def _infinite(metric: str, names: tuple[str, str], values: Floats) -> Iterator[str]:
@@ -79,11 +78,11 @@ def _infinite(metric: str, names: tuple[str, str], values: Floats) -> Iterator[s
 
 
 class Paired(NamedTuple):
-    """Runs by seed, where both are there; seeds of which a run is missing; what is wrong, in words."""
+    """Runs by seed, where both are there; seeds of which a run is missing; what to know of them, in words."""
 
     pairs: dict[int, Pair]
     n_missing: int
-    problem: str
+    note: str
 
 
 def paired(records: Records, ours: tuple[str, str], theirs: tuple[str, str]) -> Paired:
@@ -106,12 +105,13 @@ def paired(records: Records, ours: tuple[str, str], theirs: tuple[str, str]) -> 
         if (ours_name, seed) in a.found and (theirs_name, seed) in b.found
     }
     absent = len(seeds) - len(there)
-    problem = f"missing runs: {absent} of {len(seeds)} seeds left out" if absent else ""
-    return Paired(there, absent, problem)
+    missing = f"missing runs: {absent} of {len(seeds)} seeds left out" if absent else ""
+    return Paired(there, absent, "; ".join(filter(None, [a.note or b.note, missing])))
 
 
-def _names(pairs: dict[int, Pair], *sides: tuple[str, str]) -> tuple[str, ...]:
-    return tuple(run_name(scenario, selector, seed) for scenario, selector in sides for seed in pairs)
+def _names(pairs: dict[int, Pair]) -> tuple[str, ...]:
+    """Names of all runs, ours first, each once."""
+    return tuple(dict.fromkeys(pair[side].name for side in (0, 1) for pair in pairs.values()))
 
 
 def collapse(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
@@ -135,14 +135,13 @@ def _alone(
     """A number of one selector's runs, above or below the margin."""
     low, high = (test.margin, math.inf) if direction == "higher" else (-math.inf, test.margin)
     head = (test.kind, side[0], f"{what}: {side[1]}", wanted_text(low, high, "share"))
-    pairs, n_missing, problem = paired(records, side, side)
+    pairs, n_missing, note = paired(records, side, side)
     pairs = {seed: pair for seed, pair in pairs.items() if is_trained(pair[0])}
     if not pairs:
-        return not_run(*head, problem or "nothing was trained")
+        return not_run(*head, note or "nothing was trained")
     outcome, found = judge(np.array([value(run) for run, _ in pairs.values()]), low, high)
-    names = _names(pairs, side)
     gap = (found.mean, found.low, found.high)
-    return Finding(*head, outcome, *gap, "share", tuple(pairs), names, n_missing, problem)
+    return Finding(*head, outcome, *gap, "share", tuple(pairs), _names(pairs), n_missing, note)
 
 
 def bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
@@ -169,7 +168,7 @@ def bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
             if not _equal(told, counted, privacy):
                 wrong.append(f"{selector}/seed-{seed}")
         share = highest / privacy.epsilon_total
-        note = f"the ledger and the selections disagree: {', '.join(wrong)}" if wrong else ""
+        disagree = f"the ledger and the selections disagree: {', '.join(wrong)}" if wrong else ""
         outcome = HOLDS if share <= 1 + ROUNDING and not wrong else FAILS
         absent = sum(len(seeds) for selector, seeds in runs.seeds.items() if SELECTORS[selector].private)
         yield Finding(
@@ -178,9 +177,9 @@ def bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
             share,
             unit="share of the budget",
             seeds=tuple(sorted({seed for _, seed in private})),
-            runs=tuple(run_name(name, *key) for key in private),
+            runs=tuple(run.name for run in private.values()),
             n_missing=absent - len(private),
-            note=note,
+            note="; ".join(filter(None, [runs.note, disagree])),
         )
 
 
@@ -213,11 +212,11 @@ def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Findi
             (test.kind, name, f"leakage in every round: {ours} against {theirs}", wanted),
             (test.kind, name, f"leakage in every round: {ours} against the sum of the budgets", wanted),
         ]
-        pairs, n_missing, problem = paired(records, (name, ours), (name, theirs))
+        pairs, n_missing, note = paired(records, (name, ours), (name, theirs))
         runs = records.runs(name)
         privacy = runs.scenario.privacy if runs is not None else None
         if not pairs or privacy is None:
-            yield from (not_run(*head, problem or "no budget") for head in heads)
+            yield from (not_run(*head, note or "no budget") for head in heads)
             continue
         leakages = [
             tuple(run.rounds["leakage_max"].to_numpy(np.float64) for run in pair) for pair in pairs.values()
@@ -225,8 +224,8 @@ def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Findi
         sums = [_partial_sums(privacy, len(a))[1:] for a, _ in leakages]
         apart = max(float(np.abs(a - b).max()) for a, b in leakages)
         off = max(float(np.abs(a - s).max()) for (a, _), s in zip(leakages, sums, strict=True))
-        sides = [[(name, ours), (name, theirs)], [(name, ours)]]
-        for head, gap, used in zip(heads, (apart, off), sides, strict=True):
+        alone = {seed: (run, run) for seed, (run, _) in pairs.items()}
+        for head, gap, used in zip(heads, (apart, off), (pairs, alone), strict=True):
             share = gap / privacy.epsilon_total
             outcome = HOLDS if share <= ROUNDING else FAILS
             yield Finding(
@@ -235,9 +234,9 @@ def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Findi
                 share,
                 unit="share of the budget",
                 seeds=tuple(pairs),
-                runs=_names(pairs, *used),
+                runs=_names(used),
                 n_missing=n_missing,
-                note=problem,
+                note=note,
             )
 
 

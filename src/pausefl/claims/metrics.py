@@ -19,22 +19,22 @@ class Metric(NamedTuple):
     value: Callable[[Run, Run], float]
 
 
-def _summary(column: str) -> Callable[[Run, Run], float]:
-    """A column of the summary."""
-    return lambda run, other: float(run.summary[column])
+def _outcome(name: str) -> Callable[[Run, Run], float]:
+    """A number of the outcome."""
+    return lambda run, other: float(run.outcome[name])
 
 
 def _seconds_to_target(run: Run, other: Run) -> float:
     """Infinite if the target is never reached, not a number if there is no target."""
-    if math.isnan(run.summary["target_accuracy"]):
+    if math.isnan(run.outcome["target_accuracy"]):
         return math.nan
-    seconds = float(run.summary["seconds_to_target"])
+    seconds = float(run.outcome["seconds_to_target"])
     return math.inf if math.isnan(seconds) else seconds
 
 
 def accuracy_drop(run: Run) -> float:
     """How far the smoothed accuracy has fallen from its best by the end."""
-    return float(run.summary["best_accuracy"] - run.summary["final_accuracy"])
+    return float(run.outcome["best_accuracy"] - run.outcome["final_accuracy"])
 
 
 def accuracy_rise(run: Run) -> float:
@@ -76,13 +76,13 @@ def _loss_over_time(run: Run, other: Run) -> float:
 
 
 METRICS = {
-    "final_accuracy": Metric("share", _summary("final_accuracy")),
-    "final_loss": Metric("loss", _summary("final_loss")),
+    "final_accuracy": Metric("share", _outcome("final_accuracy")),
+    "final_loss": Metric("loss", _outcome("final_loss")),
     "accuracy_in_time": Metric("share", _in_time("accuracy")),
     "loss_in_time": Metric("loss", _in_time("loss")),
     "loss_over_time": Metric("loss", _loss_over_time),
     "seconds_to_target": Metric("s", _seconds_to_target),
-    "mean_round_s": Metric("s", _summary("mean_round_s")),
-    "leakage_max": Metric("epsilon", _summary("leakage_max")),
+    "mean_round_s": Metric("s", _outcome("mean_round_s")),
+    "leakage_max": Metric("epsilon", _outcome("leakage_max")),
     "leakage_over_rounds": Metric("epsilon", lambda run, other: float(run.rounds["leakage_max"].mean())),
 }

@@ -1,20 +1,21 @@
-"""The runs and studies that claims are tested on, and which of them are missing."""
+"""The runs and studies that claims are tested on, and which of them are missing.
+
+What a claim says of selection alone needs no training: where no run of a scenario is there, runs are those of
+the study that plays it, if there is one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pausefl.config import Experiment, Scenario
 from pausefl.studies.settings import Studies
-from pausefl.tables import collect, read_summaries, runs_of, summarise
-
-Floats = NDArray[np.float64]
+from pausefl.tables import collect, outcomes, runs_of
 
 
 @dataclass(frozen=True)
@@ -23,14 +24,17 @@ class Run:
 
     Attributes
     ----------
+    name
+        What it is called.
     rounds
         One row a round, in order, as `pausefl.tables.collect` gives them.
-    summary
-        Its row of `pausefl.tables.summarise`.
+    outcome
+        As `pausefl.tables.outcomes` gives it.
     """
 
+    name: str
     rounds: pd.DataFrame
-    summary: pd.Series
+    outcome: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -42,14 +46,17 @@ class Runs:
     scenario
         Its settings.
     seeds
-        Seeds by selector that the experiment table has, run or not.
+        Seeds by selector that the experiment table, or the study, has, run or not.
     found
         Finished runs by selector and seed.
+    note
+        What to know of them.
     """
 
     scenario: Scenario
     seeds: Mapping[str, tuple[int, ...]]
     found: Mapping[tuple[str, int], Run]
+    note: str = ""
 
 
 def run_name(scenario: str, selector: str, seed: int) -> str:
@@ -81,33 +88,47 @@ class Records:
     studies: Studies
     results: Path
     missing: set[str] = field(default_factory=set)
-    _runs: dict[str, Runs] = field(default_factory=dict)
+    _runs: dict[str, Runs | None] = field(default_factory=dict)
 
     def runs(self, name: str) -> Runs | None:
-        """The runs of a scenario; None if it is not in the experiment table.
+        """The runs of a scenario; None if it is neither in the experiment table nor played by a study.
 
         Raises
         ------
         PauseflError
             If a run that is there cannot be used.
         """
-        if name not in self.scenarios:
-            return None
         if name not in self._runs:
-            self._runs[name] = self._read(name)
+            trained = self._trained(name) if name in self.scenarios else None
+            played = None if trained is not None and trained.found else self._played(name)
+            self._runs[name] = played or trained
         return self._runs[name]
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
         """A table of a study; None if it is not configured, or `missing`."""
         if name not in self.studies.names():
             return None
-        path = self.results / "studies" / name / file
+        path = self._folder(name) / file
         if not path.is_file():
             self.missing.add(f"study {name}: {file}")
             return None
-        return pd.read_csv(path)
+        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
-    def _read(self, name: str) -> Runs:
+    def _folder(self, study: str) -> Path:
+        return self.results / "studies" / study
+
+    def _played(self, name: str) -> Runs | None:
+        study, file = self.studies.played(name), "rounds.parquet"
+        if study is None or (name in self.scenarios and not (self._folder(study) / file).is_file()):
+            return None  # the runs are what is missing
+        rounds = self.study(study, file)
+        if rounds is None:
+            return None
+        played = self.studies.selection[study]
+        seeds = dict.fromkeys(played.scenario.selectors, played.seeds)
+        return Runs(played.scenario, seeds, _found(rounds, study), "selection alone")
+
+    def _trained(self, name: str) -> Runs:
         rows = [row for row in self.experiments if row.scenario == name]
         folders = {
             row: self.results / "runs" / run_name(row.scenario, row.selector, row.seed) for row in rows
@@ -119,12 +140,13 @@ class Records:
             selector: tuple(sorted(row.seed for row in rows if row.selector == selector))
             for selector in dict.fromkeys(row.selector for row in rows)
         }
-        found = {}
-        if there:
-            rounds = collect(there)
-            table = summarise(rounds, read_summaries(there))
-            rows_of = {(row["selector"], row["seed"]): row for _, row in table.iterrows()}
-            found = {
-                (selector, seed): Run(run, rows_of[selector, seed]) for selector, seed, run in runs_of(rounds)
-            }
-        return Runs(self.scenarios[name], seeds, found)
+        return Runs(self.scenarios[name], seeds, _found(collect(there), name) if there else {})
+
+
+def _found(rounds: pd.DataFrame, place: str) -> dict[tuple[str, int], Run]:
+    """The runs of a table of rounds by selector and seed; ``place`` is the first part of their names."""
+    outcome = {(run.selector, run.seed): values for run, values in outcomes(rounds).items()}
+    return {
+        (selector, seed): Run(run_name(place, selector, seed), run, outcome[selector, seed])
+        for selector, seed, run in runs_of(rounds)
+    }

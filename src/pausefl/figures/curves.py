@@ -160,14 +160,14 @@ def loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
 
 def leakage_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Maximum leakage over users (epsilon of what the mechanism protects) against simulated seconds."""
-    panel = _over_time(leakage_bands(rounds, "elapsed_s"), scenario, _leakage_label(scenario), step=True)
+    panel = _over_time(leakage_bands(rounds, "elapsed_s"), scenario, leakage_label(scenario), step=True)
     mark_budget(panel.axes, scenario)
     return panel.finish()
 
 
 def leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Maximum leakage over users (epsilon of what the mechanism protects) against rounds."""
-    panel = Panel(scenario, "Round", _leakage_label(scenario))
+    panel = Panel(scenario, "Round", leakage_label(scenario))
     bands = leakage_bands(rounds, "round")
     for selector, curve in bands.items():
         panel.add(selector, curve, style_of(selector).label, step=True)
@@ -176,7 +176,8 @@ def leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     return panel.finish()
 
 
-def _leakage_label(scenario: Scenario) -> str:
+def leakage_label(scenario: Scenario) -> str:
+    """What an axis of leakage shows."""
     return f"Maximum leakage\n(ε per {protected(scenario)})"
 
 
@@ -265,17 +266,26 @@ class Panel:
 
 
 def _over_time(bands: Mapping[str, Band], scenario: Scenario, y_label: str, step: bool = False) -> Panel:
-    """Curves over simulated time; the legend says how far they go on beyond the axis."""
+    """Curves over simulated time."""
     panel = Panel(scenario, "Simulated time (s)", y_label)
     if not bands:
         return panel
-    ends = {selector: float(curve.x[-1]) for selector, curve in bands.items()}
-    limit = time_limit(ends)
-    for selector, curve in bands.items():
-        beyond = f" (to {ends[selector]:.0f} s)" if ends[selector] > limit else ""
-        panel.add(selector, _up_to(curve, limit), style_of(selector).label + beyond, step)
+    limit, cut = on_time_axis(bands)
+    for selector, (curve, label) in cut.items():
+        panel.add(selector, curve, label, step)
     panel.axes.set_xlim(0, limit)
     return panel
+
+
+def on_time_axis(bands: Mapping[str, Band]) -> tuple[float, dict[str, tuple[Band, str]]]:
+    """Where the time axis ends; each curve up to there, and its label, which says how far it goes on."""
+    ends = {selector: float(curve.x[-1]) for selector, curve in bands.items()}
+    limit = time_limit(ends)
+    cut = {}
+    for selector, curve in bands.items():
+        beyond = f" (to {ends[selector]:.0f} s)" if ends[selector] > limit else ""
+        cut[selector] = _up_to(curve, limit), style_of(selector).label + beyond
+    return limit, cut
 
 
 def _up_to(curve: Band, limit: float) -> Band:

@@ -39,9 +39,9 @@ def titled_panels(
     return figure, figure.subplots(*shape, squeeze=False, **sharing)
 
 
-def draw_bands(axes: Axes, bands: Mapping[str, Band]) -> list[Line2D]:
-    """Draw a line and a band for each selector; returns the lines."""
-    return [draw_band(axes, selector, curve) for selector, curve in bands.items()]
+def draw_bands(axes: Axes, bands: Mapping[str, Band], step: bool = False) -> list[Line2D]:
+    """Draw a line and a band for each selector; ``step`` as in `band`; returns the lines."""
+    return [draw_band(axes, selector, curve, step) for selector, curve in bands.items()]
 
 
 def bands_of(runs: pd.DataFrame, column: str) -> dict[str, Band]:

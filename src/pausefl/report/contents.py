@@ -193,13 +193,14 @@ class Contents:
         for name, study in self.sources.studies.items():
             facts = _study_facts(study)
             scale = facts["scenario"]["scale"] if "scenario" in facts else ""
-            own = papers.place_of(name)
-            if own is None:
+            own = [place for place in map(papers.place_of, study.figures) if place is not None]
+            if not own:
                 entry = Entry(f"figure-{name}", name, study.title, scale, path=study.figure)
                 yield "beyond", name, study.title, entry
                 continue
-            for place in (own, *papers.also_in(own)):
-                figure = name if place == own else f"{place.paper}_{place.part}"
+            shared = [there for place in own for there in papers.also_in(place)]
+            for place in (*own, *shared):
+                figure = name if place == own[0] else f"{name}-{place.paper}-{place.part}"
                 entry = Entry(f"figure-{figure}", name, study.title, scale, place=place, path=study.figure)
                 yield place.paper, place.part, papers.label(place.part), entry
 

@@ -45,12 +45,15 @@ class StudyPart:
     ----------
     kind, title
         Of the study; the kind is the name of its caption.
+    figures
+        Names that say where the papers have it: its own, or those of the figures that it stands for.
     figure, table
         Path of the figure's PNG file, and of the Markdown table if it has one.
     """
 
     kind: str
     title: str
+    figures: tuple[str, ...]
     figure: str
     table: str | None
 

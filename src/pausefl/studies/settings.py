@@ -36,6 +36,20 @@ class Runs:
 
 
 @dataclass(frozen=True)
+class Selections:
+    """The jobs of a scenario without training, for as many rounds as the scenario has."""
+
+    title: str
+    scenario: Scenario
+    seeds: tuple[int, ...]
+
+    @property
+    def n_rounds(self) -> int:
+        """Of each job."""
+        return self.scenario.training.n_rounds
+
+
+@dataclass(frozen=True)
 class Races:
     """Two annealers on the same instances: ALSA against plain annealing (BSFL, V-C and Fig. 4)."""
 
@@ -98,6 +112,7 @@ class Studies:
 
     regret: dict[str, Runs]
     gap: dict[str, Runs]
+    selection: dict[str, Selections]
     races: dict[str, Races]
     graphs: dict[str, Graphs]
     costs: dict[str, Costs]
@@ -107,6 +122,10 @@ class Studies:
     def kind(self, name: str) -> str:
         """Of which kind a study is."""
         return next(kind.name for kind in fields(self) if name in getattr(self, kind.name))
+
+    def played(self, scenario: str) -> str | None:
+        """The study that plays a scenario as it is, if there is one."""
+        return next((name for name, study in self.selection.items() if study.scenario.name == scenario), None)
 
     def study(self, name: str) -> Any:
         """A study by its name."""
@@ -120,6 +139,7 @@ class Studies:
 _KINDS: dict[str, type] = {
     "regret": Runs,
     "gap": Runs,
+    "selection": Selections,
     "races": Races,
     "graphs": Graphs,
     "costs": Costs,
@@ -151,7 +171,13 @@ def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
                 built[kind][name] = _study(_KINDS[kind], settings, scenario_folder)
             except ConfigError as error:
                 raise ConfigError(f"{path}: study '{name}': {error}") from None
-    return Studies(**built)
+    found = Studies(**built)
+    for name, study in found.selection.items():
+        if (first := found.played(study.scenario.name)) != name:
+            raise ConfigError(
+                f"{path}: study '{name}': '{first}' plays scenario '{study.scenario.name}', too"
+            )
+    return found
 
 
 def _study(cls: type, settings: Mapping[str, Any], scenario_folder: Path) -> Any:
@@ -166,6 +192,12 @@ def _study(cls: type, settings: Mapping[str, Any], scenario_folder: Path) -> Any
             values.pop("selectors"),
         )
     study = cls(**values)
+    if isinstance(study, Runs | Selections):
+        for name in study.scenario.selectors:
+            if SELECTORS[name].needs_updates:
+                raise ConfigError(
+                    f"selectors: '{name}' looks at the users' updates, so it cannot play without training"
+                )
     if isinstance(study, Races):
         for name in study.scenario.selectors:
             if not SELECTORS[name].needs_annealing:

@@ -317,3 +317,20 @@ def test_the_limit_fails_where_the_probability_does_not_rise(
     assert outcomes(world, ClaimTest("limit", selectors=("sa_pause",), n_instances=20)) == [UNDECIDED]
     monkeypatch.setattr(searches, "_step", lambda walk, loss, log_j: searches._stochastic(walk.copy()))
     assert outcomes(world, test) == [FAILS]
+
+
+def test_where_nothing_was_run_a_study_of_selection_stands_in(world: World) -> None:
+    """Leakage and time are judged on it, accuracy is not, and findings say where they come from."""
+    for seed, leakage in ((0, 2.0), (1, 2.2), (2, 2.1)):
+        world.play("pause", seed, leakage=leakage)
+        world.play("random", seed, leakage=2 * leakage)
+    test = {"selectors": ("pause",), "against": ("random",), "direction": "lower", "gap": "ratio"}
+    (leaked,) = found(world, on_runs("ordering", metric="leakage_max", **test))
+    assert (leaked.outcome, leaked.note) == (HOLDS, "selection alone")
+    assert leaked.runs[0] == "selection_s/pause/seed-0"
+    (timed,) = found(world, on_runs("ordering", metric="seconds_to_target", **test))
+    assert timed.outcome == NOT_RUN
+    world.add("pause", 0, leakage=9.0)
+    world.add("random", 0, leakage=1.0)
+    (trained,) = found(world, on_runs("ordering", metric="leakage_max", **test))
+    assert (trained.outcome, trained.seeds, trained.note) == (FAILS, (0,), "")

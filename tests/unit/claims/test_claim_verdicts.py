@@ -209,3 +209,16 @@ def test_a_test_without_places_is_part_of_a_claim_at_every_scale() -> None:
     drawn = ClaimTest("exactness", rewards=("r1",), n_instances=1)
     assert all(drawn.applies(scale) for scale in SCALES)
     assert [LOWER.applies(scale) for scale in SCALES] == [False, False, True]
+
+
+def test_a_missing_study_of_selection_is_an_error_where_nothing_else_was_to_be_run(world: World) -> None:
+    world.play("pause", 0)
+    world.play("random", 0)
+    (world.folder / "studies/selection_s/rounds.parquet").unlink()
+    with pytest.raises(PauseflError, match=r"study selection_s: rounds\.parquet"):
+        evaluate([claim(LOWER)], world.records(), SCALE)
+    world.plan("pause", 0)
+    world.plan("random", 0)
+    with pytest.raises(PauseflError, match="2 results are missing") as error:
+        evaluate([claim(LOWER)], world.records(), SCALE)
+    assert "s/pause/seed-0" in str(error.value)

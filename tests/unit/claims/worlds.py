@@ -14,7 +14,8 @@ import pandas as pd
 from pausefl.claims.records import Records
 from pausefl.claims.settings import Claim, ClaimTest
 from pausefl.config import Experiment, Scenario
-from pausefl.studies.settings import Runs, load_studies
+from pausefl.studies.settings import Runs, Selections, load_studies
+from pausefl.tables import as_collected
 
 SCALE = "demo"
 
@@ -35,6 +36,7 @@ class World:
         self.scenarios: dict[str, Scenario] = {}
         self.experiments: list[Experiment] = []
         self.regret: dict[str, Runs] = {}
+        self.played: list[pd.DataFrame] = []
 
     def plan(self, selector: str, seed: int, scenario: str = "s") -> Experiment:
         """Put a run into the experiment table."""
@@ -72,8 +74,26 @@ class World:
         loss: float | Sequence[float] = 1.0,
     ) -> None:
         """Plan and write a run with rounds of one length."""
+        rounds = self._rounds(len(accuracy), round_s, leakage)
         n = len(accuracy)
-        rounds: dict[str, Any] = {
+        rounds |= {
+            "train_loss": [1.0] * n,
+            "accuracy": accuracy,
+            "loss": [loss] * n if isinstance(loss, float) else loss,
+        }
+        self.write(self.plan(selector, seed, scenario), pd.DataFrame(rounds))
+
+    def play(self, selector: str, seed: int, *, round_s: float = 1.0, leakage: float = 2.0) -> None:
+        """Write a run of the study that plays the scenario ``s``."""
+        rounds = pd.DataFrame(self._rounds(20, round_s, leakage))
+        self.played.append(as_collected(rounds, Experiment("s", selector, seed)))
+        folder = self.folder / "studies" / "selection_s"
+        folder.mkdir(parents=True, exist_ok=True)
+        pd.concat(self.played).to_parquet(folder / "rounds.parquet")
+
+    def _rounds(self, n: int, round_s: float, leakage: float) -> dict[str, Any]:
+        """What a run without training has."""
+        return {
             "round": range(1, n + 1),
             "selection": [[0, 1]] * n,
             "latency_s": [round_s] * n,
@@ -82,11 +102,7 @@ class World:
             "leakage_mean": [leakage / 2] * n,
             "reward": [1.0] * n,
             "pseudo_regret": [None] * n,
-            "train_loss": [1.0] * n,
-            "accuracy": accuracy,
-            "loss": [loss] * n if isinstance(loss, float) else loss,
         }
-        self.write(self.plan(selector, seed, scenario), pd.DataFrame(rounds))
 
     def study(self, name: str, **tables: pd.DataFrame) -> None:
         """Configure a study and write tables of it."""
@@ -98,7 +114,13 @@ class World:
 
     def records(self) -> Records:
         """What claims are tested on."""
-        studies = dataclasses.replace(load_studies(None, Path()), regret=self.regret)
+        selection = {}
+        if self.played:
+            names = dict.fromkeys(str(rounds["selector"].iloc[0]) for rounds in self.played)
+            seeds = dict.fromkeys(int(rounds["seed"].iloc[0]) for rounds in self.played)
+            scenario = dataclasses.replace(self.base, name="s", selectors=tuple(names))
+            selection["selection_s"] = Selections("Played", scenario, tuple(seeds))
+        studies = dataclasses.replace(load_studies(None, Path()), regret=self.regret, selection=selection)
         return Records(self.scenarios, self.experiments, studies, self.folder)
 
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from pausefl import config
 from pausefl.data.partition import Partition
-from pausefl.figures import audit, gap, generalization, kinds, partition, regret, searches, style
+from pausefl.figures import audit, gap, generalization, kinds, partition, regret, searches, selection, style
 from pausefl.privacy import make_schedule
 from pausefl.studies.generalization import run as evaluate
 from pausefl.studies.graphs import first
@@ -186,6 +186,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     **{kind: lambda kind=kind: of_kind(kind) for kind in kinds.KINDS},  # type: ignore[misc]
     "regret": regret_figure,
     "gap": gap_figure,
+    "selection": lambda: selection.draw(rounds(), scenario(), "Selection alone"),
     "races": races_figure,
     "graphs": lambda: searches.draw_graphs(*first(Graphs("", 5, 2, 1)), "Small graphs"),
     "costs": costs_figure,

@@ -204,8 +204,9 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     facts = {"n_users": 8, "n_selected": 4, "n_instances": 10}
     as_json(tmp_path / "s.json", {"study": facts, "code_hash": "x"})
     (tmp_path / "s.md").write_text("| a |\n| - |\n| b |\n", "utf-8")
-    study = StudyPart("graphs", "A *study*", figure, str(tmp_path / "s.md"))
-    page = render(sources(studies={"bsfl_fig3": study, "own_graphs": study}))
+    study = StudyPart("graphs", "A *study*", ("bsfl_fig3",), figure, str(tmp_path / "s.md"))
+    own = dataclasses.replace(study, figures=("own_graphs",))
+    page = render(sources(studies={"bsfl_fig3": study, "own_graphs": own}))
     assert "All selections of 4 of 8 users" in page
     assert "A *study*: the graphs that annealing walks on." in page
     assert page.index('id="bsfl-fig3"') < page.index('id="beyond-own_graphs"')
@@ -215,11 +216,23 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
 def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
     figure = picture(tmp_path / "s.png")
     as_json(tmp_path / "s.json", {"study": {"n_users": 8, "n_selected": 4, "n_instances": 10}})
-    contents = Contents(sources(studies={"pause_v2_fig1": StudyPart("graphs", "A", figure, None)}))
+    study = StudyPart("graphs", "A", ("pause_v2_fig1",), figure, None)
+    contents = Contents(sources(studies={"pause_v2_fig1": study}))
     (first,), (second,) = (section.groups for section in contents.sections if section.groups)
     assert [first.heading, second.heading] == ["Fig. 1", "Fig. 1"]
     assert second.entries[0].same_as is first.entries[0]
     assert (first.entries[0].id, first.entries[0].where) == ("figure-pause_v2_fig1", "PAUSE v2, Fig. 1")
+
+
+def test_a_study_is_where_the_figures_are_that_it_stands_for(tmp_path: Path) -> None:
+    figure = picture(tmp_path / "s.png")
+    as_json(tmp_path / "s.json", {"study": {"n_users": 8, "n_selected": 4, "n_instances": 10}})
+    study = StudyPart("graphs", "A", ("pause_v2_fig4", "pause_v1_fig3"), figure, None)
+    contents = Contents(sources(studies={"selection_s": study}))
+    (first,), (second,) = (section.groups for section in contents.sections if section.groups)
+    assert [first.heading, second.heading] == ["Fig. 4", "Fig. 3"]
+    assert second.entries[0].same_as is first.entries[0]
+    assert first.entries[0].id != second.entries[0].id
 
 
 def test_every_kind_of_curve_has_words() -> None:

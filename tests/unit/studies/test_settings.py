@@ -89,6 +89,16 @@ def test_no_file_is_no_studies() -> None:
         ("races.bsfl_fig4.selectors", ["alsa", "bsfl"], "'bsfl' does not anneal, so it cannot race"),
         ("graphs.bsfl_fig3.n_selected", 8, "n_selected = 8 must be less than n_users = 8"),
         ("generalization.bsfl_fig2.n_selected", 21, "n_selected = 21 exceeds n_users = 20"),
+        (
+            "selection.selection_cifar10_small_iid_r1.selectors",
+            ["clustered_similarity"],
+            "'clustered_similarity' looks at the users' updates, so it cannot play without training",
+        ),
+        (
+            "selection.selection_cifar10_small_iid_r2.scenario",
+            "cifar10_small_iid_r1",
+            "'selection_cifar10_small_iid_r1' plays scenario 'cifar10_small_iid_r1', too",
+        ),
         ("gaps", {}, "unknown key 'gaps'. Did you mean 'gap'?"),
         ("gap.bsfl_fig5_regret", DOCUMENT["gap"]["annealing_gap_r1"], "'bsfl_fig5_regret' is there twice"),
         ("gap.Gap", DOCUMENT["gap"]["annealing_gap_r1"], "'Gap' does not match"),

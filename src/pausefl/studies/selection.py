@@ -1,0 +1,89 @@
+"""The jobs of a scenario as far as selection goes: who takes part, how long that takes, what it leaks.
+
+None of it depends on what is learned, save where a selector looks at the users' updates. So the papers'
+figures of leakage, and what is claimed of leakage and of the time of a round, need no training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from pausefl.config import Experiment, Scenario
+from pausefl.studies.play import play
+from pausefl.tables import as_collected, mean_sd
+
+#: Quantities of a run in the table for people: their heads, and digits.
+_COLUMNS = {
+    "round_s": ("Mean round (s)", 3),
+    "elapsed_s": ("All rounds (s)", 1),
+    "leakage_max": ("Largest leakage (ε per {protected})", 2),
+    "leakage_mean": ("Mean leakage", 2),
+}
+
+
+def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
+    """Play all rounds of a job.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a round, as `pausefl.tables.collect` has an untrained run: selections, simulated seconds and
+        leakage are those of the job; what is learned is NaN.
+    """
+    rounds = play(scenario, selector, seed).run(scenario.training.n_rounds).rounds
+    return as_collected(rounds, Experiment(scenario.name, selector, seed))
+
+
+def summary(rounds: pd.DataFrame) -> pd.DataFrame:
+    """One row a selector: means and sample standard deviations over seeds.
+
+    Parameters
+    ----------
+    rounds
+        Of all runs, as `run` returns them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``selector``, ``n_seeds`` and, each with ``_mean`` and ``_sd``: ``round_s``, mean simulated seconds
+        of a round; ``elapsed_s``, those of all; ``leakage_max`` and ``leakage_mean`` over users, epsilon at
+        the end (infinite without privacy).
+    """
+    seeds = rounds.groupby(["selector", "seed"], sort=False)
+    runs = seeds[["elapsed_s", "leakage_max", "leakage_mean"]].last()
+    runs["round_s"] = seeds["latency_s"].mean()
+    by_selector = runs.groupby("selector", sort=False)
+    # No deviation where a mean is infinite.
+    deviation = runs.where(np.isfinite(runs)).groupby("selector", sort=False).std()
+    across = by_selector.mean().add_suffix("_mean").join(deviation.add_suffix("_sd"))
+    across = across[[f"{column}_{kind}" for column in _COLUMNS for kind in ("mean", "sd")]]
+    across.insert(0, "n_seeds", by_selector.size())
+    return across.reset_index()
+
+
+def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], protected: str) -> str:
+    """The `summary` as a Markdown table for people.
+
+    Parameters
+    ----------
+    table
+        As `summary` returns it.
+    labels
+        What to call each selector.
+    protected
+        What the epsilons are for: ``coordinate`` or ``update``.
+    """
+    columns = {column: (head.format(protected=protected), n) for column, (head, n) in _COLUMNS.items()}
+    cells = [
+        {"Selector": labels[row["selector"]]}
+        | {head: mean_sd(row, column, digits) for column, (head, digits) in columns.items()}
+        | {"Seeds": str(row["n_seeds"])}
+        for _, row in table.iterrows()
+    ]
+    align = ("left", *["right"] * (len(_COLUMNS) + 1))
+    lines = pd.DataFrame(cells).to_markdown(index=False, colalign=align, disable_numparse=True)
+    note = "Mean ± standard deviation over seeds; seconds are simulated, leakage is that at the end."
+    return f"{lines}\n\n{note}\n"
