@@ -8,8 +8,7 @@ import pandas as pd
 from common import logged
 from pausefl.config import scenario_from_dict
 from pausefl.figures.gap import draw
-from pausefl.figures.notes import seed_notes
-from pausefl.figures.style import add_notes, save
+from pausefl.figures.panels import save_played
 from pausefl.studies.gap import run, summary
 
 output, study = snakemake.output, snakemake.params.study
@@ -24,13 +23,5 @@ with logged(snakemake.log[0]) as note:
     else:
         table = pd.read_csv(snakemake.input[0])
         summary(table).to_csv(output.summary, index=False)
-        notes = seed_notes(study["seeds"])
         figure = draw(table, study["title"])
-        add_notes(figure, notes)
-        facts = {
-            "study": study,
-            "data": list(snakemake.input),
-            "code_hash": snakemake.params.code,
-            "notes": notes,
-        }
-        save(figure, Path(output.png).with_suffix(""), facts)
+        save_played(figure, Path(output.png), study, snakemake.input, code_hash=snakemake.params.code)

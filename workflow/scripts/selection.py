@@ -8,9 +8,9 @@ import pandas as pd
 from common import logged
 from pausefl.config import scenario_from_dict
 from pausefl.figures.captions import protected
-from pausefl.figures.notes import seed_notes
+from pausefl.figures.panels import save_played
 from pausefl.figures.selection import draw
-from pausefl.figures.style import LABELS, add_notes, save
+from pausefl.figures.style import LABELS
 from pausefl.studies.selection import run, summary, to_markdown
 from pausefl.tables import to_html
 
@@ -30,13 +30,5 @@ with logged(snakemake.log[0]) as note:
         text = to_markdown(table, LABELS, protected(scenario))
         Path(output.text).write_text(text, encoding="utf-8")
         Path(output.page).write_text(to_html(text, study["title"]), encoding="utf-8")
-        notes = seed_notes(study["seeds"])
         figure = draw(rounds, scenario, study["title"])
-        add_notes(figure, notes)
-        facts = {
-            "study": study,
-            "data": list(snakemake.input),
-            "code_hash": snakemake.params.code,
-            "notes": notes,
-        }
-        save(figure, Path(output.png).with_suffix(""), facts)
+        save_played(figure, Path(output.png), study, snakemake.input, code_hash=snakemake.params.code)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pausefl.figures.curves import Band, band, draw_band
-from pausefl.figures.style import COLUMN_WIDTH, in_legend_order
+from pausefl.figures.notes import seed_notes
+from pausefl.figures.style import COLUMN_WIDTH, add_notes, in_legend_order, save
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +39,29 @@ def titled_panels(
     figure = Figure(figsize=(2 * COLUMN_WIDTH, height), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", weight="bold", size="medium")
     return figure, figure.subplots(*shape, squeeze=False, **sharing)
+
+
+def save_played(
+    figure: Figure, png: Path, study: Mapping[str, Any], data: Iterable[str], **code: Any
+) -> None:
+    """Save the figure of a study whose selectors play under several seeds, with what it was drawn from.
+
+    Parameters
+    ----------
+    figure
+        Gets a note if there is one seed only.
+    png
+        Path of the picture; PDF and JSON are written beside it.
+    study
+        What the study depends on, and what its caption states.
+    data
+        Files that were drawn.
+    code
+        Hashes of the code that made them.
+    """
+    notes = seed_notes(study["seeds"])
+    add_notes(figure, notes)
+    save(figure, png.with_suffix(""), {"study": study, "data": list(data), **code, "notes": notes})
 
 
 def draw_bands(axes: Axes, bands: Mapping[str, Band], step: bool = False) -> list[Line2D]:
