@@ -10,6 +10,7 @@ import pytest
 
 from pausefl.config import Experiment, Scenario, load_scenario
 from pausefl.studies.selection import run, summary, to_markdown
+from pausefl.studies.settings import load_studies
 from pausefl.tables import collect
 
 ROOT = Path(__file__).parents[3]
@@ -36,6 +37,21 @@ def test_a_played_job_is_the_published_one_that_was_trained(name: str, selector:
     same = ["scenario", "selector", "seed", "round", "latency_s", "elapsed_s", "leakage_max", "leakage_mean"]
     pd.testing.assert_frame_equal(played[same], trained[same], rtol=1e-12)
     assert played[["train_loss", "accuracy", "loss"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "selector", "seed"),
+    [
+        ("selection_cifar10_small_iid_r2", "sa_pause", 1),
+        ("selection_cifar10_large_noniid_r1_cnn5", "pause", 4),
+    ],
+)
+def test_a_published_study_is_played_again(name: str, selector: str, seed: int) -> None:
+    table = pd.read_parquet(ROOT / f"results/published/studies/{name}/rounds.parquet")
+    published = table[(table["selector"] == selector) & (table["seed"] == seed)].reset_index(drop=True)
+    study = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios").selection[name]
+    played = run(study.scenario, selector, seed)
+    pd.testing.assert_frame_equal(played, published, rtol=1e-12)
 
 
 def test_the_summary_is_over_seeds_at_the_end(demo: Scenario) -> None:
