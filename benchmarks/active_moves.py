@@ -3,8 +3,7 @@
 The graphs of the papers have active moves, in which a user leaves who is least by some criterion, and passive
 ones, in which such a user enters. Passive moves make a graph symmetric. Whoever enters by one ranks below
 everyone selected, so a walk without them should climb more often; but it is not reversible, and no theorem of
-the papers covers it. Instances, temperatures and starts are those of the study
-of races.
+the papers covers it. Instances, temperatures and starts are those of the study of races.
 
     python benchmarks/active_moves.py --instances 1000
 """

@@ -19,7 +19,7 @@ rule check_claims:
     benchmark:
         "results/benchmarks/claims/{scale}.tsv"
     wildcard_constraints:
-        scale=one_of({*CLAIM_SCALES, *scales(CLAIMS, SCENARIOS, STUDIES.names())}),
+        scale=one_of(scales(CLAIMS, {*SCENARIOS, *PLAYED}, STUDIES.names())),
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,

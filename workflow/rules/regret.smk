@@ -41,12 +41,6 @@ RUNS_FACTS = {
     for study, runs in (STUDIES.regret | STUDIES.gap | STUDIES.selection).items()
 }
 
-
-SELECTION_FACTS = {
-    study: RUNS_FACTS[study] | {"place": leakage_places(STUDIES.selection[study])}
-    for study in STUDIES.selection
-}
-
 if not CONFIG.published:
 
     rule regret_run:
@@ -208,7 +202,8 @@ rule draw_selection:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        study=lambda wildcards: SELECTION_FACTS[wildcards.study],
+        study=lambda wildcards: RUNS_FACTS[wildcards.study]
+        | {"place": leakage_places(STUDIES.selection[wildcards.study])},
         code=lambda wildcards: study_code("selection", STUDIES.selection[wildcards.study].scenario.selectors),
         drawing=code_hash("pausefl.figures.selection"),
     script:

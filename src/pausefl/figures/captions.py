@@ -211,26 +211,27 @@ def paper_figures(scenario: Scenario, kind: str) -> str:
 
     ``scenario.figures`` maps such names as ``pause_v2_fig8`` or ``bsfl_fig7_loss`` to kinds; these become
     "PAUSE v2, Fig. 8" and "BSFL, Fig. 7", and ``reduced_bsfl_fig7_loss`` "BSFL, Fig. 7, reduced". Figures of
-    the demonstrations reproduce none, nor do those for a privacy reviewer, ``privacy_…``, or of the papers'
-    settings with group normalisation, ``group_…``.
+    the demonstrations reproduce none, nor do those for a privacy reviewer, ``privacy_…``, of what goes beyond
+    the papers, ``beyond_…``, or of their settings with group normalisation, ``group_…``.
     """
     names = [_figure_name(key) for key, shown in scenario.figures.items() if shown == kind]
     return "; ".join(name for name in names if name) or "none"
 
 
 def _figure_name(key: str) -> str:
-    if key.startswith(("demo_", "privacy_")):
+    name = key.removeprefix("reduced_")
+    reduced = ", reduced" if name != key else ""
+    if name.startswith(("demo_", "privacy_", "beyond_")):
         return ""
-    if key.startswith("authors_"):
+    if name.startswith("authors_"):
         return "none, but the authors' released runs"
-    if key.startswith("group_"):
-        return "none, but a setting of the papers with group normalisation"
-    match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", key)
+    if name.startswith("group_"):
+        return f"none, but a setting of the papers with group normalisation{reduced}"
+    match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", name)
     if match is None:
         return _escape(key.replace("_", " "))
-    name = match["paper"].removeprefix("reduced_")
-    paper = _PAPERS.get(name, name.replace("_", " "))
-    return f"{paper}, Fig. {match['number']}" + (", reduced" if name != match["paper"] else "")
+    paper = _PAPERS.get(match["paper"], match["paper"].replace("_", " "))
+    return f"{paper}, Fig. {match['number']}{reduced}"
 
 
 def _escape(text: str) -> str:

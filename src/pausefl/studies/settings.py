@@ -198,6 +198,10 @@ def _study(cls: type, settings: Mapping[str, Any], scenario_folder: Path) -> Any
                 raise ConfigError(
                     f"selectors: '{name}' looks at the users' updates, so it cannot play without training"
                 )
+    if isinstance(study, Selections):
+        private = [name for name in study.scenario.selectors if SELECTORS[name].private]
+        if study.scenario.privacy is None or not private:
+            raise ConfigError("selectors: none of them has a budget, so there is no leakage to show")
     if isinstance(study, Races):
         for name in study.scenario.selectors:
             if not SELECTORS[name].needs_annealing:

@@ -207,6 +207,8 @@ def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
         ("reduced_bsfl_fig7_loss", "BSFL, Fig. 7, reduced"),
         ("authors_mnist_small_loss", "none, but the authors' released runs"),
         ("group_cifar10_loss", "none, but a setting of the papers with group normalisation"),
+        ("reduced_group_cifar10_loss", "none, but a setting of the papers with group normalisation, reduced"),
+        ("beyond_mnist_loss", "none"),
         ("demo_small_loss", "none"),
         ("privacy_mnist_large_iid_r1_signal", "none"),
         ("odd_name", "odd name"),

@@ -95,6 +95,11 @@ def test_no_file_is_no_studies() -> None:
             "'clustered_similarity' looks at the users' updates, so it cannot play without training",
         ),
         (
+            "selection.selection_cifar10_small_iid_r1.selectors",
+            ["fedavg_no_privacy"],
+            "selectors: none of them has a budget, so there is no leakage to show",
+        ),
+        (
             "selection.selection_cifar10_small_iid_r2.scenario",
             "cifar10_small_iid_r1",
             "'selection_cifar10_small_iid_r1' plays scenario 'cifar10_small_iid_r1', too",
