@@ -74,8 +74,8 @@ format: .venv/installed ## put the code in its canonical form
 	$(BIN)/snakefmt Snakefile workflow
 
 docs: .venv/installed ## write config/README.md from the schemas, and the tables of claims from results/published
-	$(BIN)/python -m pausefl.config_reference > config/README.md
-	$(BIN)/python -m pausefl.artifact
+	$(BIN)/python -m pausefl.settings.reference > config/README.md
+	$(BIN)/python -m pausefl.report.documentation
 
 constraints: ## pin the newest versions that pyproject.toml admits
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints

@@ -20,14 +20,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario, load_scenario
-from pausefl.history import History
+from pausefl.bandit.history import History
 from pausefl.selectors import make_selector
 from pausefl.selectors.annealing import Annealer
 from pausefl.selectors.exact import pivot_and_fill
 from pausefl.selectors.search import Objective
+from pausefl.settings import Scenario, load_scenario
 from pausefl.streams import Streams
-from pausefl.studies.races import TIE, instance, interval
+from pausefl.studies.comparison import TIE, instance, interval
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]

@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pausefl.config import load_scenario
 from pausefl.data.dataset import Dataset, load_dataset
 from pausefl.data.partition import make_partition
-from pausefl.simulation import Simulation
+from pausefl.federated.simulation import Simulation
+from pausefl.settings import load_scenario
 from pausefl.streams import Streams
 from pausefl.training import Trainer
 from pausefl.training.engine import build_model

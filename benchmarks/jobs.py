@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from pausefl.config import Scenario, load_config, read_yaml
+from pausefl.settings import Scenario, load_config, read_yaml
 
 #: Stages of a round, as a job's summary names them.
 STAGES = ("selection", "training", "noise", "evaluation")

@@ -24,15 +24,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from pausefl.config import ModelSettings, Scenario, TrainingSettings, load_scenario
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
-from pausefl.plan import network_key
 from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
 from pausefl.provenance import hardware
+from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_scenario
 from pausefl.streams import Streams
-from pausefl.studies.play import play
+from pausefl.studies.simulate import play
 from pausefl.training import Trainer
+from pausefl.workflow.plan import network_key
 
 SCENARIOS = Path("config/scenarios")
 

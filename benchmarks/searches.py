@@ -25,15 +25,15 @@ import numpy as np
 import torch
 from reference import enumerate_selections, objective, sa_pause
 
-from pausefl.history import Feedback, History
-from pausefl.rewards import AverageReward, OverlapReward, Reward, confidence_bound
+from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
 from pausefl.selectors.annealing import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.clustered import ClusteredBySimilarity
 from pausefl.selectors.exact import Pause
 from pausefl.selectors.search import Objective
-from pausefl.studies.play import play
-from pausefl.studies.settings import load_studies
+from pausefl.settings.studies import load_studies
+from pausefl.studies.simulate import play
 
 ALPHA, BETA, GAMMA, RHO, DELAY = 100.0, 2.0, 5.0, 0.001, 0.05
 R1 = AverageReward(ALPHA, BETA, GAMMA)
@@ -156,8 +156,8 @@ def regret_study() -> None:
 def compilation() -> None:
     """What a process pays before its first round, when nothing is compiled yet and when all is."""
     code = (
-        "import time, pausefl.simulation; from pathlib import Path;"
-        "from pausefl.config import load_scenario; from pausefl.selectors import make_selector;"
+        "import time, pausefl.federated.simulation; from pathlib import Path;"
+        "from pausefl.settings import load_scenario; from pausefl.selectors import make_selector;"
         "s = load_scenario('mnist_large_iid_r1', Path('config/scenarios')); start = time.perf_counter();"
         "[make_selector(name, s) for name in {!r}]; print(time.perf_counter() - start)"
     )

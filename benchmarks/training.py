@@ -24,14 +24,14 @@ from torch.utils.data import DataLoader, Subset
 from torch.utils.data import Dataset as Images
 from torch.utils.flop_counter import FlopCounterMode
 
-from pausefl.config import ModelSettings, Scenario, TrainingSettings, load_config, read_yaml
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
+from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_config, read_yaml
 from pausefl.streams import Streams
 from pausefl.training import Trainer
+from pausefl.training.backends.autograd import OneByOne
 from pausefl.training.engine import build_model
-from pausefl.training.methods import OneByOne
 
 CPU = torch.device("cpu")
 N_TRAIN, N_TEST, BATCH = 40_000, 10_000, 20

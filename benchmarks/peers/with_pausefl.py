@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from work import BATCH, LEARNING_RATE, N_EXAMPLES, N_SELECTED, N_USERS, cohort, data, one_core, report
 
-from pausefl.config import ModelSettings, TrainingSettings
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
+from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
 from pausefl.training import Trainer
 

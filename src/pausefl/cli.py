@@ -54,14 +54,14 @@ def run(
     The same command goes on with a job that was stopped or killed. SIGTERM and SIGINT stop it after the round
     in progress, with exit code 75.
     """
-    from pausefl.availability import check_runnable
-    from pausefl.checkpoint import Saving
-    from pausefl.config import RawData, load_scenario
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
     from pausefl.data.sources import prepare
+    from pausefl.federated.checkpoint import Saving
+    from pausefl.federated.job import Job, run_job
+    from pausefl.federated.runnable import check_runnable
     from pausefl.files import check_writable
-    from pausefl.job import Job, run_job
+    from pausefl.settings import RawData, load_scenario
     from pausefl.streams import Streams
 
     loaded = load_scenario(scenario, scenarios)
@@ -85,8 +85,8 @@ def check(
     config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
 ) -> None:
     """Check a configuration and its scenarios, and list the experiment table."""
-    from pausefl.availability import check_table
-    from pausefl.config import load_config, read_yaml
+    from pausefl.federated.runnable import check_table
+    from pausefl.settings import load_config, read_yaml
 
     loaded = load_config(read_yaml(config), str(config))
     check_table(loaded)
@@ -101,8 +101,8 @@ def plan(
     config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
 ) -> None:
     """List the jobs of a configuration with the core-hours and disk that they will take; runs nothing."""
-    from pausefl.config import load_config, read_yaml
-    from pausefl.plan import shipped_rates, to_text
+    from pausefl.settings import load_config, read_yaml
+    from pausefl.workflow.plan import shipped_rates, to_text
 
     typer.echo(to_text(load_config(read_yaml(config), str(config)), shipped_rates()))
 
@@ -117,11 +117,11 @@ def claims(
     """Say of every claim of the papers whether the runs that are there reproduce it."""
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
-    from pausefl.claims.settings import load_claims, scales
     from pausefl.claims.verdicts import evaluate
-    from pausefl.config import load_config, read_yaml
     from pausefl.errors import ConfigError
-    from pausefl.studies.settings import load_studies
+    from pausefl.settings import load_config, read_yaml
+    from pausefl.settings.claims import load_claims, scales
+    from pausefl.settings.studies import load_studies
 
     document = read_yaml(config)
     loaded = load_config(document, str(config))
@@ -146,8 +146,8 @@ def explain(
     captions: Annotated[Path, typer.Option(help="Folder of captions.")] = Path("workflow/report"),
 ) -> None:
     """Say where a figure comes from: table rows, runs, seeds, code, settings, warnings, deviations."""
-    from pausefl import lookback
-    from pausefl.config import load_config, read_yaml
+    from pausefl.results import lineage as lookback
+    from pausefl.settings import load_config, read_yaml
 
     document = read_yaml(config)
     loaded = load_config(document, str(config))
@@ -161,7 +161,7 @@ def compare(
     second: Annotated[Path, typer.Argument(help="Folder of another.")],
 ) -> None:
     """Lay two runs side by side: settings that differ, results, first round in which they differ."""
-    from pausefl import lookback
+    from pausefl.results import lineage as lookback
 
     typer.echo(lookback.compare(first, second))
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pausefl.config import RawData, Scenario, load_scenario
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.data.sources import prepare
+from pausefl.settings import RawData, Scenario, load_scenario
 from pausefl.streams import Streams
 
 # A busy machine is no reason to fail.

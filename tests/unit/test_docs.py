@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.config import load_scenario
+from pausefl.settings import load_scenario
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -90,9 +90,9 @@ def test_the_example_reward_is_searched_exactly(checkout: Path) -> None:
     check = """
         from itertools import combinations
         import numpy as np
-        from pausefl.config import RewardSettings
-        from pausefl.history import History
-        from pausefl.rewards import REWARDS, confidence_bound
+        from pausefl.settings import RewardSettings
+        from pausefl.bandit.history import History
+        from pausefl.bandit.rewards import REWARDS, confidence_bound
         from pausefl.selectors.exact import Pause
 
         rng = np.random.default_rng(0)

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from pausefl.cli import main
-from pausefl.config import DataSettings, RawData, load_config, load_scenario, read_yaml
 from pausefl.data.dataset import load_dataset
 from pausefl.data.sources import dataset_key, missing_files, prepare
 from pausefl.errors import ConfigError, DataError
-from pausefl.studies.settings import load_studies
+from pausefl.settings import DataSettings, RawData, load_config, load_scenario, read_yaml
+from pausefl.settings.studies import load_studies
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "config" / "scenarios"

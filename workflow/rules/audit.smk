@@ -66,7 +66,7 @@ rule draw_audit:
         study=lambda wildcards: settings_of(STUDIES.audit[wildcards.study]),
         title=lambda wildcards: STUDIES.audit[wildcards.study].title,
         code=study_code("audit"),
-        drawing=code_hash("pausefl.figures.audit", "pausefl.tables"),
+        drawing=code_hash("pausefl.figures.audit", "pausefl.results.tables"),
     script:
         "../scripts/audit.py"
 

@@ -3,7 +3,7 @@ import os
 
 from snakemake.logging import logger
 
-from pausefl.cluster import failures
+from pausefl.workflow.slurm import failures
 
 # Slurm's signal to end goes to every process of a job. The shell around a script waits for the script, which saves
 # its state; without a trap it would end at once, and Slurm with it all the rest.

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from pausefl.claims.settings import load_claims, places, plain, scales
-from pausefl.config import (
+from pausefl.settings.claims import load_claims, places, plain, scales
+from pausefl.settings import (
     load_config,
     load_scenario,
     read_yaml,
@@ -30,9 +30,9 @@ from pausefl.figures.captions import (
 from pausefl.figures.notes import SidecarNotes, scale_note
 from pausefl.files import check_writable
 from pausefl.provenance import code_hash
-from pausefl.published import those_published
+from pausefl.results.published import those_published
 from pausefl.studies.code import study_code
-from pausefl.studies.settings import load_studies, settings_of
+from pausefl.settings.studies import load_studies, settings_of
 
 
 def checked(load, *arguments):
@@ -115,7 +115,7 @@ def figure_title(name):
 
 
 JOB_CODE = {
-    selector: code_hash("pausefl.job", selectors=[selector])
+    selector: code_hash("pausefl.federated.job", selectors=[selector])
     for selector in sorted({row.selector for rows in EXPERIMENTS.values() for row in rows})
 }
 
@@ -270,7 +270,7 @@ def refuse(wildcards):
 
 # A job of the workflow reads this file again, but need not check again, nor load what checks.
 if workflow.is_main_process and not CONFIG.published:
-    from pausefl.availability import check_table
+    from pausefl.federated.runnable import check_table
 
     checked(check_table, CONFIG)
     checked(check_table, DEMO)

@@ -26,6 +26,6 @@ rule write_metrics:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        code=code_hash("pausefl.metrics"),
+        code=code_hash("pausefl.results.dvc_metrics"),
     script:
         "../scripts/metrics.py"

@@ -17,7 +17,7 @@ rule publish_run:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        code=code_hash("pausefl.published"),
+        code=code_hash("pausefl.results.published"),
     script:
         "../scripts/publish.py"
 
@@ -37,7 +37,7 @@ rule publish_study:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        code=code_hash("pausefl.published"),
+        code=code_hash("pausefl.results.published"),
     script:
         "../scripts/publish.py"
 

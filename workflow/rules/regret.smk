@@ -166,7 +166,7 @@ rule draw_gap:
     params:
         study=lambda wildcards: RUNS_FACTS[wildcards.study],
         code=lambda wildcards: study_code("gap", STUDIES.gap[wildcards.study].scenario.selectors),
-        drawing=code_hash("pausefl.figures.gap"),
+        drawing=code_hash("pausefl.figures.optimality_gap"),
     script:
         "../scripts/gap.py"
 

@@ -100,6 +100,6 @@ for kind in SEARCHES:
             study=lambda wildcards: settings_of(STUDIES.study(wildcards.study)),
             title=lambda wildcards: STUDIES.study(wildcards.study).title,
             code=lambda wildcards: search_code(wildcards.study),
-            drawing=code_hash("pausefl.figures.searches", "pausefl.tables"),
+            drawing=code_hash("pausefl.figures.searches", "pausefl.results.tables"),
         script:
             "../scripts/{params.kind}.py"

@@ -29,7 +29,7 @@ rule table:
         title=lambda wildcards: figure_title(wildcards.scenario),
         caption=lambda wildcards: figure_caption(wildcards.scenario, "summary"),
         versions=lambda wildcards: job_versions(wildcards.scenario),
-        code=code_hash("pausefl.tables", "pausefl.figures.notes", "pausefl.figures.style"),
+        code=code_hash("pausefl.results.tables", "pausefl.figures.notes", "pausefl.figures.style"),
     script:
         "../scripts/table.py"
 
@@ -65,6 +65,6 @@ rule privacy_table:
         title=lambda wildcards: figure_title(wildcards.scenario),
         caption=lambda wildcards: figure_caption(wildcards.scenario, "privacy"),
         versions=lambda wildcards: job_versions(wildcards.scenario),
-        code=code_hash("pausefl.accounts", "pausefl.figures.notes", "pausefl.figures.style", "pausefl.tables"),
+        code=code_hash("pausefl.results.privacy_table", "pausefl.figures.notes", "pausefl.figures.style", "pausefl.results.tables"),
     script:
         "../scripts/privacy_table.py"

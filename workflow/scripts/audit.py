@@ -7,9 +7,9 @@ import pandas as pd
 from common import logged
 from pausefl.figures.audit import draw
 from pausefl.figures.style import save
+from pausefl.results.tables import to_html
+from pausefl.settings.studies import Audit
 from pausefl.studies import audit
-from pausefl.studies.settings import Audit
-from pausefl.tables import to_html
 
 input, output, params = snakemake.input, snakemake.output, snakemake.params
 with logged(snakemake.log[0]) as note:

@@ -5,12 +5,12 @@ from pathlib import Path
 from common import logged
 from pausefl.claims import page
 from pausefl.claims.records import Records
-from pausefl.claims.settings import load_claims
 from pausefl.claims.verdicts import evaluate
-from pausefl.config import scenario_from_dict
-from pausefl.published import those_published
-from pausefl.studies.settings import load_studies
-from pausefl.tables import to_html
+from pausefl.results.published import those_published
+from pausefl.results.tables import to_html
+from pausefl.settings import scenario_from_dict
+from pausefl.settings.claims import load_claims
+from pausefl.settings.studies import load_studies
 
 output, params, scale = snakemake.output, snakemake.params, snakemake.wildcards.scale
 with logged(snakemake.log[0]):

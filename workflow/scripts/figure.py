@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from common import logged
-from pausefl.config import scenario_from_dict
 from pausefl.figures.kinds import draw
 from pausefl.figures.notes import run_notes
 from pausefl.figures.style import LABELS, save
+from pausefl.settings import scenario_from_dict
 
 with logged(snakemake.log[0]):
     scenario = scenario_from_dict(snakemake.params.scenario)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from common import logged
-from pausefl.config import scenario_from_dict
-from pausefl.figures.gap import draw
+from pausefl.figures.optimality_gap import draw
 from pausefl.figures.panels import save_played
-from pausefl.studies.gap import run, summary
+from pausefl.settings import scenario_from_dict
+from pausefl.studies.optimality_gap import run, summary
 
 output, study = snakemake.output, snakemake.params.study
 with logged(snakemake.log[0]) as note:

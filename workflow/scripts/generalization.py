@@ -5,8 +5,8 @@ from pathlib import Path
 from common import logged
 from pausefl.figures.generalization import draw
 from pausefl.figures.style import save
+from pausefl.settings.studies import Generalization
 from pausefl.studies.generalization import run
-from pausefl.studies.settings import Generalization
 
 output, params = snakemake.output, snakemake.params
 with logged(snakemake.log[0]):

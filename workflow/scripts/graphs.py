@@ -7,9 +7,9 @@ import pandas as pd
 from common import logged
 from pausefl.figures.searches import draw_graphs
 from pausefl.figures.style import LABELS, save
+from pausefl.results.tables import to_html
+from pausefl.settings.studies import Graphs
 from pausefl.studies import graphs
-from pausefl.studies.settings import Graphs
-from pausefl.tables import to_html
 
 input, output, params = snakemake.input, snakemake.output, snakemake.params
 with logged(snakemake.log[0]):

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from common import logged
-from pausefl.checkpoint import Saving
-from pausefl.config import scenario_from_dict
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
-from pausefl.job import Job, run_job
+from pausefl.federated.checkpoint import Saving
+from pausefl.federated.job import Job, run_job
+from pausefl.settings import scenario_from_dict
 
 wildcards = snakemake.wildcards
 with logged(snakemake.log[0]) as note:

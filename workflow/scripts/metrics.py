@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from common import logged
-from pausefl.metrics import write
+from pausefl.results.dvc_metrics import write
 
 with logged(snakemake.log[0]):
     tables = [Path(path).parent for path in snakemake.input.summaries]

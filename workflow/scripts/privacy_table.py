@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 from common import logged
-from pausefl.accounts import privacy_table, to_markdown
-from pausefl.config import scenario_from_dict
 from pausefl.figures.notes import run_notes, scale_note, with_notes
 from pausefl.figures.style import LABELS
-from pausefl.tables import to_html
+from pausefl.results.privacy_table import privacy_table, to_markdown
+from pausefl.results.tables import to_html
+from pausefl.settings import scenario_from_dict
 
 output = snakemake.output
 with logged(snakemake.log[0]):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from common import logged
-from pausefl.published import publish
+from pausefl.results.published import publish
 
 with logged(snakemake.log[0]):
     for source, target in zip(snakemake.input, snakemake.output, strict=True):

@@ -5,12 +5,12 @@ from pathlib import Path
 import pandas as pd
 
 from common import logged
-from pausefl.config import scenario_from_dict
 from pausefl.figures.searches import draw_races
 from pausefl.figures.style import LABELS, save
-from pausefl.studies import races
-from pausefl.studies.settings import Races
-from pausefl.tables import to_html
+from pausefl.results.tables import to_html
+from pausefl.settings import scenario_from_dict
+from pausefl.settings.studies import Races
+from pausefl.studies import comparison as races
 
 input, output, params = snakemake.input, snakemake.output, snakemake.params
 with logged(snakemake.log[0]) as note:

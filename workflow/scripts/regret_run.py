@@ -1,7 +1,7 @@
 """Play one selector against the genie."""
 
 from common import logged
-from pausefl.config import scenario_from_dict
+from pausefl.settings import scenario_from_dict
 from pausefl.studies.regret import run
 
 selector, seed, params = snakemake.wildcards.selector, int(snakemake.wildcards.seed), snakemake.params

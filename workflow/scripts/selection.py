@@ -6,13 +6,13 @@ from pathlib import Path
 import pandas as pd
 
 from common import logged
-from pausefl.config import scenario_from_dict
 from pausefl.figures.captions import protected
 from pausefl.figures.panels import save_played
 from pausefl.figures.selection import draw
 from pausefl.figures.style import LABELS
+from pausefl.results.tables import to_html
+from pausefl.settings import scenario_from_dict
 from pausefl.studies.selection import run, summary, to_markdown
-from pausefl.tables import to_html
 
 output, study = snakemake.output, snakemake.params.study
 with logged(snakemake.log[0]) as note:

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.claims.findings import Finding, in_units, not_run, wanted_text
-from pausefl.claims.metrics import METRICS, accuracy_drop, accuracy_rise
+from pausefl.claims.quantities import METRICS, accuracy_drop, accuracy_rise
 from pausefl.claims.records import Records, Run, is_trained
-from pausefl.claims.settings import ClaimTest
 from pausefl.claims.statistics import FAILS, HOLDS, gaps, judge, region
-from pausefl.config import PrivacySettings
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
+from pausefl.settings import PrivacySettings
+from pausefl.settings.claims import ClaimTest
 
 Floats = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import pandas as pd
 
 from pausefl.claims.findings import Finding, not_run, wanted_text
 from pausefl.claims.records import Records
-from pausefl.claims.settings import ClaimTest
 from pausefl.claims.statistics import CONFIDENCE, FAILS, HOLDS, UNDECIDED, judge
-from pausefl.studies.costs import fits
+from pausefl.settings.claims import ClaimTest
 from pausefl.studies.growth import MEAN
+from pausefl.studies.runtime import fits
 
 _ABSENT = "the study is not configured, or is missing"
 
@@ -61,7 +61,7 @@ def regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
 def cost(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
     """The time of a search grows with K by a power within the margin of the one wanted, or exponentially.
 
-    The law is the one with the smaller error in ln t (`pausefl.studies.costs.fits`); the interval is of the
+    The law is the one with the smaller error in ln t (`pausefl.studies.runtime.fits`); the interval is of the
     slope of its line.
     """
     for study, selector in product(test.studies[scale], test.selectors):

@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 
 from pausefl.claims.findings import Finding
-from pausefl.claims.settings import ANY
 from pausefl.claims.statistics import CONFIDENCE, FAILS, HOLDS, NOT_RUN, ROUNDING, UNDECIDED
 from pausefl.claims.verdicts import VERDICTS, Judged
+from pausefl.settings.claims import ANY
 
 #: Before the page where it becomes HTML: its cells wrap, unlike those of other tables.
 STYLE = (

@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from pausefl.config import Experiment, Scenario
-from pausefl.studies.settings import Studies
-from pausefl.tables import collect, outcomes, runs_of
+from pausefl.results.tables import collect, outcomes, runs_of
+from pausefl.settings import Experiment, Scenario
+from pausefl.settings.studies import Studies
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Run:
     name
         What it is called.
     rounds
-        One row a round, in order, as `pausefl.tables.collect` gives them.
+        One row a round, in order, as `pausefl.results.tables.collect` gives them.
     outcome
-        As `pausefl.tables.outcomes` gives it.
+        As `pausefl.results.tables.outcomes` gives it.
     """
 
     name: str

@@ -19,15 +19,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from pausefl.bandit.history import History
+from pausefl.bandit.rewards import Reward, confidence_bound, make_reward
 from pausefl.claims.findings import Finding
 from pausefl.claims.records import Records
-from pausefl.claims.settings import ClaimTest
 from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED
-from pausefl.config import RewardSettings
-from pausefl.history import History
-from pausefl.rewards import Reward, confidence_bound, make_reward
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.exact import Bsfl, Pause
+from pausefl.settings import RewardSettings
+from pausefl.settings.claims import ClaimTest
 from pausefl.streams import Streams
 from pausefl.studies.graphs import CRITERIA, Swaps, drawn
 

@@ -10,9 +10,9 @@ from pausefl.claims.kinds import RUN_KINDS
 from pausefl.claims.laws import STUDY_KINDS
 from pausefl.claims.records import Records
 from pausefl.claims.searches import DRAWN_KINDS
-from pausefl.claims.settings import Claim
 from pausefl.claims.statistics import HOLDS, NOT_RUN
 from pausefl.errors import PauseflError
+from pausefl.settings.claims import Claim
 
 _KINDS = RUN_KINDS | STUDY_KINDS | DRAWN_KINDS
 
@@ -61,7 +61,7 @@ def evaluate(
     records
         The runs and studies; only those of the scale are read.
     scale
-        One of `pausefl.claims.settings.SCALES`.
+        One of `pausefl.settings.claims.SCALES`.
     partial
         Judge what is there. A comparison from which runs are missing then has fewer seeds, and its claim is
         ``partly`` reproduced at best.

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pausefl.config import DataSettings, PartitionSettings, Scenario
 from pausefl.data.dataset import read_arrays, write_arrays
 from pausefl.errors import DataError
+from pausefl.settings import DataSettings, PartitionSettings, Scenario
 from pausefl.streams import Streams
 
 IntArray = npt.NDArray[np.int64]

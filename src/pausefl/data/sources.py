@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pausefl.config import DataSettings, RawData
 from pausefl.data.dataset import Dataset
 from pausefl.errors import ConfigError, DataError, suggest
+from pausefl.settings import DataSettings, RawData
 from pausefl.streams import Streams
 
 #: Sizes of the official training splits.

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pausefl.config import PrivacySettings, Scenario
 from pausefl.errors import PauseflError, suggest
 from pausefl.figures.notes import SHARED, scale_note
 from pausefl.registry import SELECTORS
+from pausefl.settings import PrivacySettings, Scenario
 
 #: Kinds of curves; `pausefl.figures.kinds` draws them.
 CURVES = (

@@ -25,11 +25,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
 from pausefl.errors import PauseflError
 from pausefl.figures.captions import is_regression, protected
 from pausefl.figures.style import in_legend_order, new_figure, style_of
-from pausefl.tables import runs_of, seconds_to_target, smoothed, target_accuracy
+from pausefl.results.tables import runs_of, seconds_to_target, smoothed, target_accuracy
+from pausefl.settings import Scenario
 
 #: Selectors that take part with all users, and so may last much longer than the others.
 ALL_USERS = frozenset({"fedavg", "fedavg_no_privacy"})

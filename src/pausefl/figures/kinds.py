@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pausefl.config import Scenario
 from pausefl.errors import PauseflError, suggest
 from pausefl.figures.curves import accuracy_vs_time, leakage_vs_rounds, leakage_vs_time, loss_vs_time
 from pausefl.figures.notes import scale_note
 from pausefl.figures.spending import signal_vs_rounds, spending_vs_rounds
 from pausefl.figures.style import add_notes, theme
+from pausefl.settings import Scenario
 
 #: Every kind by its name.
 KINDS: dict[str, Callable[[pd.DataFrame, Scenario], Figure]] = {
@@ -33,7 +33,7 @@ def draw(kind: str, rounds: pd.DataFrame, scenario: Scenario, notes: Sequence[st
     kind
         A key of `KINDS`.
     rounds
-        As `pausefl.tables.collect` returns them.
+        As `pausefl.results.tables.collect` returns them.
     scenario
         Whose runs they are: gives title, users, budget and scale.
     notes

@@ -13,7 +13,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from pausefl.config import Scenario
+from pausefl.settings import Scenario
 
 #: Sections of a scenario that its partitions depend on.
 SHARED = ("data", "partition", "network")

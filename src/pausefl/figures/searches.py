@@ -46,7 +46,7 @@ def draw_races(curves: pd.DataFrame, title: str) -> Figure:
     Parameters
     ----------
     curves
-        As `pausefl.studies.races.run` returns them.
+        As `pausefl.studies.comparison.run` returns them.
     title
         Of the study.
     """
@@ -133,7 +133,7 @@ def draw_costs(times: pd.DataFrame, title: str) -> Figure:
     Parameters
     ----------
     times
-        As `pausefl.studies.costs.run` returns them.
+        As `pausefl.studies.runtime.run` returns them.
     title
         Of the study.
     """

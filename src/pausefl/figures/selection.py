@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pausefl.config import Scenario
 from pausefl.figures.curves import draw_band, leakage_bands, leakage_label, mark_budget, on_time_axis
 from pausefl.figures.panels import draw_bands, titled_panels
 from pausefl.figures.style import theme
+from pausefl.settings import Scenario
 
 
 def draw(rounds: pd.DataFrame, scenario: Scenario, title: str) -> Figure:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.config import PrivacySettings
+from pausefl.settings import PrivacySettings
 
 Vector = NDArray[np.float32]
 
@@ -107,7 +107,7 @@ class VectorMechanism(Mechanism):
 
 
 def make_mechanism(settings: PrivacySettings) -> Mechanism:
-    """The mechanism of a scenario; `pausefl.config` has checked that its keys are there."""
+    """The mechanism of a scenario; `pausefl.settings.scenario` has checked that its keys are there."""
     if settings.mechanism == "vector":
         assert settings.clip_norm is not None
         return VectorMechanism(settings.clip_norm)

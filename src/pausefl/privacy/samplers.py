@@ -13,8 +13,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.config import PrivacySettings
 from pausefl.privacy.philox import standard_laplace
+from pausefl.settings import PrivacySettings
 from pausefl.streams import Streams
 
 Vector = NDArray[np.float32]

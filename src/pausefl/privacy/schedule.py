@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pausefl.config import PrivacySettings
+from pausefl.settings import PrivacySettings
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ class ListedSchedule(Schedule):
 
 
 def make_schedule(settings: PrivacySettings) -> Schedule:
-    """The schedule of a scenario; `pausefl.config` has checked that its keys are there and fit."""
+    """The schedule of a scenario; `pausefl.settings.scenario` has checked that its keys are there and fit."""
     if settings.schedule == "uniform":
         assert settings.n_participations is not None
         return UniformSchedule(settings.epsilon_total, settings.n_participations)

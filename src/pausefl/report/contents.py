@@ -10,11 +10,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pausefl.config import SCALES
 from pausefl.figures.captions import CURVES
 from pausefl.figures.style import LABELS
 from pausefl.report import papers, text
 from pausefl.report.sources import ScenarioPart, Sources, StudyPart
+from pausefl.settings import SCALES
 
 #: What the figures show, by kind.
 SHOWN = {

@@ -11,10 +11,10 @@ from typing import Any
 import yaml
 
 from pausefl.claims.statistics import ROUNDING
-from pausefl.config import Experiment
 from pausefl.figures.style import LABELS
 from pausefl.report.contents import selectors_of
 from pausefl.report.sources import ScenarioPart
+from pausefl.settings import Experiment
 
 #: Keys of a scenario that the experiment table, or the figures, have.
 _SHOWN = ("name", "title", "selectors", "figures", "scale", "reduced")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pausefl.config import Experiment
+from pausefl.settings import Experiment
 
 
 @dataclass(frozen=True)

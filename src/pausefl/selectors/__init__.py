@@ -1,21 +1,18 @@
 """User selectors: which users take part in a round, given what was seen so far.
 
-One family a file; `pausefl.registry` lists them all. `make_selector` builds one for a scenario.
+One family a file; `pausefl.registry.selectors` lists them all. `make_selector` builds one for a scenario.
 """
 
 from __future__ import annotations
 
-import importlib
-
-from pausefl.config import Scenario
 from pausefl.registry import SELECTORS
 from pausefl.selectors.base import Selector
+from pausefl.settings import Scenario
 
 __all__ = ["Selector", "make_selector"]
 
 
 def make_selector(name: str, scenario: Scenario) -> Selector:
-    """Build the selector ``name`` of `pausefl.registry` for a scenario."""
-    info = SELECTORS[name]
-    cls: type[Selector] = getattr(importlib.import_module(info.full_module), info.class_name)
+    """Build the selector ``name`` of `pausefl.registry.selectors` for a scenario."""
+    cls: type[Selector] = SELECTORS[name].load()
     return cls.build(scenario)

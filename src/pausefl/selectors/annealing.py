@@ -30,10 +30,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
-from pausefl.history import History
-from pausefl.rewards import AverageReward, Reward, make_reward, penalty_range
+from pausefl.bandit.history import History
+from pausefl.bandit.rewards import AverageReward, Reward, make_reward, penalty_range
 from pausefl.selectors.search import Objective, Search
+from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]

@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
-from pausefl.history import Feedback, History
+from pausefl.bandit.history import Feedback, History
+from pausefl.settings import Scenario
 
 Users = NDArray[np.int64]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
-from pausefl.history import History
-from pausefl.latency import mean_latencies
+from pausefl.bandit.history import History
+from pausefl.bandit.latency import mean_latencies
 from pausefl.selectors.base import Selector
+from pausefl.settings import Scenario
 
 Users = NDArray[np.int64]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
+from pausefl.bandit.history import History
+from pausefl.bandit.rewards import Reward
 from pausefl.errors import ConfigError
-from pausefl.history import History
-from pausefl.rewards import Reward
 from pausefl.selectors.search import Objective, Search
+from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]

@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pausefl.history import Feedback, History
+from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.base import Selector
 
 Floats = NDArray[np.float64]

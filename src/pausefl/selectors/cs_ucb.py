@@ -16,9 +16,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
-from pausefl.history import Feedback, History
+from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.base import Selector
+from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]

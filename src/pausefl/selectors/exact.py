@@ -20,12 +20,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
+from pausefl.bandit.history import History
+from pausefl.bandit.latency import expected_speeds
+from pausefl.bandit.rewards import Reward, make_reward
 from pausefl.errors import ConfigError
-from pausefl.history import History
-from pausefl.latency import expected_speeds
-from pausefl.rewards import Reward, make_reward
 from pausefl.selectors.search import Objective, Search
+from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]

@@ -5,7 +5,7 @@ A selection S of m users is worth
     min over S of bound  +  sum over S of score  -  sum over clusters r of penalty(|S ∩ C_r|).
 
 ``bound`` is the bandit index, or the true speed for a genie. Scores, clusters and penalty are the reward's
-(`pausefl.rewards`); without a penalty all users are of one cluster, whose every step costs nothing.
+(`pausefl.bandit.rewards`); without a penalty all users are of one cluster, whose every step costs nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
+from pausefl.bandit.history import History
+from pausefl.bandit.rewards import Reward, confidence_bound, make_reward, total_penalty
 from pausefl.errors import PauseflError
-from pausefl.history import History
-from pausefl.rewards import Reward, confidence_bound, make_reward, total_penalty
 from pausefl.selectors.base import Selector
+from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]

@@ -26,11 +26,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
-from pausefl.config import PrivacySettings
 from pausefl.errors import PauseflError
 from pausefl.privacy import Protection, make_mechanism, make_sampler
+from pausefl.settings import PrivacySettings
+from pausefl.settings.studies import Audit
 from pausefl.streams import Streams
-from pausefl.studies.settings import Audit
 
 Floats = NDArray[np.float64]
 Vector = NDArray[np.float32]

@@ -10,7 +10,12 @@ from pausefl.provenance import code_hash
 _BESIDES = {"regret": {"genie"}, "races": {"bsfl", "pause"}, "costs": {"pause"}}
 
 #: Where drawing is not a step of its own, the code that draws belongs to that of the numbers.
-_MODULES = {"generalization": "pausefl.figures.generalization"}
+_MODULES = {
+    "generalization": "pausefl.figures.generalization",
+    "races": "pausefl.studies.comparison",
+    "costs": "pausefl.studies.runtime",
+    "gap": "pausefl.studies.optimality_gap",
+}
 
 
 def study_code(kind: str, selectors: Iterable[str] = ()) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pausefl.history import History
-from pausefl.rewards import generalization
-from pausefl.studies.settings import Generalization
+from pausefl.bandit.history import History
+from pausefl.bandit.rewards import generalization
+from pausefl.settings.studies import Generalization
 
 
 def run(study: Generalization) -> pd.DataFrame:

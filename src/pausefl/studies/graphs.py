@@ -26,8 +26,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pausefl.settings.studies import Graphs
 from pausefl.streams import Streams
-from pausefl.studies.settings import Graphs
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

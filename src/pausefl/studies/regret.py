@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
 from pausefl.errors import PauseflError
-from pausefl.studies.play import play
+from pausefl.settings import Scenario
+from pausefl.studies.simulate import play
 
 #: Rounds kept of a run, at most: 60 a decade in a run of 100,000.
 N_KEPT = 301

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from pausefl.config import Experiment, Scenario
-from pausefl.studies.play import play
-from pausefl.tables import as_collected, mean_sd
+from pausefl.results.tables import as_collected, mean_sd
+from pausefl.settings import Experiment, Scenario
+from pausefl.studies.simulate import play
 
 #: Quantities of a run in the table for people: their heads, and digits.
 _COLUMNS = {
@@ -30,8 +30,8 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a round, as `pausefl.tables.collect` has an untrained run: selections, simulated seconds and
-        leakage are those of the job; what is learned is NaN.
+        One row a round, as `pausefl.results.tables.collect` has an untrained run: selections, simulated
+        seconds and leakage are those of the job; what is learned is NaN.
     """
     rounds = play(scenario, selector, seed).run(scenario.training.n_rounds).rounds
     return as_collected(rounds, Experiment(scenario.name, selector, seed))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.config import TrainingSettings
+from pausefl.settings import TrainingSettings
 
 
 @dataclass(frozen=True)

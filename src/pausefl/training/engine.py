@@ -1,7 +1,7 @@
 """The training engine: local training on every user of a round, and evaluation of the global model.
 
-How users are trained, the model and the device decide (`pausefl.training.methods`); what they are trained on,
-the streams of the seed. To the rest of the library a model is one flat float32 vector of NumPy: protected
+The model and the device decide how users are trained (`pausefl.training.backends`); the streams of the seed
+decide on what. To the rest of the library a model is one flat float32 vector of NumPy: protected
 values, unprotected ones, running statistics (`Layout`).
 """
 
@@ -16,17 +16,17 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from pausefl.config import ModelSettings, TrainingSettings
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, suggest
-from pausefl.models import MODELS, has_dropout, is_batch_norm
+from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
 from pausefl.training.adam import UserAdam
+from pausefl.training.backends.autograd import Grouped, LocalUpdates, Method, OneByOne, Vector, Workbench
+from pausefl.training.backends.dense import Dense
 from pausefl.training.batches import Participation, plan_batches
-from pausefl.training.dense import Dense
 from pausefl.training.flat import FlatModel, Layout
-from pausefl.training.methods import Grouped, LocalUpdates, Method, OneByOne, Vector, Workbench
+from pausefl.training.models import MODELS, has_dropout, is_batch_norm
 
 _DEVICES = ("auto", "cpu", "cuda")
 

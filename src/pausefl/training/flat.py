@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from pausefl.models import is_batch_norm
+from pausefl.training.models import is_batch_norm
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from worlds import World
 
-from pausefl.config import Scenario
+from pausefl.settings import Scenario
 
 
 @pytest.fixture

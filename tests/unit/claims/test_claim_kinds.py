@@ -13,10 +13,10 @@ from worlds import SCALE, World, on_runs, on_study
 
 from pausefl.claims import searches
 from pausefl.claims.findings import Finding
-from pausefl.claims.settings import ClaimTest
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, estimate, gaps, judge, region
 from pausefl.claims.verdicts import _KINDS
 from pausefl.selectors.exact import Pause
+from pausefl.settings.claims import ClaimTest
 from pausefl.studies import growth
 from pausefl.studies.graphs import Swaps, drawn
 

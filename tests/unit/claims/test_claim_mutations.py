@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from worlds import SCALE, World, claim, on_runs
 
-from pausefl.claims.settings import load_claims
+from pausefl.bandit.rewards import AverageReward
 from pausefl.claims.verdicts import evaluate
-from pausefl.config import Scenario
 from pausefl.privacy.ledger import Ledger
 from pausefl.privacy.schedule import GeometricSchedule
-from pausefl.rewards import AverageReward
-from pausefl.studies.play import play
+from pausefl.settings import Scenario
+from pausefl.settings.claims import load_claims
+from pausefl.studies.simulate import play
 
 ROOT = Path(__file__).parents[3]
 SELECTORS = ("pause", "random", "clustered_size", "fastest", "fedavg")

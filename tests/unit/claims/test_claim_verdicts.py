@@ -14,12 +14,12 @@ from worlds import SCALE, World, claim, on_runs, on_study
 
 from pausefl.claims import page
 from pausefl.claims.findings import Finding
-from pausefl.claims.settings import SCALES, ClaimTest, load_claims, places, scales
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import evaluate, verdict
-from pausefl.config import load_config, load_scenario, read_yaml
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.studies.settings import load_studies
+from pausefl.settings import load_config, load_scenario, read_yaml
+from pausefl.settings.claims import SCALES, ClaimTest, load_claims, places, scales
+from pausefl.settings.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from pausefl.claims.records import Records
-from pausefl.claims.settings import Claim, ClaimTest
-from pausefl.config import Experiment, Scenario
-from pausefl.studies.settings import Runs, Selections, load_studies
-from pausefl.tables import as_collected
+from pausefl.results.tables import as_collected
+from pausefl.settings import Experiment, Scenario
+from pausefl.settings.claims import Claim, ClaimTest
+from pausefl.settings.studies import Runs, Selections, load_studies
 
 SCALE = "demo"
 

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pausefl.config import DataSettings, PartitionSettings, Scenario
 from pausefl.data.partition import (
     Partition,
     draw_sizes,
@@ -24,6 +23,7 @@ from pausefl.data.partition import (
 )
 from pausefl.errors import DataError
 from pausefl.figures.partition import draw_partition
+from pausefl.settings import DataSettings, PartitionSettings, Scenario
 from pausefl.streams import Streams
 
 IID = PartitionSettings("iid", "equal", 1, "equal")

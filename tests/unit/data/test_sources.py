@@ -21,10 +21,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pausefl.config import DataSettings, RawData
 from pausefl.data import sources
 from pausefl.data.sources import check_available, dataset_key, missing_files, prepare
 from pausefl.errors import ConfigError, DataError
+from pausefl.settings import DataSettings, RawData
 
 MNIST = DataSettings("mnist", 0)
 FASHION = DataSettings("fashion_mnist", 0)
@@ -390,7 +390,7 @@ def test_cifar10_files_are_read_in_order(tmp_path: Path, monkeypatch: pytest.Mon
 def test_naming_missing_files_needs_no_torch() -> None:
     code = (
         "import sys; from pathlib import Path;"
-        "from pausefl.config import DataSettings, RawData; from pausefl.data.sources import missing_files;"
+        "from pausefl.settings import DataSettings, RawData; from pausefl.data.sources import missing_files;"
         "missing_files(DataSettings('mnist', 0), RawData(Path('x'), False, {}));"
         "sys.exit(bool({'torch', 'torchvision', 'PIL', 'sklearn'} & set(sys.modules)))"
     )

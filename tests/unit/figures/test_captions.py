@@ -13,10 +13,10 @@ from typing import Any
 import jinja2
 import pytest
 
-from pausefl import config
 from pausefl.errors import PauseflError
 from pausefl.figures import captions, kinds
 from pausefl.figures.notes import SidecarNotes
+from pausefl.settings import scenario as config
 
 REPORT = Path(__file__).parents[3] / "workflow" / "report"
 

@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from pausefl import config
 from pausefl.errors import PauseflError
 from pausefl.figures import curves, kinds, style
 from pausefl.privacy import GeometricSchedule
+from pausefl.settings import scenario as config
 
 REGRESSION = config.DataSettings(
     "synthetic_regression", 0, test_fraction=0.2, n_examples=100, n_features=3, noise_std=0.1

@@ -12,8 +12,8 @@ import pytest
 
 from pausefl.figures.generalization import draw
 from pausefl.figures.style import save
+from pausefl.settings.studies import Generalization, load_studies, settings_of
 from pausefl.studies import generalization
-from pausefl.studies.settings import Generalization, load_studies, settings_of
 
 ROOT = Path(__file__).parents[3]
 STUDIES = load_studies(ROOT / "config" / "studies.yaml", ROOT / "config" / "scenarios").generalization

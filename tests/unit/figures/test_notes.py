@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from pausefl import config
 from pausefl.figures import kinds, notes, style
+from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
 VERSIONS = {"pause": "new p", "random": "new r", "fedavg": "new f"}

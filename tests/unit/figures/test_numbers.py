@@ -17,12 +17,12 @@ from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from pausefl.config import Experiment, Scenario
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
+from pausefl.federated.job import Job, run_job
 from pausefl.figures import kinds, style
-from pausefl.job import Job, run_job
-from pausefl.tables import across_seeds, collect, read_summaries, summarise
+from pausefl.results.tables import across_seeds, collect, read_summaries, summarise
+from pausefl.settings import Experiment, Scenario
 
 SELECTORS, SEEDS, N_ROUNDS = ("pause", "random", "fedavg"), (0, 1), 23
 

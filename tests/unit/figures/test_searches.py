@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 
 from pausefl.figures import searches
 from pausefl.figures.style import save, style_of
+from pausefl.settings.studies import Graphs, load_studies
 from pausefl.studies.graphs import first
-from pausefl.studies.settings import Graphs, load_studies
 
 ROOT = Path(__file__).parents[3]
 STUDIES = load_studies(ROOT / "config" / "studies.yaml", ROOT / "config" / "scenarios")

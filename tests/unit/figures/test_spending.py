@@ -11,15 +11,15 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
-from pausefl import config
-from pausefl.config import Experiment, load_scenario
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
+from pausefl.federated.job import Job, run_job
 from pausefl.figures import kinds, spending
-from pausefl.job import Job, run_job
 from pausefl.privacy import make_schedule
-from pausefl.tables import collect, runs_of
+from pausefl.results.tables import collect, runs_of
+from pausefl.settings import Experiment, load_scenario
+from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
 

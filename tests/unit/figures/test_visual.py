@@ -28,15 +28,25 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
-from pausefl import config
 from pausefl.data.partition import Partition
-from pausefl.figures import audit, gap, generalization, kinds, partition, regret, searches, selection, style
+from pausefl.figures import (
+    audit,
+    generalization,
+    kinds,
+    optimality_gap,
+    partition,
+    regret,
+    searches,
+    selection,
+    style,
+)
 from pausefl.privacy import make_schedule
+from pausefl.settings import scenario as config
+from pausefl.settings.studies import Generalization, Graphs
 from pausefl.studies.generalization import run as evaluate
 from pausefl.studies.graphs import first
 from pausefl.studies.growth import fits
 from pausefl.studies.regret import kept_rounds
-from pausefl.studies.settings import Generalization, Graphs
 
 ROOT = Path(__file__).parents[3]
 BASELINE = Path(__file__).parent / "baseline"
@@ -121,7 +131,7 @@ def gap_figure() -> Figure:
         for selector, size, latency in (("pause", 0, 1), ("sa_pause", 1, 2), ("sa_vanilla", 3, 3))
         for seed in range(2)
     ]
-    return gap.draw(pd.concat(runs), "What annealing loses")
+    return optimality_gap.draw(pd.concat(runs), "What annealing loses")
 
 
 def races_figure() -> Figure:

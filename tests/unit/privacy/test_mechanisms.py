@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from pausefl.config import PrivacySettings
 from pausefl.privacy import CoordinateMechanism, Mechanism, VectorMechanism, make_mechanism
+from pausefl.settings import PrivacySettings
 
 Vector = NDArray[np.float32]
 updates = arrays(

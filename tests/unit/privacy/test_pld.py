@@ -103,6 +103,7 @@ def test_a_missing_library_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_job_does_not_load_it() -> None:
     code = (
-        "import sys, pausefl.job; sys.exit(bool({'pausefl.privacy.pld', 'dp_accounting'} & set(sys.modules)))"
+        "import sys, pausefl.federated.job;"
+        " sys.exit(bool({'pausefl.privacy.pld', 'dp_accounting'} & set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

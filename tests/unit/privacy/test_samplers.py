@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from pausefl.config import PrivacySettings
 from pausefl.privacy import (
     CoordinateMechanism,
     Protection,
@@ -19,6 +18,7 @@ from pausefl.privacy import (
     philox,
 )
 from pausefl.privacy.samplers import discrete_laplace
+from pausefl.settings import PrivacySettings
 from pausefl.streams import Streams
 
 N = 200_000

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pausefl.config import PrivacySettings
 from pausefl.privacy import GeometricSchedule, ListedSchedule, UniformSchedule, make_schedule
+from pausefl.settings import PrivacySettings
 
 schedules = st.builds(GeometricSchedule, st.floats(0.01, 1000), st.floats(0.001, 2))
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from pausefl.config import Experiment, Scenario, load_scenario
 from pausefl.figures.captions import CURVES, caption_facts
 from pausefl.report.contents import SHOWN, Contents
 from pausefl.report.facts import costs, duration, gaps, interval, number, reductions, settings_text, tally
 from pausefl.report.page import render
 from pausefl.report.sources import ScenarioPart, Sources, StudyPart
+from pausefl.settings import Experiment, Scenario, load_scenario
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<img src=x onerror=alert("1")> & `b` *c*'

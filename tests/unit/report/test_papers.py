@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.config import load_scenario, scenario_names
 from pausefl.report.papers import CONTENTS, SECTIONS, SHARED, Place, home_of, label, labels, place_of
+from pausefl.settings import load_scenario, scenario_names
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from pausefl.errors import PauseflError
 from pausefl.report.text import caption, link_deviations, literal, markdown, titled
-from pausefl.studies.settings import load_studies, settings_of
+from pausefl.settings.studies import load_studies, settings_of
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<script>alert("x")</script>'

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.history import Feedback, History
-from pausefl.rewards import AverageReward
+from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.rewards import AverageReward
 from pausefl.selectors.search import Objective
 
 Floats = NDArray[np.float64]

@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 from oracles import INF, Concave, maximisers, problem, random_history, random_problem, worth
 from scipy import stats
 
-from pausefl.config import RewardSettings, Scenario
-from pausefl.history import Feedback, History
-from pausefl.rewards import (
+from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.rewards import (
     AverageReward,
     OverlapReward,
     QualityReward,
@@ -52,6 +51,7 @@ from pausefl.selectors.annealing import (
 )
 from pausefl.selectors.exact import pivot_and_fill
 from pausefl.selectors.search import Objective
+from pausefl.settings import RewardSettings, Scenario
 
 ALL = [SaPause, SaPauseV1, SaVanilla, Alsa, SaBsfl]
 WITH_PRIVACY = [SaPause, SaPauseV1, SaVanilla]

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pausefl.config import Scenario
-from pausefl.history import Feedback, History
-from pausefl.latency import mean_latencies
+from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.latency import mean_latencies
 from pausefl.selectors import make_selector
 from pausefl.selectors.base import Selector
 from pausefl.selectors.baselines import Everyone, Fastest, Random, RandomBySize
+from pausefl.settings import Scenario
 
 Law = dict[tuple[int, ...], float]
 

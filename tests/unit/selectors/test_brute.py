@@ -11,13 +11,13 @@ import pytest
 from oracles import KINDS, Concave, maximisers, problem, random_history, random_problem
 from scipy import stats
 
-from pausefl.config import Scenario
+from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
 from pausefl.errors import ConfigError
-from pausefl.history import Feedback, History
-from pausefl.rewards import AverageReward, OverlapReward, Reward, confidence_bound
 from pausefl.selectors.brute import MAX_SELECTIONS, BrutePause, _enumerate
 from pausefl.selectors.exact import Pause
 from pausefl.selectors.search import Objective
+from pausefl.settings import Scenario
 
 R1 = AverageReward(2.0, 2.0, 5.0)
 R2 = OverlapReward(2.0, 2.0, 5.0, 0.25, 0.05)

@@ -15,7 +15,7 @@ from scipy import stats
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
-from pausefl.history import Feedback, History
+from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.base import Selector
 from pausefl.selectors.clustered import (
     ClusteredBySimilarity,

@@ -21,15 +21,15 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from pausefl.config import RewardSettings, Scenario, SelectionSettings
+from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.latency import LatencyLaw, mean_latencies
+from pausefl.bandit.rewards import draw_clusters
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.history import Feedback, History
-from pausefl.latency import LatencyLaw, mean_latencies
-from pausefl.registry import SELECTORS, SelectorInfo
-from pausefl.rewards import draw_clusters
+from pausefl.federated.simulation import Simulation
+from pausefl.registry import SELECTORS, SelectorRecord
 from pausefl.selectors import Selector, make_selector
-from pausefl.simulation import Simulation
+from pausefl.settings import RewardSettings, Scenario, SelectionSettings
 from pausefl.streams import Streams
 from pausefl.training.flat import Layout
 
@@ -134,7 +134,7 @@ def assert_same(one: object, other: object) -> None:
 
 
 def is_everyone(name: str) -> bool:
-    return SELECTORS[name].class_name == "Everyone"
+    return SELECTORS[name].takes_everyone
 
 
 @check
@@ -298,9 +298,9 @@ def test_every_selector(name: str, checked: str, scenario: Scenario) -> None:
 @pytest.mark.parametrize("name", SELECTORS)
 def test_every_line_of_the_registry_names_a_documented_selector(name: str) -> None:
     info = SELECTORS[name]
-    cls = getattr(importlib.import_module(info.full_module), info.class_name)
+    cls = info.load()
     assert issubclass(cls, Selector)
-    assert cls.__module__ == info.full_module
+    assert f"{cls.__module__}:{cls.__name__}" == info.code
     assert vars(cls)["__doc__"].strip()
 
 
@@ -424,7 +424,7 @@ def register(monkeypatch: pytest.MonkeyPatch, cls: type[Selector]) -> str:
     module = types.ModuleType("pausefl.selectors.new")
     setattr(module, cls.__name__, cls)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(SELECTORS, "new", SelectorInfo("new", cls.__name__))
+    monkeypatch.setitem(SELECTORS._records, "new", SelectorRecord(f"new:{cls.__name__}"))
     return "new"
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pausefl.config import Scenario
-from pausefl.history import Feedback, History
+from pausefl.bandit.history import Feedback, History
 from pausefl.selectors import make_selector
 from pausefl.selectors.cs_ucb import CsUcb, CsUcbQ
+from pausefl.settings import Scenario
 
 SIZES = [10, 80, 35, 35, 60, 5, 50, 25]
 Round = tuple[list[int], list[float]]

@@ -23,11 +23,9 @@ from oracles import (
 )
 from scipy import stats
 
-from pausefl.config import RewardSettings, Scenario
-from pausefl.errors import ConfigError, PauseflError
-from pausefl.history import Feedback, History
-from pausefl.latency import expected_speeds
-from pausefl.rewards import (
+from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.latency import expected_speeds
+from pausefl.bandit.rewards import (
     AverageReward,
     OverlapReward,
     QualityReward,
@@ -35,10 +33,12 @@ from pausefl.rewards import (
     confidence_bound,
     generalization,
 )
+from pausefl.errors import ConfigError, PauseflError
 from pausefl.selectors.annealing import SaPause, SaVanilla
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.exact import Bsfl, Genie, Pause, _sweep, pivot_and_fill
 from pausefl.selectors.search import Objective, Search
+from pausefl.settings import RewardSettings, Scenario
 
 R1 = AverageReward(2.0, 2.0, 5.0)
 R2 = OverlapReward(2.0, 2.0, 5.0, 0.25, 0.05)

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from pausefl.figures.style import LABELS
+from pausefl.settings.studies import Graphs
 from pausefl.studies import graphs
 from pausefl.studies.graphs import CRITERIA, Swaps
-from pausefl.studies.settings import Graphs
 
 Edges = set[frozenset[frozenset[int]]]
 

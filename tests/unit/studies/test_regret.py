@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from pausefl.config import Scenario
 from pausefl.errors import PauseflError
+from pausefl.settings import Scenario
 from pausefl.studies.growth import FIT_SPAN, LAWS, fits, growth, law_value
-from pausefl.studies.play import play
 from pausefl.studies.regret import N_KEPT, kept_rounds, run
+from pausefl.studies.simulate import play
 
 Floats = NDArray[np.float64]
 N = 100_000

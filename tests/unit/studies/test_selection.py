@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.config import Experiment, Scenario, load_scenario
+from pausefl.results.tables import collect
+from pausefl.settings import Experiment, Scenario, load_scenario
+from pausefl.settings.studies import load_studies
 from pausefl.studies.selection import run, summary, to_markdown
-from pausefl.studies.settings import load_studies
-from pausefl.tables import collect
 
 ROOT = Path(__file__).parents[3]
 

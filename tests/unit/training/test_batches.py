@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pausefl.config import TrainingSettings
+from pausefl.settings import TrainingSettings
 from pausefl.training.batches import plan_batches
 
 

@@ -13,10 +13,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from pausefl.config import ModelSettings, TrainingSettings
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
+from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
 from pausefl.training import LocalUpdates, Trainer, choose_device, model_layout
 from pausefl.training.batches import plan_batches

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pausefl.models import MODELS, is_batch_norm
 from pausefl.training.flat import FlatModel
+from pausefl.training.models import MODELS, is_batch_norm
 
 CPU = torch.device("cpu")
 SHAPE = (3, 22, 24)

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from pausefl.models import Mlp
-from pausefl.training import kernels
+from pausefl.training.backends import kernels
 from pausefl.training.flat import FlatModel
+from pausefl.training.models import Mlp
 
 CPU = torch.device("cpu")
 N_EXAMPLES = 50

@@ -1,0 +1,215 @@
+"""Rewards of a selection: generalisation, privacy and speed (PAUSE v2, III and V-A; BSFL, III).
+
+A `Reward` says what a selection is worth apart from its speed, in three parts: a score of each user,
+clusters of users, and a penalty on how many selected users share a cluster. A search adds the bandit index,
+a genie the true speed. If the penalty is convex in that number, `pausefl.selectors.exact` finds the best
+selection.
+
+Conventions of the authors' code, which reproduce its logs: at round t the quantities use what was seen up
+to t - 1, with ln t in the bandit index and T_k(t - 1) / t in the generalisation reward.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pausefl.bandit.history import History
+from pausefl.settings import RewardSettings
+from pausefl.streams import Streams
+
+Floats = NDArray[np.float64]
+Users = NDArray[np.int64]
+
+
+def generalization(history: History, beta: float, weight: Floats | Users) -> Floats:
+    """g_k (K,): how much less a user took part than its share of the weights (v2, eq. 8; BSFL, eq. 4).
+
+    In [-1, 1] as long as no user holds more than 1 / m of the weight.
+
+    Parameters
+    ----------
+    history
+        What was seen before the round.
+    beta
+        Exponent.
+    weight
+        (K,) weight of each user, e.g. the size of its data.
+    """
+    share = history.n_selected * weight / weight.sum()
+    gap = share - history.participations / history.round
+    return np.asarray(np.abs(gap) ** beta * np.sign(gap))
+
+
+def confidence_bound(history: History, exploitation: float) -> Floats:
+    """ucb(k, t) (K,): amplified mean speed plus exploration; infinite for users never seen (v2, eq. 13)."""
+    seen = history.participations > 0
+    bound = np.full(seen.shape, np.inf)
+    exploration = (history.n_selected + 1) * np.log(history.round) / history.participations[seen]
+    bound[seen] = exploitation * history.mean_speed[seen] + np.sqrt(exploration)
+    return bound
+
+
+def draw_clusters(n_users: int, n_clusters: int, streams: Streams) -> Users:
+    """Cluster (K,) of each user: a random partition into clusters that differ by at most one in size."""
+    return streams.generator("clusters").permutation(np.arange(n_users) % n_clusters)
+
+
+def total_penalty(costs: Floats, clusters: Users) -> float:
+    """Penalty on selected users of ``clusters`` (n,), where the j-th of a cluster costs ``costs[j - 1]``."""
+    return float(np.concatenate([[0.0], np.cumsum(costs)])[np.bincount(clusters)].sum())
+
+
+def penalty_range(costs: Floats) -> float:
+    """Bound on the difference in penalty between two selections of ``len(costs)`` users."""
+    return len(costs) * float(np.ptp(costs))
+
+
+class Reward(ABC):
+    """What a selection S of m users is worth apart from its speed.
+
+    The sum over S of ``scores``, less ``costs(m)[0] + ... + costs(m)[j - 1]`` for each cluster with j users
+    in S.
+    """
+
+    @classmethod
+    @abstractmethod
+    def build(cls, settings: RewardSettings) -> Self:
+        """Make the reward of a scenario."""
+
+    @abstractmethod
+    def scores(self, history: History) -> Floats:
+        """What each user (K,) adds to a selection of ``history.n_selected`` users; finite."""
+
+    def clusters(self, history: History) -> Users:
+        """Cluster (K,) of each user, a number from 0."""
+        return np.zeros(len(history.data_size), np.int64)
+
+    def costs(self, n_selected: int) -> Floats:
+        """What the 1st, 2nd, ... selected user of a cluster costs, (n_selected,): the steps of the penalty.
+
+        The exact search needs a convex penalty: steps that never fall.
+        """
+        return np.zeros(n_selected)
+
+    @abstractmethod
+    def range(self, n_selected: int) -> float:
+        """Bound on the difference in worth between two selections of ``n_selected`` users."""
+
+    @abstractmethod
+    def without_privacy(self) -> Self:
+        """The same reward with no weight on the privacy term."""
+
+    def delay(self, history: History, selection: Users) -> float:
+        """Simulated seconds that a selection costs on top of its slowest user."""
+        return 0.0
+
+    def value(self, history: History, selection: Users, speed: Floats) -> float:
+        """Min speed + alpha Phi_g + gamma Phi_p of a selection of any size (v2, eq. 9).
+
+        Parameters
+        ----------
+        history
+            What was seen before the round.
+        selection
+            Users of the selection, each once.
+        speed
+            tau_min / tau of those users, same shape: realised for the reward, expected for the genie.
+        """
+        mean_score = self.scores(history)[selection].mean() * history.n_selected
+        penalty = total_penalty(self.costs(len(selection)), self.clusters(history)[selection])
+        return float(speed.min() + mean_score - penalty)
+
+
+@dataclass(frozen=True)
+class AverageReward(Reward):
+    """R1: the generalisation and the privacy term are means over the selection (v2, eq. 18).
+
+    score_k = (alpha g_k + gamma p_k) / m, and no penalty.
+    """
+
+    alpha: float
+    beta: float
+    gamma: float
+
+    @classmethod
+    def build(cls, settings: RewardSettings) -> Self:
+        """From alpha, beta and gamma."""
+        return cls(settings.alpha, settings.beta, settings.gamma)
+
+    def generalization(self, history: History) -> Floats:
+        """g_k (K,), with shares of the data."""
+        return generalization(history, self.beta, history.data_size)
+
+    def scores(self, history: History) -> Floats:
+        """(alpha g_k + gamma p_k) / m (K,)."""
+        gain = self.alpha * self.generalization(history) + self.gamma * history.privacy
+        return np.asarray(gain / history.n_selected)
+
+    def range(self, n_selected: int) -> float:
+        """2 alpha + gamma, as g spans 2 and p spans 1, and the largest penalty (v2, Lemma 1)."""
+        return 2 * self.alpha + self.gamma + penalty_range(self.costs(n_selected))
+
+    def without_privacy(self) -> Self:
+        """Gamma = 0."""
+        return dataclasses.replace(self, gamma=0.0)
+
+
+@dataclass(frozen=True)
+class OverlapReward(AverageReward):
+    """R2: R1 less rho times the overlaps, the selected users beyond the first of each cluster (v2, eq. 22).
+
+    Each overlap also costs ``overlap_latency`` seconds (v2, Section V-A).
+    """
+
+    overlap_penalty: float
+    overlap_latency: float
+
+    @classmethod
+    def build(cls, settings: RewardSettings) -> Self:
+        """From alpha, beta, gamma, rho and delta_tau."""
+        assert settings.overlap_penalty is not None
+        assert settings.overlap_latency is not None
+        return cls(
+            settings.alpha, settings.beta, settings.gamma, settings.overlap_penalty, settings.overlap_latency
+        )
+
+    def clusters(self, history: History) -> Users:
+        """The clusters of the network."""
+        return history.cluster
+
+    def costs(self, n_selected: int) -> Floats:
+        """Nothing for the first user of a cluster, alpha rho for every other."""
+        return np.where(np.arange(n_selected) > 0, self.alpha * self.overlap_penalty, 0.0)
+
+    def delay(self, history: History, selection: Users) -> float:
+        """``overlap_latency`` for each overlap."""
+        counts = np.bincount(history.cluster[selection])
+        return self.overlap_latency * float(np.maximum(counts - 1, 0).sum())
+
+
+@dataclass(frozen=True)
+class QualityReward(AverageReward):
+    """BSFL's reward: shares are of quality times size of the data, without privacy (BSFL, eqs. 4, 5)."""
+
+    @classmethod
+    def build(cls, settings: RewardSettings) -> Self:
+        """From alpha and beta."""
+        return cls(settings.alpha, settings.beta, 0.0)
+
+    def generalization(self, history: History) -> Floats:
+        """g_k (K,), with shares of quality times size."""
+        return generalization(history, self.beta, history.quality * history.data_size)
+
+
+REWARDS: dict[str, type[Reward]] = {"r1": AverageReward, "r2": OverlapReward, "bsfl": QualityReward}
+
+
+def make_reward(settings: RewardSettings) -> Reward:
+    """The reward of a scenario, as `REWARDS` names it."""
+    return REWARDS[settings.name].build(settings)

@@ -1,0 +1,221 @@
+"""One federated job from data to files: ``rounds.parquet``, ``ledger.parquet`` and ``summary.json``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.errors import ConfigError, DataError, StoppedError
+from pausefl.federated.checkpoint import STATE_FILE, Checkpoint, Saving, stop_requests
+from pausefl.federated.runnable import check_runnable
+from pausefl.federated.simulation import Result, Simulation
+from pausefl.files import check_writable, locked, replacing
+from pausefl.provenance import code_hash, hardware, versions
+from pausefl.registry import SELECTORS
+from pausefl.settings import Scenario
+from pausefl.streams import Streams
+from pausefl.training import Trainer, choose_device, model_layout
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to run, apart from the data.
+
+    Attributes
+    ----------
+    scenario, selector, seed
+        A row of the experiment table.
+    n_rounds
+        Number of rounds; a prefix of a longer run gives the same rounds.
+    train
+        False runs the selection alone.
+    genie
+        Whether to compute the pseudo-regret.
+    device
+        ``auto``, ``cpu`` or ``cuda``.
+    n_threads
+        Threads of the arithmetic; results depend on it through the order of summation.
+    """
+
+    scenario: Scenario
+    selector: str
+    seed: int
+    n_rounds: int
+    train: bool = True
+    genie: bool = False
+    device: str = "auto"
+    n_threads: int = 1
+
+
+def run_job(
+    job: Job,
+    dataset: Dataset,
+    partition: Partition,
+    out: Path,
+    on_round: Callable[[int], None] = lambda t: None,
+    saving: Saving = Saving(),  # noqa: B008 (cannot be changed)
+) -> None:
+    """Run one job and write its three files to ``out``; nothing half-written is ever left there.
+
+    A job that was killed goes on from the last state that it saved there, and gives what it would have given.
+
+    Parameters
+    ----------
+    job, dataset, partition
+        What to run, on which data.
+    out
+        Folder of the results and, until they are there, of the state.
+    on_round
+        Called with t after each round.
+    saving
+        How the state is saved, and what is done with one that is there.
+
+    Raises
+    ------
+    ConfigError
+        If the scenario cannot run with the selector, the selector cannot run without training, or the device
+        is not there.
+    DataError
+        If data or partition are not of the kind that the scenario asks for.
+    PauseflError
+        If ``out`` cannot be written to, or another job is writing to it. Like all of the above, found before
+        anything runs.
+    StoppedError
+        If SIGTERM or SIGINT came: the round in progress is finished and the state is saved.
+    """
+    import torch
+
+    check_runnable(job.scenario, [job.selector])
+    if SELECTORS[job.selector].needs_updates and not job.train:
+        raise ConfigError(
+            f"selector '{job.selector}' looks at the users' updates, so it cannot run without"
+            " training (--no-train)"
+        )
+    _check_data(job.scenario, dataset, partition)
+    check_writable(out)
+    torch.set_num_threads(job.n_threads)
+    device = choose_device(job.device) if job.train else None
+    with locked(out, saving.note), stop_requests() as asked:
+        identity = _identity(job, dataset, partition, None if device is None else str(device))
+        checkpoint = Checkpoint(out / STATE_FILE, identity, saving)
+        state = checkpoint.load()
+        streams, scenario = Streams(job.seed), job.scenario
+        trainer = None
+        if device is not None:
+            trainer = Trainer(scenario.model, scenario.training, dataset, partition, streams, device)
+        layout = trainer.layout if trainer is not None else model_layout(scenario.model, dataset)
+        simulation = Simulation(scenario, job.selector, streams, partition, layout, trainer, job.genie)
+        if state is not None:
+            simulation.restore(state)
+        result = _run(simulation, job.n_rounds, on_round, checkpoint, asked)
+        _write(result, _summary(job, dataset, identity, result, checkpoint), out)
+        checkpoint.remove()
+
+
+def _run(
+    simulation: Simulation,
+    n_rounds: int,
+    on_round: Callable[[int], None],
+    checkpoint: Checkpoint,
+    asked_to_stop: Callable[[], bool],
+) -> Result:
+    """Run what is left of a job, saving its state now and then, and when it is asked to stop."""
+
+    def after(t: int) -> None:
+        on_round(t)
+        stop = asked_to_stop()
+        if t == n_rounds or not (stop or checkpoint.due):
+            return
+        saved = checkpoint.save(t, simulation.state)
+        if stop:
+            how = "to go on" if saved else "to go on from the state saved before, if there is one"
+            raise StoppedError(f"stopped after round {t} of {n_rounds}; run the same command again {how}")
+
+    return simulation.run(n_rounds, after)
+
+
+def _identity(job: Job, dataset: Dataset, partition: Partition, device: str | None) -> dict[str, Any]:
+    """All that a result depends on; only a job with the same may go on from its state."""
+    selectors = [job.selector, *(["genie"] if job.genie else [])]
+    examples = (dataset.train_x, dataset.train_y, dataset.test_x, dataset.test_y)
+    return {
+        "scenario": job.scenario.job_settings(),
+        "selector": job.selector,
+        "seed": job.seed,
+        "n_rounds": job.n_rounds,
+        "train": job.train,
+        "genie": job.genie,
+        "device": device,
+        "n_threads": job.n_threads,
+        "code": code_hash("pausefl.federated.job", selectors=selectors),
+        "versions": versions(),
+        "data set": _digest(examples),
+        "partition": _digest((*partition.users, partition.quality, partition.validation)),
+    }
+
+
+def _digest(arrays: Iterable[NDArray[Any]]) -> str:
+    """Hash of the contents of arrays."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def _summary(
+    job: Job, dataset: Dataset, identity: dict[str, Any], result: Result, checkpoint: Checkpoint
+) -> dict[str, Any]:
+    """The content of ``summary.json``."""
+    return {
+        "scenario": identity["scenario"],
+        "selector": job.selector,
+        "seed": job.seed,
+        "n_rounds": job.n_rounds,
+        "trained": job.train,
+        "device": identity["device"],
+        "n_threads": job.n_threads,
+        "dataset_origin": dataset.origin,
+        "diverged_round": result.diverged_round,
+        "refused_updates": {
+            "n": len(result.refused),
+            "first": [{"round": t, "user": user} for t, user in result.refused[:10]],
+        },
+        "resumed_from_rounds": checkpoint.resumed_from,
+        "code_hash": identity["code"],
+        "versions": identity["versions"],
+        "hardware": hardware(),
+        "timings_s": {**result.seconds, "saving": checkpoint.saving_s, "total": checkpoint.total_s},
+        "peak_memory_bytes": checkpoint.peak_memory_bytes,
+    }
+
+
+def _check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> None:
+    """Raise `DataError` unless data and partition are of the kind that the scenario asks for."""
+    needed = (scenario.data.source, scenario.network.n_users)
+    given = (dataset.name, len(partition.users))
+    if given != needed:
+        raise DataError(
+            f"scenario '{scenario.name}' needs data set '{needed[0]}' shared by {needed[1]} users, but was"
+            f" given '{given[0]}' shared by {given[1]}"
+        )
+
+
+def _write(result: Result, summary: dict[str, Any], out: Path) -> None:
+    """Write all files beside their final names, then move them there, the summary last."""
+    tables = {"rounds.parquet": result.rounds, "ledger.parquet": result.ledger}
+    with replacing(*(out / name for name in (*tables, "summary.json"))) as staged:
+        for path, table in zip(staged, tables.values(), strict=False):
+            pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
+        staged[-1].write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,6 @@
+"""Which code and which machine made a result."""
+
+from pausefl.provenance.code import code_hash
+from pausefl.provenance.machine import hardware, peak_memory_bytes, versions
+
+__all__ = ["code_hash", "hardware", "peak_memory_bytes", "versions"]

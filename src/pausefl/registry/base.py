@@ -1,0 +1,62 @@
+"""What a registry is: records by name, each of which says where its code is and what others must know of it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pausefl.errors import ConfigError, suggest
+
+
+@dataclass(frozen=True)
+class Record:
+    """Base of all records.
+
+    Attributes
+    ----------
+    code
+        Where the class or function is, ``package.module:name``. Reading a registry imports none of them.
+    """
+
+    code: str
+
+    def load(self) -> Any:
+        """Import and return the class or function."""
+        module, _, name = self.code.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+
+R = TypeVar("R", bound=Record)
+
+
+class Registry(Mapping[str, R], Generic[R]):
+    """Records by name, in the order of tables and legends.
+
+    Parameters
+    ----------
+    what
+        What the records are, in messages: ``selector``.
+    records
+        Record by name.
+    """
+
+    def __init__(self, what: str, records: Mapping[str, R]) -> None:
+        self.what = what
+        self._records = dict(records)
+
+    def __getitem__(self, name: str) -> R:
+        return self._records[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def find(self, name: str) -> R:
+        """Return the record of a name; `ConfigError` suggests the nearest name if there is none."""
+        if name not in self._records:
+            raise ConfigError(f"unknown {self.what} '{name}'. {suggest(name, self._records)}")
+        return self._records[name]

@@ -1,0 +1,166 @@
+"""What the published runs say of the papers' claims, as the documentation has it.
+
+``python -m pausefl.report.documentation`` writes the verdicts into ``README.md``, the table for reviewers
+into ``docs/artifact.md``, and every test with its gap and interval into ``docs/verdicts-SCALE.md``. Times and
+disk are estimates of `pausefl.workflow.plan`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from pausefl.claims.page import table_row, tally, to_markdown
+from pausefl.claims.records import Records
+from pausefl.claims.statistics import NOT_RUN
+from pausefl.claims.verdicts import Judged, evaluate
+from pausefl.settings import Config, load_config, read_yaml
+from pausefl.settings.claims import Claim, load_claims, places
+from pausefl.settings.studies import load_studies
+from pausefl.workflow.plan import estimate, shipped_rates
+
+#: The pages with a table of claims.
+PAGE, README = Path("docs/artifact.md"), Path("README.md")
+BEGIN, END = "<!-- claims: made by python -m pausefl.report.documentation -->", "<!-- end of claims -->"
+
+#: Scales of the published runs, the best first.
+SCALES = ("paper", "reduced")
+
+#: A command to type, and a page to read.
+_PERSON_MINUTES = "5"
+
+_HEAD = (
+    "Claim",
+    "What the papers say",
+    "Command",
+    "Person (min)",
+    "Core-hours",
+    "MB",
+    "Output",
+    "Accepted by",
+    "Status",
+)
+
+
+class Published:
+    """The claims, judged on the published runs.
+
+    Parameters
+    ----------
+    root
+        The repository.
+
+    Attributes
+    ----------
+    claims
+        All of them.
+    judged
+        For each of `SCALES`, the claims judged on the runs at that scale, in the same order.
+    """
+
+    def __init__(self, root: Path = Path()) -> None:
+        published = _config(root, "published")
+        self._full = _config(root, "config")
+        self.claims = load_claims(root / "config/claims.yaml", root / "config/scenarios")
+        records = Records(
+            published.scenarios,
+            published.experiments,
+            load_studies(root / "config/studies.yaml", root / "config/scenarios"),
+            root / "results/published",
+        )
+        self.judged = {scale: evaluate(self.claims, records, scale, partial=True) for scale in SCALES}
+
+    def table(self) -> str:
+        """For reviewers, in Markdown: one row a claim, with what it takes to check."""
+        return _table(
+            _HEAD,
+            "lllrrrlll",
+            (_row(claim, self._full, judged) for claim, judged in self._rows()),
+        )
+
+    def summary(self) -> str:
+        """For everyone, in Markdown: one row a claim, with its verdict at each scale."""
+        rows = ((claim.id, claim.sentence, _status(judged)) for claim, judged in self._rows())
+        return _table(("Claim", "What the papers say", "Verdict (tests)"), "lll", rows)
+
+    def _rows(self) -> Iterator[tuple[Claim, dict[str, Judged]]]:
+        """Every claim as it was judged at each scale."""
+        for i, claim in enumerate(self.claims):
+            yield claim, {scale: self.judged[scale][i] for scale in SCALES}
+
+    def page(self, scale: str) -> str:
+        """Every test of every claim at a scale, in Markdown, with gaps and intervals."""
+        return f"# Verdicts on the published runs, scale {scale}\n\n{to_markdown(self.judged[scale], scale)}"
+
+
+def _config(root: Path, name: str) -> Config:
+    document = read_yaml(root / f"config/{name}.yaml")
+    return load_config(document | {"scenarios": str(root / document["scenarios"])}, name)
+
+
+def _row(claim: Claim, config: Config, judged: Mapping[str, Judged]) -> tuple[str, ...]:
+    scenarios, studies = places([claim], "paper")
+    rates = shipped_rates()
+    jobs = [
+        estimate(config.scenarios[row.scenario], row.selector, config.raw, rates)
+        for row in config.experiments
+        if row.scenario in scenarios
+    ]
+    hours = sum(job.seconds for job in jobs) / 3600
+    megabytes = sum(job.disk_bytes for job in jobs) / 1e6
+    kinds = dict.fromkeys(test.kind for test in claim.tests)
+    return (
+        claim.id,
+        claim.sentence,
+        f"`make claim ID={claim.id}`",
+        _PERSON_MINUTES,
+        f"{hours:.1f}" if jobs else "see [costs](costs.md)" if studies else "< 0.1",
+        f"{max(1, math.ceil(megabytes))}",
+        f"`results/claims/{claim.id}.txt`",
+        ", ".join(f"[{kind}](claims.md#how-a-claim-is-tested)" for kind in kinds),
+        _status(judged),
+    )
+
+
+def _status(judged: Mapping[str, Judged]) -> str:
+    """The verdict at each scale at which anything was run."""
+    parts = [
+        f"{scale}: **{one.verdict}** ({tally(one)})"
+        for scale, one in judged.items()
+        if any(finding.where and finding.outcome != NOT_RUN for finding in one.findings)
+    ]
+    best = judged[SCALES[0]]
+    if not all(finding.where for finding in best.findings):
+        parts.append(f"drawn instances: **{best.verdict}**")
+    return "; ".join(parts) or NOT_RUN
+
+
+def _table(head: tuple[str, ...], align: str, rows: Iterable[tuple[str, ...]]) -> str:
+    marks = tuple({"l": "---", "r": "--:"}[one] for one in align)
+    return "".join(f"{table_row(*row)}\n" for row in (head, marks, *rows))
+
+
+def filled(page: str, rows: str) -> str:
+    """A page with the table in its place."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}\n{rows}{END}{rest.split(END)[1]}"
+
+
+def pages(published: Published, root: Path = Path()) -> dict[Path, str]:
+    """The pages that are made, by their path in the repository at ``root``: what they should hold."""
+    tables = {PAGE: published.table(), README: published.summary()}
+    return {
+        **{path: filled((root / path).read_text("utf-8"), rows) for path, rows in tables.items()},
+        **{Path(f"docs/verdicts-{scale}.md"): published.page(scale) for scale in SCALES},
+    }
+
+
+def main() -> None:
+    """Write the pages."""
+    for path, text in pages(Published()).items():
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Small files of numbers and curves, in the formats that DVC compares between revisions."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pausefl.results.tables import moving_average, runs_of
+
+#: Numbers of a selector; without an accuracy its loss stands for it.
+NUMBERS = ("final_accuracy", "final_loss", "seconds_to_target", "leakage_max")
+
+#: Points of a curve, at most.
+N_POINTS = 100
+
+#: Significant digits.
+_DIGITS = 5
+
+
+def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: Path) -> None:
+    """Write the numbers and curves of finished scenarios, and how many claims got which verdict.
+
+    What was there of other scenarios and selectors is removed.
+
+    Parameters
+    ----------
+    tables
+        Folders of scenarios, each with ``summary.csv`` and ``rounds.parquet``.
+    claims
+        Files ``claims.json``, each in a folder named after its scale.
+    metrics
+        Folder to write ``SCENARIO/SELECTOR.json`` and ``claims/SCALE.json`` to.
+    plots
+        Folder to write ``SCENARIO.csv`` to.
+    """
+    files: dict[Path, str] = {}
+    for folder in tables:
+        for row in pd.read_csv(folder / "summary.csv").to_dict("records"):
+            path = metrics / folder.name / f"{row['selector']}.json"
+            files[path] = _json(numbers({str(key): value for key, value in row.items()}))
+        curve = curves(pd.read_parquet(folder / "rounds.parquet"))
+        files[plots / f"{folder.name}.csv"] = curve.to_csv(index=False, float_format=f"%.{_DIGITS}g")
+    for path in claims:
+        judged = json.loads(path.read_text("utf-8"))["claims"]
+        files[metrics / "claims" / f"{path.parent.name}.json"] = _json(verdicts(judged))
+    for old in [*metrics.rglob("*.json"), *plots.rglob("*.csv")]:
+        if old not in files:
+            old.unlink()
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+def numbers(row: Mapping[str, object]) -> dict[str, float]:
+    """Key numbers of a row of `pausefl.results.tables.across_seeds`, without missing and infinite ones."""
+    means = {name: float(str(row[f"{name}_mean"])) for name in NUMBERS}
+    finite = {name: float(f"{mean:.{_DIGITS}g}") for name, mean in means.items() if math.isfinite(mean)}
+    if "final_accuracy" in finite:
+        finite.pop("final_loss", None)
+    return finite
+
+
+def verdicts(claims: Iterable[Mapping[str, object]]) -> dict[str, int]:
+    """How many claims got each verdict."""
+    counts = Counter(str(claim["verdict"]).replace(" ", "_") for claim in claims)
+    return dict(sorted(counts.items()))
+
+
+def curves(rounds: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy over rounds, or loss where there is no accuracy: moving averages, means over seeds.
+
+    Parameters
+    ----------
+    rounds
+        As `pausefl.results.tables.collect` returns them, of one scenario.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``round``, ``selector``, ``accuracy`` or ``loss``; of each selector at most `N_POINTS` rounds, evenly
+        spaced and with the last one, without those in which the loss of a seed is infinite.
+    """
+    column = "accuracy" if rounds["accuracy"].notna().any() else "loss"
+    parts = []
+    for selector, _, run in runs_of(rounds):
+        average = run[["round"]].assign(selector=selector, **{column: moving_average(run[column].to_numpy())})
+        parts.append(average[run[column].notna()])
+    averages = pd.concat(parts)
+    mean = averages.groupby(["selector", "round"], sort=False, as_index=False)[column].mean()
+    finite = mean[~mean[column].isin([math.inf])]
+    of_selector = finite.groupby("selector")["round"]
+    step = np.ceil(of_selector.transform("size") / N_POINTS)
+    kept = of_selector.cumcount(ascending=False) % step == 0
+    chosen: pd.DataFrame = finite.loc[kept, ["round", "selector", column]]
+    return chosen
+
+
+def _json(values: Mapping[str, float]) -> str:
+    return json.dumps(values, indent=2) + "\n"

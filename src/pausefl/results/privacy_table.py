@@ -1,0 +1,125 @@
+"""Table of what users have spent: the pure sums of the ledgers, and a tighter account beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pausefl.errors import PauseflError
+from pausefl.privacy import make_mechanism, make_schedule
+from pausefl.privacy.pld import DELTA, epsilons
+from pausefl.registry import SELECTORS
+from pausefl.settings import Experiment, PrivacySettings
+
+#: Columns of a ledger.
+LEDGER = ("user", "participations", "epsilon_coordinate", "epsilon_update", "values_unprotected")
+
+
+def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings) -> pd.DataFrame:
+    """Two rows a run: the user who spent most, and the median user.
+
+    Parameters
+    ----------
+    run_dirs
+        The folder of every run of one scenario.
+    privacy
+        Of the scenario.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``scenario``, ``selector``, ``seed``; ``rank`` (``highest`` or ``median``, of an even number of users
+        the higher of the two in the middle); `LEDGER`; ``epsilon_pld`` at ``delta``, and ``pld_of``, what it
+        is for: one ``coordinate``, or the ``update``. ``epsilon_pld`` is valid for a number of
+        participations fixed in advance; it is no filter under adaptive selection, unlike the sums. Epsilons
+        are infinite without privacy. Selectors come in the order of `pausefl.registry.selectors.SELECTORS`.
+
+    Raises
+    ------
+    PauseflError
+        If a ledger is missing or unreadable.
+    """
+    rows: list[dict[str, Any]] = []
+    order = list(SELECTORS)
+    for run in sorted(run_dirs, key=lambda run: (order.index(run.selector), run.seed)):
+        ledger = _read(run_dirs[run] / "ledger.parquet")
+        ledger = ledger.sort_values(["epsilon_coordinate", "participations", "user"])
+        for rank, user in (("highest", ledger.iloc[-1]), ("median", ledger.iloc[len(ledger) // 2])):
+            key = {"scenario": run.scenario, "selector": run.selector, "seed": run.seed, "rank": rank}
+            rows.append(key | {name: user[name] for name in LEDGER})
+    table = pd.DataFrame(rows).astype({name: int for name in LEDGER if not name.startswith("epsilon")})
+    private = table["epsilon_coordinate"].map(math.isfinite)
+    mechanism = make_mechanism(privacy)
+    tighter = epsilons(make_schedule(privacy), mechanism, table.loc[private, "participations"])
+    table["epsilon_pld"] = table["participations"].map(tighter).where(private, math.inf)
+    table["delta"] = DELTA
+    table["pld_of"] = "update" if privacy.mechanism == "vector" else "coordinate"
+    return table
+
+
+def _read(path: Path) -> pd.DataFrame:
+    try:
+        ledger = pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise PauseflError(f"{path} cannot be read ({error})") from None
+    missing = [name for name in LEDGER if name not in ledger]
+    if missing or ledger.empty:
+        raise PauseflError(f"{path} lacks {', '.join(missing) or 'users'}")
+    return ledger[list(LEDGER)]
+
+
+def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """The table for people, one line a selector: each number the largest over seeds.
+
+    Parameters
+    ----------
+    table
+        As `privacy_table` returns it.
+    labels
+        What to call each selector.
+    """
+    of, delta = str(table["pld_of"].iloc[0]), _power_of_ten(float(table["delta"].iloc[0]))
+    header = ["Selector", "Participations", f"ε per {of}", f"ε per {of}, δ = {delta}"]
+    if of == "coordinate":
+        header.append("ε per update")
+    header += ["Unprotected values", "Median: participations", "ε", f"ε, δ = {delta}"]
+    lines = [header, [":--", *["--:"] * (len(header) - 1)]]
+    for selector, runs in table.groupby("selector", sort=False):
+        highest, median = (
+            runs[runs["rank"] == rank].max(numeric_only=True) for rank in ("highest", "median")
+        )
+        cells = [labels[str(selector)], f"{highest['participations']:.0f}"]
+        cells += [_epsilon(highest["epsilon_coordinate"]), _epsilon(highest["epsilon_pld"])]
+        if of == "coordinate":
+            cells.append(_epsilon(highest["epsilon_update"], 0))
+        cells += [f"{highest['values_unprotected']:,.0f}", f"{median['participations']:.0f}"]
+        cells += [_epsilon(median["epsilon_coordinate"]), _epsilon(median["epsilon_pld"])]
+        lines.append(cells)
+    note = (
+        "The user who spent most, then the median user; each number is the largest over seeds. ε without δ is"
+        " the sum of the budgets (pure), which holds whoever is selected and when."
+        f" ε at δ = {delta} composes privacy-loss distributions"
+        + (
+            " of the Laplace noise on one coordinate"
+            if of == "coordinate"
+            else " of the worst pure mechanisms"
+        )
+        + "; it is valid for a number of participations fixed in advance. It is **not a filter**: where"
+        " selection depends on earlier releases, as in clustered sampling by similarity, only the sums hold."
+        " Unprotected values were released as they are, outside any ε."
+    )
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + f"\n\n{note}\n"
+
+
+def _epsilon(value: float, digits: int = 2) -> str:
+    return "∞" if math.isinf(value) else f"{value:,.{digits}f}"
+
+
+def _power_of_ten(delta: float) -> str:
+    """1e-05 as ``10⁻⁵``."""
+    exponent = str(round(math.log10(delta)))
+    return "10" + exponent.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -1,0 +1,265 @@
+"""Two annealers on the same instances: ALSA against plain annealing (BSFL, Section V-C and Fig. 4).
+
+An instance is the search of one round of a real game. The exact search plays the scenario, without training,
+up to a round drawn uniformly from those after the start-up, and both annealers are given the history it
+leaves. Every instance is of a game of its own, so instances are independent; at 500 users a game of 300
+rounds takes some 50 ms, and several instances a game would save little.
+
+Each annealer draws from the stream that it would have in that round of a job. The stream, and with it the
+start, is the same for every temperature divisor.
+
+Gaps are the optimum of an instance, found by Pivot-and-Fill, less an energy of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from statistics import NormalDist
+from typing import cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pausefl.bandit.history import History
+from pausefl.errors import PauseflError
+from pausefl.selectors import make_selector
+from pausefl.selectors.annealing import Annealer
+from pausefl.selectors.exact import pivot_and_fill
+from pausefl.selectors.search import Objective
+from pausefl.settings import Scenario
+from pausefl.settings.studies import Races
+from pausefl.streams import Streams
+from pausefl.studies.simulate import play
+
+Floats = NDArray[np.float64]
+
+#: Iterations whose energies are kept of each run, at most.
+N_KEPT = 61
+
+#: Energies are close to the optimum if they are short of it by no more than this share of it.
+CLOSE = 0.01
+
+#: Energies that differ by no more are equal. A run adds up its energy step by step, and rounds.
+TIE = 1e-9
+
+#: Confidence level of the intervals.
+CONFIDENCE = 0.95
+
+
+def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
+    """At most `N_KEPT` iterations, evenly spaced on a logarithmic scale; with the first and the last."""
+    return np.unique(np.rint(np.geomspace(1, n_iterations, N_KEPT)).astype(np.int64))
+
+
+def racers(study: Races, divisor: float) -> dict[str, Annealer]:
+    """The two annealers by name, with the study's number of iterations and a temperature divisor.
+
+    Raises
+    ------
+    PauseflError
+        If they do not maximise the same objective.
+    """
+    settings = dataclasses.replace(
+        study.scenario.selection, n_iterations=study.n_iterations, temperature_divisor=divisor
+    )
+    scenario = dataclasses.replace(study.scenario, selection=settings)
+    annealers = {name: cast(Annealer, make_selector(name, scenario)) for name in scenario.selectors}
+    first, second = annealers.values()
+    if first.reward != second.reward:
+        raise PauseflError(f"{' and '.join(annealers)} cannot race: one of them values privacy")
+    return annealers
+
+
+def instance(scenario: Scenario, exact: str, seed: int) -> History:
+    """The history before a round drawn uniformly from those in which annealing is used.
+
+    Parameters
+    ----------
+    scenario
+        What is played, for as many rounds as it trains.
+    exact
+        The selector that plays.
+    seed
+        Of the game and of the round.
+
+    Raises
+    ------
+    PauseflError
+        If every round belongs to the start-up, in which m users or more are unseen (deviation D31).
+    """
+    first = scenario.network.n_users // scenario.network.n_selected + 1
+    last = scenario.training.n_rounds
+    if last < first:
+        raise PauseflError(
+            f"scenario '{scenario.name}' ends after round {last}, and searches from round {first} on"
+        )
+    game = play(scenario, exact, seed)
+    game.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
+    return game.history
+
+
+def run(study: Races, note: Callable[[str], None] = lambda text: None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Race on every instance and at every temperature divisor; ``note`` is told of every tenth.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each instance, divisor and selector: ``instance`` (the seed), ``round``,
+        ``temperature_divisor``, ``selector``, ``optimum``, the energies ``final`` (of the last vertex) and
+        ``best`` (of the best vertex met, the start included), and ``reached``, the first iteration within
+        `CLOSE` of the optimum (missing if there is none).
+    pandas.DataFrame
+        `curves` of the gaps.
+    """
+    fields = {divisor: racers(study, divisor) for divisor in study.temperature_divisors}
+    kept = kept_iterations(study.n_iterations)
+    energies, rows = np.empty(study.n_iterations), []
+    gaps = {
+        (divisor, name): np.empty((study.n_instances, len(kept)))
+        for divisor, field in fields.items()
+        for name in field
+    }
+    any_racer = next(iter(fields[study.temperature_divisors[0]].values()))
+    exact = "pause" if any_racer.with_privacy else "bsfl"
+    for seed in range(study.n_instances):
+        history = instance(study.scenario, exact, seed)
+        users, t = history.candidates(), history.round
+        objective = Objective.of(history, any_racer.reward, any_racer.bound(history), users)
+        # Whichever of several optima this is, its value is the same.
+        optimum = objective.value(pivot_and_fill(objective, np.random.default_rng(0)))
+        for (divisor, name), gap in gaps.items():
+            rng = Streams(seed).generator(f"select/{name}", round=t)
+            best = fields[divisor][name].anneal(objective, history, users, rng, energies=energies)
+            gap[seed] = optimum - energies[kept - 1]
+            close = energies >= optimum - CLOSE * abs(optimum)
+            rows.append(
+                {
+                    "instance": seed,
+                    "round": t,
+                    "temperature_divisor": divisor,
+                    "selector": name,
+                    "optimum": optimum,
+                    "final": energies[-1],
+                    "best": objective.value(best),
+                    "reached": int(close.argmax()) + 1 if close.any() else None,
+                }
+            )
+        if (seed + 1) * 10 // study.n_instances > seed * 10 // study.n_instances:
+            note(f"instance {seed + 1} of {study.n_instances}")
+    return pd.DataFrame(rows).astype({"reached": "Int64"}), curves(gaps, kept)
+
+
+def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) -> pd.DataFrame:
+    """Gaps against iterations.
+
+    Parameters
+    ----------
+    gaps
+        Gaps (n, j) of n instances by divisor and selector, two selectors a divisor.
+    kept
+        (j,) iterations.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each ``temperature_divisor``, ``selector`` and ``iteration``: ``mean``, and ``low``,
+        ``median`` and ``high`` (quantiles 0.1, 0.5 and 0.9) over the instances; ``example``, the first
+        instance; and ``ahead``, the share of instances on which the energy is above the other selector's.
+    """
+    frames = []
+    for (divisor, name), gap in gaps.items():
+        (other,) = (gaps[key] for key in gaps if key[0] == divisor and key[1] != name)
+        low, median, high = np.quantile(gap, [0.1, 0.5, 0.9], axis=0)
+        columns = {
+            "temperature_divisor": divisor,
+            "selector": name,
+            "iteration": kept,
+            "mean": gap.mean(axis=0),
+            "low": low,
+            "median": median,
+            "high": high,
+            "example": gap[0],
+            "ahead": (gap < other - TIE).mean(axis=0),
+        }
+        frames.append(pd.DataFrame(columns))
+    return pd.concat(frames, ignore_index=True)
+
+
+def interval(n_won: int, n: int) -> tuple[float, float]:
+    """Wilson's interval for the probability of winning, at level `CONFIDENCE`."""
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    share, shrink = n_won / n, 1 + z**2 / n
+    centre = (share + z**2 / (2 * n)) / shrink
+    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / shrink
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def shares(runs: pd.DataFrame) -> pd.DataFrame:
+    """How often the first selector ends above the second.
+
+    Parameters
+    ----------
+    runs
+        As `run` returns them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each divisor and ``energy`` (final or best): ``selector``, ``other``; ``n_instances``;
+        ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all instances, with
+        ``low`` and ``high`` of its `interval`; ``gap`` and ``gap_other``, the mean gaps of both.
+    """
+    first, second = runs["selector"].unique()
+    rows = []
+    for divisor, race in runs.groupby("temperature_divisor"):
+        ours, theirs = (race[race["selector"] == name].set_index("instance") for name in (first, second))
+        for energy in ("final", "best"):
+            lead = ours[energy] - theirs[energy]
+            n, n_won, n_lost = len(lead), int((lead > TIE).sum()), int((lead < -TIE).sum())
+            low, high = interval(n_won, n)
+            rows.append(
+                {
+                    "temperature_divisor": divisor,
+                    "energy": energy,
+                    "selector": first,
+                    "other": second,
+                    "n_instances": n,
+                    "n_won": n_won,
+                    "n_tied": n - n_won - n_lost,
+                    "n_lost": n_lost,
+                    "share": n_won / n,
+                    "low": low,
+                    "high": high,
+                    "gap": (ours["optimum"] - ours[energy]).mean(),
+                    "gap_other": (theirs["optimum"] - theirs[energy]).mean(),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """The `shares` as a Markdown table for people, with a note; ``labels`` name the selectors."""
+    ours, theirs = (labels[table[column].iloc[0]] for column in ("selector", "other"))
+    cells = [
+        {
+            "Temperature divisor": f"{row['temperature_divisor']:g}",
+            "Energy compared": {"final": "last vertex", "best": "best vertex met"}[row["energy"]],
+            f"{ours} higher (%)": f"{100 * row['share']:.1f}",
+            "Interval (%)": f"{100 * row['low']:.1f} to {100 * row['high']:.1f}",
+            "Tied (%)": f"{100 * row['n_tied'] / row['n_instances']:.1f}",
+            f"Mean gap, {ours}": f"{row['gap']:.3f}",
+            f"Mean gap, {theirs}": f"{row['gap_other']:.3f}",
+        }
+        for row in table.to_dict("records")
+    ]
+    note = (
+        f"{table['n_instances'].iloc[0]:,} instances at each temperature divisor. Wilson's interval at"
+        f" {100 * CONFIDENCE:.0f} %. Energies within {TIE:g} are tied. A gap is the optimum less the energy."
+    )
+    align = ("right", "left", *["right"] * 5)
+    return (
+        f"{pd.DataFrame(cells).to_markdown(index=False, colalign=align, disable_numparse=True)}\n\n{note}\n"
+    )

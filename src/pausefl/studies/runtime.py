@@ -1,0 +1,324 @@
+"""Time of one selection against the number of users (PAUSE v2, Section IV-B and Table I).
+
+What is timed is ``selector(history, rng)``: index, scores and search together, compiled, on one core, by the
+wall clock. So no two runs of this study give the same numbers. m grows with K, as Table I assumes.
+
+Histories are not played but drawn: participations as after 299 rounds of random selection, at least one a
+user; speeds, budgets left and sizes of data uniform.
+
+Annealers are timed a second time without iterations. The difference, divided by their number, is the time of
+an iteration. Where the iterations take less than `LEAST_PART` of the selection, it would be noise and is left
+out.
+
+The papers' orders are those of implementations that list neighbours. Here one is drawn in O(1) from lists
+sorted once a round, and an iteration costs more only when the least member of a selection is to leave: the
+next one is looked for in O(min(m, K / m)) on average.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pausefl.bandit.history import History
+from pausefl.bandit.rewards import draw_clusters
+from pausefl.errors import PauseflError
+from pausefl.provenance import peak_memory_bytes
+from pausefl.selectors import Selector, make_selector
+from pausefl.selectors.annealing import Annealer
+from pausefl.settings import Scenario
+from pausefl.settings.studies import Costs
+from pausefl.streams import Streams
+
+Floats = NDArray[np.float64]
+
+#: Fewest and most times that a selection is timed.
+REPETITIONS = (3, 200)
+
+#: The round that is selected for.
+ROUND = 300
+
+#: The time of an iteration is given if all of them take at least this share of a selection.
+LEAST_PART = 0.2
+
+#: Growth is fitted to the sizes from the largest divided by this on ...
+FIT_SPAN = 100
+
+#: ... whose selections take this many times as long as that of the smallest, which is mostly overhead.
+ABOVE_OVERHEAD = 3
+
+_FIT = ["selector", "quantity", "from_users", "to_users"]
+_FIT += [f"{law}{what}" for law in ("exponent", "rate") for what in ("", "_se", "_error")]
+
+#: Orders of growth in K with m = Theta(K): best, average and worst case (v2, Proposition 1 and Table I; v1).
+ORDERS = {
+    "pause": "O(K log K)",
+    "pause_brute": "O(e^K)",
+    "sa_pause": "O(K log K), O(K log K), O(K²)",
+    "sa_pause_v1": "O(K log K), O(K log K), O(K²)",
+    "sa_vanilla": "O(K²)",
+}
+
+
+def sized(study: Costs, n_users: int) -> Scenario:
+    """The study's scenario with K users and m = max(1, share * K)."""
+    n_selected = max(1, round(study.selected_share * n_users))
+    network = dataclasses.replace(study.scenario.network, n_users=n_users, n_selected=n_selected)
+    return dataclasses.replace(study.scenario, network=network)
+
+
+def history_of(scenario: Scenario) -> History:
+    """A history in which everyone took part at least once; see the module's text."""
+    n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
+    streams, n_clusters = Streams(0), scenario.reward.n_clusters
+    rng = streams.generator("costs", user=n_users)
+    history = History.empty(
+        rng.integers(50, 500, n_users),
+        n_selected,
+        scenario.network.latency_floor,
+        cluster=None if n_clusters is None else draw_clusters(n_users, n_clusters, streams),
+    )
+    history.round = ROUND
+    history.participations = np.maximum(rng.binomial(ROUND - 1, n_selected / n_users, n_users), 1)
+    history.mean_speed = rng.random(n_users)
+    history.privacy = rng.random(n_users)
+    return history
+
+
+def memory(study: Costs) -> pd.DataFrame:
+    """Peak memory of this process before and after PAUSE selects at the largest size, libraries included.
+
+    To be called first: a peak hides every lower one that comes later.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row: ``selector``, ``n_users``, ``n_selected``, ``before_bytes``, ``peak_bytes``.
+    """
+    scenario = sized(study, max(study.n_users))
+    selector, before = make_selector("pause", scenario), peak_memory_bytes()
+    selector(history_of(scenario), np.random.default_rng(0))
+    network = scenario.network
+    row = {"selector": "pause", "n_users": network.n_users, "n_selected": network.n_selected}
+    return pd.DataFrame([row | {"before_bytes": before, "peak_bytes": peak_memory_bytes()}])
+
+
+def seconds(selector: Selector, history: History, budget_s: float) -> Floats:
+    """Times (n,) of single selections: as many as fit into a budget, within `REPETITIONS`.
+
+    Only one if that takes longer than the budget.
+    """
+    fewest, most = REPETITIONS
+    times: list[float] = []
+    while len(times) < fewest or (len(times) < most and sum(times) < budget_s):
+        rng = Streams(0).generator("select", round=len(times))
+        start = time.perf_counter()
+        selector(history, rng)
+        times.append(time.perf_counter() - start)
+        if times[0] > budget_s:
+            break
+    return np.array(times)
+
+
+def run(study: Costs, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
+    """Time each selector at one size after the other, until it refuses one or exceeds the budget.
+
+    Parameters
+    ----------
+    study
+        What to time.
+    note
+        Is told where and why a selector stops.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each ``selector`` and size: ``n_users``, ``n_selected``, ``n_repetitions``; in seconds
+        ``median_s`` and ``min_s`` of a selection, and ``iteration_s`` of an iteration, NaN where not known.
+
+    Raises
+    ------
+    PauseflError
+        If nothing could be timed.
+    """
+    rows = []
+    for name in study.scenario.selectors:
+        for n_users in sorted(study.n_users):
+            scenario = sized(study, n_users)
+            history = history_of(scenario)
+            try:
+                selector = make_selector(name, scenario)
+                times = seconds(selector, history, study.budget_s)
+            except PauseflError as error:
+                note(f"{name} stops before {n_users:,} users: {error}")
+                break
+            if times[0] > study.budget_s:
+                note(f"{name} stops before {n_users:,} users: {times[0]:.3g} s exceed the budget")
+                break
+            median_s = float(np.median(times))
+            rows.append(
+                {
+                    "selector": name,
+                    "n_users": n_users,
+                    "n_selected": history.n_selected,
+                    "n_repetitions": len(times),
+                    "median_s": median_s,
+                    "min_s": times.min(),
+                    "iteration_s": _iteration(selector, history, study.budget_s, median_s),
+                }
+            )
+    if not rows:
+        raise PauseflError(f"no selector is fast enough at any size: the budget is {study.budget_s:g} s")
+    return pd.DataFrame(rows)
+
+
+def _iteration(selector: Selector, history: History, budget_s: float, median_s: float) -> float:
+    """Time of an annealer's iteration, from that of a selection; NaN where it is not known."""
+    if not isinstance(selector, Annealer):
+        return math.nan
+    idle = copy.copy(selector)
+    idle.n_iterations = 0
+    spent = median_s - float(np.median(seconds(idle, history, budget_s)))
+    return spent / selector.n_iterations if spent >= LEAST_PART * median_s else math.nan
+
+
+def fits(times: pd.DataFrame) -> pd.DataFrame:
+    """How times grow with K: a power of it, or an exponential.
+
+    Both laws are straight lines through ln t, against ln K and K, so their errors can be compared.
+
+    Parameters
+    ----------
+    times
+        As `run` returns them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each ``selector`` and ``quantity`` (selection or iteration) of which three sizes are left:
+        ``from_users`` and ``to_users``; ``exponent`` of K and growth ``rate`` per user, each with its
+        standard error (``_se``) and the root mean square error of its law in ln t (``_error``).
+    """
+    rows = []
+    for selector, of_selector in times.groupby("selector", sort=False):
+        for quantity, column in (("selection", "median_s"), ("iteration", "iteration_s")):
+            known = of_selector[of_selector[column].notna()]
+            if quantity == "selection":
+                known = known[known[column] >= ABOVE_OVERHEAD * known[column].iloc[0]]
+            known = known[known["n_users"] >= of_selector["n_users"].max() / FIT_SPAN]
+            if len(known) < 3:
+                continue
+            n_users, log_t = known["n_users"].to_numpy(np.float64), np.log(known[column].to_numpy(np.float64))
+            powers, exponentials = line(np.log(n_users), log_t), line(n_users, log_t)
+            rows.append((selector, quantity, int(n_users[0]), int(n_users[-1]), *powers, *exponentials))
+    return pd.DataFrame(rows, columns=_FIT)
+
+
+def line(x: Floats, y: Floats) -> tuple[float, float, float]:
+    """Slope of the least-squares line through points (n,), its standard error, and the rms of the rest.
+
+    Of three points or more.
+    """
+    x, y = x - x.mean(), y - y.mean()
+    slope = x @ y / (x @ x)
+    left = y - slope * x
+    squares = left @ left
+    return float(slope), math.sqrt(squares / (len(x) - 2) / (x @ x)), math.sqrt(squares / len(x))
+
+
+def to_markdown(
+    times: pd.DataFrame, fitted: pd.DataFrame, memory: pd.DataFrame, labels: Mapping[str, str]
+) -> str:
+    """Times and fits as Markdown tables for people.
+
+    Parameters
+    ----------
+    times, fitted, memory
+        As `run`, `fits` and `memory` return them.
+    labels
+        What to call each selector.
+    """
+    peak = memory.to_dict("records")[0]
+    text = f"""## One selection
+
+{_by_size(times, "median_s", labels)}
+
+Medians in wall-clock time on one core. A dash: refused, or beyond the time allowed. A process that selects
+{peak["n_selected"]:,} of {peak["n_users"]:,} users by {labels[peak["selector"]]} needs
+{peak["peak_bytes"] / 1e6:,.0f} MB of memory at its peak, libraries included; loading those alone had
+needed {peak["before_bytes"] / 1e6:,.0f} MB.
+"""
+    anneals = times.groupby("selector")["iteration_s"].transform("count") > 0
+    if anneals.any():
+        text += f"""
+## One iteration
+
+{_by_size(times[anneals], "iteration_s", labels)}
+
+What the iterations add to a selection, divided by their number. A dash: less than {100 * LEAST_PART:.0f} %
+of the selection.
+"""
+    if len(fitted):
+        text += f"""
+## Growth
+
+{_growth(fitted, labels)}
+
+Fits of t ~ K^a and t ~ exp(bK) with standard errors, in bold the one with the smaller error in ln t. They
+cover two decades at most, without sizes whose time is mostly overhead. K ln K has a = 1.07 to 1.11 between
+10,000 and 1,000,000 users. The papers' orders are for m in proportion to K, of implementations that list
+neighbours; three are for the best, average and worst case. Ours draws a neighbour in O(1) from lists sorted
+once a round, and looks for the next least member, in O(min(m, K / m)) on average, only when that one is to
+leave.
+"""
+    return text
+
+
+def _by_size(times: pd.DataFrame, column: str, labels: Mapping[str, str]) -> str:
+    """A column of the times: a row a size, a column a selector."""
+    wide = times.pivot(index=["n_users", "n_selected"], columns="selector", values=column)
+    sizes = [{"K": f"{n_users:,}", "m": f"{m:,}"} for n_users, m in wide.index]
+    cells = {labels[name]: wide[name].map(pretty).to_list() for name in times["selector"].unique()}
+    return _table(pd.DataFrame(sizes).assign(**cells), ["right"] * (2 + len(cells)))
+
+
+def _growth(fitted: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    rows = []
+    for row in fitted.to_dict("records"):
+        exponent = f"{row['exponent']:.2f} ± {row['exponent_se']:.2f}"
+        rate = f"{row['rate']:.2g} ± {row['rate_se']:.1g}"
+        is_power = row["exponent_error"] <= row["rate_error"]
+        rows.append(
+            {
+                "Selector": labels[row["selector"]],
+                "Time of": row["quantity"],
+                "Fitted from K": f"{row['from_users']:,} to {row['to_users']:,}",
+                "Exponent a": f"**{exponent}**" if is_power else exponent,
+                "Rate b": rate if is_power else f"**{rate}**",
+                "Papers": ORDERS.get(row["selector"], "–") if row["quantity"] == "selection" else "",
+            }
+        )
+    return _table(pd.DataFrame(rows), ["left", "left", *["right"] * 3, "left"])
+
+
+def _table(cells: pd.DataFrame, align: Sequence[str]) -> str:
+    return str(cells.to_markdown(index=False, colalign=align, disable_numparse=True))
+
+
+def pretty(seconds: float) -> str:
+    """A time in the unit that suits it; a dash if there is none."""
+    if math.isnan(seconds):
+        return "–"
+    unit, scale = next(
+        (unit, scale)
+        for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 0.0))
+        if seconds >= scale
+    )
+    return f"{seconds / (scale or 1e-9):.3g} {unit}"

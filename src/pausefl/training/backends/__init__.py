@@ -1,0 +1,1 @@
+"""How local training is computed: one meaning, several backends."""

@@ -1,0 +1,80 @@
+"""Dense networks on the CPU by the compiled kernels: a user's values stay in a core's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pausefl.training.backends import kernels
+from pausefl.training.backends.autograd import LocalUpdates, Method, Vector, Workbench
+from pausefl.training.batches import Participation
+from pausefl.training.models import Mlp
+
+
+class Dense(Method):
+    """One user after another, each in one call of a kernel, from images as bytes."""
+
+    n_together = 16
+    #: Images of one step of the evaluation, whose activations stay in a core's cache.
+    evaluation_batch = 40
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__(bench)
+        assert isinstance(bench.flat.module, Mlp)
+        self.widths = bench.flat.module.widths
+        self.train_x, self.test_x = (
+            x.reshape(len(x), -1) for x in (bench.dataset.train_x, bench.dataset.test_x)
+        )
+        self.gradient = bench.flat.gradient.numpy()
+
+    @staticmethod
+    def applies(bench: Workbench) -> bool:
+        """Whether the kernels are for this model, these data and this device."""
+        return (
+            isinstance(bench.flat.module, Mlp)
+            and not bench.regression
+            and bench.device.type == "cpu"
+            and bench.training.precision == "float32"
+        )
+
+    def train(self, theta: Vector, part: Sequence[Participation]) -> LocalUpdates:
+        """See `Method.train`."""
+        adam, loss_sum = self.bench.adam, 0.0
+        theta = theta.astype(self.gradient.dtype, copy=False)
+        values = np.tile(theta, (len(part), 1))
+        adam.begin([p.user for p in part])
+        for mine, row in zip(part, values, strict=True):
+            batches, sizes = _pad(mine.batches, self.bench.training.batch_size)
+            loss_sum += kernels.train_user(
+                row,
+                self.gradient,
+                adam.first[mine.user].numpy(),
+                adam.second[mine.user].numpy(),
+                int(adam.steps[mine.user]),
+                adam.learning_rate,
+                self.widths,
+                self.train_x,
+                self.bench.dataset.train_y,
+                batches,
+                sizes,
+            )
+            adam.steps[mine.user] += len(sizes)
+        values -= theta
+        return LocalUpdates(part, torch.from_numpy(values), loss_sum)
+
+    def outputs(self, theta: Vector) -> Tensor:
+        """See `Method.outputs`."""
+        values = theta.astype(self.gradient.dtype, copy=False)
+        return torch.from_numpy(kernels.outputs(values, self.widths, self.test_x, self.evaluation_batch))
+
+
+def _pad(batches: list[NDArray[np.int64]], batch_size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Mini-batches as rows (steps, batch) filled up with 0, and the size of each (steps,)."""
+    sizes = np.array([len(batch) for batch in batches])
+    padded = np.zeros((len(batches), batch_size), np.int64)
+    padded[np.arange(batch_size) < sizes[:, np.newaxis]] = np.concatenate(batches)
+    return padded, sizes

@@ -1,0 +1,1 @@
+"""What the workflow needs of the library: what jobs cost, and what went wrong on a cluster."""

@@ -1,0 +1,93 @@
+"""What the server remembers equals what it was told, worked out the slow way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pausefl.bandit.history import Feedback, History
+from pausefl.errors import PauseflError
+
+FLOOR = 0.05
+
+
+def test_nothing_is_known_before_the_first_round() -> None:
+    history = History.empty(np.array([3, 4, 5]), 2, FLOOR)
+    assert (history.round, history.n_selected, history.latency_floor) == (1, 2, FLOOR)
+    np.testing.assert_array_equal(history.participations, [0, 0, 0])
+    np.testing.assert_array_equal(history.mean_speed, [0, 0, 0])
+    np.testing.assert_array_equal(history.mean_latency, [0, 0, 0])
+    np.testing.assert_array_equal(history.privacy, [1, 1, 1])
+    np.testing.assert_array_equal(history.available, [True, True, True])
+
+
+def test_what_is_known_of_the_users_is_kept() -> None:
+    history = History.empty(np.array([3, 4]), 1, FLOOR, np.array([0.5, 0.25]), np.array([1, 0]))
+    np.testing.assert_array_equal(history.data_size, [3, 4])
+    np.testing.assert_array_equal(history.quality, [0.5, 0.25])
+    np.testing.assert_array_equal(history.cluster, [1, 0])
+
+
+def test_by_default_data_are_equally_good_and_users_in_one_cluster() -> None:
+    history = History.empty(np.array([3, 4]), 1, FLOOR)
+    np.testing.assert_array_equal(history.quality, [1, 1])
+    np.testing.assert_array_equal(history.cluster, [0, 0])
+
+
+@given(st.lists(st.dictionaries(st.integers(0, 4), st.floats(FLOOR, 2), max_size=5), max_size=30))
+def test_means_are_plain_means_over_participations(rounds: list[dict[int, float]]) -> None:
+    history = History.empty(np.full(5, 10), 2, FLOOR)
+    seen: list[list[float]] = [[] for _ in range(5)]
+    for latency in rounds:
+        users = np.array(list(latency), dtype=np.int64)
+        history.observe(Feedback(users, np.array(list(latency.values())), np.ones(5)))
+        for user, seconds in latency.items():
+            seen[user].append(seconds)
+    assert history.round == len(rounds) + 1
+    np.testing.assert_array_equal(history.participations, [len(latencies) for latencies in seen])
+    speeds = [sum(FLOOR / s for s in latencies) / max(len(latencies), 1) for latencies in seen]
+    seconds = [sum(latencies) / max(len(latencies), 1) for latencies in seen]
+    np.testing.assert_allclose(history.mean_speed, speeds, rtol=1e-12)
+    np.testing.assert_allclose(history.mean_latency, seconds, rtol=1e-12)
+
+
+def test_the_privacy_left_is_the_last_one_reported() -> None:
+    history = History.empty(np.full(3, 10), 1, FLOOR)
+    for left in ([1, 0.9, 1], [1, 0.8, 0.7]):
+        history.observe(Feedback(np.array([1]), np.array([0.1]), np.array(left)))
+    np.testing.assert_array_equal(history.privacy, [1, 0.8, 0.7])
+
+
+def test_observing_leaves_availability_and_the_users_data_alone() -> None:
+    history = History.empty(np.array([3, 4, 5]), 1, FLOOR)
+    history.available[1] = False
+    history.observe(Feedback(np.array([0]), np.array([0.1]), np.ones(3)))
+    np.testing.assert_array_equal(history.available, [True, False, True])
+    np.testing.assert_array_equal(history.data_size, [3, 4, 5])
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=8))
+def test_candidates_are_the_available_users_in_ascending_order(available: list[bool]) -> None:
+    history = History.empty(np.full(len(available), 10), 1, FLOOR)
+    history.available = np.array(available)
+    expected = [k for k, there in enumerate(available) if there]
+    if expected:
+        candidates = history.candidates()
+        assert candidates.tolist() == expected
+        assert candidates.dtype == np.int64
+    else:
+        with pytest.raises(PauseflError):
+            history.candidates()
+
+
+def test_fewer_candidates_than_are_selected_are_refused_in_numbers() -> None:
+    history = History.empty(np.full(6, 10), 3, FLOOR)
+    for _ in range(4):
+        history.observe(Feedback(np.array([0]), np.array([0.1]), np.ones(6)))
+    history.available[[0, 2, 3]] = False
+    assert history.candidates().tolist() == [1, 4, 5]
+    history.available[5] = False
+    with pytest.raises(PauseflError, match="round 5: 2 of 6 users are available, and 3 are to be selected"):
+        history.candidates()

@@ -1,0 +1,119 @@
+"""The latency law: its means, its floor, its draws, and the expected speeds it implies."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from pausefl.bandit.latency import LatencyLaw, expected_speeds, mean_latencies
+from pausefl.settings import NetworkSettings
+from pausefl.streams import Streams
+
+N_ROUNDS = 4000
+
+
+def network(n_users: int = 30, **changes: Any) -> NetworkSettings:
+    values: dict[str, Any] = {
+        "latency_floor": 0.05,
+        "fast_latency_max": 0.2,
+        "slow_latency_min": 0.7,
+        "slow_latency_max": 0.9,
+        "latency_std": 0.05,
+    }
+    return NetworkSettings(n_users=n_users, n_selected=1, **(values | changes))
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Any:
+    """Latencies (rounds, users) of the papers' 30 users."""
+    law = LatencyLaw(network(), Streams(0))
+    return np.array([law.draw(t) for t in range(1, N_ROUNDS + 1)])
+
+
+def test_means_of_thirty_users_are_those_of_the_paper() -> None:
+    # 0.05 + 0.15 i / 15 = 0.06, 0.07, .., 0.20 and 0.7 + 0.2 i / 15 for i = 1 .. 15.
+    expected = [0.06, 0.07, 0.08, 0.09, 0.10, 0.11, 0.12, 0.13, 0.14, 0.15, 0.16, 0.17, 0.18, 0.19, 0.20]
+    expected += [0.7 + i / 75 for i in range(1, 16)]
+    np.testing.assert_allclose(mean_latencies(network()), expected, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("n_users", "expected"),
+    [(1, [0.9]), (2, [0.2, 0.9]), (5, [0.125, 0.2, 0.7 + 0.2 / 3, 0.7 + 0.4 / 3, 0.9])],
+)
+def test_an_odd_user_out_is_slow(n_users: int, expected: list[float]) -> None:
+    np.testing.assert_allclose(mean_latencies(network(n_users)), expected, rtol=0, atol=1e-15)
+
+
+def test_no_latency_is_below_the_floor_and_the_floor_has_mass(drawn: Any) -> None:
+    assert drawn.min() == 0.05
+    at_floor = (drawn[:, 0] == 0.05).mean()
+    expected = stats.norm.cdf(0.05, 0.06, 0.05)
+    assert at_floor == pytest.approx(expected, abs=5 * math.sqrt(expected * (1 - expected) / N_ROUNDS))
+
+
+def test_slow_users_are_normal_around_their_means(drawn: Any) -> None:
+    standardised = (drawn[:, 15:] - mean_latencies(network())[15:]) / 0.05
+    assert np.abs(standardised.mean(axis=0)).max() < 5 / math.sqrt(N_ROUNDS)
+    assert np.abs(standardised.std(axis=0) - 1).max() < 5 / math.sqrt(2 * N_ROUNDS)
+    assert stats.kstest(standardised.ravel(), "norm").pvalue > 1e-4
+
+
+def test_users_and_rounds_are_independent(drawn: Any) -> None:
+    correlation = np.corrcoef(np.hstack([drawn[1:, 15:], drawn[:-1, 15:]]).T)
+    np.fill_diagonal(correlation, 0)
+    assert np.abs(correlation).max() < 5.5 / math.sqrt(N_ROUNDS)
+
+
+def test_a_round_is_drawn_the_same_whatever_was_drawn_before() -> None:
+    law, streams = LatencyLaw(network(), Streams(4)), Streams(4)
+    fresh = law.draw(17)
+    law.draw(1)
+    streams.generator("select/pause", round=17).random(1000)
+    np.testing.assert_array_equal(LatencyLaw(network(), streams).draw(17), fresh)
+    assert not np.array_equal(law.draw(18), fresh)
+    assert not np.array_equal(LatencyLaw(network(), Streams(5)).draw(17), fresh)
+
+
+def test_raising_all_means_shifts_the_same_draws() -> None:
+    low, high = (
+        LatencyLaw(network(slow_latency_min=0.7 + d, slow_latency_max=0.9 + d), Streams(0)) for d in (0, 0.5)
+    )
+    np.testing.assert_allclose(high.draw(3)[15:], low.draw(3)[15:] + 0.5)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"n_users": 7},
+        {"latency_std": 0.001},
+        {"latency_std": 0.3},
+        {"latency_floor": 0.2},
+        {"latency_floor": 0.01, "latency_std": 0.02},
+    ],
+)
+def test_expected_speeds_are_the_integral_of_the_law(changes: dict[str, Any]) -> None:
+    settings = network(**changes)
+    floor, std = settings.latency_floor, settings.latency_std
+    for mean, speed in zip(mean_latencies(settings), expected_speeds(settings), strict=True):
+        law = stats.norm(mean, std)
+        low, high = max(floor, mean - 12 * std), mean + 12 * std
+        above, _ = integrate.quad(
+            lambda x, law=law: floor / x * law.pdf(x), low, high, epsabs=1e-13, epsrel=1e-13, limit=500
+        )
+        assert speed == pytest.approx(law.cdf(floor) + above, rel=0, abs=1e-9)
+
+
+def test_expected_speeds_are_the_average_of_many_draws(drawn: Any) -> None:
+    speeds = 0.05 / drawn
+    error = speeds.std(axis=0) / math.sqrt(N_ROUNDS)
+    assert (np.abs(speeds.mean(axis=0) - expected_speeds(network())) < 5 * error).all()
+
+
+def test_faster_users_have_higher_expected_speeds() -> None:
+    assert (np.diff(expected_speeds(network())) < 0).all()

@@ -1,0 +1,285 @@
+"""Rewards worked out by hand, and what holds for every history."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pausefl.bandit.history import History
+from pausefl.bandit.rewards import (
+    REWARDS,
+    AverageReward,
+    OverlapReward,
+    QualityReward,
+    Reward,
+    confidence_bound,
+    draw_clusters,
+    generalization,
+    penalty_range,
+    total_penalty,
+)
+from pausefl.settings import RewardSettings
+from pausefl.streams import Streams
+
+FLOOR = 0.05
+R1 = AverageReward(100.0, 2.0, 5.0)
+R2 = OverlapReward(100.0, 2.0, 5.0, 0.25, 0.5)
+QUALITY = QualityReward(100.0, 2.0, 0.0)
+ALL = [R1, R2, QUALITY]
+
+
+def make_history(
+    data_size: list[int],
+    n_selected: int,
+    round: int,
+    participations: list[int],
+    cluster: list[int] | None = None,
+    **changes: Any,
+) -> History:
+    clusters = None if cluster is None else np.array(cluster)
+    history = History.empty(np.array(data_size), n_selected, FLOOR, cluster=clusters)
+    history.round, history.participations = round, np.array(participations)
+    for name, values in changes.items():
+        setattr(history, name, np.array(values, dtype=float))
+    return history
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> History:
+    """Any history in which no user holds more than 1 / m of the data, nor of quality times size."""
+    n_users = draw(st.integers(1, 8))
+    round = draw(st.integers(1, 50))
+
+    def per_user(values: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(values, min_size=n_users, max_size=n_users))
+
+    size, quality = np.array(per_user(st.integers(1, 100))), np.array(per_user(st.floats(0.1, 1)))
+    most = min((weight.sum() / weight.max()) for weight in (size, quality * size))
+    return make_history(
+        size.tolist(),
+        draw(st.integers(1, max(int(most), 1))),
+        round,
+        per_user(st.integers(0, round - 1)),
+        per_user(st.integers(0, 3)),
+        quality=quality,
+        mean_speed=per_user(st.floats(0.01, 1)),
+        privacy=per_user(st.floats(0, 1)),
+    )
+
+
+def draw_selection(data: st.DataObject, history: History, size: int | None = None) -> list[int]:
+    """Distinct users in any order, as many as are selected unless a size is given."""
+    order = data.draw(st.permutations(range(len(history.data_size))))
+    return order[: history.n_selected if size is None else size]
+
+
+@pytest.mark.parametrize(
+    ("round", "participations", "expected"),
+    [
+        # Shares m |D_k| / |D| are 1/4 and 3/4.
+        (1, [0, 0], [1 / 16, 9 / 16]),
+        (4, [1, 0], [0, 9 / 16]),  # 1/4 - 1/4 and 3/4 - 0: T / t, not T / (t - 1)
+        (2, [1, 0], [-1 / 16, 9 / 16]),  # 1/4 - 1/2 keeps its sign when squared
+        (8, [1, 7], [1 / 64, -1 / 64]),
+    ],
+)
+def test_generalization_by_hand(round: int, participations: list[int], expected: list[float]) -> None:
+    history = make_history([10, 30], 1, round, participations)
+    np.testing.assert_allclose(generalization(history, 2, history.data_size), expected, atol=1e-15)
+    np.testing.assert_allclose(generalization(history, 2, np.array([0.2, 0.6])), expected, atol=1e-15)
+
+
+def test_beta_is_the_exponent_of_the_gap() -> None:
+    history = make_history([9, 7], 1, 4, [0, 3])
+    weight = np.ones(2)  # gaps 1/2 and 1/2 - 3/4 = -1/4
+    np.testing.assert_allclose(generalization(history, 3, weight), [1 / 8, -1 / 64])
+    np.testing.assert_allclose(generalization(history, 1.5, weight), [0.5**1.5, -(0.25**1.5)])
+
+
+def test_shares_grow_with_the_number_of_users_selected() -> None:
+    np.testing.assert_allclose(generalization(make_history([1] * 4, 2, 1, [0] * 4), 2, np.ones(4)), 1 / 4)
+
+
+@given(histories(), st.floats(1.01, 5))
+def test_generalization_lies_between_minus_one_and_one(history: History, beta: float) -> None:
+    assert (np.abs(generalization(history, beta, history.data_size)) <= 1 + 1e-9).all()
+
+
+@given(histories())
+def test_taking_part_more_often_never_raises_generalization(history: History) -> None:
+    before = generalization(history, 2, history.data_size)
+    history.participations = history.participations + 1
+    assert (generalization(history, 2, history.data_size) < before).all()
+
+
+def test_confidence_bound_by_hand() -> None:
+    history = make_history([1, 1, 1], 2, 5, [1, 4, 0], mean_speed=[0.5, 0.25, 0])
+    expected = [3 * 0.5 + math.sqrt(3 * math.log(5)), 3 * 0.25 + math.sqrt(3 * math.log(5) / 4), math.inf]
+    np.testing.assert_allclose(confidence_bound(history, 3.0), expected)
+
+
+def test_confidence_bound_is_infinite_for_everyone_at_first() -> None:
+    assert np.isposinf(confidence_bound(History.empty(np.ones(4, np.int64), 2, FLOOR), 1.0)).all()
+
+
+def test_exploitation_amplifies_the_mean_speed_alone() -> None:
+    history = make_history([1, 1], 1, 9, [2, 3], mean_speed=[0.5, 0.125])
+    gain = confidence_bound(history, 3.0) - confidence_bound(history, 1.0)
+    np.testing.assert_allclose(gain, [2 * 0.5, 2 * 0.125])
+
+
+@given(histories(), st.data())
+def test_r1_is_the_equation_for_any_number_of_users(history: History, data: st.DataObject) -> None:
+    users = draw_selection(data, history, data.draw(st.integers(1, len(history.data_size))))
+    speed = np.array(data.draw(st.lists(st.floats(0, 1), min_size=len(users), max_size=len(users))))
+    g = generalization(history, 2.0, history.data_size)
+    phi_g = sum(g[k] for k in users) / len(users)
+    phi_p = sum(history.privacy[k] for k in users) / len(users)
+    value = R1.value(history, np.array(users), speed)
+    assert value == pytest.approx(min(speed) + 100 * phi_g + 5 * phi_p, abs=1e-9)
+    assert R1.delay(history, np.array(users)) == 0
+
+
+@given(histories(), st.data())
+def test_r2_is_the_equation_for_any_number_of_users(history: History, data: st.DataObject) -> None:
+    users = draw_selection(data, history, data.draw(st.integers(1, len(history.data_size))))
+    speed = np.array(data.draw(st.lists(st.floats(0, 1), min_size=len(users), max_size=len(users))))
+    members = [{k for k in users if history.cluster[k] == r} for r in range(4)]
+    overlaps = sum(max(0, len(inside) - 1) for inside in members)
+    g = generalization(history, 2.0, history.data_size)
+    phi_g = sum(g[k] for k in users) / len(users) - 0.25 * overlaps
+    phi_p = sum(history.privacy[k] for k in users) / len(users)
+    value = R2.value(history, np.array(users), speed)
+    assert value == pytest.approx(min(speed) + 100 * phi_g + 5 * phi_p, abs=1e-9)
+    assert R2.delay(history, np.array(users)) == 0.5 * overlaps
+
+
+def test_r2_by_hand() -> None:
+    # Shares are all 1/2, the second user has played once in one round: g = 1/4, -1/4, 1/4, ..
+    history = make_history([7] * 6, 3, 2, [0, 2, 0, 0, 0, 0], [0, 0, 0, 5, 5, 2])
+    reward = OverlapReward(4.0, 2.0, 1.0, 0.5, 0.25)
+    for users, g, overlaps in [
+        ([0], 1 / 4, 0),
+        ([1, 3, 5], 1 / 12, 0),
+        ([2, 0, 5], 1 / 4, 1),
+        ([0, 1, 2], 1 / 12, 2),
+        ([4, 0, 2, 3], 1 / 4, 2),
+        ([0, 1, 2, 3, 4, 5], 1 / 6, 3),
+    ]:
+        selection = np.array(users)
+        value = reward.value(history, selection, np.linspace(0.5, 1, len(users)))
+        assert value == pytest.approx(0.5 + 4 * (g - 0.5 * overlaps) + 1, abs=1e-12)
+        assert reward.delay(history, selection) == 0.25 * overlaps
+    np.testing.assert_array_equal(reward.costs(3), [0, 2, 2])
+    np.testing.assert_array_equal(reward.costs(1), [0])
+    np.testing.assert_array_equal(reward.clusters(history), [0, 0, 0, 5, 5, 2])
+
+
+def test_without_clusters_there_is_no_penalty() -> None:
+    history = make_history([1, 2], 2, 1, [0, 0], [0, 3])
+    for reward in (R1, QUALITY):
+        np.testing.assert_array_equal(reward.clusters(history), [0, 0])
+        np.testing.assert_array_equal(reward.costs(2), [0, 0])
+
+
+def test_the_quality_reward_by_hand() -> None:
+    # Quality times size is 6, 12, 6, so shares are 1/2, 1, 1/2; gaps -1/2, 1, 1/2.
+    history = make_history([6, 24, 10], 2, 2, [2, 0, 0], quality=[1, 0.5, 0.6], privacy=[1, 0.5, 0])
+    np.testing.assert_allclose(QUALITY.generalization(history), [-1 / 4, 1, 1 / 4])
+    np.testing.assert_allclose(QUALITY.scores(history), [-12.5, 50, 12.5])
+    assert QUALITY.value(history, np.array([0, 1]), np.array([0.5, 1.0])) == pytest.approx(0.5 + 37.5)
+
+
+def test_r1_knows_nothing_of_quality() -> None:
+    history = make_history([6, 24, 10], 2, 2, [2, 0, 0])
+    before = R1.scores(history)
+    history.quality = np.array([0.1, 1.0, 0.5])
+    np.testing.assert_array_equal(R1.scores(history), before)
+
+
+@pytest.mark.parametrize("reward", ALL)
+@given(history=histories(), data=st.data())
+def test_scores_of_a_full_selection_less_its_penalty_are_its_value_without_speed(
+    reward: Reward, history: History, data: st.DataObject
+) -> None:
+    users = np.array(draw_selection(data, history))
+    penalty = total_penalty(reward.costs(len(users)), reward.clusters(history)[users])
+    value = reward.value(history, users, np.zeros(len(users)))
+    assert reward.scores(history)[users].sum() - penalty == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("reward", ALL)
+@given(history=histories(), data=st.data())
+def test_two_selections_never_differ_by_more_than_the_range(
+    reward: Reward, history: History, data: st.DataObject
+) -> None:
+    values = [
+        reward.value(history, np.array(draw_selection(data, history)), np.zeros(history.n_selected))
+        for _ in range(2)
+    ]
+    assert abs(values[0] - values[1]) <= reward.range(history.n_selected) + 1e-9
+
+
+def test_the_range_by_hand() -> None:
+    assert R1.range(7) == 205
+    assert QUALITY.range(7) == 200
+    assert R2.range(3) == 205 + 3 * 25
+    assert R2.range(1) == 205
+
+
+def test_the_range_is_no_larger_than_it_must_be() -> None:
+    history = make_history([10**9, 1], 1, 10**9, [0, 10**9], privacy=[1, 0])  # gaps of 1 and -1
+    values = [R1.value(history, np.array([k]), np.zeros(1)) for k in (0, 1)]
+    assert values[0] - values[1] == pytest.approx(R1.range(1))
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=6), st.data())
+def test_two_penalties_never_differ_by_more_than_their_range(costs: list[float], data: st.DataObject) -> None:
+    clusters = st.lists(st.integers(0, 6), min_size=len(costs), max_size=len(costs))
+    penalties = []
+    for _ in range(2):
+        drawn = data.draw(clusters)
+        penalties.append(total_penalty(np.array(costs), np.array(drawn)))
+        assert penalties[-1] == pytest.approx(sum(sum(costs[: drawn.count(r)]) for r in range(7)))
+    assert abs(penalties[0] - penalties[1]) <= penalty_range(np.array(costs)) + 1e-9
+
+
+def test_without_privacy_only_gamma_is_nothing() -> None:
+    assert R1.without_privacy() == AverageReward(100.0, 2.0, 0.0)
+    assert R2.without_privacy() == OverlapReward(100.0, 2.0, 0.0, 0.25, 0.5)
+    assert QUALITY.without_privacy() == QUALITY
+
+
+def test_rewards_are_built_from_the_settings_of_a_scenario() -> None:
+    plain, overlap = (
+        RewardSettings("r1", 100.0, 2.0, 5.0),
+        RewardSettings("r2", 100.0, 2.0, 5.0, 4, 0.25, 0.5),
+    )
+    assert REWARDS["r1"].build(plain) == R1
+    assert REWARDS["r2"].build(overlap) == R2
+    assert REWARDS["bsfl"].build(plain) == QUALITY
+
+
+@given(st.integers(1, 30), st.data(), st.integers(0, 50))
+def test_clusters_are_balanced_and_none_is_empty(n_users: int, data: st.DataObject, seed: int) -> None:
+    n_clusters = data.draw(st.integers(1, n_users))
+    cluster = draw_clusters(n_users, n_clusters, Streams(seed))
+    sizes = np.bincount(cluster)
+    assert len(cluster) == n_users
+    assert len(sizes) == n_clusters
+    assert sizes.min() >= 1
+    assert np.ptp(sizes) <= 1
+
+
+def test_clusters_are_fixed_by_the_seed_and_random_otherwise() -> None:
+    drawn = [tuple(draw_clusters(12, 4, Streams(seed)).tolist()) for seed in range(400)]
+    assert tuple(draw_clusters(12, 4, Streams(7)).tolist()) == drawn[7]
+    assert len(set(drawn)) > 390
+    # Of the 11 others, 2 share user 0's cluster: 73 of 400 are expected, the standard deviation is 7.7.
+    together = np.array([[row[0] == row[k] for k in range(1, 12)] for row in drawn]).sum(axis=0)
+    assert np.abs(together - 400 * 2 / 11).max() < 40

@@ -1,0 +1,617 @@
+"""An unfinished job: killed, stopped, damaged, of another job, on a full disk, held by another process."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pausefl import files as files_module
+from pausefl.cli import main
+from pausefl.data.dataset import Dataset, load_dataset
+from pausefl.data.partition import Partition, make_partition
+from pausefl.errors import ConfigError, PauseflError, StoppedError
+from pausefl.federated import checkpoint as checkpoint_module
+from pausefl.federated import job as job_module
+from pausefl.federated.checkpoint import Checkpoint, Saving, stop_requests
+from pausefl.federated.job import Job, run_job
+from pausefl.files import locked
+from pausefl.provenance import code_hash
+from pausefl.selectors import make_selector
+from pausefl.settings import Scenario, load_scenario, scenario_from_dict
+from pausefl.streams import Streams
+
+ROOT = Path(__file__).parents[3]
+TABLES = ("rounds.parquet", "ledger.parquet")
+FILES = {*TABLES, "summary.json"}
+N_ROUNDS = 6
+
+
+class _BrokenOffError(Exception):
+    """Ends a job in the middle."""
+
+
+class Runs:
+    """Runs jobs of the demo that save their state after every round, and keeps what they say."""
+
+    def __init__(self, demo: Scenario, digits: Dataset, partition: Partition, folder: Path) -> None:
+        self.job = Job(demo, "sa_pause", 0, N_ROUNDS, device="cpu")
+        self.digits, self.partition, self.out = digits, partition, folder / "out"
+        self.notes: list[str] = []
+
+    @property
+    def state(self) -> Path:
+        return self.out / "state.npz"
+
+    def run(
+        self, *, until: int = 0, out: Path | None = None, data: Dataset | None = None, **values: Any
+    ) -> Path:
+        """Run the job, with changes of it or of how it saves; ``until`` breaks it off after that round."""
+
+        def on_round(t: int) -> None:
+            if until and t == until + 1:  # the state after the round before is there
+                raise _BrokenOffError
+
+        names = {field.name for field in dataclasses.fields(Saving)}
+        saving = Saving(
+            **{"interval": 0.0, "note": self.notes.append} | {k: values[k] for k in values if k in names}
+        )
+        job = dataclasses.replace(self.job, **{k: values[k] for k in values if k not in names})
+        arguments = (job, data or self.digits, self.partition, out or self.out, on_round, saving)
+        if until:
+            with pytest.raises(_BrokenOffError):
+                run_job(*arguments)
+        else:
+            run_job(*arguments)
+        return out or self.out
+
+
+@pytest.fixture
+def runs(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path) -> Runs:
+    return Runs(demo, digits, share_out(demo), tmp_path)
+
+
+@pytest.fixture(scope="module")
+def unbroken(
+    demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path_factory: Any
+) -> dict[str, bytes]:
+    """The tables of a job that was never broken off."""
+    return tables(Runs(demo, digits, share_out(demo), tmp_path_factory.mktemp("unbroken")).run())
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in TABLES}
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / "summary.json").read_text("utf-8"))
+    return content
+
+
+def changed(scenario: Scenario, section: str, **values: Any) -> Scenario:
+    document = scenario.as_dict()
+    return scenario_from_dict(document | {section: document[section] | values})
+
+
+def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(
+    runs: Runs, unbroken: dict[str, bytes]
+) -> None:
+    runs.run(until=2)
+    assert names(runs.out) == {"state.npz"}
+    runs.run(until=5)
+    assert tables(runs.run()) == unbroken
+    assert names(runs.out) == FILES
+    told = summary(runs.out)
+    assert told["resumed_from_rounds"] == [2, 5]
+    assert 0 < told["timings_s"]["saving"] < told["timings_s"]["total"]
+    expected = [f"going on after round {t} of 6, from {runs.state}" for t in (2, 5)]
+    assert runs.notes == expected
+
+
+def test_timings_add_up_over_the_parts(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = {"now": 0.0}
+    monkeypatch.setattr(time, "perf_counter", lambda: clock["now"])
+    train = job_module.Trainer.evaluate
+
+    def a_second(*arguments: Any) -> Any:
+        clock["now"] += 1.0
+        return train(*arguments)
+
+    monkeypatch.setattr(job_module.Trainer, "evaluate", a_second)
+    runs.run(until=2)  # the third round is lost
+    clock["now"] += 1000.0
+    timings = summary(runs.run())["timings_s"]
+    assert (timings["evaluation"], timings["total"]) == (6.0, 6.0)
+
+
+def test_an_unbroken_job_was_resumed_from_nowhere(runs: Runs) -> None:
+    assert summary(runs.run())["resumed_from_rounds"] == []
+    assert runs.notes == []
+
+
+def test_restart_begins_with_the_first_round(runs: Runs, unbroken: dict[str, bytes]) -> None:
+    runs.run(until=3)
+    assert tables(runs.run(restart=True)) == unbroken
+    assert summary(runs.out)["resumed_from_rounds"] == []
+
+
+# Another job
+
+
+@pytest.mark.parametrize(
+    ("values", "difference"),
+    [
+        ({"seed": 1}, r"other seed \(0 there, 1 here\)\. Delete it"),
+        ({"n_rounds": 7}, r"other n_rounds \(6 there, 7 here\)\. Delete"),
+        ({"selector": "pause"}, r"other code, other selector \(sa_pause there, pause here\)\. Delete"),
+        ({"train": False}, r"other device \(cpu there, none here\), other train \(True there, False here\)"),
+        ({"genie": True}, r"other code, other genie \(False there, True here\)\. Delete"),
+        ({"n_threads": 2}, r"other n_threads \(1 there, 2 here\)\. Delete"),
+    ],
+)
+def test_the_state_of_another_job_is_refused_by_what_differs(
+    runs: Runs, values: dict[str, Any], difference: str
+) -> None:
+    runs.run(until=1)
+    before = runs.state.read_bytes()
+    with pytest.raises(ConfigError, match=f"{runs.state} is the state of another job: {difference}"):
+        runs.run(**values)
+    assert names(runs.out) == {"state.npz"}
+    assert runs.state.read_bytes() == before
+
+
+def test_another_setting_of_the_scenario_is_named(runs: Runs, demo: Scenario) -> None:
+    runs.run(until=1)
+    with pytest.raises(ConfigError, match=r"job: other scenario\.training\.learning_rate \(0.\d+ there, 0.5"):
+        runs.run(scenario=changed(demo, "training", learning_rate=0.5))
+    many = changed(demo, "network", latency_floor=0.01, fast_latency_max=0.02, slow_latency_min=0.03)
+    many = changed(many, "training", learning_rate=0.5, n_epochs=2)
+    with pytest.raises(ConfigError, match=r"and 1 more\. Delete it, use another folder, or .* --restart"):
+        runs.run(scenario=many)
+
+
+def test_what_only_tables_and_figures_read_may_change(
+    runs: Runs, demo: Scenario, unbroken: dict[str, bytes]
+) -> None:
+    runs.run(until=1)
+    assert tables(runs.run(scenario=dataclasses.replace(demo, title="Other", figures={}))) == unbroken
+
+
+def test_other_code_is_refused(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs.run(until=1)
+    monkeypatch.setattr(job_module, "code_hash", lambda *_, **__: "0123456789abcdef")
+    with pytest.raises(ConfigError, match=r"job: other code\. Delete"):
+        runs.run()
+
+
+def test_other_library_versions_are_refused(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs.run(until=1)
+    found = job_module.versions() | {"torch": "0.1"}
+    monkeypatch.setattr(job_module, "versions", lambda: found)
+    with pytest.raises(ConfigError, match=r"job: other versions\.torch \(.* there, 0\.1 here\)\. Delete"):
+        runs.run()
+
+
+def test_other_data_and_another_partition_are_refused(runs: Runs) -> None:
+    runs.run(until=1)
+    other = runs.digits.train_x.copy()
+    other[-1, 0, 0, 0] ^= 1
+    with pytest.raises(ConfigError, match=r"job: other data set\. Delete"):
+        runs.run(data=dataclasses.replace(runs.digits, train_x=other))
+    share = runs.partition
+    runs.partition = Partition(share.users, share.quality / 2, share.validation)
+    with pytest.raises(ConfigError, match=r"job: other partition\. Delete"):
+        runs.run()
+
+
+def test_the_workflow_discards_the_state_of_another_job(runs: Runs, unbroken: dict[str, bytes]) -> None:
+    runs.run(until=2, seed=1)
+    assert tables(runs.run(discard=True)) == unbroken
+    assert summary(runs.out)["resumed_from_rounds"] == []
+    assert runs.notes[0].endswith("other seed (1 there, 0 here). Discarded: starting from round 1")
+
+
+def test_the_workflow_goes_on_with_its_own_state(runs: Runs, unbroken: dict[str, bytes]) -> None:
+    runs.run(until=2, discard=True)
+    assert tables(runs.run(discard=True)) == unbroken
+    assert summary(runs.out)["resumed_from_rounds"] == [2]
+
+
+# Damage
+
+
+def damages(whole: bytes) -> dict[str, bytes]:
+    """A state file cut off, overwritten in places, and other files."""
+    damaged = {f"cut {share}": whole[: int(share * len(whole))] for share in (0.0, 0.01, 0.5, 0.99)}
+    damaged["one byte short"] = whole[:-1]
+    for place in np.linspace(100, len(whole) // 2, 5).astype(int):
+        damaged[f"bit {place}"] = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+    return damaged | {"zeros": bytes(len(whole)), "text": b"nothing of the kind"}
+
+
+def test_a_damaged_state_is_never_used(runs: Runs, unbroken: dict[str, bytes]) -> None:
+    runs.run(until=3)
+    whole = runs.state.read_bytes()
+    for name, damaged in damages(whole).items():
+        runs.state.write_bytes(damaged)
+        runs.notes.clear()
+        checkpoint = Checkpoint(runs.state, {}, Saving(note=runs.notes.append))
+        assert checkpoint.load() is None, name
+        assert len(runs.notes) == 1
+        assert runs.notes[0].startswith(f"{runs.state} is truncated or corrupt (")
+        assert runs.notes[0].endswith("starting from round 1")
+    assert tables(runs.run()) == unbroken
+    assert summary(runs.out)["resumed_from_rounds"] == []
+
+
+def test_an_npz_of_another_kind_is_not_used(runs: Runs, tmp_path: Path) -> None:
+    runs.digits.save(tmp_path / "state.npz")
+    assert Checkpoint(tmp_path / "state.npz", {}, Saving(note=runs.notes.append)).load() is None
+    assert "corrupt" in runs.notes[0]
+
+
+def test_python_objects_are_not_read(runs: Runs, tmp_path: Path) -> None:
+    path = tmp_path / "state.npz"
+    np.savez(path, about=np.array([{"identity": {}}], dtype=object))
+    assert Checkpoint(path, {}, Saving(note=runs.notes.append)).load() is None
+    assert "allow_pickle=False" in runs.notes[0]
+
+
+# A full disk
+
+
+def test_a_full_disk_leaves_the_old_state_and_the_job_goes_on(
+    runs: Runs, unbroken: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs.run(until=2)
+    before = runs.state.read_bytes()
+    seen = []
+
+    def half(file: Any, **arrays: Any) -> None:
+        file.write(before[:1000])
+        raise OSError(28, "No space left on device")
+
+    save = Checkpoint.save
+
+    def watched(self: Checkpoint, *arguments: Any) -> bool:
+        saved = save(self, *arguments)
+        seen.append((saved, runs.state.read_bytes(), names(runs.out)))
+        return saved
+
+    monkeypatch.setattr(checkpoint_module.np, "savez", half)
+    monkeypatch.setattr(Checkpoint, "save", watched)
+    assert tables(runs.run()) == unbroken
+    assert seen == [(False, before, {"state.npz", "job.lock"})] * 3
+    failures = [note for note in runs.notes if "could not be saved" in note]
+    problem = "OSError: [Errno 28] No space left on device"
+    assert failures == [f"the state after round 3 could not be saved ({problem}); the job goes on"]
+    assert names(runs.out) == FILES
+
+
+def test_a_limit_of_the_system_on_files_is_no_failure(runs: Runs, unbroken: dict[str, bytes]) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        assert tables(runs.run()) == unbroken
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "File too large" in runs.notes[0]
+    assert names(runs.out) == FILES
+
+
+# How often
+
+
+def test_saving_takes_a_few_percent_of_the_time_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = {"now": 100.0}
+    monkeypatch.setattr(time, "perf_counter", lambda: clock["now"])
+    checkpoint = Checkpoint(tmp_path / "state.npz", {}, Saving(interval=10.0))
+
+    def slow() -> dict[str, Any]:
+        clock["now"] += 2.0
+        return {}
+
+    for wait, due in ((9.9, False), (0.1, True)):
+        clock["now"] += wait
+        assert checkpoint.due == due
+    assert checkpoint.save(1, slow)
+    for wait, due in ((59.9, False), (0.1, True)):
+        clock["now"] += wait
+        assert checkpoint.due == due
+    assert checkpoint.save(2, dict)
+    clock["now"] += 10.0
+    assert checkpoint.due
+    assert checkpoint.saving_s == 2.0
+
+
+def test_nothing_is_saved_before_its_time(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs.run(until=3, interval=3600.0)
+    assert names(runs.out) == set()
+
+
+# Signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_after_the_round_and_the_job_goes_on(
+    runs: Runs, unbroken: dict[str, bytes], number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    observe = job_module.Simulation._round
+
+    def kill(self: Any, t: int, evaluate: bool) -> Any:
+        if t == 3:
+            os.kill(os.getpid(), number)
+        return observe(self, t, evaluate)
+
+    monkeypatch.setattr(job_module.Simulation, "_round", kill)
+    with pytest.raises(
+        StoppedError, match=r"^stopped after round 3 of 6; run the same command again to go on$"
+    ):
+        runs.run(interval=3600.0)
+    assert names(runs.out) == {"state.npz"}
+    monkeypatch.undo()
+    assert tables(runs.run()) == unbroken
+    assert summary(runs.out)["resumed_from_rounds"] == [3]
+
+
+def test_a_signal_in_the_last_round_changes_nothing(runs: Runs, unbroken: dict[str, bytes]) -> None:
+    def on_round(t: int) -> None:
+        if t == N_ROUNDS:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    run_job(runs.job, runs.digits, runs.partition, runs.out, on_round, Saving())
+    assert tables(runs.out) == unbroken
+    assert names(runs.out) == FILES
+
+
+def test_a_second_signal_acts_as_it_did_before() -> None:
+    with stop_requests() as asked:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert asked()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    with stop_requests() as asked:
+        assert not asked()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_ignored_signals_stay_ignored_and_threads_get_none() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stop_requests() as asked:
+            os.kill(os.getpid(), signal.SIGINT)
+            assert not asked()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    def elsewhere() -> None:
+        with stop_requests() as asked:
+            found.append(asked())
+
+    found: list[bool] = []
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert found == [False]
+
+
+# Two at once
+
+
+def test_a_second_job_in_the_folder_is_refused(runs: Runs, unbroken: dict[str, bytes]) -> None:
+    runs.out.mkdir()
+    with locked(runs.out, runs.notes.append):
+        message = rf"process {os.getpid()} on \S+ is running a job in {runs.out}: wait for it, or use another"
+        with pytest.raises(PauseflError, match=message):
+            runs.run()
+        assert names(runs.out) == {"job.lock"}
+    assert names(runs.out) == set()
+    assert tables(runs.run()) == unbroken
+
+
+def test_the_lock_file_of_a_killed_job_holds_up_nobody(runs: Runs) -> None:
+    runs.out.mkdir()
+    (runs.out / "job.lock").write_text("process 1 on somewhere")
+    assert names(runs.run()) == FILES
+
+
+def test_a_lock_file_that_its_holder_removes_meanwhile_is_not_taken_for_a_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock, removed = files_module.fcntl.flock, []
+
+    def slow(*arguments: Any) -> None:
+        flock(*arguments)
+        if not removed:
+            removed.append((tmp_path / "job.lock").unlink())
+
+    monkeypatch.setattr(files_module.fcntl, "flock", slow)
+    with locked(tmp_path, print):
+        assert (tmp_path / "job.lock").is_file()
+        monkeypatch.undo()
+        with pytest.raises(PauseflError, match="is running a job"), locked(tmp_path, print):
+            pass
+
+
+def test_a_file_system_without_locks_is_no_failure(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, unbroken: dict[str, bytes]
+) -> None:
+    def unsupported(*_: Any) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(files_module.fcntl, "flock", unsupported)
+    assert tables(runs.run()) == unbroken
+    assert runs.notes == [
+        f"cannot lock {runs.out} (Operation not supported): see to it that no other job writes there"
+    ]
+
+
+# Kills. A child of a small process of its own runs the job, so that a life costs no imports.
+
+
+@pytest.fixture(scope="module")
+def prepared(digits: Dataset, tmp_path_factory: Any) -> Path:
+    path: Path = tmp_path_factory.mktemp("data") / "digits.npz"
+    digits.save(path)
+    return path
+
+
+@pytest.mark.parametrize("how", ["at_random_instants", "around_every_replacement"])
+def test_killed_jobs_give_the_bytes_of_one_never_killed(prepared: Path, tmp_path: Path, how: str) -> None:
+    command = [sys.executable, __file__, how, str(prepared), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    kills, finished = map(int, done.stdout.split())
+    assert kills >= 12
+    assert finished >= 1
+
+
+class Mortal:
+    """A job whose process can be killed."""
+
+    def __init__(self, data: Path, folder: Path, n_rounds: int) -> None:
+        scenario = load_scenario("demo_small", ROOT / "config" / "scenarios")
+        self.folder, self.dataset = folder, load_dataset(data)
+        network = scenario.network
+        self.partition = make_partition(
+            self.dataset.train_y, scenario.data, scenario.partition, network.n_users, Streams(0)
+        )
+        self.job = Job(scenario, "sa_pause", 0, n_rounds, device="cpu")
+        make_selector("sa_pause", scenario)  # once, and not in every life
+        code_hash("pausefl.federated.job", selectors=["sa_pause"])
+        self.expected: dict[str, bytes] = {}
+        start = time.perf_counter()
+        assert self.live("unbroken") == 0
+        self.seconds = time.perf_counter() - start
+        self.expected = tables(self.folder / "unbroken")
+
+    def live(self, out: str, kill_after: float | None = None, kill_at: int | None = None) -> int:
+        """Run the job, or what is left of it; wait status of its process.
+
+        The process is killed after some seconds, or by itself: before or after moving a file into place.
+        """
+        child = os.fork()
+        if child == 0:
+            if kill_at is not None:
+                self._die_at(kill_at)
+            saving = Saving(interval=0.0, note=lambda text: None)
+            run_job(self.job, self.dataset, self.partition, self.folder / out, saving=saving)
+            os._exit(0)
+        if kill_after is not None:
+            time.sleep(kill_after)
+            os.kill(child, signal.SIGKILL)
+        return os.waitpid(child, 0)[1]
+
+    def _die_at(self, instant: int) -> None:
+        replace, calls = os.replace, iter(range(10**6))
+
+        def deadly(*paths: Any) -> None:
+            if next(calls) == instant // 2:
+                if instant % 2:
+                    replace(*paths)
+                os.kill(os.getpid(), signal.SIGKILL)
+            replace(*paths)
+
+        files_module.os.replace = deadly
+
+    def check(self, out: str, kills: int) -> None:
+        """A finished job has the right bytes and nothing else beside them."""
+        folder = self.folder / out
+        assert tables(folder) == self.expected
+        assert names(folder) == FILES, names(folder)
+        assert len(summary(folder)["resumed_from_rounds"]) <= kills
+        shutil.rmtree(folder)
+
+
+def at_random_instants(data: Path, folder: Path) -> tuple[int, int]:
+    """Kill at twenty instants, in as many jobs as it takes; kills and finished jobs."""
+    mortal, rng = Mortal(data, folder, 60), random.Random(0)
+    kills = finished = here = 0
+    while kills < 20:
+        if mortal.live("killed", kill_after=rng.uniform(0, mortal.seconds / 4)) == 0:
+            mortal.check("killed", here)
+            finished, here = finished + 1, 0
+        else:
+            kills, here = kills + 1, here + 1
+    assert mortal.live("killed") == 0
+    mortal.check("killed", here)
+    return kills, finished + 1
+
+
+def around_every_replacement(data: Path, folder: Path) -> tuple[int, int]:
+    """Kill before and after each move of a file into place; kills and finished jobs."""
+    mortal = Mortal(data, folder, 4)  # three states and three results are moved
+    instants = range(2 * 6)
+    for instant in instants:
+        assert mortal.live("killed", kill_at=instant) == signal.SIGKILL
+        assert mortal.live("killed") == 0
+        mortal.check("killed", 1)
+    return len(instants), len(instants)
+
+
+# The command
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def test_the_command_stops_with_exit_code_75_and_goes_on(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def arguments(out: str, *more: str) -> list[str]:
+        what = ["--scenario", "demo_small", "--selector", "pause", "--seed", "0", "--rounds", "150"]
+        return ["run", *what, "--data", str(prepared), "--out", str(tmp_path / out), *more]
+
+    def run(*command: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["pausefl", *command])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return int(stop.value.code or 0)
+
+    monkeypatch.chdir(ROOT)
+    start = [sys.executable, "-c", "from pausefl.cli import main; main()"]
+    process = subprocess.Popen(
+        [*start, *arguments("out", "--save-every", "0")], stderr=subprocess.PIPE, text=True
+    )
+    wait_for(tmp_path / "out" / "state.npz")
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == os.EX_TEMPFAIL == 75, said
+    assert said.startswith("stopped after round ")
+    assert said.endswith(" of 150; run the same command again to go on\n")
+    assert run(*arguments("out"), "--seed", "1") == 2
+    assert "other seed (0 there, 1 here)" in " ".join(capsys.readouterr().err.split())
+    assert run(*arguments("out")) == 0
+    assert "going on after round " in capsys.readouterr().err
+    assert run(*arguments("unbroken", "--restart")) == 0
+    assert tables(tmp_path / "out") == tables(tmp_path / "unbroken")
+    assert len(summary(tmp_path / "out")["resumed_from_rounds"]) == 1
+
+
+if __name__ == "__main__":
+    n_kills, n_finished = globals()[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]))
+    print(n_kills, n_finished)

@@ -1,0 +1,199 @@
+"""A job leaves three readable files behind, or says at once why it cannot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.errors import ConfigError, PauseflError
+from pausefl.federated import job as job_module
+from pausefl.federated.job import Job, run_job
+from pausefl.settings import Scenario
+
+FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
+ALONE = [
+    "round",
+    "selection",
+    "latency_s",
+    "elapsed_s",
+    "leakage_max",
+    "leakage_mean",
+    "reward",
+    "pseudo_regret",
+]
+TRAINED = ["train_loss", "accuracy", "loss"]
+
+
+@pytest.fixture
+def start(
+    demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path
+) -> Callable[..., Path]:
+    """Run three rounds of the demo and return the folder."""
+
+    def run(folder: str = "out", selector: str = "pause", **changes: Any) -> Path:
+        out = tmp_path / folder
+        values = {"seed": 0, "n_rounds": 3, "device": "cpu"} | changes
+        run_job(Job(demo, selector, **values), digits, share_out(demo), out)
+        return out
+
+    return run
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_job_writes_three_files_and_nothing_else(start: Callable[..., Path]) -> None:
+    assert files(start("a/new/folder")) == FILES
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_columns_and_types_in_the_files(start: Callable[..., Path], train: bool) -> None:
+    out = start(train=train)
+    rounds = pq.read_schema(out / "rounds.parquet")
+    assert rounds.names == ALONE + TRAINED * train
+    assert rounds.field("round").type == pa.int64()
+    assert rounds.field("selection").type == pa.list_(pa.int64())
+    others = [name for name in rounds.names if name not in ("round", "selection")]
+    assert {rounds.field(name).type for name in others} == {pa.float64()}
+    ledger = pq.read_schema(out / "ledger.parquet")
+    assert {name: str(ledger.field(name).type) for name in ledger.names} == {
+        "user": "int64",
+        "participations": "int64",
+        "epsilon_coordinate": "double",
+        "epsilon_update": "double",
+        "values_unprotected": "int64",
+    }
+    assert pq.read_metadata(out / "rounds.parquet").num_rows == 3
+    assert pq.read_metadata(out / "ledger.parquet").num_rows == 12
+
+
+def test_regret_is_null_unless_the_genie_is_asked_for(start: Callable[..., Path]) -> None:
+    without = pq.read_table(start("without", train=False) / "rounds.parquet").column("pseudo_regret")
+    with_genie = pq.read_table(start("with", train=False, genie=True) / "rounds.parquet").column(
+        "pseudo_regret"
+    )
+    assert (without.null_count, with_genie.null_count) == (3, 0)
+
+
+def test_the_summary_tells_what_ran_where_and_how_long(start: Callable[..., Path], demo: Scenario) -> None:
+    summary = json.loads((start() / "summary.json").read_text(encoding="utf-8"))
+    assert summary["scenario"] == json.loads(json.dumps(demo.job_settings()))
+    told = {key: summary[key] for key in ("selector", "seed", "n_rounds", "trained", "device", "n_threads")}
+    assert told == {
+        "selector": "pause",
+        "seed": 0,
+        "n_rounds": 3,
+        "trained": True,
+        "device": "cpu",
+        "n_threads": 1,
+    }
+    assert "digits" in summary["dataset_origin"]
+    assert summary["diverged_round"] is None
+    assert summary["versions"]["torch"] == torch.__version__
+    assert len(summary["code_hash"]) == 16
+    timings = summary["timings_s"]
+    assert set(timings) == {"selection", "training", "noise", "evaluation", "saving", "total"}
+    assert summary["resumed_from_rounds"] == []
+    parts = sum(seconds for stage, seconds in timings.items() if stage != "total")
+    assert 0 < parts <= timings["total"]
+    assert summary["peak_memory_bytes"] > 10**7
+    assert summary["hardware"]["cores"] >= 1
+
+
+def test_a_job_without_training_says_so(start: Callable[..., Path]) -> None:
+    summary = json.loads((start(train=False) / "summary.json").read_text(encoding="utf-8"))
+    assert (summary["trained"], summary["device"]) == (False, None)
+    assert [stage for stage, seconds in summary["timings_s"].items() if seconds > 0] == ["selection", "total"]
+
+
+def test_the_summary_is_strict_json_even_without_privacy(start: Callable[..., Path]) -> None:
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    out = start(selector="fedavg_no_privacy")
+    json.loads((out / "summary.json").read_text(encoding="utf-8"), parse_constant=refuse)
+
+
+def test_the_same_job_again_writes_the_same_tables(start: Callable[..., Path]) -> None:
+    first, second = start("first"), start("second")
+    for name in ("rounds.parquet", "ledger.parquet"):
+        pd.testing.assert_frame_equal(
+            pd.read_parquet(first / name), pd.read_parquet(second / name), check_exact=True
+        )
+
+
+def test_a_job_replaces_what_an_earlier_one_left(start: Callable[..., Path]) -> None:
+    start(n_rounds=5)
+    out = start(n_rounds=2, train=False)
+    assert files(out) == FILES
+    assert len(pd.read_parquet(out / "rounds.parquet")) == 2
+
+
+def test_a_job_that_fails_while_writing_leaves_the_folder_as_it_was(
+    start: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = start()
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def full_disk(*_: object, **__: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        start(n_rounds=1)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_job_that_fails_while_running_leaves_nothing_behind(
+    start: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr(job_module.Simulation, "run", fail)
+    with pytest.raises(RuntimeError, match="on purpose"):
+        start()
+    assert files(tmp_path / "out") == set()
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["under a file", "a file"])
+def test_an_output_folder_that_cannot_be_written_to_is_named(
+    start: Callable[..., Path], tmp_path: Path, inside: bool
+) -> None:
+    (tmp_path / "file").write_text("taken")
+    folder = "file/out" if inside else "file"
+    with pytest.raises(PauseflError, match=f"cannot write to output folder {tmp_path / folder}: .*[a-z]"):
+        start(folder)
+    assert (tmp_path / "file").read_text() == "taken"
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [("cs_ucb", "does not apply to scenario 'demo_small'"), ("puase", "Did you mean 'pause'")],
+)
+def test_a_selector_that_does_not_apply_is_refused_before_anything_is_done(
+    start: Callable[..., Path], tmp_path: Path, selector: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        start(selector=selector)
+    assert files(tmp_path) == set()
+
+
+def test_cuda_is_refused_where_there_is_none(
+    start: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ConfigError, match="no usable CUDA device"):
+        start(device="cuda")
+    assert files(tmp_path / "out") == set()

@@ -1,0 +1,46 @@
+"""The documentation's tables of claims say what the published runs say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pausefl.report.documentation import BEGIN, END, SCALES, Published, filled, pages
+from pausefl.settings.claims import load_claims
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def published() -> Published:
+    return Published(ROOT)
+
+
+def test_the_pages_hold_what_is_made(published: Published) -> None:
+    """If this fails: make docs."""
+    for path, text in pages(published, ROOT).items():
+        assert (ROOT / path).read_text(encoding="utf-8") == text, path
+
+
+def test_every_claim_has_a_row_with_a_command_and_a_status(published: Published) -> None:
+    claims = load_claims(ROOT / "config/claims.yaml", ROOT / "config/scenarios")
+    rows = published.table().splitlines()[2:]
+    assert [row.split(" | ")[0].strip("| ") for row in rows] == [claim.id for claim in claims]
+    for claim, row in zip(claims, rows, strict=True):
+        assert f"`make claim ID={claim.id}`" in row
+        assert re.search(r"\*\*(reproduced|partly|not reproduced)\*\*|not run \|$", row)
+
+
+def test_the_table_replaces_what_was_there() -> None:
+    assert filled(f"a\n{BEGIN}\nold\n{END}\nb", "| new |\n") == f"a\n{BEGIN}\n| new |\n{END}\nb"
+
+
+def test_the_verdicts_of_the_summary_are_those_of_the_pages(published: Published) -> None:
+    rows = published.summary().splitlines()[2:]
+    for claim, row in zip(published.claims, rows, strict=True):
+        for scale in SCALES:
+            verdict = re.search(rf"{scale}: \*\*([a-z ]+)\*\*", row)
+            if verdict:
+                assert f"## {claim.id}: {verdict[1]}\n" in published.page(scale)

@@ -1,0 +1,89 @@
+"""The files that DVC compares between revisions."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pausefl.results.dvc_metrics import N_POINTS, curves, numbers, verdicts, write
+
+
+def rounds(n_rounds: int, **columns: list[float]) -> pd.DataFrame:
+    """Rounds of ``pause``, one seed for each value of ``accuracy`` and ``loss``; all rounds are alike."""
+    runs = [
+        pd.DataFrame(
+            {
+                "scenario": "tiny",
+                "selector": "pause",
+                "seed": seed,
+                "round": range(1, n_rounds + 1),
+                "accuracy": accuracy,
+                "loss": loss,
+            }
+        )
+        for seed, (accuracy, loss) in enumerate(zip(columns["accuracy"], columns["loss"], strict=True))
+    ]
+    return pd.concat(runs)
+
+
+def row(**means: float) -> dict[str, float]:
+    """A line of a summary."""
+    names = ("final_accuracy", "final_loss", "seconds_to_target", "leakage_max")
+    return {f"{name}_mean": means.get(name, math.nan) for name in names}
+
+
+def test_numbers_that_are_missing_or_infinite_are_left_out() -> None:
+    assert numbers(row(final_accuracy=0.9123456, final_loss=0.3, leakage_max=math.inf)) == {
+        "final_accuracy": 0.91235
+    }
+    assert numbers(row(final_loss=0.3, leakage_max=2.0)) == {"final_loss": 0.3, "leakage_max": 2.0}
+
+
+def test_verdicts_are_counted() -> None:
+    judged = [{"verdict": "reproduced"}, {"verdict": "not run"}, {"verdict": "reproduced"}]
+    assert verdicts(judged) == {"not_run": 1, "reproduced": 2}
+
+
+def test_a_curve_is_the_mean_over_seeds() -> None:
+    curve = curves(rounds(3, accuracy=[0.2, 0.4], loss=[1.0, 1.0]))
+    assert curve.columns.tolist() == ["round", "selector", "accuracy"]
+    assert curve["round"].tolist() == [1, 2, 3]
+    assert curve["accuracy"].tolist() == pytest.approx([0.3] * 3)
+
+
+def test_a_long_curve_is_thinned_and_keeps_its_end() -> None:
+    curve = curves(rounds(1001, accuracy=[0.2], loss=[1.0]))
+    assert 0 < len(curve) <= N_POINTS
+    assert curve["round"].iloc[-1] == 1001
+    assert set(curve["round"].diff().dropna()) == {11}
+
+
+def test_a_regression_has_its_loss_and_no_point_where_a_seed_diverged() -> None:
+    table = rounds(3, accuracy=[math.nan] * 2, loss=[1.0, 2.0])
+    table.loc[(table["seed"] == 1) & (table["round"] == 3), "loss"] = math.inf
+    curve = curves(table)
+    assert curve.columns.tolist() == ["round", "selector", "loss"]
+    assert curve["round"].tolist() == [1, 2]
+    assert curves(rounds(3, accuracy=[math.nan], loss=[math.inf])).empty
+
+
+def test_what_was_there_of_other_scenarios_is_removed(tmp_path: Path) -> None:
+    table, metrics, plots = tmp_path / "tables/tiny", tmp_path / "metrics", tmp_path / "plots"
+    table.mkdir(parents=True)
+    pd.DataFrame([{"selector": "pause", **row(final_accuracy=0.5)}]).to_csv(table / "summary.csv")
+    rounds(3, accuracy=[0.5], loss=[1.0]).to_parquet(table / "rounds.parquet")
+    claims = tmp_path / "claims/paper/claims.json"
+    claims.parent.mkdir(parents=True)
+    claims.write_text(json.dumps({"claims": [{"verdict": "partly"}]}), "utf-8")
+    old = [metrics / "old/pause.json", metrics / "tiny/random.json", plots / "old.csv"]
+    for path in old:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}", "utf-8")
+    write([table], [claims], metrics, plots)
+    found = {str(p.relative_to(tmp_path)) for folder in (metrics, plots) for p in folder.rglob("*.*")}
+    assert found == {"metrics/tiny/pause.json", "metrics/claims/paper.json", "plots/tiny.csv"}
+    assert json.loads((metrics / "tiny/pause.json").read_text("utf-8")) == {"final_accuracy": 0.5}

@@ -1,0 +1,98 @@
+"""The table of what users have spent, from ledgers written by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pausefl.errors import PauseflError
+from pausefl.figures.style import LABELS
+from pausefl.privacy import CoordinateMechanism, Ledger, VectorMechanism, make_mechanism, make_schedule
+from pausefl.privacy.pld import epsilons
+from pausefl.results.privacy_table import privacy_table, to_markdown
+from pausefl.settings import Experiment, PrivacySettings
+
+COORDINATE = PrivacySettings(10, 0.04, 0.003)
+VECTOR = PrivacySettings(10, 0.04, mechanism="vector", clip_norm=0.5)
+
+
+def write(folder: Path, participations: list[int], privacy: PrivacySettings | None) -> Path:
+    """The ledger of a run in which users took part as often as told; 100 protected values, 7 others."""
+    schedule = mechanism = None
+    if privacy is not None:
+        schedule, mechanism = make_schedule(privacy), make_mechanism(privacy)
+    ledger = Ledger(len(participations), 100, 7, schedule, mechanism)
+    ledger.restore(pd.Series(participations).to_numpy())
+    folder.mkdir(parents=True)
+    ledger.table().to_parquet(folder / "ledger.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("privacy", [COORDINATE, VECTOR])
+def test_highest_and_median_user_of_every_run(privacy: PrivacySettings, tmp_path: Path) -> None:
+    runs = {
+        Experiment("s", "random", 1): write(tmp_path / "c", [2, 2, 1, 0], privacy),
+        Experiment("s", "pause", 1): write(tmp_path / "b", [4, 0, 3, 9], privacy),
+        Experiment("s", "pause", 0): write(tmp_path / "a", [5, 3, 20], privacy),
+        Experiment("s", "fedavg_no_privacy", 0): write(tmp_path / "d", [30, 30], None),
+    }
+    table = privacy_table(runs, privacy)
+    assert table[["selector", "seed", "rank", "user", "participations"]].values.tolist() == [
+        ["pause", 0, "highest", 2, 20],
+        ["pause", 0, "median", 0, 5],
+        ["pause", 1, "highest", 3, 9],
+        ["pause", 1, "median", 0, 4],
+        ["random", 1, "highest", 1, 2],
+        ["random", 1, "median", 0, 2],
+        ["fedavg_no_privacy", 0, "highest", 1, 30],
+        ["fedavg_no_privacy", 0, "median", 1, 30],
+    ]
+    first = table.iloc[0]
+    factor = 1 if privacy is VECTOR else 100
+    assert first["epsilon_update"] == pytest.approx(factor * first["epsilon_coordinate"])
+    assert first["values_unprotected"] == 140
+    mechanism = VectorMechanism(0.5) if privacy is VECTOR else CoordinateMechanism(0.003)
+    assert first["epsilon_pld"] == epsilons(make_schedule(privacy), mechanism, [20])[20]
+    assert (table["epsilon_pld"] <= table["epsilon_coordinate"]).all()
+    assert table["epsilon_pld"].iloc[-1] == math.inf
+    assert set(table["pld_of"]) == {"update" if privacy is VECTOR else "coordinate"}
+    assert set(table["delta"]) == {1e-5}
+
+
+def test_markdown_has_a_line_a_selector_and_says_what_holds(tmp_path: Path) -> None:
+    runs = {
+        Experiment("s", "pause", seed): write(tmp_path / str(seed), [n, 1, 1], COORDINATE)
+        for seed, n in enumerate((3, 9))
+    }
+    runs[Experiment("s", "fedavg_no_privacy", 0)] = write(tmp_path / "x", [1500], None)
+    text = to_markdown(privacy_table(runs, COORDINATE), LABELS)
+    header, rule, pause, bare = text.splitlines()[:4]
+    assert header.startswith("| Selector | Participations | ε per coordinate | ε per coordinate, δ = 10⁻⁵ |")
+    assert len({line.count("|") for line in (header, rule, pause, bare)}) == 1
+    assert pause.startswith("| PAUSE | 9 | 3.02 | 3.02 | 302 | 63 | 1 | 0.39 | 0.39 |")
+    assert bare.startswith("| FedAvg w/o privacy | 1500 | ∞ | ∞ | ∞ | 10,500 | 1500 | ∞ |")
+    assert "fixed in advance" in text
+    assert "**not a filter**" in text
+
+
+def test_markdown_of_whole_updates_has_no_second_epsilon(tmp_path: Path) -> None:
+    runs = {Experiment("s", "pause", 0): write(tmp_path / "a", [3, 1, 1], VECTOR)}
+    text = to_markdown(privacy_table(runs, VECTOR), LABELS)
+    assert text.startswith(
+        "| Selector | Participations | ε per update | ε per update, δ = 10⁻⁵ | Unprotected"
+    )
+    assert "coordinate" not in text
+
+
+def test_a_ledger_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    runs = {Experiment("s", "pause", 0): write(tmp_path / "a", [3], COORDINATE)}
+    path = tmp_path / "a" / "ledger.parquet"
+    pd.read_parquet(path).drop(columns="participations").to_parquet(path)
+    with pytest.raises(PauseflError, match=r"ledger.parquet lacks participations"):
+        privacy_table(runs, COORDINATE)
+    path.write_bytes(b"no")
+    with pytest.raises(PauseflError, match=r"ledger.parquet cannot be read"):
+        privacy_table(runs, COORDINATE)

@@ -1,0 +1,81 @@
+"""Published runs, trained again: the same rounds on the same kind of machine, and close to them elsewhere."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pausefl.data.partition import make_partition
+from pausefl.data.sources import prepare
+from pausefl.federated.job import Job, run_job
+from pausefl.provenance import hardware, versions
+from pausefl.settings import RawData, load_scenario
+from pausefl.streams import Streams
+
+ROOT = Path(__file__).parents[3]
+RUNS = ROOT / "results" / "published" / "runs"
+
+#: What final accuracies, and the logarithms of losses, may differ by on another kind of machine.
+ELSEWHERE = 0.05
+
+
+def chosen(source: str) -> Path:
+    """A run at random, of those whose data come from a source; of FedAvg none, which would take a minute."""
+    runs = []
+    for path in sorted(RUNS.glob("*/*/*/summary.json")):
+        summary = json.loads(path.read_text("utf-8"))
+        if summary["scenario"]["data"]["source"] == source and not summary["selector"].startswith("fedavg"):
+            runs.append(path.parent)
+    return random.choice(runs)
+
+
+def trained_again(published: Path, data_root: Path, out: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """The summary of a published run, and the rounds of a new one."""
+    summary = json.loads((published / "summary.json").read_text("utf-8"))
+    scenario = load_scenario(summary["scenario"]["name"], ROOT / "config" / "scenarios")
+    assert json.loads(json.dumps(scenario.job_settings())) == summary["scenario"], (
+        "the settings have changed since"
+    )
+    data = prepare(scenario.data, RawData(data_root, False, {}))
+    shares = make_partition(
+        data.train_y, scenario.data, scenario.partition, scenario.network.n_users, Streams(summary["seed"])
+    )
+    job = Job(scenario, summary["selector"], summary["seed"], summary["n_rounds"], True, False, "cpu", 1)
+    run_job(job, data, shares, out)
+    return summary, pd.read_parquet(out / "rounds.parquet")
+
+
+def check(published: Path, data_root: Path, out: Path) -> None:
+    summary, ours = trained_again(published, data_root, out)
+    theirs = pd.read_parquet(published / "rounds.parquet")
+    print(f"trained again: {published.relative_to(ROOT)}")
+    if ours.equals(theirs):
+        return
+    here, there = {**hardware(), **versions()}, {**summary["hardware"], **summary["versions"]}
+    if all(here[key] == there[key] for key in ("machine", "processor", "torch", "numpy", "numba")):
+        # A virtual machine may show one name for processors of several generations, which round differently.
+        warnings.warn("the same machine by name, but not the same bytes", stacklevel=2)
+    untouched = ["round", "latency_s", "elapsed_s", "leakage_max"]
+    if summary["selector"] != "clustered_similarity":  # the only one that looks at what was trained
+        assert [list(users) for users in ours["selection"]] == [list(users) for users in theirs["selection"]]
+        pd.testing.assert_frame_equal(ours[untouched], theirs[untouched])
+    last = slice(-10, None)
+    accuracies = [rounds["accuracy"].to_numpy(np.float64)[last].mean() for rounds in (ours, theirs)]
+    losses = [np.log(rounds["loss"].to_numpy(np.float64)[last].mean()) for rounds in (ours, theirs)]
+    measured = losses if np.isnan(accuracies).any() else accuracies
+    assert measured[0] == pytest.approx(measured[1], abs=ELSEWHERE)
+
+
+def test_a_run_that_needs_no_data(tmp_path: Path) -> None:
+    check(chosen("synthetic_regression"), tmp_path, tmp_path / "out")
+
+
+def test_a_run_on_real_data(data_root: Path, tmp_path: Path) -> None:
+    check(chosen("mnist"), data_root, tmp_path / "out")

@@ -1,0 +1,315 @@
+"""Tables from runs on disk: numbers one can work out by hand, and refusal of incomplete sets of runs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pausefl.errors import PauseflError
+from pausefl.results import tables
+from pausefl.settings import Experiment
+
+WriteRun = Callable[..., tuple[Experiment, Path]]
+
+
+@pytest.fixture
+def write_run(tmp_path: Path) -> WriteRun:
+    """Write one run with rounds of one second each; returns what `collect` wants of it."""
+
+    def write(
+        selector: str,
+        seed: int,
+        accuracy: Sequence[float] | None,
+        *,
+        n_rounds: int = 20,
+        round_s: float = 1.0,
+        leakage: float = 2.0,
+        diverged_round: int | None = None,
+    ) -> tuple[Experiment, Path]:
+        folder = tmp_path / "s" / selector / f"seed-{seed}"
+        folder.mkdir(parents=True)
+        rows = n_rounds if accuracy is None else len(accuracy)
+        rounds: dict[str, Any] = {
+            "round": range(1, rows + 1),
+            "selection": [[0, 1]] * rows,
+            "latency_s": [round_s] * rows,
+            "elapsed_s": round_s * np.arange(1, rows + 1),
+            "leakage_max": [leakage] * rows,
+            "leakage_mean": [leakage / 2] * rows,
+            "reward": [1.0] * rows,
+            "pseudo_regret": [None] * rows,
+        }
+        if accuracy is not None:
+            rounds |= {"train_loss": [1.0] * rows, "accuracy": accuracy, "loss": [1.0] * rows}
+        pd.DataFrame(rounds).to_parquet(folder / "rounds.parquet")
+        summary = {
+            "scenario": {"name": "s"},
+            "selector": selector,
+            "seed": seed,
+            "n_rounds": n_rounds,
+            "trained": accuracy is not None,
+            "timings_s": {"selection": 0.04, "training": 5.0, "noise": 1.0, "evaluation": 1.0, "total": 7.5},
+            "peak_memory_bytes": 250_000_000,
+            "diverged_round": diverged_round,
+        }
+        (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        return Experiment("s", selector, seed), folder
+
+    return write
+
+
+def summary_of(runs: dict[Experiment, Path]) -> pd.DataFrame:
+    return tables.summarise(tables.collect(runs), tables.read_summaries(runs))
+
+
+def row_of(table: pd.DataFrame, selector: str) -> pd.Series:
+    return table[table["selector"] == selector].iloc[0]
+
+
+def test_collect_is_tidy(write_run: WriteRun) -> None:
+    rounds = tables.collect(dict([write_run("pause", 0, [0.5] * 20), write_run("random", 1, None)]))
+    assert list(rounds.columns) == [
+        "scenario",
+        "selector",
+        "seed",
+        *tables.ROUND_COLUMNS,
+        *tables.TRAINED_COLUMNS,
+    ]
+    assert rounds.groupby(["selector", "seed"])["round"].count().to_dict() == {
+        ("pause", 0): 20,
+        ("random", 1): 20,
+    }
+    assert rounds.loc[rounds["selector"] == "random", "accuracy"].isna().all()
+    assert rounds["pseudo_regret"].dtype == float
+    assert all(users.tolist() == [0, 1] for users in rounds["selection"])
+
+
+def test_every_unusable_run_is_listed(write_run: WriteRun, tmp_path: Path) -> None:
+    runs = dict([write_run("pause", seed, [0.5] * 20) for seed in range(5)])
+    folders = list(runs.values())
+    runs[Experiment("s", "random", 0)] = tmp_path / "nowhere"
+    (folders[1] / "rounds.parquet").write_bytes(b"not a parquet file")
+    (folders[2] / "summary.json").write_text("{", encoding="utf-8")
+    pd.read_parquet(folders[3] / "rounds.parquet").iloc[:7].to_parquet(folders[3] / "rounds.parquet")
+    (folders[4] / "summary.json").write_text((folders[0] / "summary.json").read_text(), encoding="utf-8")
+    with pytest.raises(PauseflError) as error:
+        tables.collect(runs)
+    message = str(error.value)
+    assert "5 of 6 runs" in message
+    assert "pause, seed 0" not in message
+    assert f"random, seed 0: {tmp_path / 'nowhere' / 'summary.json'} is missing" in message
+    assert f"pause, seed 1: {folders[1] / 'rounds.parquet'} cannot be read" in message
+    assert f"pause, seed 2: {folders[2] / 'summary.json'} cannot be read" in message
+    assert "holds 7 rounds, expected 1 .. 20" in message
+    assert "belongs to another run: s, pause, 0" in message
+
+
+def test_missing_column_is_named(write_run: WriteRun) -> None:
+    experiment, folder = write_run("pause", 0, [0.5] * 20)
+    rounds = pd.read_parquet(folder / "rounds.parquet")
+    rounds.drop(columns="leakage_max").to_parquet(folder / "rounds.parquet")
+    with pytest.raises(PauseflError, match="lacks the columns leakage_max"):
+        tables.collect({experiment: folder})
+
+
+def test_runs_must_belong_together(write_run: WriteRun) -> None:
+    first, second = write_run("pause", 0, [0.5] * 20), write_run("random", 0, [0.5] * 30, n_rounds=30)
+    with pytest.raises(PauseflError, match=r"20 rounds: pause/seed-0; 30 rounds: random/seed-0"):
+        tables.collect(dict([first, second]))
+    with pytest.raises(PauseflError, match="one scenario, got s, t"):
+        tables.collect(dict([first, (Experiment("t", "pause", 0), second[1])]))
+    with pytest.raises(PauseflError, match="no runs"):
+        tables.collect({})
+
+
+def test_moving_average_is_trailing() -> None:
+    values = np.arange(1.0, 21.0)
+    average = tables.moving_average(values)
+    assert average[0] == 1.0
+    assert average[3] == 2.5
+    assert average[19] == pytest.approx(np.mean(np.arange(11, 21)))
+
+
+def test_moving_average_skips_gaps_and_forgets_explosions() -> None:
+    assert tables.moving_average(np.array([1.0, math.nan, 3.0]))[2] == 2.0
+    assert math.isnan(tables.moving_average(np.array([math.nan, 1.0]))[0])
+    exploded = np.concatenate([[1e300, math.inf], np.ones(12)])
+    assert tables.moving_average(exploded)[-1] == 1.0
+
+
+def test_summary_by_hand(write_run: WriteRun) -> None:
+    # Accuracy 0.02 t: the average over rounds t-9 .. t is 0.02 (t - 4.5), so 0.31 at the end.
+    ramp = [0.02 * t for t in range(1, 21)]
+    fall = [0.8] * 10 + [0.1] * 10
+    runs = dict(
+        [
+            write_run("pause", 0, ramp, round_s=2.0),
+            write_run("fastest", 0, fall),
+            write_run("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
+        ]
+    )
+    table = summary_of(runs)
+    pause, fastest = row_of(table, "pause"), row_of(table, "fastest")
+    assert pause["final_accuracy"] == pytest.approx(0.31)
+    assert pause["target_accuracy"] == pytest.approx(0.9 * 0.31)
+    # 0.02 (t - 4.5) >= 0.279 first at t = 19, of two seconds each.
+    assert pause["seconds_to_target"] == 38.0
+    assert pause["elapsed_s"] == 40.0
+    assert pause["mean_round_s"] == 2.0
+    assert pause["selection_ms_per_round"] == pytest.approx(2.0)
+    assert pause["wall_s"] == 7.5
+    assert pause["peak_memory_mb"] == 250.0
+    assert fastest["best_accuracy"] == pytest.approx(0.8)
+    assert fastest["final_accuracy"] == pytest.approx(0.1)
+    assert fastest["seconds_to_target"] == 1.0
+    assert table["diverged_round"].isna().all()
+
+
+def test_without_any_private_selector_all_set_the_target(write_run: WriteRun) -> None:
+    rounds = tables.collect(dict([write_run("fedavg_no_privacy", 0, [0.5] * 20, leakage=math.inf)]))
+    assert tables.target_accuracy(rounds) == pytest.approx(0.45)
+
+
+def test_sparse_evaluation(write_run: WriteRun) -> None:
+    accuracy = [0.1 * (t // 5) if t % 5 == 0 else math.nan for t in range(1, 21)]
+    run = summary_of(dict([write_run("pause", 0, accuracy)])).iloc[0]
+    # Evaluated at 5, 10, 15, 20; a window of 10 rounds holds two evaluations: (0.3 + 0.4) / 2.
+    assert run["final_accuracy"] == pytest.approx(0.35)
+    assert run["seconds_to_target"] == 20.0
+
+
+def test_a_diverged_run_ends_at_chance_level_and_says_so(write_run: WriteRun) -> None:
+    runs = dict(
+        [
+            write_run("fedavg", 0, [0.6] * 8 + [0.1] * 12, diverged_round=9),
+            write_run("fedavg", 1, [0.6] * 20),
+            write_run("pause", 0, [0.5] * 20),
+        ]
+    )
+    table = summary_of(runs)
+    assert table.loc[table["selector"] == "fedavg", "final_accuracy"].tolist() == pytest.approx([0.1, 0.6])
+    assert table["target_accuracy"].unique() == pytest.approx([0.45])
+    text = tables.to_markdown(tables.across_seeds(table))
+    assert "35.0 ± 35.4, diverged (1 of 2 seeds)" in text
+
+
+def test_runs_evaluated_seldom_have_a_final_accuracy(write_run: WriteRun) -> None:
+    accuracy = [0.2 if t in (1, 20) or t % 6 == 0 else math.nan for t in range(1, 21)]
+    table = summary_of(dict([write_run("pause", 0, accuracy)]))
+    assert table["final_accuracy"].item() == pytest.approx(0.2)
+
+
+def test_rounds_and_summaries_must_match(write_run: WriteRun) -> None:
+    runs = dict([write_run("pause", 0, [0.5] * 20), write_run("random", 0, [0.5] * 20)])
+    summaries = tables.read_summaries(runs)
+    del summaries[Experiment("s", "random", 0)]
+    with pytest.raises(PauseflError, match="random/seed-0"):
+        tables.summarise(tables.collect(runs), summaries)
+
+
+def test_across_seeds_by_hand(write_run: WriteRun) -> None:
+    runs = dict(
+        [
+            write_run("random", 0, [0.2] * 20),
+            write_run("pause", 0, [0.4] * 20, round_s=1.0),
+            write_run("pause", 1, [0.6] * 20, round_s=3.0),
+        ]
+    )
+    across = tables.across_seeds(summary_of(runs))
+    assert across["selector"].tolist() == ["pause", "random"]
+    pause, random = row_of(across, "pause"), row_of(across, "random")
+    assert pause["final_accuracy_mean"] == pytest.approx(0.5)
+    assert pause["final_accuracy_sd"] == pytest.approx(math.sqrt(0.02))
+    assert pause["mean_round_s_mean"] == pytest.approx(2.0)
+    # The target is 0.45, which seed 0 never reaches: no mean over the lucky seed alone.
+    assert (pause["n_seeds"], pause["n_reached"]) == (2, 1)
+    assert math.isnan(pause["seconds_to_target_mean"])
+    assert math.isnan(random["final_accuracy_sd"])
+
+
+def test_markdown_reads_well(write_run: WriteRun) -> None:
+    runs = dict(
+        [
+            write_run("pause", 0, [0.50] * 20),
+            write_run("pause", 1, [0.52] * 20),
+            write_run("random", 0, [0.30] * 20),
+            write_run("random", 1, [0.60] * 20),
+            write_run("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
+        ]
+    )
+    text = tables.to_markdown(tables.across_seeds(summary_of(runs)), {"pause": "PAUSE"})
+    header, rule, pause, random, open_fedavg = text.splitlines()[:5]
+    assert header.startswith("| Selector | Final accuracy (%)")
+    assert len({line.count("|") for line in (header, rule, pause, random, open_fedavg)}) == 1
+    assert pause.startswith("| PAUSE | **51.0 ± 1.4** | 51.0 ± 1.4 | 1.0 ± 0.0 |")
+    assert random.startswith("| `random` | 45.0 ± 21.2 | 45.0 ± 21.2 | not reached (1 of 2 seeds) |")
+    assert "| ∞ |" in open_fedavg
+    assert not {"nan", "inf"} & set(text.split())
+    assert "the target, 45.9 %, is 90 % of that best" in text
+
+
+def test_markdown_says_what_leakage_is_for(write_run: WriteRun) -> None:
+    across = tables.across_seeds(summary_of(dict([write_run("pause", 0, [0.5] * 20)])))
+    assert "| Leakage (ε per coordinate) |" in tables.to_markdown(across)
+    assert "| Leakage (ε per update) |" in tables.to_markdown(across, protected="update")
+
+
+def test_markdown_of_selection_alone(write_run: WriteRun) -> None:
+    text = tables.to_markdown(tables.across_seeds(summary_of(dict([write_run("pause", 0, None)]))))
+    assert text.splitlines()[2].startswith("| `pause` | – | – | – | 1.000 | 2.00 |")
+    assert "target" not in text.splitlines()[-1]
+
+
+def test_a_regression_has_a_loss_and_no_accuracy(write_run: WriteRun) -> None:
+    runs = dict([write_run("pause", seed, [math.nan] * 20) for seed in (0, 1)])
+    runs |= dict([write_run("bsfl", seed, [math.nan] * 20) for seed in (0, 1)])
+    for (selector, seed), folder in {(e.selector, e.seed): f for e, f in runs.items()}.items():
+        rounds = pd.read_parquet(folder / "rounds.parquet")
+        loss = np.arange(20.0, 0, -1) + seed if selector == "pause" else np.full(20, 0.25)
+        rounds.assign(loss=loss).to_parquet(folder / "rounds.parquet")
+    table = summary_of(runs)
+    assert table["final_accuracy"].isna().all()
+    assert table["target_accuracy"].isna().all()
+    assert table["seconds_to_target"].isna().all()
+    # The last ten of 20, 19, … 1 have mean 5.5.
+    assert row_of(table, "pause")["final_loss"] == pytest.approx(5.5)
+    across = tables.across_seeds(table)
+    assert row_of(across, "pause")["final_loss_mean"] == pytest.approx(6.0)
+    assert row_of(across, "pause")["n_reached"] == 0
+    text = tables.to_markdown(across)
+    header, rule, *rows = text.splitlines()[:4]
+    assert "| Best accuracy (%) | Final loss | Time to target (s) |" in header
+    assert rows[0].startswith("| `pause` | – | – | 6.0000 ± 0.7071 | – | 1.000 ± 0.000 |")
+    assert rows[1].startswith("| `bsfl` | – | – | 0.2500 ± 0.0000 | – |")
+    assert len({line.count("|") for line in (header, rule, *rows)}) == 1
+    assert "mean squared error on test data" in text.splitlines()[-1]
+    assert not {"nan", "inf", "<NA>"} & set(text.split())
+
+
+def test_a_regression_that_diverged_says_so(write_run: WriteRun) -> None:
+    experiment, folder = write_run("bsfl", 0, [math.nan] * 20, diverged_round=3)
+    rounds = pd.read_parquet(folder / "rounds.parquet")
+    rounds.loc[3:, "loss"] = math.inf
+    rounds.to_parquet(folder / "rounds.parquet")
+    table = summary_of({experiment: folder})
+    assert table["final_loss"].iloc[0] == math.inf
+    assert "diverged (1 of 1 seeds)" in tables.to_markdown(tables.across_seeds(table))
+
+
+def test_classification_has_no_column_of_losses(write_run: WriteRun) -> None:
+    text = tables.to_markdown(tables.across_seeds(summary_of(dict([write_run("pause", 0, [0.5] * 20)]))))
+    assert "loss" not in text.lower()
+
+
+def test_a_page_shows_the_table_and_escapes_its_title() -> None:
+    page = tables.to_html("| a | b |\n| :-- | --: |\n| x | **1** |\n\nA note.\n", "R1 & <R2>")
+    assert "<title>R1 &amp; &lt;R2&gt;</title>" in page
+    assert "<strong>1</strong></td>" in page
+    assert "<p>A note.</p>" in page

@@ -1,0 +1,625 @@
+"""Configuration: what is refused, in which words, and that the shipped files say what the papers say."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import re
+import sys
+import types
+import typing
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pausefl.errors import ConfigError
+from pausefl.federated.runnable import check_runnable, check_table
+from pausefl.registry import SELECTORS
+from pausefl.settings import (
+    Experiment,
+    ModelSettings,
+    Scenario,
+    load_config,
+    load_scenario,
+    load_schema,
+    read_yaml,
+    scenario_from_dict,
+    scenario_names,
+)
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "config" / "scenarios"
+NAMES = scenario_names(FOLDER)
+REDUCED = [name for name in NAMES if name.startswith("reduced_")]
+
+#: K, m, budget, sensitivity, exploitation, annealing iterations, model, data, reward, labels, Dirichlet.
+PAPERS: dict[str, tuple[Any, ...]] = {
+    "cifar10_small_iid_r1": (30, 5, 40, 0.012, 1, 500, "cnn3", "cifar10", "r1", "iid", None),
+    "cifar10_small_iid_r2": (30, 5, 40, 0.012, 1, 500, "cnn3", "cifar10", "r2", "iid", None),
+    "cifar10_small_noniid_r1": (30, 5, 100, 0.012, 1, 500, "cnn3", "cifar10", "r1", "dominant", 3),
+    "mnist_large_iid_r1": (300, 15, 10, 0.003, 3, 3000, "fc", "mnist", "r1", "iid", 2),
+    "mnist_large_iid_r1_v1": (300, 15, 20, 0.003, 3, 3000, "fc", "mnist", "r1", "iid", 2),
+    "cifar10_large_noniid_r1": (300, 15, 10, 0.012, 3, 3000, "cnn3", "cifar10", "r1", "dominant", 3),
+    "cifar10_large_noniid_r2": (300, 15, 10, 0.012, 3, 3000, "cnn3", "cifar10", "r2", "dominant", 3),
+    "cifar10_large_noniid_r1_cnn5": (300, 15, 15, 0.012, 3, 3000, "cnn5", "cifar10", "r1", "dominant", 3),
+    "mnist_small_authors": (30, 5, 200, 0.003, 1, 500, "fc", "mnist", "r1", "iid", None),
+    "mnist_large_authors": (300, 15, 100, 0.003, 3, 3000, "fc", "mnist", "r1", "iid", None),
+    "cifar10_small_authors": (30, 5, 100, 0.012, 1, 500, "cnn3", "cifar10", "r1", "iid", None),
+    "bsfl_linear_iid": (20, 5, None, None, 1, None, "linear", "synthetic_regression", "bsfl", "iid", None),
+    "bsfl_linear_noniid": (20, 5, None, None, 1, None, "linear", "synthetic_regression", "bsfl", "iid", 3),
+    "bsfl_fashion_iid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "fashion_mnist", "bsfl", "iid", None),
+    "bsfl_fashion_noniid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "fashion_mnist", "bsfl", "dominant", 3),
+    "bsfl_cifar10_iid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "cifar10", "bsfl", "iid", None),
+    "bsfl_cifar10_noniid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "cifar10", "bsfl", "dominant", 3),
+}
+
+#: PAUSE's scenarios of CIFAR-10, each of which has a variant with group normalisation.
+GROUPED = (
+    "cifar10_small_iid_r1",
+    "cifar10_small_iid_r2",
+    "cifar10_small_noniid_r1",
+    "cifar10_large_noniid_r1",
+    "cifar10_large_noniid_r2",
+    "cifar10_large_noniid_r1_cnn5",
+)
+
+#: Scenarios of ours on the setting of mnist_large_iid_r1, with the sections that differ from it.
+BEYOND = {
+    "mnist_large_iid_r2": {"reward"},
+    "mnist_large_iid_r1_update": {"privacy"},
+    "mnist_large_iid_r1_update_sum": {"privacy"},
+}
+
+#: Training examples left after what is held out, for the data sets whose size is known.
+TRAINING_EXAMPLES = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000, "digits": 1_437}
+
+
+def shipped(name: str = "demo_small") -> dict[str, Any]:
+    return read_yaml(FOLDER / f"{name}.yaml")
+
+
+def changed(changes: dict[str, Any], name: str = "demo_small") -> dict[str, Any]:
+    """A shipped scenario with ``{"network.n_users": 3}``-like changes."""
+    document = shipped(name)
+    for path, value in changes.items():
+        *parents, key = path.split(".")
+        place = document
+        for parent in parents:
+            place = place[parent]
+        place[key] = value
+    return document
+
+
+def configuration(**row: Any) -> dict[str, Any]:
+    experiment = {"scenario": "demo_small", "selectors": ["pause"], "seeds": [0]} | row
+    return {
+        "data_root": "data/raw",
+        "download": False,
+        "image_folders": {},
+        "scenarios": str(FOLDER),
+        "studies": None,
+        "experiments": [experiment],
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scenario_file_loads(name: str) -> None:
+    scenario = load_scenario(name, FOLDER)
+    assert scenario_from_dict(scenario.as_dict()) == scenario
+    assert set(scenario.selectors) <= set(SELECTORS)
+    assert "pause" in scenario.selectors
+
+
+def test_scenario_files_are_those_of_the_papers_ours_and_the_demos() -> None:
+    variants = {f"{name}_group" for name in GROUPED}
+    assert set(NAMES) == {*PAPERS, *variants, *BEYOND, *REDUCED, "demo_small", "demo_large"}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_values_are_those_of_the_papers(name: str) -> None:
+    s = load_scenario(name, FOLDER)
+    privacy = (s.privacy.epsilon_total, s.privacy.sensitivity) if s.privacy else (None, None)
+    found = (
+        s.network.n_users,
+        s.network.n_selected,
+        *privacy,
+        s.selection.exploitation,
+        s.selection.n_iterations,
+        s.model.name,
+        s.data.source,
+        s.reward.name,
+        s.partition.labels,
+        s.partition.size_concentration,
+    )
+    assert found == PAPERS[name]
+    assert s.partition.sizes == ("equal" if s.partition.size_concentration is None else "dirichlet")
+    assert (s.reward.alpha, s.reward.beta, s.training.n_rounds) == (100, 2, 300)
+    rate = 0.001 if s.model.name == "cnn_bsfl" else 0.01  # at 0.01 it learns nothing (D30)
+    assert (s.training.batch_size, s.training.max_batches, s.training.learning_rate) == (20, 100, rate)
+    if s.privacy:
+        assert (s.privacy.decay, s.reward.gamma, s.selection.temperature_divisor) == (0.04, 5, 30)
+    else:
+        assert (s.network.round_latency_max, s.reward.gamma) == (1.2, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "clusters"),
+    [("cifar10_small_iid_r2", (6, 0.001, 0.05)), ("cifar10_large_noniid_r2", (20, 0.001, 0.01))],
+)
+def test_clusters_of_r2(name: str, clusters: tuple[float, ...]) -> None:
+    reward = load_scenario(name, FOLDER).reward
+    assert (reward.n_clusters, reward.overlap_penalty, reward.overlap_latency) == clusters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_user_can_get_its_least_share(name: str) -> None:
+    s = load_scenario(name, FOLDER)
+    if s.data.source == "synthetic_regression":
+        assert s.data.n_examples is not None
+        assert s.data.test_fraction is not None
+        available = int(s.data.n_examples * (1 - s.data.test_fraction))
+    else:
+        available = TRAINING_EXAMPLES[s.data.source] - s.data.n_validation
+    assert s.network.n_users * s.partition.min_size <= (s.data.n_train or available)
+
+
+def test_uniform_selection_is_compared_on_balanced_data_alone() -> None:
+    """PAUSE v2, V-A; the large MNIST network keeps it as a reference, the larger demo as its likeness."""
+    scenarios = [load_scenario(name, FOLDER) for name in NAMES]
+    unbalanced = {s.name for s in scenarios if "random" in s.selectors and s.partition.sizes != "equal"}
+    assert unbalanced == {"mnist_large_iid_r1", *BEYOND, "demo_large"}
+    assert all(s.partition.labels == "iid" for s in scenarios if "random" in s.selectors)
+
+
+def test_enumeration_is_listed_for_small_networks_alone() -> None:
+    assert all(
+        load_scenario(name, FOLDER).network.n_users <= 30
+        for name in NAMES
+        if "pause_brute" in load_scenario(name, FOLDER).selectors
+    )
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_a_reduced_scenario_is_its_base_with_less_work_and_says_what_is_less(name: str) -> None:
+    reduced, base = load_scenario(name, FOLDER), load_scenario(name.removeprefix("reduced_"), FOLDER)
+    assert (reduced.scale, base.scale) == ("reduced", "paper")
+    assert reduced.selectors == base.selectors
+    other = (
+        {"model.norm": "batch"} if name.endswith("_group") else {}
+    )  # a base has no base, so it is named too
+    less = {key: value for key, value in reduced.reduced.items() if key not in other}
+    assert reduced.reduced == less | other
+    assert {*less} <= {"training.n_rounds", "training.max_batches", "training.evaluate_every"}
+    training = dataclasses.asdict(base.training)
+    assert {key.removeprefix("training."): value for key, value in less.items()} == {
+        key: value for key, value in training.items() if value != getattr(reduced.training, key)
+    }
+    others = ("name", "title", "training", "figures", "scale", "reduced")
+    left = [{k: v for k, v in s.as_dict().items() if k not in others} for s in (reduced, base)]
+    assert left[0] == left[1]
+
+
+def test_a_scenario_cannot_call_itself_reduced_without_a_base() -> None:
+    document = load_scenario("demo_small", FOLDER).as_dict() | {"scale": "reduced"}
+    with pytest.raises(ConfigError, match="scale 'reduced' has a base"):
+        scenario_from_dict(document)
+
+
+@pytest.mark.parametrize("name", ["../escape", "a/b", "A", "", "a b"])
+def test_a_name_that_could_lead_elsewhere_is_refused_without_the_validator_too(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    document = load_scenario("demo_small", FOLDER).as_dict() | {"name": name}
+    with pytest.raises(ConfigError, match="lower-case letters"):
+        scenario_from_dict(document)
+
+
+def test_figure_names_are_unique() -> None:
+    counts = Counter(figure for name in NAMES for figure in load_scenario(name, FOLDER).figures)
+    assert [figure for figure, count in counts.items() if count > 1] == []
+
+
+def test_every_training_figure_of_the_papers_has_a_scenario() -> None:
+    figures = {figure for name in NAMES for figure in load_scenario(name, FOLDER).figures}
+    assert {f"pause_v2_fig{n}" for n in range(2, 16)} <= figures
+    assert {f"pause_v1_fig{n}" for n in range(2, 10)} <= figures
+    assert {f"bsfl_fig{n}_loss" for n in range(5, 11)} <= figures
+    assert {f"bsfl_fig{n}_accuracy" for n in (6, 7, 9, 10)} <= figures
+
+
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [("config", {*range(5)}), ("demo", {0, 1, 2}), ("reduced", {0, 1, 2}), ("published", {*range(5)})],
+)
+def test_shipped_configurations_load(name: str, seeds: set[int]) -> None:
+    document = read_yaml(ROOT / "config" / f"{name}.yaml") | {"scenarios": str(FOLDER)}
+    config = load_config(document, f"{name}.yaml")
+    check_table(config)
+    n_jobs = sum(len(row["selectors"]) * len(row["seeds"]) for row in document["experiments"])
+    assert len(config.experiments) == len(set(config.experiments)) == n_jobs
+    assert {experiment.seed for experiment in config.experiments} == seeds
+
+
+def test_every_scenario_of_the_papers_and_ours_is_in_the_table_with_all_its_selectors() -> None:
+    """But for enumeration, which finds what the exact search finds."""
+    rows = {row["scenario"]: row for row in read_yaml(ROOT / "config" / "config.yaml")["experiments"]}
+    variant = rows.pop("cifar10_small_iid_r1_group")
+    assert variant["selectors"] == ["pause", "random", "fedavg"]
+    assert set(rows) == {*PAPERS, *BEYOND}
+    for name, row in rows.items():
+        listed = [s for s in load_scenario(name, FOLDER).selectors if s != "pause_brute"]
+        assert row["selectors"] == listed, name
+
+
+def sections(cls: type) -> dict[str, type]:
+    """The settings dataclasses among the fields of a dataclass, by key."""
+    found: dict[str, type] = {}
+    for key, hint in typing.get_type_hints(cls).items():
+        parts = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        found.update(
+            (key, part) for part in parts if isinstance(part, type) and dataclasses.is_dataclass(part)
+        )
+    return found
+
+
+SCHEMA = load_schema("scenario")
+CONFIG_SCHEMA = load_schema("config")
+STUDIES_SCHEMA = load_schema("studies")
+
+
+@pytest.mark.parametrize(
+    ("schema", "cls"),
+    [
+        pytest.param(SCHEMA, Scenario, id="scenario"),
+        *(pytest.param(SCHEMA["properties"][key], cls, id=key) for key, cls in sections(Scenario).items()),
+    ],
+)
+def test_schema_has_the_keys_of_the_code(schema: dict[str, Any], cls: type) -> None:
+    fields = dataclasses.fields(cls)
+    assert set(schema["properties"]) == {field.name for field in fields}
+    missing = dataclasses.MISSING
+    assert set(schema["required"]) == {f.name for f in fields if missing is f.default is f.default_factory}
+    assert schema["additionalProperties"] is False
+
+
+def test_configuration_schema_has_the_keys_of_the_code() -> None:
+    keys = {"data_root", "download", "image_folders", "scenarios", "studies", "experiments"}
+    assert set(CONFIG_SCHEMA["required"]) == keys
+    assert set(CONFIG_SCHEMA["properties"]) == keys | {"runs"}
+    assert CONFIG_SCHEMA["additionalProperties"] is False
+
+
+def test_rows_of_the_experiment_table_have_the_keys_of_the_code() -> None:
+    row = CONFIG_SCHEMA["properties"]["experiments"]["items"]
+    plural = {f.name if f.name == "scenario" else f"{f.name}s" for f in dataclasses.fields(Experiment)}
+    assert set(row["properties"]) == set(row["required"]) == plural
+
+
+@pytest.mark.parametrize(
+    "schema", [SCHEMA, CONFIG_SCHEMA, STUDIES_SCHEMA], ids=["scenario", "config", "studies"]
+)
+def test_every_key_is_described(schema: dict[str, Any]) -> None:
+    assert schema["description"]
+    nested = [schema[key] for key in ("items", "additionalProperties", "propertyNames") if key in schema]
+    for sub in [*schema.get("properties", {}).values(), *nested]:
+        if isinstance(sub, dict):
+            test_every_key_is_described(sub)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"network.n_selectd": 3}, "unknown key 'network.n_selectd'. Did you mean 'n_selected'?"),
+        ({"selectros": ["pause"]}, "unknown key 'selectros'. Did you mean 'selectors'?"),
+        ({"network.n_selected": 13}, "network.n_selected = 13 exceeds network.n_users = 12"),
+        ({"network.n_users": "12"}, "network.n_users: '12' is not of type 'integer' (Number of users"),
+        ({"network.n_selected": 0}, "network.n_selected: 0 is less than the minimum of 1"),
+        ({"network.latency_floor": 0.3}, "must satisfy latency_floor <= fast_latency_max"),
+        ({"privacy.epsilon_total": 0}, "privacy.epsilon_total: 0 is less than or equal to the minimum of 0"),
+        ({"privacy.decay": -0.04}, "privacy.decay: -0.04 is less than or equal to the minimum of 0"),
+        ({"privacy.sensitivity": 0}, "privacy.sensitivity: 0 is less than or equal to the minimum of 0"),
+        ({"reward.beta": 1}, "reward.beta: 1 is less than or equal to the minimum of 1"),
+        ({"training.learning_rate": "1e-3"}, "training.learning_rate: '1e-3' is not of type 'number'"),
+        ({"reward.name": "r3"}, "reward.name = 'r3' is not known. Allowed: bsfl, r1, r2."),
+        ({"data.source": "minst"}, "data.source = 'minst' is not known. Did you mean 'mnist'?"),
+        ({"model.norm": "layer"}, "model.norm = 'layer' is not known. Allowed: batch, group, none."),
+        ({"reward.name": "r2"}, "reward r2 needs n_clusters, overlap_penalty and overlap_latency"),
+        (
+            {"reward": {"name": "r2", "alpha": 100, "beta": 2, "gamma": 5}
+             | {"n_clusters": 13, "overlap_penalty": 0, "overlap_latency": 0}},
+            "reward.n_clusters = 13 must lie in 1 .. network.n_users = 12",
+        ),
+        ({"partition.sizes": "dirichlet"}, "'dirichlet' needs partition.size_concentration"),
+        ({"partition.labels": "dominant"}, "'dominant' needs partition.dominant_share"),
+        ({"data.test_fraction": None}, "data.source 'digits' has no official test split and needs"),
+        ({"data.source": "imagefolder"}, "'imagefolder' needs data.folder"),
+        ({"data.source": "synthetic_regression"}, "needs n_examples, n_features and noise_std"),
+        ({"data.n_train": 100, "partition.min_size": 20}, "cannot give 12 users at least 20 each"),
+        ({"selection.n_iterations": None}, "selector 'sa_pause' anneals, and needs selection.n_iterations"),
+        ({"selectors": ["puase"]}, "unknown selector 'puase'. Did you mean 'pause'?"),
+        ({"selectors": []}, "selectors: [] should be non-empty"),
+        ({"figures": {"Fig 2": "loss_vs_time"}}, "'Fig 2' does not match"),
+        ({"figures": {"fig": "loss_vs_tim"}}, "figures.fig = 'loss_vs_tim' is not known. Did you mean"),
+    ],
+)  # fmt: skip
+def test_a_wrong_scenario_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        scenario_from_dict(changed(changes))
+
+
+def test_a_missing_key_is_named() -> None:
+    document = shipped()
+    del document["network"]["n_users"]
+    with pytest.raises(ConfigError, match=re.escape("demo.yaml: missing key 'network.n_users'")):
+        scenario_from_dict(document, "demo.yaml")
+
+
+def test_a_misspelt_key_is_reported_before_the_key_it_stands_for() -> None:
+    document = shipped()
+    document["network"]["n_user"] = document["network"].pop("n_users")
+    with pytest.raises(ConfigError, match=re.escape("unknown key 'network.n_user'. Did you mean 'n_users'?")):
+        scenario_from_dict(document)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"network.n_selectd": 3}, "unknown key 'network.n_selectd'. Did you mean 'n_selected'?"),
+        ({"network": 12}, "network = 12 must be a mapping of keys to values"),
+        ({"privacy.epsilon_total": -1}, "privacy.epsilon_total = -1 must be positive"),
+        ({"privacy.decay": 0}, "privacy.decay = 0 must be positive"),
+        ({"privacy.sampler": "secur"}, "unknown privacy.sampler 'secur'. Did you mean 'secure'?"),
+        ({"privacy.mechanism": "vectr"}, "privacy.sensitivity is for mechanism 'coordinate'"),
+        ({"privacy.schedule": "uniform "}, "privacy.decay is for schedule 'geometric'"),
+        ({"training.precision": "bfloat"}, "unknown training.precision 'bfloat'. Did you mean 'bfloat16'?"),
+        ({"training.evaluate_every": 0}, "training.evaluate_every = 0 must be 1 or more"),
+        ({"reward.beta": 1}, "reward.beta = 1 must exceed 1"),
+    ],
+)
+def test_a_machine_without_the_validator_still_refuses(
+    changes: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        scenario_from_dict(changed(changes))
+
+
+LISTED = {"privacy.schedule": "listed", "privacy.decay": None}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"privacy.sensitivity": None}, "privacy.mechanism 'coordinate' needs privacy.sensitivity"),
+        ({"privacy.mechanism": "vector", "privacy.clip_norm": 1}, "privacy.sensitivity is for mechanism"),
+        ({"privacy.clip_norm": 1}, "privacy.clip_norm is for mechanism 'vector', and privacy.mechanism is"),
+        ({"privacy.decay": None}, "privacy.schedule 'geometric' needs privacy.decay"),
+        ({"privacy.schedule": "uniform", "privacy.n_participations": 9}, "privacy.decay is for schedule"),
+        (
+            {**LISTED, "privacy.budgets": [30, 9, 2]},
+            "privacy.budgets sum to 41, more than epsilon_total = 40",
+        ),
+        ({**LISTED, "privacy.budgets": [41]}, "nobody could take part even once"),
+        ({**LISTED, "privacy.budgets": []}, "privacy.budgets"),
+        ({**LISTED, "privacy.budgets": [1, 0]}, "privacy.budgets"),
+        ({**LISTED}, "privacy.schedule 'listed' needs privacy.budgets"),
+    ],
+)
+def test_privacy_that_does_not_fit_together_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        scenario_from_dict(changed(changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"privacy.mechanism": "vector", "privacy.sensitivity": None, "privacy.clip_norm": 0.5},
+        {"privacy.schedule": "uniform", "privacy.decay": None, "privacy.n_participations": 9},
+        {**LISTED, "privacy.budgets": [30.5, 9.5]},
+        {"privacy.sampler": "secure"},
+    ],
+    ids=["vector", "uniform", "listed", "secure"],
+)
+def test_other_kinds_of_privacy_are_read_and_written_the_same(changes: dict[str, Any]) -> None:
+    scenario = scenario_from_dict(changed(changes))
+    assert scenario_from_dict(json.loads(json.dumps(scenario.as_dict()))) == scenario
+
+
+def test_whole_numbers_may_be_written_with_a_point() -> None:
+    scenario = scenario_from_dict(changed({"network.n_users": 12.0}))
+    assert isinstance(scenario.network.n_users, int)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"scenario": "demo_smal"}, "unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
+        ({"selectors": ["puase"]}, "unknown selector 'puase'. Did you mean 'pause'?"),
+        (
+            {"selectors": ["cs_ucb"]},
+            "selector 'cs_ucb' does not apply to scenario 'demo_small', whose selectors are",
+        ),
+        ({"selectors": []}, "experiments.0.selectors: [] should be non-empty"),
+        (
+            {"selectors": ["pause", "pause"]},
+            "experiments.0.selectors: ['pause', 'pause'] has non-unique elements",
+        ),
+        ({"seeds": [-1]}, "experiments.0.seeds.0: -1 is less than the minimum of 0"),
+        ({"seed": [0]}, "unknown key 'experiments.0.seed'. Did you mean 'seeds'?"),
+    ],
+)
+def test_a_wrong_experiment_is_refused(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_config(configuration(**row))
+
+
+def test_a_scenario_has_one_row() -> None:
+    document = configuration()
+    document["experiments"] += copy.deepcopy(document["experiments"])
+    with pytest.raises(ConfigError, match="scenario 'demo_small' is listed twice in experiments"):
+        load_config(document)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_shipped_scenario_can_run_with_all_its_selectors(name: str) -> None:
+    scenario = load_scenario(name, FOLDER)
+    check_runnable(scenario, scenario.selectors)
+
+
+def test_a_model_of_images_is_refused_for_data_without() -> None:
+    scenario = load_scenario("bsfl_linear_iid", FOLDER)
+    for model, norm in (("cnn3", "batch"), ("cnn_bsfl", "none")):
+        wrong = dataclasses.replace(scenario, model=ModelSettings(model, norm))
+        with pytest.raises(ConfigError, match=f"model '{model}' needs images, which data.source 'synthetic"):
+            check_runnable(wrong, ["bsfl"])
+    check_runnable(dataclasses.replace(scenario, model=ModelSettings("fc", "none")), ["bsfl"])
+
+
+def test_a_normalisation_the_model_does_not_have_is_refused() -> None:
+    scenario = scenario_from_dict(changed({"model.norm": "batch"}))
+    with pytest.raises(ConfigError, match=r"'batch' does not apply to model 'fc'\. Allowed: none\."):
+        check_runnable(scenario, ["pause"])
+
+
+def test_a_scenario_in_a_file_of_another_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(
+        (FOLDER / "demo_small.yaml").read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    with pytest.raises(ConfigError, match=r"name = 'demo_small' must equal the file's name, 'other'"):
+        load_scenario("other", tmp_path)
+
+
+def variant(folder: Path, lines: str, base: str = "whole") -> Scenario:
+    """Load ``variant.yaml``, some lines on a base; ``whole.yaml`` beside it is the smaller demonstration."""
+    whole = (FOLDER / "demo_small.yaml").read_text(encoding="utf-8")
+    text = whole.replace("name: demo_small", "name: whole").replace("demo_small", "whole")
+    (folder / "whole.yaml").write_text(text, encoding="utf-8")
+    head = f"name: variant\ntitle: Variant\nbase: {base}\n"
+    (folder / "variant.yaml").write_text(head + lines, encoding="utf-8")
+    return load_scenario("variant", folder)
+
+
+def test_a_variant_is_its_base_but_for_what_it_says(tmp_path: Path) -> None:
+    lines = "network: {n_selected: 2, latency_std: 0.5}\nselectors: [pause]\nprivacy: null\nfigures: {}\n"
+    found = variant(tmp_path, lines)
+    whole = load_scenario("whole", tmp_path)
+    assert found == dataclasses.replace(
+        whole,
+        name="variant",
+        title="Variant",
+        network=dataclasses.replace(whole.network, n_selected=2, latency_std=0.5),
+        selectors=("pause",),
+        privacy=None,
+        figures={},
+    )
+    assert whole.figures
+    assert whole.privacy is not None
+    assert "base" not in found.as_dict()
+
+
+def test_null_takes_the_place_of_a_number(tmp_path: Path) -> None:
+    found = variant(tmp_path, "selection: {n_iterations: null}\nselectors: [pause]\nfigures: {}\n")
+    assert load_scenario("whole", tmp_path).selection.n_iterations is not None
+    assert found.selection.n_iterations is None
+
+
+@pytest.mark.parametrize("key", ["name", "title", "figures"])
+def test_a_variant_says_itself_what_is_its_own(key: str, tmp_path: Path) -> None:
+    variant(tmp_path, "figures: {}\n")
+    path = tmp_path / "variant.yaml"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith(key)), encoding="utf-8")
+    with pytest.raises(ConfigError, match=rf"variant\.yaml: missing key '{key}'"):
+        load_scenario("variant", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "base", "message"),
+    [
+        ("", "whoel", "variant.yaml: base = 'whoel' is not known. Did you mean 'whole'?"),
+        ("", "3", "variant.yaml: base = 3 is not known. Allowed: variant, whole."),
+        ("", "null", "variant.yaml: base = None is not known. Allowed: variant, whole."),
+        ("", "variant", "variant.yaml: base = 'variant' has a base itself"),
+        ("network: {n_selectd: 2}\nfigures: {}", "whole", "variant.yaml: unknown key 'network.n_selectd'."),
+        (
+            "network: {n_users: 2}\nfigures: {}",
+            "whole",
+            "variant.yaml: scenario 'variant': network.n_selected",
+        ),
+        ("network: 12\nfigures: {}", "whole", "variant.yaml: network: 12 is not of type 'object'"),
+    ],
+)
+def test_a_wrong_variant_is_refused(lines: str, base: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        variant(tmp_path, lines, base)
+
+
+def test_a_base_has_no_base(tmp_path: Path) -> None:
+    variant(tmp_path, "figures: {}\n")
+    text = (tmp_path / "variant.yaml").read_text(encoding="utf-8")
+    third = text.replace("name: variant", "name: third").replace("base: whole", "base: variant")
+    (tmp_path / "third.yaml").write_text(third, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"third\.yaml: base = 'variant' has a base itself"):
+        load_scenario("third", tmp_path)
+
+
+def test_what_is_wrong_with_a_base_is_said_of_its_file(tmp_path: Path) -> None:
+    variant(tmp_path, "figures: {}\n")
+    path = tmp_path / "whole.yaml"
+    text = path.read_text(encoding="utf-8").replace("n_users:", "n_usres:")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"whole\.yaml: unknown key 'network\.n_usres'"):
+        load_scenario("variant", tmp_path)
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_scenarios_of_ours_differ_from_the_papers_in_what_they_are_for(name: str) -> None:
+    base, found = load_scenario("mnist_large_iid_r1", FOLDER), load_scenario(name, FOLDER)
+    assert set(found.selectors) < set(base.selectors)
+    theirs, ours = base.as_dict(), found.as_dict()
+    changed_keys = {key for key in ours if ours[key] != theirs[key]}
+    assert changed_keys == {"name", "title", "selectors", "figures", *BEYOND[name]}
+
+
+def test_budgets_of_whole_updates_are_those_of_their_coordinates() -> None:
+    """One has the budget of the papers' scenario, the other its noise; both clip to its largest L1 norm."""
+    base = load_scenario("mnist_large_iid_r1", FOLDER).privacy
+    update, total = (
+        load_scenario(f"mnist_large_iid_r1_{n}", FOLDER).privacy for n in ("update", "update_sum")
+    )
+    assert base is not None
+    assert base.sensitivity is not None
+    assert update is not None
+    assert total is not None
+    n_coordinates = 784 * 32 + 32 + 32 * 16 + 16 + 16 * 10 + 10
+    assert n_coordinates == 25_818
+    assert update.clip_norm == total.clip_norm == pytest.approx(n_coordinates * base.sensitivity / 2)
+    assert update.epsilon_total == base.epsilon_total
+    assert total.epsilon_total == n_coordinates * base.epsilon_total
+
+
+@pytest.mark.parametrize("base", GROUPED)
+def test_group_normalisation_is_all_that_differs(base: str) -> None:
+    whole, found = load_scenario(base, FOLDER), load_scenario(f"{base}_group", FOLDER)
+    assert (whole.model.norm, found.model.norm) == ("batch", "group")
+    assert found.title == f"{whole.title}, group normalisation"
+    leakage = next(kind for kind in whole.figures.values() if kind.startswith("leakage"))
+    figures = {f"group_{base}_accuracy": "accuracy_vs_time", f"group_{base}_leakage": leakage}
+    assert found.figures == figures
+    same = {"name": base, "title": whole.title, "model": whole.model, "figures": whole.figures}
+    assert dataclasses.replace(found, **same) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("a: [", "not valid YAML"), ("- a", "expected a mapping"), (None, "no such file")]
+)
+def test_an_unreadable_file_is_refused(text: str | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=message):
+        read_yaml(path)

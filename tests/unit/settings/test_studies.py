@@ -1,0 +1,124 @@
+"""Files of studies: what is there is valid, and what is wrong is said."""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pausefl.errors import ConfigError
+from pausefl.settings import load_scenario, scenario_names
+from pausefl.settings.studies import Studies, load_studies
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "config" / "scenarios"
+FILE = ROOT / "config" / "studies.yaml"
+DOCUMENT: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+
+
+def test_the_studies_of_the_papers_are_there() -> None:
+    studies = load_studies(FILE, FOLDER)
+    assert {"bsfl_fig3", "bsfl_fig4", "bsfl_fig5_regret", "bsfl_fig8_regret"} <= set(studies.names())
+    assert {"pause_v2_table1", "pause_v2_theorem3_small"} <= set(studies.names())
+    shapes = {
+        name: (runs.scenario.network.n_users, runs.scenario.network.n_selected, runs.n_rounds)
+        for name, runs in studies.regret.items()
+    }
+    assert set(shapes.values()) == {(20, 5, 100_000), (300, 15, 100_000)}
+    assert all(runs.scenario.selection.exploitation == 1 for runs in studies.regret.values())
+    races = studies.races["bsfl_fig4"]
+    assert (races.scenario.network.n_users, races.scenario.network.n_selected) == (500, 25)
+    assert (studies.graphs["bsfl_fig3"].n_users, studies.graphs["bsfl_fig3"].n_selected) == (8, 4)
+    costs = studies.costs["pause_v2_table1"]
+    assert (min(costs.n_users), max(costs.n_users)) == (10, 1_000_000)
+
+
+def test_names_of_studies_are_no_other_targets() -> None:
+    targets = set(scenario_names(FOLDER)) | {"all", "demo", "studies"}
+    for name in scenario_names(FOLDER):
+        targets |= set(load_scenario(name, FOLDER).figures)
+    assert targets.isdisjoint(load_studies(FILE, FOLDER).names())
+
+
+def test_a_study_keeps_its_scenario_but_for_the_changes() -> None:
+    changed = load_studies(FILE, FOLDER).regret["pause_v2_theorem3_small"].scenario
+    whole = load_scenario("mnist_small_authors", FOLDER)
+    assert (changed.network.n_users, changed.network.round_latency_max) == (20, 1.2)
+    assert changed.network.latency_std == whole.network.latency_std
+    assert (changed.reward, changed.privacy, changed.partition) == (
+        whole.reward,
+        whole.privacy,
+        whole.partition,
+    )
+    assert changed.selectors == ("pause", "sa_pause", "bsfl", "cs_ucb", "random")
+
+
+def test_no_file_is_no_studies() -> None:
+    assert load_studies(None, FOLDER) == Studies(**{field.name: {} for field in fields(Studies)})
+    assert load_studies(None, FOLDER).names() == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("regret.bsfl_fig5_regret.scenario", "bsfl_linear", "unknown scenario 'bsfl_linear'. Did you mean"),
+        ("regret.bsfl_fig5_regret.selectors", ["bslf"], "unknown selector 'bslf'. Did you mean 'bsfl'?"),
+        ("regret.bsfl_fig5_regret.seeds", [], "regret.bsfl_fig5_regret.seeds: [] should be non-empty"),
+        ("regret.bsfl_fig5_regret.round", 3, "unknown key 'regret.bsfl_fig5_regret.round'"),
+        (
+            "regret.bsfl_fig5_regret.changes",
+            {"netwrok": {"n_users": 5}},
+            "study 'bsfl_fig5_regret': changes: unknown section 'netwrok'. Did you mean 'network'?",
+        ),
+        (
+            "regret.bsfl_fig5_regret.changes",
+            {"network": {"n_user": 5}},
+            "unknown key 'network.n_user'. Did you mean 'n_users'?",
+        ),
+        ("regret.bsfl_fig5_regret.changes", {}, "'alsa' anneals, and needs selection.n_iterations"),
+        (
+            "regret.pause_v2_theorem3_small.changes",
+            {"network": {"n_users": 20}},
+            "selector 'cs_ucb' needs network.round_latency_max",
+        ),
+        ("races.bsfl_fig4.selectors", ["alsa", "bsfl"], "'bsfl' does not anneal, so it cannot race"),
+        ("graphs.bsfl_fig3.n_selected", 8, "n_selected = 8 must be less than n_users = 8"),
+        ("generalization.bsfl_fig2.n_selected", 21, "n_selected = 21 exceeds n_users = 20"),
+        (
+            "selection.selection_cifar10_small_iid_r1.selectors",
+            ["clustered_similarity"],
+            "'clustered_similarity' looks at the users' updates, so it cannot play without training",
+        ),
+        (
+            "selection.selection_cifar10_small_iid_r1.selectors",
+            ["fedavg_no_privacy"],
+            "selectors: none of them has a budget, so there is no leakage to show",
+        ),
+        (
+            "selection.selection_cifar10_small_iid_r2.scenario",
+            "cifar10_small_iid_r1",
+            "'selection_cifar10_small_iid_r1' plays scenario 'cifar10_small_iid_r1', too",
+        ),
+        ("gaps", {}, "unknown key 'gaps'. Did you mean 'gap'?"),
+        ("gap.bsfl_fig5_regret", DOCUMENT["gap"]["annealing_gap_r1"], "'bsfl_fig5_regret' is there twice"),
+        ("gap.Gap", DOCUMENT["gap"]["annealing_gap_r1"], "'Gap' does not match"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(
+    tmp_path: Path, path: str, value: Any, message: str
+) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    *sections, key = path.split(".")
+    place = document
+    for section in sections:
+        place = place[section]
+    place[key] = value
+    file = tmp_path / "studies.yaml"
+    file.write_text(yaml.safe_dump(document), encoding="utf-8")
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_studies(file, FOLDER)

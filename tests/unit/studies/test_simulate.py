@@ -1,0 +1,61 @@
+"""A study selects as the job of the same scenario, selector and seed does."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.errors import ConfigError
+from pausefl.federated.simulation import Simulation
+from pausefl.settings import Scenario
+from pausefl.streams import Streams
+from pausefl.studies.simulate import play
+from pausefl.training import model_layout
+
+
+@pytest.mark.parametrize("labels", ["iid", "dominant"])
+@pytest.mark.parametrize("selector", ["pause", "random_by_size"])
+def test_a_study_plays_the_rounds_of_the_job(
+    demo: Scenario,
+    digits: Dataset,
+    share_out: Callable[[Scenario, int], Partition],
+    labels: str,
+    selector: str,
+) -> None:
+    partition = dataclasses.replace(
+        demo.partition, labels=labels, dominant_share=0.25, sizes="dirichlet", size_concentration=2.0
+    )
+    scenario = dataclasses.replace(demo, partition=dataclasses.replace(partition, qualities="uniform"))
+    layout = model_layout(scenario.model, digits)
+    job = Simulation(scenario, selector, Streams(3), share_out(scenario, 3), layout, None)
+    pd.testing.assert_frame_equal(play(scenario, selector, 3).run(30).rounds, job.run(30).rounds)
+
+
+def test_a_geometric_budget_keeps_all_users_in_a_game_however_long(demo: Scenario) -> None:
+    """Of a job they are left out where noise would leave float32; here after four participations."""
+    assert demo.privacy is not None
+    scenario = dataclasses.replace(demo, privacy=dataclasses.replace(demo.privacy, decay=20.0))
+    game = play(scenario, "random", 0)
+    rounds = game.run(50).rounds
+    assert (rounds["selection"].map(len) == demo.network.n_selected).all()
+    assert game.ledger.participations.max() > 4
+    assert rounds["leakage_max"].max() <= demo.privacy.epsilon_total
+
+
+def test_a_budget_that_ends_by_its_schedule_ends_in_a_game_too(demo: Scenario) -> None:
+    assert demo.privacy is not None
+    ends = dataclasses.replace(demo.privacy, decay=None, schedule="uniform", n_participations=2)
+    game = play(dataclasses.replace(demo, privacy=ends), "random", 0)
+    game.run(50)
+    assert game.ledger.participations.max() == 2
+
+
+def test_data_of_unknown_size_cannot_be_played(demo: Scenario) -> None:
+    data = dataclasses.replace(demo.data, source="imagefolder", folder="photographs")
+    with pytest.raises(ConfigError, match="the size of data set 'imagefolder' is not known"):
+        play(dataclasses.replace(demo, data=data), "random", 0)

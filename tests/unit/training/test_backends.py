@@ -1,0 +1,225 @@
+"""All ways to train give the same updates: one user after another, many together, by compiled kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.errors import ConfigError
+from pausefl.settings import ModelSettings, TrainingSettings
+from pausefl.streams import Streams
+from pausefl.training import Trainer, choose_device
+from pausefl.training.adam import UserAdam
+from pausefl.training.backends.autograd import Grouped, Method, OneByOne, Workbench
+from pausefl.training.backends.dense import Dense
+from pausefl.training.batches import Participation
+from pausefl.training.dropout import MaskedDropout, adopt_dropout
+from pausefl.training.engine import build_model, fastest_method
+from pausefl.training.flat import FlatModel
+
+CPU = torch.device("cpu")
+SIZES = [1, 7, 20, 21, 45, 60]
+ROUNDS = [[0, 1, 2, 3, 4, 5], [5, 0, 3], [4], [1, 3, 4, 5]]
+FC = ModelSettings("fc", "none")
+#: A convolutional network of each kind of layer, and the smallest images it takes.
+NETWORKS = [
+    (FC, 6),
+    (ModelSettings("cnn3", "batch"), 22),
+    (ModelSettings("cnn3", "group"), 22),
+    (ModelSettings("cnn5", "batch"), 32),
+    (ModelSettings("cnn_bsfl", "none"), 10),
+]
+
+
+def images(n: int, size: int) -> Dataset:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 256, (n + 30, 3, size, size)).astype(np.uint8)
+    y = rng.integers(0, 10, n + 30)
+    return Dataset("noise", x[:n], y[:n], x[n:], y[n:], 10, "drawn")
+
+
+def partition(sizes: list[int]) -> Partition:
+    order = np.random.default_rng(9).permutation(sum(sizes))
+    return Partition(tuple(np.split(order, np.cumsum(sizes)[:-1])), np.ones(len(sizes)), np.arange(0))
+
+
+def settings(**changes: Any) -> TrainingSettings:
+    values = {"n_epochs": 2, "batch_size": 20, "max_batches": 100, "learning_rate": 0.01} | changes
+    return TrainingSettings(n_rounds=1, **({"optimizer_state": "persist"} | values))
+
+
+def play(
+    method: type[Method], model: ModelSettings, size: int, training: TrainingSettings, sizes: list[int]
+) -> list[Any]:
+    """Updates of all rounds by user, and losses; then scores. A round starts near the initial model."""
+    data = images(sum(sizes), size)
+    trainer = Trainer(model, training, data, partition(sizes), Streams(3), CPU, method)
+    rng, found = np.random.default_rng(5), []
+    for t, users in enumerate(ROUNDS, start=1):
+        theta = trainer.initial * (1 + 0.1 * rng.random(len(trainer.initial), trainer.initial.dtype))
+        locals_ = list(trainer.train(theta, np.array([u for u in users if u < len(sizes)]), t))
+        rows = {int(u): row for local in locals_ for u, row in zip(local.users, local.updates, strict=True)}
+        found.append((rows, sum(local.loss_sum for local in locals_)))
+    return [found, trainer.evaluate(trainer.initial)]
+
+
+def assert_same(found: list[Any], expected: list[Any], atol: float) -> None:
+    for (rows, loss), (expected_rows, expected_loss) in zip(found[0], expected[0], strict=True):
+        assert rows.keys() == expected_rows.keys()
+        for user, row in rows.items():
+            np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=atol)
+            assert np.abs(row).max() > 100 * atol
+        assert loss == pytest.approx(expected_loss, rel=atol)
+    assert found[1].loss == pytest.approx(expected[1].loss, rel=10 * atol)
+
+
+@pytest.fixture
+def double_precision() -> Any:
+    """Tell an error from rounding, which Adam's first steps amplify: the same code in double precision."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.usefixtures("double_precision")
+@pytest.mark.parametrize(("model", "size"), NETWORKS, ids=lambda v: getattr(v, "name", ""))
+@pytest.mark.parametrize("optimizer_state", ["persist", "reset"])
+def test_users_trained_together_get_the_updates_of_users_trained_alone(
+    model: ModelSettings, size: int, optimizer_state: str
+) -> None:
+    sizes = [4, 9, 20, 21, 12, 30] if model.norm == "batch" else SIZES
+    training = settings(max_batches=2, optimizer_state=optimizer_state)
+    expected = play(OneByOne, model, size, training, sizes)
+    assert_same(play(Grouped, model, size, training, sizes), expected, atol=1e-6)
+
+
+@pytest.mark.usefixtures("double_precision")
+def test_kernels_give_the_updates_of_autograd() -> None:
+    expected = play(OneByOne, FC, 6, settings(), SIZES)
+    assert_same(play(Dense, FC, 6, settings(), SIZES), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", [Grouped, Dense])
+def test_in_single_precision_methods_differ_by_less_than_1e_4(method: type[Method]) -> None:
+    """The tolerance that the documentation states, after rounds of Adam at 0.01."""
+    expected = play(OneByOne, FC, 6, settings(), SIZES)
+    found = play(method, FC, 6, settings(), SIZES)
+    for (rows, _), (expected_rows, _) in zip(found[0], expected[0], strict=True):
+        for user, row in rows.items():
+            np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", [OneByOne, Grouped])
+@pytest.mark.parametrize("model", [FC, ModelSettings("cnn3", "group")], ids=["fc", "cnn3"])
+def test_bfloat16_trains_near_float32_and_not_equally(method: type[Method], model: ModelSettings) -> None:
+    size = 6 if model.name == "fc" else 22
+    single = play(method, model, size, settings(), SIZES)
+    half = play(method, model, size, settings(precision="bfloat16"), SIZES)
+    for (rows, loss), (expected_rows, expected_loss) in zip(half[0], single[0], strict=True):
+        assert loss == pytest.approx(expected_loss, rel=0.1)
+        assert loss != expected_loss
+        for user, row in rows.items():
+            assert row.dtype == np.float32
+            assert (row != expected_rows[user]).any()
+
+
+def bench(model: ModelSettings, device: str, **changes: Any) -> Workbench:
+    data, training = images(20, 22), settings(**changes)
+    flat = FlatModel(build_model(model, data, Streams(0)), CPU)
+    adam = UserAdam(1, flat.layout.n_trainable, 0.01, True, CPU)
+    return Workbench(flat, adam, data, training, torch.device(device))
+
+
+@pytest.mark.parametrize(
+    ("model", "device", "precision", "expected"),
+    [
+        ("fc", "cpu", "float32", Dense),
+        ("fc", "cpu", "bfloat16", OneByOne),
+        ("fc", "cuda", "float32", Grouped),
+        ("cnn_bsfl", "cpu", "float32", OneByOne),
+        ("cnn_bsfl", "cuda", "float32", Grouped),
+    ],
+)
+def test_the_method_follows_the_model_and_the_device(
+    model: str, device: str, precision: str, expected: type[Method]
+) -> None:
+    given = bench(ModelSettings(model, "none"), device, precision=precision)
+    assert fastest_method(given) is expected
+
+
+def test_kernels_are_not_for_regression() -> None:
+    x, y = np.ones((20, 3), np.float32), np.ones(20, np.float32)
+    data = Dataset("regression", x, y, x, y, 0, "drawn")
+    trainer = Trainer(FC, settings(), data, partition([20]), Streams(0), CPU)
+    assert isinstance(trainer._method, OneByOne)
+
+
+def masks(method: OneByOne, seed: int, n_batches: int = 2) -> list[Any]:
+    part = Participation(0, [np.arange(5)] * n_batches, seed)
+    return [[mask.numpy() for mask in drawn] for drawn in method.masks(part)]
+
+
+def test_dropout_is_a_function_of_its_seed() -> None:
+    method = OneByOne(bench(ModelSettings("cnn_bsfl", "none"), "cpu"))
+    first, again, other = (masks(method, seed) for seed in (1, 1, 2))
+    for batch in (0, 1):
+        for layer in (0, 1):
+            np.testing.assert_array_equal(first[batch][layer], again[batch][layer])
+            assert (first[batch][layer] != other[batch][layer]).any()
+    assert (first[0][0] != first[1][0]).any()
+
+
+def test_dropout_drops_its_share_and_keeps_the_mean() -> None:
+    layer = MaskedDropout(0.2)
+    layer.eval()(torch.zeros(1, 50, 4))
+    mask = layer.draw(1000, torch.Generator().manual_seed(0))
+    assert mask.shape == (1000, 50, 4)
+    assert float((mask == 0).double().mean()) == pytest.approx(0.2, abs=0.01)
+    assert float(mask.mean()) == pytest.approx(1, abs=0.01)
+
+
+def test_dropout_layers_are_replaced_wherever_they_are() -> None:
+    inner = nn.Sequential(nn.Linear(4, 6), nn.Dropout(0.5))
+    module = nn.Sequential(nn.Dropout(0.1), inner, nn.Linear(6, 2))
+    adopted = adopt_dropout(module, torch.zeros(1, 4))
+    assert [(layer.probability, tuple(layer.shape or ())) for layer in adopted] == [(0.1, (4,)), (0.5, (6,))]
+    assert not any(isinstance(m, nn.Dropout) for m in module.modules())
+
+
+def test_dropout_that_could_not_be_repeated_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"Dropout2d is not supported: use torch\.nn\.Dropout"):
+        adopt_dropout(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Dropout2d()), torch.zeros(1, 1, 4, 4))
+
+
+@pytest.mark.parametrize(("model", "size"), NETWORKS, ids=lambda v: getattr(v, "name", ""))
+@pytest.mark.parametrize("method", [OneByOne, Grouped])
+def test_a_user_without_some_classes_and_with_less_than_a_batch_is_trained(
+    method: type[Method], model: ModelSettings, size: int
+) -> None:
+    data = images(30, size)
+    few = np.flatnonzero(data.train_y == data.train_y[0])[:3]
+    share = Partition((few, np.setdiff1d(np.arange(30), few)), np.ones(2), np.arange(0))
+    trainer = Trainer(model, settings(), data, share, Streams(0), CPU, method)
+    rows = [row for local in trainer.train(trainer.initial, np.array([0, 1]), 1) for row in local.updates]
+    assert len(rows) == 2
+    assert all(np.isfinite(row).all() and row.any() for row in rows)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize(("model", "size"), NETWORKS, ids=lambda v: getattr(v, "name", ""))
+def test_a_gpu_gives_the_updates_of_the_cpu_and_the_same_ones_twice(model: ModelSettings, size: int) -> None:
+    """The documentation states the tolerance: one step, before Adam amplifies rounding."""
+    data, share, training = images(60, size), partition([20, 20, 20]), settings(n_epochs=1)
+    found = []
+    for device in (CPU, choose_device("cuda"), choose_device("cuda")):
+        trainer = Trainer(model, training, data, share, Streams(0), device)
+        (*locals_,) = trainer.train(trainer.initial, np.array([0, 1, 2]), 1)
+        found.append(np.concatenate([local.updates for local in locals_]))
+    assert np.mean(np.abs(found[1] - found[0]) > 1e-4) < 1e-3
+    np.testing.assert_array_equal(found[1], found[2])

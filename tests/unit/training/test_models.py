@@ -1,0 +1,216 @@
+"""The networks: sizes and layers of the papers, and what may leave a user without noise."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from pausefl.errors import ConfigError
+from pausefl.settings import load_schema
+from pausefl.training.flat import FlatModel
+from pausefl.training.models import MODELS, has_dropout, is_batch_norm
+
+MNIST, CIFAR10, FEATURES = (1, 28, 28), (3, 32, 32), (10,)
+CPU = torch.device("cpu")
+
+
+def build(name: str, shape: tuple[int, ...], norm: str, n_outputs: int = 10) -> nn.Module:
+    return MODELS[name].build(shape, n_outputs, norm)
+
+
+def n_trainable(module: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "norm", "expected"),
+    [
+        ("fc", MNIST, "none", 25_818),
+        ("cnn3", CIFAR10, "batch", 170_474),
+        ("cnn3", CIFAR10, "group", 170_474),
+        ("cnn5", CIFAR10, "batch", 207_754),
+        ("cnn5", CIFAR10, "group", 207_754),
+        ("cnn_bsfl", MNIST, "none", 225_034),
+        ("cnn_bsfl", CIFAR10, "none", 315_722),
+    ],
+)
+def test_numbers_of_parameters_are_the_documented_ones(
+    name: str, shape: tuple[int, ...], norm: str, expected: int
+) -> None:
+    assert n_trainable(build(name, shape, norm)) == expected
+
+
+@pytest.mark.parametrize(("name", "norm"), [(name, norm) for name in MODELS for norm in MODELS[name].norms])
+@pytest.mark.parametrize("n_outputs", [2, 10])
+def test_every_model_maps_a_batch_of_images_to_logits(name: str, norm: str, n_outputs: int) -> None:
+    logits = build(name, CIFAR10, norm, n_outputs)(torch.randn(4, *CIFAR10))
+    assert logits.shape == (4, n_outputs)
+    assert torch.isfinite(logits).all()
+
+
+def test_fc_is_two_hidden_layers_with_relu() -> None:
+    layers = list(build("fc", MNIST, "none"))  # type: ignore[call-overload]
+    kinds = [nn.Flatten, nn.Linear, nn.ReLU, nn.Linear, nn.ReLU, nn.Linear]
+    assert [type(layer) for layer in layers] == kinds
+    assert [layer.out_features for layer in layers if isinstance(layer, nn.Linear)] == [32, 16, 10]
+
+
+@pytest.mark.parametrize(
+    ("norm", "norm_2d", "norm_1d"),
+    [("batch", nn.BatchNorm2d, nn.BatchNorm1d), ("group", nn.GroupNorm, nn.GroupNorm)],
+)
+def test_cnn3_normalises_after_pooling_and_after_relu(
+    norm: str, norm_2d: type[nn.Module], norm_1d: type[nn.Module]
+) -> None:
+    layers = list(build("cnn3", CIFAR10, norm))  # type: ignore[call-overload]
+    block = [nn.Conv2d, nn.MaxPool2d, nn.ReLU, norm_2d]
+    dense = [nn.Linear, nn.ReLU, norm_1d]
+    assert [type(layer) for layer in layers] == [*block * 3, nn.Flatten, *dense * 3, nn.Linear]
+    convolutions = [layer for layer in layers if isinstance(layer, nn.Conv2d)]
+    assert [layer.out_channels for layer in convolutions] == [32, 64, 128]
+    assert {(layer.kernel_size, layer.padding) for layer in convolutions} == {((3, 3), (0, 0))}
+    widths = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
+    # 32 -> 30 -> 15 -> 13 -> 6 -> 4 -> 2 pixels, so 128 x 2 x 2 values enter the dense part.
+    assert widths == [(512, 128), (128, 64), (64, 32), (32, 10)]
+
+
+def test_group_norm_leaves_nothing_without_protection() -> None:
+    module = build("cnn3", CIFAR10, "group")
+    assert not any(is_batch_norm(layer) for layer in module.modules())
+    layout = FlatModel(module, CPU).layout
+    assert layout.n_protected == layout.n_trainable == layout.n_values == 170_474
+
+
+def test_batch_norm_leaves_its_weights_and_running_statistics_without_protection() -> None:
+    layout = FlatModel(build("cnn3", CIFAR10, "batch"), CPU).layout
+    n_features = 32 + 64 + 128 + 128 + 64 + 32
+    assert layout.n_trainable == 170_474
+    assert layout.n_trainable - layout.n_protected == 2 * n_features  # weight and bias
+    assert layout.n_values - layout.n_trainable == 2 * n_features  # running mean and variance
+
+
+def test_fc_protects_everything() -> None:
+    layout = FlatModel(build("fc", MNIST, "none"), CPU).layout
+    assert layout.n_protected == layout.n_trainable == layout.n_values == 25_818
+
+
+SMALLEST = [("cnn3", "group", 22), ("cnn5", "group", 32), ("cnn_bsfl", "none", 10)]
+
+
+@pytest.mark.parametrize(("name", "norm", "smallest"), SMALLEST)
+def test_images_too_small_for_a_model_are_refused(name: str, norm: str, smallest: int) -> None:
+    for size in (8, smallest - 1):
+        with pytest.raises(
+            ConfigError, match=f"{name} needs.* {smallest} x {smallest} pixels.*{size}, {size}"
+        ):
+            build(name, (1, size, size), norm)
+
+
+@pytest.mark.parametrize(("name", "norm", "smallest"), SMALLEST)
+def test_the_smallest_images_named_in_that_message_are_accepted(name: str, norm: str, smallest: int) -> None:
+    assert build(name, (1, smallest, smallest), norm)(torch.randn(2, 1, smallest, smallest)).shape == (2, 10)
+    wide = (1, smallest, smallest + 21)
+    assert build(name, wide, norm)(torch.randn(2, *wide)).shape == (2, 10)
+
+
+def test_the_schema_names_the_models_that_there_are() -> None:
+    schema = load_schema("scenario")
+    assert list(MODELS) == schema["properties"]["model"]["properties"]["name"]["enum"]
+
+
+@pytest.mark.parametrize(
+    ("norm", "norm_2d"), [("batch", nn.BatchNorm2d), ("group", nn.GroupNorm)], ids=["batch", "group"]
+)
+def test_cnn5_is_that_of_the_paper(norm: str, norm_2d: type[nn.Module]) -> None:
+    layers = list(build("cnn5", CIFAR10, norm))  # type: ignore[call-overload]
+    convolution, dense = [nn.Conv2d, nn.ReLU], [nn.Linear, nn.ReLU, nn.Dropout]
+    pooled = [nn.Conv2d, nn.MaxPool2d, nn.ReLU]
+    assert [type(layer) for layer in layers] == [
+        *(*convolution, norm_2d, *pooled),
+        *(*convolution, norm_2d, *pooled, norm_2d),
+        *(*pooled, nn.Flatten),
+        *(*dense, *dense, nn.Linear),
+    ]
+    convolutions = [layer for layer in layers if isinstance(layer, nn.Conv2d)]
+    assert [layer.out_channels for layer in convolutions] == [32, 32, 64, 64, 128]
+    assert [layer.kernel_size for layer in convolutions] == [(3, 3)] * 4 + [(4, 4)]
+    assert {layer.padding for layer in convolutions} == {(0, 0)}
+    widths = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
+    # 32 -> 30 -> 28 -> 14 -> 12 -> 10 -> 5 -> 2 -> 1 pixel, so 128 values enter the dense part.
+    assert widths == [(128, 64), (64, 32), (32, 10)]
+    assert {layer.p for layer in layers if isinstance(layer, nn.Dropout)} == {0.2}
+
+
+def test_cnn5_with_group_norm_leaves_nothing_without_protection() -> None:
+    group, batch = (FlatModel(build("cnn5", CIFAR10, norm), CPU) for norm in ("group", "batch"))
+    assert not any(is_batch_norm(layer) for layer in group.module.modules())
+    assert group.layout.n_protected == group.layout.n_trainable == group.layout.n_values == 207_754
+    n_features = 32 + 64 + 64
+    assert batch.layout.n_trainable - batch.layout.n_protected == 2 * n_features
+    assert batch.layout.n_values - batch.layout.n_trainable == 2 * n_features
+
+
+@pytest.mark.parametrize(("shape", "n_inputs"), [(MNIST, 64 * 5 * 5), (CIFAR10, 64 * 6 * 6)])
+def test_cnn_bsfl_has_two_blocks_and_two_dense_layers(shape: tuple[int, ...], n_inputs: int) -> None:
+    layers = list(build("cnn_bsfl", shape, "none"))  # type: ignore[call-overload]
+    block = [nn.Conv2d, nn.MaxPool2d, nn.ReLU]
+    dense = [nn.Dropout, nn.Linear]
+    assert [type(layer) for layer in layers] == [*block * 2, nn.Flatten, *dense, nn.ReLU, *dense]
+    assert [layer.out_channels for layer in layers if isinstance(layer, nn.Conv2d)] == [32, 64]
+    assert [layer.p for layer in layers if isinstance(layer, nn.Dropout)] == [0.25, 0.5]
+    widths = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
+    assert widths == [(n_inputs, 128), (128, 10)]
+    layout = FlatModel(build("cnn_bsfl", shape, "none"), CPU).layout
+    assert layout.n_protected == layout.n_values
+
+
+def test_linear_is_a_weighted_sum_and_a_constant() -> None:
+    module = build("linear", FEATURES, "none", n_outputs=1)
+    weight, constant = module.parameters()
+    x = torch.randn(7, 10)
+    torch.testing.assert_close(module(x)[:, 0], (x * weight).sum(1) + constant)
+    assert n_trainable(module) == 11
+
+
+def test_models_that_draw_when_they_train_are_known() -> None:
+    drawing = {
+        name for name, info in MODELS.items() if has_dropout(build(name, CIFAR10, info.norms[0], n_outputs=2))
+    }
+    assert drawing == {"cnn5", "cnn_bsfl"}
+    for name in drawing:
+        module, x = build(name, CIFAR10, MODELS[name].norms[0]), torch.randn(4, *CIFAR10)
+        assert not torch.equal(module(x), module(x))
+        assert torch.equal(module.eval()(x), module(x))
+
+
+def test_cnn3_counts_height_and_width_separately() -> None:
+    module = build("cnn3", (1, 22, 40), "batch")
+    assert n_trainable(module) > 0
+    assert math.prod(module(torch.randn(2, 1, 22, 40)).shape) == 20
+    with pytest.raises(ConfigError):
+        build("cnn3", (1, 40, 21), "batch")
+
+
+@pytest.mark.parametrize(("name", "norm"), [("cnn3", "batch"), ("cnn5", "group"), ("cnn_bsfl", "none")])
+def test_relu_after_pooling_is_relu_before_it_to_the_last_bit(name: str, norm: str) -> None:
+    torch.manual_seed(0)
+    module = build(name, CIFAR10, norm)
+    module.eval()  # without dropout
+    layers = list(module)  # type: ignore[call-overload]
+    for i, (first, second) in enumerate(itertools.pairwise(layers)):
+        if isinstance(first, nn.MaxPool2d) and isinstance(second, nn.ReLU):
+            layers[i : i + 2] = [second, first]
+    before = copy.deepcopy(nn.Sequential(*layers))
+    assert [type(layer) for layer in before] != [type(layer) for layer in module]  # type: ignore[attr-defined]
+    x = torch.randn(8, *CIFAR10)
+    gradients = []
+    for network in (module, before):
+        out = network(x)
+        gradients.append([out, *torch.autograd.grad(out.square().sum(), list(network.parameters()))])
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
