@@ -1,4 +1,4 @@
-"""What a registry is: records by name, each of which says where its code is and what others must know of it."""
+"""Registries: records by name, each with the place of its code and what others must know of it."""
 
 from __future__ import annotations
 

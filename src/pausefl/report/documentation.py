@@ -1,8 +1,8 @@
 """What the published runs say of the papers' claims, as the documentation has it.
 
 ``python -m pausefl.report.documentation`` writes the verdicts into ``README.md``, the table for reviewers
-into ``docs/artifact.md``, and every test with its gap and interval into ``docs/verdicts-SCALE.md``. Times and
-disk are estimates of `pausefl.workflow.plan`.
+into ``docs/artifact.md``, and every test with its gap and interval into ``docs/verdicts-SCALE.md``. Times
+and disk are estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations

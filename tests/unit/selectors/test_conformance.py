@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import importlib
 import io
 import itertools
 import sys
@@ -424,7 +423,7 @@ def register(monkeypatch: pytest.MonkeyPatch, cls: type[Selector]) -> str:
     module = types.ModuleType("pausefl.selectors.new")
     setattr(module, cls.__name__, cls)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(SELECTORS._records, "new", SelectorRecord(f"new:{cls.__name__}"))
+    monkeypatch.setitem(SELECTORS._records, "new", SelectorRecord(f"{module.__name__}:{cls.__name__}"))
     return "new"
 
 
