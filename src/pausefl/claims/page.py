@@ -14,6 +14,7 @@ import pandas as pd
 from pausefl.claims.findings import Finding
 from pausefl.claims.statistics import CONFIDENCE, FAILS, HOLDS, NOT_RUN, ROUNDING, UNDECIDED
 from pausefl.claims.verdicts import VERDICTS, Judged
+from pausefl.results import markdown
 from pausefl.settings.claims import ANY
 
 #: Before the page where it becomes HTML: its cells wrap, unlike those of other tables.
@@ -121,13 +122,20 @@ def _page(judged: Sequence[Judged], scale: str, missing: list[str]) -> Iterator[
     if missing:
         yield f"**Partial: {len(missing)} results are missing:** {', '.join(missing)}."
         yield ""
-    yield table_row("Claim", "What the papers say", "Where", "Verdict", "Tests", "Seeds")
-    yield table_row(*["---"] * 6)
-    for one in judged:
-        claim, came_out = one.claim, tally(one) or "none at this scale"
-        verdict = f"**{one.verdict}**"
-        yield table_row(claim.id, claim.sentence, claim.place, verdict, came_out, seeds(one) or "–")
-    yield ""
+    yield markdown.table(
+        ("Claim", "What the papers say", "Where", "Verdict", "Tests", "Seeds"),
+        [
+            (
+                one.claim.id,
+                one.claim.sentence,
+                one.claim.place,
+                f"**{one.verdict}**",
+                tally(one) or "none at this scale",
+                seeds(one) or "–",
+            )
+            for one in judged
+        ],
+    )
     yield (
         "Gaps are means over seeds of paired differences, or of ratios as their geometric mean; intervals"
         f" are Student's at {100 * CONFIDENCE:.0f} % (of a share: Wilson's). A test holds if all of it is"
@@ -149,10 +157,8 @@ def _section(one: Judged) -> Iterator[str]:
     if not one.findings:
         yield "Not run: the claim has no test at this scale."
         return
-    yield table_row("Runs of", "Test", "Wanted", "Measured", "Interval", "Seeds", "Outcome", "Note")
-    yield table_row(*["---"] * 8)
-    for finding in one.findings:
-        yield table_row(
+    rows = [
+        (
             finding.where or "drawn instances",
             finding.question,
             finding.wanted,
@@ -162,11 +168,10 @@ def _section(one: Judged) -> Iterator[str]:
             finding.outcome,
             finding.note,
         )
-
-
-def table_row(*cells: str) -> str:
-    """A row of a table in Markdown."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        for finding in one.findings
+    ]
+    head = ("Runs of", "Test", "Wanted", "Measured", "Interval", "Seeds", "Outcome", "Note")
+    yield markdown.table(head, rows).rstrip("\n")
 
 
 def measured(finding: Finding) -> str:

@@ -8,13 +8,14 @@ and disk are estimates of `pausefl.workflow.plan`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pausefl.claims.page import table_row, tally, to_markdown
+from pausefl.claims.page import tally, to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import NOT_RUN
 from pausefl.claims.verdicts import Judged, evaluate
+from pausefl.results import markdown
 from pausefl.settings import Config, load_config, read_yaml
 from pausefl.settings.claims import Claim, load_claims, places
 from pausefl.settings.studies import load_studies
@@ -73,16 +74,13 @@ class Published:
 
     def table(self) -> str:
         """For reviewers, in Markdown: one row a claim, with what it takes to check."""
-        return _table(
-            _HEAD,
-            "lllrrrlll",
-            (_row(claim, self._full, judged) for claim, judged in self._rows()),
-        )
+        rows = (_row(claim, self._full, judged) for claim, judged in self._rows())
+        return markdown.table(_HEAD, rows, "lllrrrlll")
 
     def summary(self) -> str:
         """For everyone, in Markdown: one row a claim, with its verdict at each scale."""
         rows = ((claim.id, claim.sentence, _status(judged)) for claim, judged in self._rows())
-        return _table(("Claim", "What the papers say", "Verdict (tests)"), "lll", rows)
+        return markdown.table(("Claim", "What the papers say", "Verdict (tests)"), rows)
 
     def _rows(self) -> Iterator[tuple[Claim, dict[str, Judged]]]:
         """Every claim as it was judged at each scale."""
@@ -134,11 +132,6 @@ def _status(judged: Mapping[str, Judged]) -> str:
     if not all(finding.where for finding in best.findings):
         parts.append(f"drawn instances: **{best.verdict}**")
     return "; ".join(parts) or NOT_RUN
-
-
-def _table(head: tuple[str, ...], align: str, rows: Iterable[tuple[str, ...]]) -> str:
-    marks = tuple({"l": "---", "r": "--:"}[one] for one in align)
-    return "".join(f"{table_row(*row)}\n" for row in (head, marks, *rows))
 
 
 def filled(page: str, rows: str) -> str:

@@ -13,6 +13,7 @@ from pausefl.errors import PauseflError
 from pausefl.privacy import make_mechanism, make_schedule
 from pausefl.privacy.pld import DELTA, epsilons
 from pausefl.registry import SELECTORS
+from pausefl.results import markdown
 from pausefl.settings import Experiment, PrivacySettings
 
 #: Columns of a ledger.
@@ -87,7 +88,7 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     if of == "coordinate":
         header.append("ε per update")
     header += ["Unprotected values", "Median: participations", "ε", f"ε, δ = {delta}"]
-    lines = [header, [":--", *["--:"] * (len(header) - 1)]]
+    lines = []
     for selector, runs in table.groupby("selector", sort=False):
         highest, median = (
             runs[runs["rank"] == rank].max(numeric_only=True) for rank in ("highest", "median")
@@ -112,7 +113,7 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         " selection depends on earlier releases, as in clustered sampling by similarity, only the sums hold."
         " Unprotected values were released as they are, outside any ε."
     )
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + f"\n\n{note}\n"
+    return f"{markdown.table(header, lines, 'l' + 'r' * (len(header) - 1))}\n{note}\n"
 
 
 def _epsilon(value: float, digits: int = 2) -> str:

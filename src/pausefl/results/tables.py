@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.registry import SELECTORS
+from pausefl.results import markdown
 from pausefl.settings import Experiment
 
 #: Rounds in the trailing moving average of accuracy and loss.
@@ -478,16 +479,15 @@ def to_markdown(
     best = _best_private(across)
     if best is not None:
         rows[best][1] = f"**{rows[best][1]}**"
-    rule = [":--", *["--:"] * (len(header) - 1)]
-    lines = ["| " + " | ".join(cells) + " |" for cells in [header, rule, *rows]]
-    return "\n".join(lines) + "\n\n" + _table_note(across) + "\n"
+    lines = markdown.table(header, rows, "l" + "r" * (len(header) - 1))
+    return f"{lines}\n{_table_note(across)}\n"
 
 
-def to_html(markdown: str, title: str) -> str:
+def to_html(page: str, title: str) -> str:
     """Render a Markdown table and its notes as a self-contained page."""
     from markdown_it import MarkdownIt
 
-    body = MarkdownIt("commonmark").enable("table").render(markdown)
+    body = MarkdownIt("commonmark").enable("table").render(page)
     return _PAGE.format(title=html.escape(title), body=body)
 
 

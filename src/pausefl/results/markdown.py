@@ -1,0 +1,32 @@
+"""Markdown tables: the only place that writes one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_RULES = {"l": ":--", "r": "--:"}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
+    """A Markdown table.
+
+    Parameters
+    ----------
+    head
+        Titles of the columns, in Markdown.
+    rows
+        Cells in Markdown, as many in each row as in ``head``. A ``|`` is escaped, a line break is a space.
+    align
+        One letter a column, ``l`` or ``r``. Left to the renderer by default.
+
+    Returns
+    -------
+    str
+        One line a row; ends with a newline.
+    """
+    rule = [_RULES[letter] for letter in align] or ["---"] * len(head)
+    return "".join(f"| {' | '.join(map(_escaped, cells))} |\n" for cells in [head, rule, *rows])
+
+
+def _escaped(cell: str) -> str:
+    return " ".join(cell.split("\n")).replace("|", "\\|")
