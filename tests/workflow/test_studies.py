@@ -70,10 +70,10 @@ def test_a_selector_that_is_edited_plays_again_and_no_other(finished: Checkout) 
 
 
 def test_a_mistake_in_the_studies_is_a_message(finished: Checkout, tmp_path: Path) -> None:
-    wrong = TINY_STUDIES["races"]["tiny_race"] | {"selectors": ["alsa", "pause"]}
-    write(finished, TINY_STUDIES | {"races": {"tiny_race": wrong}})
+    wrong = TINY_STUDIES["comparison"]["tiny_race"] | {"selectors": ["alsa", "pause"]}
+    write(finished, TINY_STUDIES | {"comparison": {"tiny_race": wrong}})
     output = finished.snakemake("--cores", "1", "-n", "studies", ok=False)
-    assert "study 'tiny_race': selectors: 'pause' does not anneal, so it cannot race" in output
+    assert "study 'tiny_race': selectors: 'pause' does not anneal, so it cannot be compared" in output
     assert "Traceback" not in output
     write(finished, TINY_STUDIES)
 

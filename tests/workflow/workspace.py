@@ -25,7 +25,7 @@ TINY_STUDIES: dict[str, Any] = {
             "n_rounds": 200,
         }
     },
-    "gap": {
+    "optimality_gap": {
         "tiny_gap": {
             "title": "Tiny gap",
             "scenario": "demo_small",
@@ -42,7 +42,7 @@ TINY_STUDIES: dict[str, Any] = {
             "seeds": [0, 1],
         }
     },
-    "races": {
+    "comparison": {
         "tiny_race": {
             "title": "Tiny race",
             "scenario": "demo_small",
@@ -53,7 +53,7 @@ TINY_STUDIES: dict[str, Any] = {
         }
     },
     "graphs": {"tiny_graph": {"title": "Tiny graph", "n_users": 5, "n_selected": 2, "n_instances": 10}},
-    "costs": {
+    "runtime": {
         "tiny_cost": {
             "title": "Tiny cost",
             "scenario": "demo_small",
@@ -163,7 +163,7 @@ def make_small_checkout(folder: Path, claims: list[dict[str, Any]]) -> Checkout:
     checkout.write_config(studies="config/studies.yaml", experiments=rows)
     one_run = TINY_STUDIES["regret"]["tiny_regret"] | {"selectors": ["pause"], "seeds": [0]}
     played = TINY_STUDIES["selection"]["tiny_selection"] | {"scenario": "cifar10_small_iid_r1", "seeds": [0]}
-    studies = {kind: TINY_STUDIES[kind] for kind in ("gap", "graphs")}
+    studies = {kind: TINY_STUDIES[kind] for kind in ("optimality_gap", "graphs")}
     studies |= {"regret": {"tiny_regret": one_run}, "selection": {"tiny_selection": played}}
     (folder / "config/studies.yaml").write_text(yaml.safe_dump(studies), "utf-8")
     (folder / "config/claims.yaml").write_text(yaml.safe_dump({"claims": claims}), "utf-8")

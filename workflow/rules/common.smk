@@ -183,8 +183,8 @@ def leakage_places(study):
 # What each kind of study leaves that a claim is tested on.
 CLAIM_TABLES = {
     "regret": ("fits.csv", "growth.csv"),
-    "races": ("summary.csv",),
-    "costs": ("times.csv",),
+    "comparison": ("summary.csv",),
+    "runtime": ("times.csv",),
     "selection": ("rounds.parquet",),
 }
 
@@ -193,7 +193,7 @@ def study_data(name):
     """What a study computed, and the tables made from it that claims are tested on."""
     computed = {
         "regret": REGRET_RUNS.get(name, ()),
-        "gap": GAPS.get(name, ()),
+        "optimality_gap": GAPS.get(name, ()),
         "selection": SELECTIONS.get(name, ()),
         "audit": [AUDITED.format(study=name)],
         "generalization": [],  # made in no time

@@ -10,7 +10,7 @@ REGRET_RUNS = {
     for study, runs in STUDIES.regret.items()
 }
 
-GAPS = {study: [f"{FINISHED}/studies/{study}/gap.csv"] for study in STUDIES.gap}
+GAPS = {study: [f"{FINISHED}/studies/{study}/gap.csv"] for study in STUDIES.optimality_gap}
 
 SELECTIONS = {study: [f"{FINISHED}/studies/{study}/rounds.parquet"] for study in STUDIES.selection}
 
@@ -38,7 +38,7 @@ RUNS_FACTS = {
         "n_rounds": runs.n_rounds,
         "anneals": any(SELECTORS[name].needs_annealing for name in runs.scenario.selectors),
     }
-    for study, runs in (STUDIES.regret | STUDIES.gap | STUDIES.selection).items()
+    for study, runs in (STUDIES.regret | STUDIES.optimality_gap | STUDIES.selection).items()
 }
 
 if not CONFIG.published:
@@ -71,16 +71,16 @@ if not CONFIG.published:
         benchmark:
             "results/benchmarks/study/{study}/compute.tsv"
         wildcard_constraints:
-            study=one_of(STUDIES.gap),
+            study=one_of(STUDIES.optimality_gap),
         threads: 1
         resources:
             mem_mb=lambda wildcards, attempt: 2000 * attempt,
             runtime=lambda wildcards, attempt: 60 * attempt,
         params:
-            study=lambda wildcards: settings_of(STUDIES.gap[wildcards.study]),
-            code=lambda wildcards: study_code("gap", STUDIES.gap[wildcards.study].scenario.selectors),
+            study=lambda wildcards: settings_of(STUDIES.optimality_gap[wildcards.study]),
+            code=lambda wildcards: study_code("optimality_gap", STUDIES.optimality_gap[wildcards.study].scenario.selectors),
         script:
-            "../scripts/gap.py"
+            "../scripts/optimality_gap.py"
 
     rule selection:
         output:
@@ -148,7 +148,7 @@ rule draw_gap:
         pdf="results/studies/{study}/{study}.pdf",
         png=report(
             "results/studies/{study}/{study}.png",
-            caption="../report/gap.rst",
+            caption="../report/optimality_gap.rst",
             category="Studies",
             labels={"study": "{study}", "content": "figure"},
         ),
@@ -158,17 +158,17 @@ rule draw_gap:
     benchmark:
         "results/benchmarks/study/{study}/draw.tsv"
     wildcard_constraints:
-        study=one_of(STUDIES.gap),
+        study=one_of(STUDIES.optimality_gap),
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         study=lambda wildcards: RUNS_FACTS[wildcards.study],
-        code=lambda wildcards: study_code("gap", STUDIES.gap[wildcards.study].scenario.selectors),
+        code=lambda wildcards: study_code("optimality_gap", STUDIES.optimality_gap[wildcards.study].scenario.selectors),
         drawing=code_hash("pausefl.figures.optimality_gap"),
     script:
-        "../scripts/gap.py"
+        "../scripts/optimality_gap.py"
 
 
 rule draw_selection:

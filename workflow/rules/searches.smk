@@ -1,12 +1,12 @@
 # Studies of searches: races of annealers, the graphs they walk on, what searches cost. A rule computes, another
 # draws, so that what was measured is not measured again for a new colour.
-SEARCHES = {"races": STUDIES.races, "graphs": STUDIES.graphs, "costs": STUDIES.costs}
+SEARCHES = {"comparison": STUDIES.comparison, "graphs": STUDIES.graphs, "runtime": STUDIES.runtime}
 
 # What is computed.
 SEARCH_DATA = {
-    "races": ("runs.parquet", "curves.csv"),
+    "comparison": ("runs.parquet", "curves.csv"),
     "graphs": ("degrees.csv", "vertices.csv", "edges.csv"),
-    "costs": ("times.csv", "memory.csv"),
+    "runtime": ("times.csv", "memory.csv"),
 }
 
 
@@ -32,7 +32,7 @@ def search_code(name):
 
 def alone(wildcards):
     """Whether a study measures time."""
-    return STUDIES.kind(wildcards.study) == "costs"
+    return STUDIES.kind(wildcards.study) == "runtime"
 
 
 for kind in SEARCHES:

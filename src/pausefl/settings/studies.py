@@ -50,7 +50,7 @@ class Selections:
 
 
 @dataclass(frozen=True)
-class Races:
+class Comparison:
     """Two annealers on the same instances: ALSA against plain annealing (BSFL, V-C and Fig. 4)."""
 
     title: str
@@ -71,7 +71,7 @@ class Graphs:
 
 
 @dataclass(frozen=True)
-class Costs:
+class Runtime:
     """Time of one round's search against the number of users (PAUSE v2, Table I)."""
 
     title: str
@@ -111,11 +111,11 @@ class Studies:
     """All studies of a file, by kind and name; the name is the workflow's target."""
 
     regret: dict[str, Runs]
-    gap: dict[str, Runs]
+    optimality_gap: dict[str, Runs]
     selection: dict[str, Selections]
-    races: dict[str, Races]
+    comparison: dict[str, Comparison]
     graphs: dict[str, Graphs]
-    costs: dict[str, Costs]
+    runtime: dict[str, Runtime]
     audit: dict[str, Audit]
     generalization: dict[str, Generalization]
 
@@ -138,11 +138,11 @@ class Studies:
 
 _KINDS: dict[str, type] = {
     "regret": Runs,
-    "gap": Runs,
+    "optimality_gap": Runs,
     "selection": Selections,
-    "races": Races,
+    "comparison": Comparison,
     "graphs": Graphs,
-    "costs": Costs,
+    "runtime": Runtime,
     "audit": Audit,
     "generalization": Generalization,
 }
@@ -202,10 +202,10 @@ def _study(cls: type, settings: Mapping[str, Any], scenario_folder: Path) -> Any
         private = [name for name in study.scenario.selectors if SELECTORS[name].private]
         if study.scenario.privacy is None or not private:
             raise ConfigError("selectors: none of them has a budget, so there is no leakage to show")
-    if isinstance(study, Races):
+    if isinstance(study, Comparison):
         for name in study.scenario.selectors:
             if not SELECTORS[name].needs_annealing:
-                raise ConfigError(f"selectors: '{name}' does not anneal, so it cannot race")
+                raise ConfigError(f"selectors: '{name}' does not anneal, so it cannot be compared")
     if isinstance(study, Graphs) and study.n_selected >= study.n_users:
         raise ConfigError(
             f"n_selected = {study.n_selected} must be less than n_users = {study.n_users}: the only selection"

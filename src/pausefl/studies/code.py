@@ -7,14 +7,11 @@ from collections.abc import Iterable
 from pausefl.provenance import code_hash
 
 #: Selectors that a kind of study needs besides those it names.
-_BESIDES = {"regret": {"genie"}, "races": {"bsfl", "pause"}, "costs": {"pause"}}
+_BESIDES = {"regret": {"genie"}, "comparison": {"bsfl", "pause"}, "runtime": {"pause"}}
 
 #: Where drawing is not a step of its own, the code that draws belongs to that of the numbers.
 _MODULES = {
     "generalization": "pausefl.figures.generalization",
-    "races": "pausefl.studies.comparison",
-    "costs": "pausefl.studies.runtime",
-    "gap": "pausefl.studies.optimality_gap",
 }
 
 
@@ -24,7 +21,7 @@ def study_code(kind: str, selectors: Iterable[str] = ()) -> str:
     Parameters
     ----------
     kind
-        A key of the file of studies, e.g. ``races``.
+        A key of the file of studies, e.g. ``comparison``.
     selectors
         Selectors that are studied; of a regret study, those of one run.
     """

@@ -30,7 +30,7 @@ from pausefl.selectors.annealing import Annealer
 from pausefl.selectors.exact import pivot_and_fill
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Races
+from pausefl.settings.studies import Comparison
 from pausefl.streams import Streams
 from pausefl.studies.simulate import play
 
@@ -54,7 +54,7 @@ def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
     return np.unique(np.rint(np.geomspace(1, n_iterations, N_KEPT)).astype(np.int64))
 
 
-def racers(study: Races, divisor: float) -> dict[str, Annealer]:
+def racers(study: Comparison, divisor: float) -> dict[str, Annealer]:
     """The two annealers by name, with the study's number of iterations and a temperature divisor.
 
     Raises
@@ -101,7 +101,9 @@ def instance(scenario: Scenario, exact: str, seed: int) -> History:
     return game.history
 
 
-def run(study: Races, note: Callable[[str], None] = lambda text: None) -> tuple[pd.DataFrame, pd.DataFrame]:
+def run(
+    study: Comparison, note: Callable[[str], None] = lambda text: None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Race on every instance and at every temperature divisor; ``note`` is told of every tenth.
 
     Returns

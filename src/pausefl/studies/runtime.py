@@ -34,7 +34,7 @@ from pausefl.provenance import peak_memory_bytes
 from pausefl.selectors import Selector, make_selector
 from pausefl.selectors.annealing import Annealer
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Costs
+from pausefl.settings.studies import Runtime
 from pausefl.streams import Streams
 
 Floats = NDArray[np.float64]
@@ -67,7 +67,7 @@ ORDERS = {
 }
 
 
-def sized(study: Costs, n_users: int) -> Scenario:
+def sized(study: Runtime, n_users: int) -> Scenario:
     """The study's scenario with K users and m = max(1, share * K)."""
     n_selected = max(1, round(study.selected_share * n_users))
     network = dataclasses.replace(study.scenario.network, n_users=n_users, n_selected=n_selected)
@@ -92,7 +92,7 @@ def history_of(scenario: Scenario) -> History:
     return history
 
 
-def memory(study: Costs) -> pd.DataFrame:
+def memory(study: Runtime) -> pd.DataFrame:
     """Peak memory of this process before and after PAUSE selects at the largest size, libraries included.
 
     To be called first: a peak hides every lower one that comes later.
@@ -127,7 +127,7 @@ def seconds(selector: Selector, history: History, budget_s: float) -> Floats:
     return np.array(times)
 
 
-def run(study: Costs, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
+def run(study: Runtime, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
     """Time each selector at one size after the other, until it refuses one or exceeds the budget.
 
     Parameters

@@ -151,7 +151,7 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
         for scenario in test.scenarios.get(scale, ()):
             assert {(scenario, selector) for selector in (*test.selectors, *test.against)} <= table
         for study in test.studies.get(scale, ()):
-            kind = next(k for k in ("regret", "races", "costs") if study in getattr(studies, k))
+            kind = next(k for k in ("regret", "comparison", "runtime") if study in getattr(studies, k))
             assert set(test.selectors) <= set(getattr(studies, kind)[study].scenario.selectors)
 
 

@@ -94,7 +94,7 @@ def test_every_deviation_that_is_cited_is_in_the_ledger() -> None:
             assert f"| {name} |" in ledger, f"{path.name}: {name}"
 
 
-@pytest.mark.parametrize("kind", ["races", "graphs", "costs", "audit", "generalization"])
+@pytest.mark.parametrize("kind", ["comparison", "graphs", "runtime", "audit", "generalization"])
 def test_captions_of_studies_have_all_their_facts(kind: str) -> None:
     """The workflow puts together the facts of regret and gap: its test has their captions."""
     studies = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios")

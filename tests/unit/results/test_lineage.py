@@ -146,14 +146,17 @@ def draw_study(results: Path, name: str, **facts: Any) -> Path:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("pause_v2_table1", ["costs; in the papers: PAUSE v2, Table I", "mnist_large_iid_r1.yaml", "D36: "]),
-        ("bsfl_fig4", ["races; in the papers: BSFL, Section V-C", "selectors: alsa, sa_bsfl", "D35: "]),
+        (
+            "pause_v2_table1",
+            ["runtime; in the papers: PAUSE v2, Table I", "mnist_large_iid_r1.yaml", "D36: "],
+        ),
+        ("bsfl_fig4", ["comparison; in the papers: BSFL, Section V-C", "selectors: alsa, sa_bsfl", "D35: "]),
         ("bsfl_fig3", ["graphs; in the papers: BSFL, Section V", "D7: "]),
         (
             "bsfl_fig5_regret",
             ["regret; in the papers: PAUSE v2, Theorem 3", "Seeds: 0, 1, 2", "D11: ", "D30"],
         ),
-        ("annealing_gap_r1", ["gap; in the papers: Nowhere", "Seeds: 0, 1, 2, 3, 4", "D31: "]),
+        ("annealing_gap_r1", ["optimality_gap; in the papers: Nowhere", "Seeds: 0, 1, 2, 3, 4", "D31: "]),
         ("privacy_audit", ["audit; in the papers: Nowhere", "Seeds: 0", "D8: "]),
         ("pause_v2_fig1", ["generalization; in the papers: PAUSE v1 and v2, Fig. 1", "D71: "]),
     ],

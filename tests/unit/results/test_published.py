@@ -45,4 +45,4 @@ def test_a_study_that_was_not_published_is_none(tmp_path: Path) -> None:
     (tmp_path / "bsfl_fig4").mkdir()
     there = those_published(studies, tmp_path)
     assert set(there.names()) == {"bsfl_fig4", *studies.generalization}
-    assert there.races == studies.races
+    assert there.comparison == studies.comparison

@@ -31,11 +31,11 @@ def test_the_studies_of_the_papers_are_there() -> None:
     }
     assert set(shapes.values()) == {(20, 5, 100_000), (300, 15, 100_000)}
     assert all(runs.scenario.selection.exploitation == 1 for runs in studies.regret.values())
-    races = studies.races["bsfl_fig4"]
-    assert (races.scenario.network.n_users, races.scenario.network.n_selected) == (500, 25)
+    comparison = studies.comparison["bsfl_fig4"]
+    assert (comparison.scenario.network.n_users, comparison.scenario.network.n_selected) == (500, 25)
     assert (studies.graphs["bsfl_fig3"].n_users, studies.graphs["bsfl_fig3"].n_selected) == (8, 4)
-    costs = studies.costs["pause_v2_table1"]
-    assert (min(costs.n_users), max(costs.n_users)) == (10, 1_000_000)
+    runtime = studies.runtime["pause_v2_table1"]
+    assert (min(runtime.n_users), max(runtime.n_users)) == (10, 1_000_000)
 
 
 def test_names_of_studies_are_no_other_targets() -> None:
@@ -86,7 +86,11 @@ def test_no_file_is_no_studies() -> None:
             {"network": {"n_users": 20}},
             "selector 'cs_ucb' needs network.round_latency_max",
         ),
-        ("races.bsfl_fig4.selectors", ["alsa", "bsfl"], "'bsfl' does not anneal, so it cannot race"),
+        (
+            "comparison.bsfl_fig4.selectors",
+            ["alsa", "bsfl"],
+            "'bsfl' does not anneal, so it cannot be compared",
+        ),
         ("graphs.bsfl_fig3.n_selected", 8, "n_selected = 8 must be less than n_users = 8"),
         ("generalization.bsfl_fig2.n_selected", 21, "n_selected = 21 exceeds n_users = 20"),
         (
@@ -104,9 +108,13 @@ def test_no_file_is_no_studies() -> None:
             "cifar10_small_iid_r1",
             "'selection_cifar10_small_iid_r1' plays scenario 'cifar10_small_iid_r1', too",
         ),
-        ("gaps", {}, "unknown key 'gaps'. Did you mean 'gap'?"),
-        ("gap.bsfl_fig5_regret", DOCUMENT["gap"]["annealing_gap_r1"], "'bsfl_fig5_regret' is there twice"),
-        ("gap.Gap", DOCUMENT["gap"]["annealing_gap_r1"], "'Gap' does not match"),
+        ("gaps", {}, "unknown key 'gaps'. Did you mean 'graphs'?"),
+        (
+            "optimality_gap.bsfl_fig5_regret",
+            DOCUMENT["optimality_gap"]["annealing_gap_r1"],
+            "'bsfl_fig5_regret' is there twice",
+        ),
+        ("optimality_gap.Gap", DOCUMENT["optimality_gap"]["annealing_gap_r1"], "'Gap' does not match"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(

@@ -1,4 +1,4 @@
-"""Races are paired and counted right."""
+"""Comparison are paired and counted right."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from pausefl.errors import PauseflError
 from pausefl.selectors.annealing import Annealer
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Races
+from pausefl.settings.studies import Comparison
 from pausefl.studies import comparison as races
 
 
 @pytest.fixture
-def study(demo: Scenario) -> Races:
+def study(demo: Scenario) -> Comparison:
     scenario = dataclasses.replace(demo, selectors=("sa_pause", "sa_vanilla"))
-    return Races("", scenario, n_instances=4, n_iterations=50, temperature_divisors=(1.0, 100.0))
+    return Comparison("", scenario, n_instances=4, n_iterations=50, temperature_divisors=(1.0, 100.0))
 
 
 def synthetic(first: list[float], second: list[float]) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def test_kept_iterations_have_both_ends() -> None:
     assert races.kept_iterations(1).tolist() == [1]
 
 
-def test_both_annealers_get_the_same_instance(study: Races, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     met: list[tuple[Any, ...]] = []
     anneal = Annealer.anneal
 
@@ -105,7 +105,7 @@ def test_both_annealers_get_the_same_instance(study: Races, monkeypatch: pytest.
         assert streams[0] != streams[1]
 
 
-def test_energies_are_bounded_and_reproducible(study: Races) -> None:
+def test_energies_are_bounded_and_reproducible(study: Comparison) -> None:
     runs, curves = races.run(study)
     assert runs.groupby("instance")[["optimum", "round"]].nunique().eq(1).all(axis=None)
     assert (runs["final"] <= runs["best"] + races.TIE).all()
@@ -135,7 +135,7 @@ def test_a_scenario_of_start_up_only_is_refused(demo: Scenario) -> None:
         races.instance(short, "pause", 0)
 
 
-def test_annealers_of_different_objectives_do_not_race(study: Races) -> None:
+def test_annealers_of_different_objectives_do_not_race(study: Comparison) -> None:
     unlike = dataclasses.replace(study.scenario, selectors=("sa_pause", "alsa"))
     with pytest.raises(PauseflError, match="sa_pause and alsa cannot race"):
         races.racers(dataclasses.replace(study, scenario=unlike), 1.0)

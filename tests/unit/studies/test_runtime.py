@@ -16,16 +16,16 @@ from pausefl.errors import PauseflError
 from pausefl.figures.style import LABELS
 from pausefl.selectors.base import Selector
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Costs
+from pausefl.settings.studies import Runtime
 from pausefl.studies import runtime as costs
 
 SIZES = np.array([10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000])
 
 
-def study_of(demo: Scenario, selectors: tuple[str, ...], sizes: tuple[int, ...], **changes: Any) -> Costs:
+def study_of(demo: Scenario, selectors: tuple[str, ...], sizes: tuple[int, ...], **changes: Any) -> Runtime:
     selection = dataclasses.replace(demo.selection, n_iterations=20_000)
     scenario = dataclasses.replace(demo, selectors=selectors, selection=selection)
-    return Costs("", scenario, sizes, **({"selected_share": 0.5, "budget_s": 10.0} | changes))
+    return Runtime("", scenario, sizes, **({"selected_share": 0.5, "budget_s": 10.0} | changes))
 
 
 def times_of(median_s: Any, sizes: Any = SIZES, iteration_s: Any = math.nan) -> pd.DataFrame:

@@ -9,13 +9,13 @@ from pausefl.figures.searches import draw_costs
 from pausefl.figures.style import LABELS, save
 from pausefl.results.tables import to_html
 from pausefl.settings import scenario_from_dict
-from pausefl.settings.studies import Costs
+from pausefl.settings.studies import Runtime
 from pausefl.studies import runtime as costs
 
 input, output, params = snakemake.input, snakemake.output, snakemake.params
 with logged(snakemake.log[0]) as note:
-    if snakemake.rule == "compute_costs":
-        study = Costs(title="", **params.study | {"scenario": scenario_from_dict(params.study["scenario"])})
+    if snakemake.rule == "compute_runtime":
+        study = Runtime(title="", **params.study | {"scenario": scenario_from_dict(params.study["scenario"])})
         memory = costs.memory(study)  # first: the process has not used much memory yet
         memory.to_csv(output.memory, index=False)
         costs.run(study, note).to_csv(output.times, index=False)

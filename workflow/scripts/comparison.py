@@ -9,14 +9,14 @@ from pausefl.figures.searches import draw_races
 from pausefl.figures.style import LABELS, save
 from pausefl.results.tables import to_html
 from pausefl.settings import scenario_from_dict
-from pausefl.settings.studies import Races
+from pausefl.settings.studies import Comparison
 from pausefl.studies import comparison as races
 
 input, output, params = snakemake.input, snakemake.output, snakemake.params
 with logged(snakemake.log[0]) as note:
-    if snakemake.rule == "compute_races":
+    if snakemake.rule == "compute_comparison":
         scenario = scenario_from_dict(params.study["scenario"])
-        runs, curves = races.run(Races(title="", **params.study | {"scenario": scenario}), note)
+        runs, curves = races.run(Comparison(title="", **params.study | {"scenario": scenario}), note)
         runs.to_parquet(output.runs, index=False)
         curves.to_csv(output.curves, index=False)
     else:
