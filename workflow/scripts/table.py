@@ -7,7 +7,8 @@ import pandas as pd
 from common import logged
 from pausefl.figures.notes import run_notes, with_notes
 from pausefl.figures.style import LABELS, style_of
-from pausefl.results.tables import across_seeds, collect, read_summaries, summarise, to_html, to_markdown
+from pausefl.results.runs import collect, read_summaries
+from pausefl.results.tables import across_seeds, summarise, to_html, to_markdown
 
 output = snakemake.output
 with logged(snakemake.log[0]):

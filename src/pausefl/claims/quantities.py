@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pausefl.claims.records import Run
-from pausefl.results.tables import smoothed
+from pausefl.results.outcomes import smoothed
 
 
 class Metric(NamedTuple):

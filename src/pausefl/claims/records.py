@@ -13,7 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from pausefl.results.tables import collect, outcomes, runs_of
+from pausefl.results.outcomes import outcomes
+from pausefl.results.runs import collect, runs_of
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.studies import Studies
 
@@ -27,9 +28,9 @@ class Run:
     name
         What it is called.
     rounds
-        One row a round, in order, as `pausefl.results.tables.collect` gives them.
+        One row a round, in order, as `pausefl.results.runs.collect` gives them.
     outcome
-        As `pausefl.results.tables.outcomes` gives it.
+        As `pausefl.results.outcomes.outcomes` gives it.
     """
 
     name: str

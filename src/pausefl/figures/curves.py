@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from pausefl.errors import PauseflError
 from pausefl.figures.captions import is_regression, protected
 from pausefl.figures.style import in_legend_order, new_figure, style_of
-from pausefl.results.tables import runs_of, seconds_to_target, smoothed, target_accuracy
+from pausefl.results.outcomes import seconds_to_target, smoothed, target_accuracy
+from pausefl.results.runs import runs_of
 from pausefl.settings import Scenario
 
 #: Selectors that take part with all users, and so may last much longer than the others.

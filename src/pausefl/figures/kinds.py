@@ -33,7 +33,7 @@ def draw(kind: str, rounds: pd.DataFrame, scenario: Scenario, notes: Sequence[st
     kind
         A key of `KINDS`.
     rounds
-        As `pausefl.results.tables.collect` returns them.
+        As `pausefl.results.runs.collect` returns them.
     scenario
         Whose runs they are: gives title, users, budget and scale.
     notes

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from pausefl.figures.curves import LOG_SPAN
 from pausefl.figures.panels import bands_of, draw_bands, two_panels
 from pausefl.figures.style import style_of, theme
-from pausefl.results.tables import moving_average
+from pausefl.results.outcomes import moving_average
 from pausefl.studies.optimality_gap import FOUND
 
 

@@ -25,7 +25,7 @@ from pausefl.figures.captions import MOST_LINES, protected
 from pausefl.figures.curves import ALL_USERS, Band, draw_band, mark_budget
 from pausefl.figures.style import COLUMN_WIDTH, DOT, in_legend_order, style_of
 from pausefl.privacy import Ledger, make_mechanism, make_schedule
-from pausefl.results.tables import runs_of
+from pausefl.results.runs import runs_of
 from pausefl.settings import PrivacySettings, Scenario
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pausefl.results.tables import moving_average, runs_of
+from pausefl.results.outcomes import moving_average
+from pausefl.results.runs import runs_of
 
 #: Numbers of a selector; without an accuracy its loss stands for it.
 NUMBERS = ("final_accuracy", "final_loss", "seconds_to_target", "leakage_max")
@@ -78,7 +79,7 @@ def curves(rounds: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     rounds
-        As `pausefl.results.tables.collect` returns them, of one scenario.
+        As `pausefl.results.runs.collect` returns them, of one scenario.
 
     Returns
     -------

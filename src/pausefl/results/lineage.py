@@ -17,7 +17,7 @@ from pausefl.errors import PauseflError
 from pausefl.figures.captions import wholes
 from pausefl.figures.notes import scale_note
 from pausefl.provenance import code_hash
-from pausefl.results.tables import WINDOW, smoothed
+from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.settings import Config, Scenario, load_scenario, scenario_names
 from pausefl.settings.studies import Studies, load_studies, settings_of
 from pausefl.studies.code import study_code

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from pausefl.results.tables import as_collected, mean_sd
+from pausefl.results.runs import as_collected
+from pausefl.results.tables import mean_sd
 from pausefl.settings import Experiment, Scenario
 from pausefl.studies.simulate import play
 
@@ -30,7 +31,7 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a round, as `pausefl.results.tables.collect` has an untrained run: selections, simulated
+        One row a round, as `pausefl.results.runs.collect` has an untrained run: selections, simulated
         seconds and leakage are those of the job; what is learned is NaN.
     """
     rounds = play(scenario, selector, seed).run(scenario.training.n_rounds).rounds

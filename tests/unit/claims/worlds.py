@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.claims.records import Records
-from pausefl.results.tables import as_collected
+from pausefl.results.runs import as_collected
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.claims import Claim, ClaimTest
 from pausefl.settings.studies import Runs, Selections, load_studies

@@ -21,7 +21,8 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.job import Job, run_job
 from pausefl.figures import kinds, style
-from pausefl.results.tables import across_seeds, collect, read_summaries, summarise
+from pausefl.results.runs import collect, read_summaries
+from pausefl.results.tables import across_seeds, summarise
 from pausefl.settings import Experiment, Scenario
 
 SELECTORS, SEEDS, N_ROUNDS = ("pause", "random", "fedavg"), (0, 1), 23

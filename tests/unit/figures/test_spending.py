@@ -17,7 +17,7 @@ from pausefl.errors import PauseflError
 from pausefl.federated.job import Job, run_job
 from pausefl.figures import kinds, spending
 from pausefl.privacy import make_schedule
-from pausefl.results.tables import collect, runs_of
+from pausefl.results.runs import collect, runs_of
 from pausefl.settings import Experiment, load_scenario
 from pausefl.settings import scenario as config
 

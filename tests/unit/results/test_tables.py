@@ -14,6 +14,8 @@ import pytest
 
 from pausefl.errors import PauseflError
 from pausefl.results import tables
+from pausefl.results.outcomes import moving_average, target_accuracy
+from pausefl.results.runs import ROUND_COLUMNS, TRAINED_COLUMNS, collect, read_summaries
 from pausefl.settings import Experiment
 
 WriteRun = Callable[..., tuple[Experiment, Path]]
@@ -66,7 +68,7 @@ def write_run(tmp_path: Path) -> WriteRun:
 
 
 def summary_of(runs: dict[Experiment, Path]) -> pd.DataFrame:
-    return tables.summarise(tables.collect(runs), tables.read_summaries(runs))
+    return tables.summarise(collect(runs), read_summaries(runs))
 
 
 def row_of(table: pd.DataFrame, selector: str) -> pd.Series:
@@ -74,13 +76,13 @@ def row_of(table: pd.DataFrame, selector: str) -> pd.Series:
 
 
 def test_collect_is_tidy(write_run: WriteRun) -> None:
-    rounds = tables.collect(dict([write_run("pause", 0, [0.5] * 20), write_run("random", 1, None)]))
+    rounds = collect(dict([write_run("pause", 0, [0.5] * 20), write_run("random", 1, None)]))
     assert list(rounds.columns) == [
         "scenario",
         "selector",
         "seed",
-        *tables.ROUND_COLUMNS,
-        *tables.TRAINED_COLUMNS,
+        *ROUND_COLUMNS,
+        *TRAINED_COLUMNS,
     ]
     assert rounds.groupby(["selector", "seed"])["round"].count().to_dict() == {
         ("pause", 0): 20,
@@ -100,7 +102,7 @@ def test_every_unusable_run_is_listed(write_run: WriteRun, tmp_path: Path) -> No
     pd.read_parquet(folders[3] / "rounds.parquet").iloc[:7].to_parquet(folders[3] / "rounds.parquet")
     (folders[4] / "summary.json").write_text((folders[0] / "summary.json").read_text(), encoding="utf-8")
     with pytest.raises(PauseflError) as error:
-        tables.collect(runs)
+        collect(runs)
     message = str(error.value)
     assert "5 of 6 runs" in message
     assert "pause, seed 0" not in message
@@ -116,32 +118,32 @@ def test_missing_column_is_named(write_run: WriteRun) -> None:
     rounds = pd.read_parquet(folder / "rounds.parquet")
     rounds.drop(columns="leakage_max").to_parquet(folder / "rounds.parquet")
     with pytest.raises(PauseflError, match="lacks the columns leakage_max"):
-        tables.collect({experiment: folder})
+        collect({experiment: folder})
 
 
 def test_runs_must_belong_together(write_run: WriteRun) -> None:
     first, second = write_run("pause", 0, [0.5] * 20), write_run("random", 0, [0.5] * 30, n_rounds=30)
     with pytest.raises(PauseflError, match=r"20 rounds: pause/seed-0; 30 rounds: random/seed-0"):
-        tables.collect(dict([first, second]))
+        collect(dict([first, second]))
     with pytest.raises(PauseflError, match="one scenario, got s, t"):
-        tables.collect(dict([first, (Experiment("t", "pause", 0), second[1])]))
+        collect(dict([first, (Experiment("t", "pause", 0), second[1])]))
     with pytest.raises(PauseflError, match="no runs"):
-        tables.collect({})
+        collect({})
 
 
 def test_moving_average_is_trailing() -> None:
     values = np.arange(1.0, 21.0)
-    average = tables.moving_average(values)
+    average = moving_average(values)
     assert average[0] == 1.0
     assert average[3] == 2.5
     assert average[19] == pytest.approx(np.mean(np.arange(11, 21)))
 
 
 def test_moving_average_skips_gaps_and_forgets_explosions() -> None:
-    assert tables.moving_average(np.array([1.0, math.nan, 3.0]))[2] == 2.0
-    assert math.isnan(tables.moving_average(np.array([math.nan, 1.0]))[0])
+    assert moving_average(np.array([1.0, math.nan, 3.0]))[2] == 2.0
+    assert math.isnan(moving_average(np.array([math.nan, 1.0]))[0])
     exploded = np.concatenate([[1e300, math.inf], np.ones(12)])
-    assert tables.moving_average(exploded)[-1] == 1.0
+    assert moving_average(exploded)[-1] == 1.0
 
 
 def test_summary_by_hand(write_run: WriteRun) -> None:
@@ -173,8 +175,8 @@ def test_summary_by_hand(write_run: WriteRun) -> None:
 
 
 def test_without_any_private_selector_all_set_the_target(write_run: WriteRun) -> None:
-    rounds = tables.collect(dict([write_run("fedavg_no_privacy", 0, [0.5] * 20, leakage=math.inf)]))
-    assert tables.target_accuracy(rounds) == pytest.approx(0.45)
+    rounds = collect(dict([write_run("fedavg_no_privacy", 0, [0.5] * 20, leakage=math.inf)]))
+    assert target_accuracy(rounds) == pytest.approx(0.45)
 
 
 def test_sparse_evaluation(write_run: WriteRun) -> None:
@@ -208,10 +210,10 @@ def test_runs_evaluated_seldom_have_a_final_accuracy(write_run: WriteRun) -> Non
 
 def test_rounds_and_summaries_must_match(write_run: WriteRun) -> None:
     runs = dict([write_run("pause", 0, [0.5] * 20), write_run("random", 0, [0.5] * 20)])
-    summaries = tables.read_summaries(runs)
+    summaries = read_summaries(runs)
     del summaries[Experiment("s", "random", 0)]
     with pytest.raises(PauseflError, match="random/seed-0"):
-        tables.summarise(tables.collect(runs), summaries)
+        tables.summarise(collect(runs), summaries)
 
 
 def test_across_seeds_by_hand(write_run: WriteRun) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.results.tables import collect
+from pausefl.results.runs import collect
 from pausefl.settings import Experiment, Scenario, load_scenario
 from pausefl.settings.studies import load_studies
 from pausefl.studies.selection import run, summary, to_markdown
