@@ -56,7 +56,7 @@ def run(
     """
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
-    from pausefl.data.sources import prepare
+    from pausefl.data.sources import fetch, prepare
     from pausefl.federated.checkpoint import Saving
     from pausefl.federated.job import Job, run_job
     from pausefl.federated.runnable import check_runnable
@@ -69,6 +69,8 @@ def run(
     check_writable(out)
     folders = {loaded.data.source: data_folder} if data_folder is not None else {}
     raw = RawData(data_root, download, folders)
+    if data is None:
+        fetch(loaded.data, raw)
     dataset = load_dataset(data) if data is not None else prepare(loaded.data, raw)
     partition = make_partition(
         dataset.train_y, loaded.data, loaded.partition, loaded.network.n_users, Streams(seed)

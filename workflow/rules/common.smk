@@ -17,6 +17,7 @@ from pausefl.data.sources import (
     check_available,
     dataset_key,
     describe_origin,
+    find_record,
     training_size,
 )
 from pausefl.errors import PauseflError, suggest
@@ -79,6 +80,12 @@ wildcard_constraints:
 def prepared_path(name):
     """The prepared data set of a scenario."""
     return f"data/prepared/{dataset_key(SCENARIOS[name].data, CONFIG.raw)}.npz"
+
+
+def reader_hash(settings):
+    """The code that reads a data set."""
+    reader = find_record(settings, CONFIG.raw).code.partition(":")[0]
+    return code_hash("pausefl.data.sources", reader)
 
 
 def partition_path(name, seed, extension="npz"):

@@ -15,7 +15,7 @@ rule prepare_data:
     params:
         settings=lambda wildcards: DATASETS[wildcards.dataset],
         raw=CONFIG.raw,
-        code=code_hash("pausefl.data.sources"),
+        code=lambda wildcards: reader_hash(DATASETS[wildcards.dataset]),
     script:
         "../scripts/prepare_data.py"
 

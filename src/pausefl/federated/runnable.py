@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pausefl.errors import ConfigError
+from pausefl.registry import SOURCES
 from pausefl.settings import Config, Scenario, check_selectors
 from pausefl.training.models import MODELS
 
@@ -22,7 +23,7 @@ def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
             f"scenario '{scenario.name}': model.norm = '{model.norm}' does not apply to model"
             f" '{model.name}'. Allowed: {', '.join(info.norms)}."
         )
-    if info.images and source == "synthetic_regression":
+    if info.images and not SOURCES.find(source).images:
         raise ConfigError(
             f"scenario '{scenario.name}': model '{model.name}' needs images, which data.source"
             f" '{source}' does not have"

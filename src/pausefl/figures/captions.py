@@ -12,7 +12,7 @@ from typing import Any
 
 from pausefl.errors import PauseflError, suggest
 from pausefl.figures.notes import SHARED, scale_note
-from pausefl.registry import SELECTORS
+from pausefl.registry import SELECTORS, SOURCES
 from pausefl.settings import PrivacySettings, Scenario
 
 #: Kinds of curves; `pausefl.figures.kinds` draws them.
@@ -48,7 +48,7 @@ def wholes(names: Iterable[str]) -> dict[str, list[str]]:
 
 def is_regression(scenario: Scenario) -> bool:
     """Whether a scenario predicts numbers, so that its runs have a loss but no accuracy."""
-    return scenario.data.source == "synthetic_regression"
+    return SOURCES.find(scenario.data.source).regression
 
 
 def _anneals(scenario: Scenario, kind: str) -> bool:

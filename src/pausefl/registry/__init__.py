@@ -2,5 +2,6 @@
 
 from pausefl.registry.base import Record, Registry
 from pausefl.registry.selectors import SELECTORS, SelectorRecord
+from pausefl.registry.sources import SOURCES, SourceRecord
 
-__all__ = ["SELECTORS", "Record", "Registry", "SelectorRecord"]
+__all__ = ["SELECTORS", "SOURCES", "Record", "Registry", "SelectorRecord", "SourceRecord"]

@@ -24,6 +24,7 @@ import yaml
 
 from pausefl.errors import ConfigError, suggest
 from pausefl.registry.selectors import SELECTORS
+from pausefl.registry.sources import SOURCES
 
 
 @dataclass(frozen=True)
@@ -308,15 +309,12 @@ def _contradictions(s: Scenario) -> Iterable[str]:
         yield "partition.sizes 'dirichlet' needs partition.size_concentration"
     if s.partition.labels == "dominant" and s.partition.dominant_share is None:
         yield "partition.labels 'dominant' needs partition.dominant_share"
-    if s.data.source == "imagefolder" and s.data.folder is None:
-        yield "data.source 'imagefolder' needs data.folder"
-    if s.data.source in ("digits", "synthetic_regression") and s.data.test_fraction is None:
-        yield f"data.source '{s.data.source}' has no official test split and needs data.test_fraction"
-    if s.data.source == "synthetic_regression":
-        if s.data.n_examples is None or s.data.n_features is None or s.data.noise_std is None:
-            yield "data.source 'synthetic_regression' needs n_examples, n_features and noise_std"
-        if s.partition.labels == "dominant":
-            yield "partition.labels 'dominant' needs classes; 'synthetic_regression' has none"
+    source = SOURCES.find(s.data.source)
+    for key in source.requires:
+        if getattr(s.data, key) is None:
+            yield f"data.source '{s.data.source}' needs data.{key}"
+    if source.regression and s.partition.labels == "dominant":
+        yield f"partition.labels 'dominant' needs classes; '{s.data.source}' has none"
     if s.data.n_train is not None and s.data.n_train < n_users * max(s.partition.min_size, 1):
         yield (
             f"data.n_train = {s.data.n_train} examples cannot give {n_users} users"

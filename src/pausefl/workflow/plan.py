@@ -16,12 +16,9 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from pausefl.data.sources import TRAIN_SIZES, training_size
-from pausefl.registry import SELECTORS
+from pausefl.data.sources import training_size
+from pausefl.registry import SELECTORS, SOURCES
 from pausefl.settings import Config, RawData, Scenario
-
-#: Test splits whose size is known without reading any file; others are a share of what is held out.
-_TEST_SIZES = dict.fromkeys(TRAIN_SIZES, 10_000)
 
 #: Bytes of a round in `rounds.parquet`, of one selected user in it, of a user in `ledger.parquet`, and of the
 #: rest of a run's files, schemas and summary among them.
@@ -29,9 +26,6 @@ _ROUND_BYTES, _SELECTED_BYTES, _USER_BYTES, _RUN_BYTES = 72, 1.5, 8, 12_000
 
 #: Bytes of a scenario's tables and figures.
 _SCENARIO_BYTES = 1_400_000
-
-#: Bytes of a prepared example of the data sets that take space.
-_EXAMPLE_BYTES = {"mnist": 28 * 28 + 8, "fashion_mnist": 28 * 28 + 8, "cifar10": 3 * 32 * 32 + 8}
 
 #: The mini-batches that rates are for.
 _BATCH = 20
@@ -69,7 +63,7 @@ def estimate(scenario: Scenario, selector: str, raw: RawData, rates: Mapping[str
     disk = training.n_rounds * (_ROUND_BYTES + _SELECTED_BYTES * n_users)
     disk += network.n_users * _USER_BYTES + _RUN_BYTES
     kind = rates["networks"].get(network_key(scenario))
-    n_train = training_size(scenario.data, raw) or TRAIN_SIZES.get(scenario.data.source)
+    n_train = training_size(scenario.data, raw) or SOURCES[scenario.data.source].n_train or None
     if kind is None or n_train is None:
         return Estimate(math.nan, disk)
     n_train = scenario.data.n_train or n_train - scenario.data.n_validation
@@ -92,7 +86,7 @@ def network_key(scenario: Scenario) -> str:
 
 def _n_test(scenario: Scenario, n_train: int) -> int:
     share = scenario.data.test_fraction
-    return _TEST_SIZES.get(scenario.data.source) or round(n_train * (share or 0) / (1 - (share or 0)))
+    return SOURCES[scenario.data.source].n_test or round(n_train * (share or 0) / (1 - (share or 0)))
 
 
 def to_text(config: Config, rates: Mapping[str, Any]) -> str:
@@ -117,8 +111,8 @@ def to_text(config: Config, rates: Mapping[str, Any]) -> str:
     ]
     n_scenarios = len(config.scenarios)
     megabytes += n_scenarios * _SCENARIO_BYTES / 1e6
-    sources = {scenario.data.source for scenario in config.scenarios.values()} & set(_EXAMPLE_BYTES)
-    prepared = sum((TRAIN_SIZES[name] + _TEST_SIZES[name]) * _EXAMPLE_BYTES[name] for name in sources) / 1e6
+    sources = [SOURCES[name] for name in {scenario.data.source for scenario in config.scenarios.values()}]
+    prepared = sum((source.n_train + source.n_test) * source.example_bytes for source in sources) / 1e6
     facts = [
         f"{len(config.experiments)} jobs in {n_scenarios} scenarios: about {hours:.1f} core-hours, a job on"
         f" one core; {megabytes:.0f} MB of results, tables and figures among them, and {prepared:.0f} MB of"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import gzip
 import hashlib
@@ -21,9 +22,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pausefl.data import sources
-from pausefl.data.sources import check_available, dataset_key, missing_files, prepare
+from pausefl.data.sources import (
+    check_available,
+    dataset_key,
+    download,
+    fetch,
+    missing_files,
+    official,
+    prepare,
+)
 from pausefl.errors import ConfigError, DataError
+from pausefl.registry import SOURCES
 from pausefl.settings import DataSettings, RawData
 
 MNIST = DataSettings("mnist", 0)
@@ -246,7 +255,7 @@ def test_nothing_is_missing_where_everything_is_there(fake: Path, no_network: li
 
 
 @pytest.mark.parametrize("settings", [MNIST, FASHION, CIFAR10])
-@pytest.mark.parametrize("action", [prepare, check_available])
+@pytest.mark.parametrize("action", [fetch, check_available])
 def test_no_network(
     tmp_path: Path, no_network: list[float], settings: DataSettings, action: Callable[..., object]
 ) -> None:
@@ -273,8 +282,10 @@ def mirror(fake: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     handler = functools.partial(QuietHandler, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        here = {"fashion_mnist": [f"http://127.0.0.1:{server.server_port}/"]}
-        monkeypatch.setattr(sources, "_HTTPS_FOLDERS", here)
+        here = f"http://127.0.0.1:{server.server_port}/"
+        record = dataclasses.replace(SOURCES["fashion_mnist"], mirror=here)
+        monkeypatch.setitem(SOURCES._records, "fashion_mnist", record)
+        monkeypatch.setattr(official, "SCHEME", "http://")
         monkeypatch.setattr(datasets.FashionMNIST, "resources", resources)
         yield folder
         server.shutdown()
@@ -288,24 +299,32 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 def test_download(mirror: Path, tmp_path: Path) -> None:
     there = raw(tmp_path / "fresh", download=True)
     check_available(FASHION, there)
+    fetch(FASHION, there)
     assert prepare(FASHION, there).train_x.shape == (60000, 1, 28, 28)
     assert missing_files(FASHION, there) == []
 
 
-def test_every_address_is_of_https_and_every_archive_has_a_checksum() -> None:
-    for source in ("mnist", "fashion_mnist", "cifar10"):
-        official = sources._official(source)
-        assert all(url.startswith("https://") for url in sources._mirrors(source))
-        sums = [official.tgz_md5] if source == "cifar10" else [md5 for _, md5 in official.resources]
-        assert sums
-        assert all(len(md5) == 32 for md5 in sums)
+@pytest.mark.parametrize("source", ["mnist", "fashion_mnist", "cifar10"])
+def test_every_address_is_of_https(source: str) -> None:
+    assert all(url.startswith("https://") for url in official.addresses(source))
+
+
+def test_http_is_refused(mirror: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(official, "SCHEME", "https://")
+    text = message(download, "fashion_mnist", tmp_path / "fresh")
+    assert "is not an https address" in text
+    assert not (tmp_path / "fresh").exists()
+
+
+def test_a_source_without_official_files_has_nothing_to_download(tmp_path: Path) -> None:
+    assert "has no files to download" in official.find_problem("digits", tmp_path)
 
 
 @pytest.mark.parametrize("root", ["..", "../elsewhere", "inside/../../elsewhere"])
 def test_nothing_is_downloaded_outside_of_the_working_directory(
     tmp_path: Path, no_network: list[float], root: str
 ) -> None:
-    for action in (prepare, check_available):
+    for action in (fetch, check_available):
         text = message(action, MNIST, raw(Path(root), download=True))
         assert "outside of the working directory" in text
     assert not no_network
@@ -316,14 +335,14 @@ def test_a_link_in_the_working_directory_may_lead_elsewhere(
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (tmp_path / "link").symlink_to(elsewhere)
-    prepare(FASHION, raw(Path("link"), download=True))
+    download("fashion_mnist", Path("link"))
     assert (elsewhere / "FashionMNIST").is_dir()
 
 
 def test_a_download_with_another_checksum_is_refused(mirror: Path, tmp_path: Path) -> None:
     (mirror / "train-images-idx3-ubyte.gz").write_bytes(gzip.compress(b"something else"))
-    text = message(prepare, FASHION, raw(tmp_path / "fresh", download=True))
-    assert "Downloading them failed" in text
+    text = message(download, "fashion_mnist", tmp_path / "fresh")
+    assert "The download failed" in text
     assert "not found or corrupted" in text
 
 
@@ -336,17 +355,16 @@ def test_a_mirror_without_the_file(mirror: Path, tmp_path: Path) -> None:
 def test_a_download_that_fails_midway(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: list[float]
 ) -> None:
-    monkeypatch.setattr(sources, "_unreachable", lambda source: "")
-    text = message(prepare, MNIST, raw(tmp_path, download=True))
+    monkeypatch.setattr("pausefl.data.sources.find_problem", lambda source, root: "")
+    text = message(download, "mnist", tmp_path)
     assert "Error downloading train-images-idx3-ubyte.gz" in text
     assert "copy them" in text
 
 
 def test_a_root_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_unreachable", lambda source: "")
+    monkeypatch.setattr("pausefl.data.sources.find_problem", lambda source, root: "")
     (tmp_path / "file").write_text("in the way")
-    text = message(prepare, MNIST, raw(tmp_path / "file", download=True))
-    assert "Downloading them failed" in text
+    assert "The download failed" in message(download, "mnist", tmp_path / "file")
 
 
 def test_a_corrupt_cifar10_file_is_named(tmp_path: Path) -> None:
@@ -501,7 +519,8 @@ def test_a_broken_image_is_named(pets: Path, content: str) -> None:
 
 
 def test_an_empty_class_folder_is_named(pets: Path) -> None:
-    (pets / "pets" / "train" / "eel").mkdir()
+    for split in ("train", "test"):
+        (pets / "pets" / split / "eel").mkdir()
     assert message(prepare, PETS, raw(pets)).startswith(f"{pets}/pets/train/eel: no images")
 
 

@@ -1,0 +1,73 @@
+"""MNIST and Fashion-MNIST: images and labels of the training split, then of the test split, as IDX files."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pausefl.data.sources.common import Examples, check_md5, read_bytes
+from pausefl.errors import DataError
+from pausefl.settings import DataSettings
+
+_DIMS = ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,))
+
+#: Fashion-MNIST has no such list: copies in another order are in circulation, and as good.
+_MNIST_MD5 = (
+    "6bbc9ace898e44ae57da46a324031adb",
+    "a25bea736e30d166cdddb491f175f624",
+    "2646ac647ad5339dbf082846283269ea",
+    "27ae3e4e09519cfbb04c329615203637",
+)
+
+
+def read_mnist(settings: DataSettings, files: list[Path]) -> Examples:
+    """Read MNIST; each file must have the official checksum."""
+    examples = read_fashion_mnist(settings, files)
+    for path, expected in zip(files, _MNIST_MD5, strict=True):
+        check_md5(path, expected)
+    return examples
+
+
+def read_fashion_mnist(settings: DataSettings, files: list[Path]) -> Examples:
+    """Read four IDX files of MNIST's dimensions."""
+    arrays = [_read_idx(path, dims) for path, dims in zip(files, _DIMS, strict=True)]
+    train_x, train_y, test_x, test_y = arrays
+    return Examples(
+        train_x[:, None], train_y.astype(np.int64), test_x[:, None], test_y.astype(np.int64), n_classes=10
+    )
+
+
+def _read_idx(path: Path, dims: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    content = read_bytes(path)
+    _check_structure(path, content, dims)
+    values = np.frombuffer(content, np.uint8, offset=4 + 4 * len(dims)).reshape(dims)
+    _check_labels(path, values)
+    return values
+
+
+def _check_structure(path: Path, content: bytes, dims: tuple[int, ...]) -> None:
+    """Raise `DataError` if a file has another length or header than unsigned bytes of these dimensions."""
+    header = struct.pack(f">{1 + len(dims)}I", 0x0800 + len(dims), *dims)
+    expected = len(header) + int(np.prod(dims))
+    if len(content) != expected:
+        kind = "truncated" if len(content) < expected else "too long"
+        raise DataError(
+            f"{path}: {kind}: {len(content)} bytes, expected {expected}; delete it and get it again"
+        )
+    if not content.startswith(header):
+        raise DataError(
+            f"{path}: not an IDX file of unsigned bytes with dimensions {dims}; delete it and get it again"
+        )
+
+
+def _check_labels(path: Path, values: npt.NDArray[np.uint8]) -> None:
+    """Raise `DataError` if labels are not 0 to 9."""
+    if values.ndim == 1 and values.max() > 9:
+        where = int(np.argmax(values > 9))
+        raise DataError(
+            f"{path}: corrupt: label {values[where]} at index {where}, allowed are 0 to 9;"
+            " delete it and get it again"
+        )

@@ -1,0 +1,150 @@
+"""Every data source, one record each: what it reads, and what the rest of the package must know of it.
+
+Readers are named, not imported, so that reading a configuration loads none of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pausefl.registry.base import Record, Registry
+
+
+@dataclass(frozen=True)
+class SourceRecord(Record):
+    """A data source: its raw files, its reader and its data.
+
+    In ``files`` and ``origin``, ``{key}`` stands for the value of the setting ``data.key``.
+
+    Attributes
+    ----------
+    code
+        Where the reader is: a function of the data settings and the list of raw files that returns
+        `pausefl.data.sources.common.Examples`.
+    title
+        Name in captions.
+    origin
+        What the data are made from, for captions.
+    files
+        Raw files or folders, relative to the data root; none if the data come from code alone.
+    check
+        Where a function of the same arguments is that raises early what the reader would raise.
+    requires, optional
+        Keys of the data settings that the data depend on: those without which there are no data, and others.
+    n_train, n_test
+        Examples of the official training and test split; 0 if there are none or they are not known.
+    n_examples
+        Examples where the test split is made here; 0 if not known, or if it is the setting ``n_examples``.
+    images
+        Whether the examples are images.
+    regression
+        Whether targets are numbers; there are no classes, and no accuracy.
+    example_bytes
+        Bytes of a prepared example, for the plan; 0 if it varies, or if all take hardly any space.
+    torchvision
+        Class of ``torchvision.datasets`` that downloads the files; empty if they cannot be downloaded.
+    mirror
+        Folder on the web with the archives, in place of the class's own list, which has http addresses.
+    in_folder
+        Record of a folder of images that may replace the files (``image_folders``); None if none may.
+    """
+
+    title: str
+    origin: str
+    files: tuple[str, ...] = ()
+    check: str = ""
+    requires: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    n_train: int = 0
+    n_test: int = 0
+    n_examples: int = 0
+    images: bool = True
+    regression: bool = False
+    example_bytes: int = 0
+    torchvision: str = ""
+    mirror: str = ""
+    in_folder: SourceRecord | None = None
+
+
+def _image_folder(reader: str, title: str, origin: str) -> SourceRecord:
+    return SourceRecord(
+        f"pausefl.data.sources.folder:{reader}",
+        title,
+        origin,
+        files=("{folder}",),
+        check="pausefl.data.sources.folder:check_layout",
+        requires=("folder",),
+        optional=("image_size", "test_fraction"),
+    )
+
+
+def _replacement(reader: str, title: str) -> SourceRecord:
+    origin = f"{title} from image folder {{folder}} (re-encoded images, not the official bytes)"
+    return _image_folder(reader, title, origin)
+
+
+def _idx_files(folder: str) -> tuple[str, ...]:
+    names = ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
+    return tuple(f"{folder}/raw/{name}-ubyte" for name in names)
+
+
+#: In the order of the documentation.
+SOURCES: Registry[SourceRecord] = Registry(
+    "data source",
+    {
+        "digits": SourceRecord(
+            "pausefl.data.sources.digits:read",
+            "digits",
+            "handwritten digits of scikit-learn (UCI, 8 x 8 pixels)",
+            requires=("test_fraction",),
+            n_examples=1797,
+        ),
+        "mnist": SourceRecord(
+            "pausefl.data.sources.idx:read_mnist",
+            "MNIST",
+            "MNIST, official files",
+            files=_idx_files("MNIST"),
+            n_train=60_000,
+            n_test=10_000,
+            example_bytes=28 * 28 + 8,
+            torchvision="MNIST",
+            mirror="https://ossci-datasets.s3.amazonaws.com/mnist/",
+            in_folder=_replacement("read_mnist", "MNIST"),
+        ),
+        "fashion_mnist": SourceRecord(
+            "pausefl.data.sources.idx:read_fashion_mnist",
+            "Fashion-MNIST",
+            "Fashion-MNIST, IDX files (structure verified, checksums not)",
+            files=_idx_files("FashionMNIST"),
+            n_train=60_000,
+            n_test=10_000,
+            example_bytes=28 * 28 + 8,
+            torchvision="FashionMNIST",
+            mirror="https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
+            in_folder=_replacement("read_mnist", "Fashion-MNIST"),
+        ),
+        "cifar10": SourceRecord(
+            "pausefl.data.sources.cifar10:read",
+            "CIFAR-10",
+            "CIFAR-10, official files",
+            files=tuple(
+                f"cifar-10-batches-py/{name}"
+                for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch", "batches.meta")
+            ),
+            n_train=50_000,
+            n_test=10_000,
+            example_bytes=3 * 32 * 32 + 8,
+            torchvision="CIFAR10",
+            in_folder=_replacement("read_cifar10", "CIFAR-10"),
+        ),
+        "imagefolder": _image_folder("read", "image folder", "image folder {folder}"),
+        "synthetic_regression": SourceRecord(
+            "pausefl.data.sources.regression:read",
+            "synthetic regression",
+            "synthetic linear regression, {n_examples} examples, {n_features} features, noise {noise_std:g}",
+            requires=("n_examples", "n_features", "noise_std", "test_fraction"),
+            images=False,
+            regression=True,
+        ),
+    },
+)
