@@ -1,4 +1,5 @@
 # The papers' claims, judged at each scale of which the configuration, or the demo, has runs.
+from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
 
 
 rule check_claims:
@@ -32,6 +33,11 @@ rule check_claims:
         },
         studies=lambda wildcards: claims_studies(wildcards.scale),
         finished=lambda wildcards: FINISHED,
-        code=code_hash("pausefl.claims.page"),
+        code=code_hash(
+            "pausefl.claims.page",
+            *sorted(
+                {record.code.partition(":")[0] for record in (*CLAIM_TESTS.values(), *QUANTITIES.values())}
+            ),
+        ),
     script:
         "../scripts/claims.py"

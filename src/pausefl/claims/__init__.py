@@ -1,6 +1,5 @@
-"""Whether the papers' claims hold in the runs that are there: how clearly, and from which runs.
+"""Whether the papers' claims hold in finished runs and studies, and how clearly.
 
-`settings` reads the claims, `records` the runs and studies they are tested on. `kinds` has the tests on runs,
-`laws` those on studies, `searches` those that need neither. `verdicts` puts them together, `page` writes them
-down.
+`pausefl.settings.claims` reads the claims, `records` the runs and studies. Tests are in `kinds` (on runs),
+`laws` (on studies) and `searches` (on random instances). `verdicts` combines them, `page` writes them.
 """

@@ -1,4 +1,4 @@
-"""What a test found in one scenario, in one study, or on instances of its own."""
+"""The result of one comparison of a claim test."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ class Finding:
     Attributes
     ----------
     kind
-        Of the test.
+        Kind of the test.
     where
-        Scenario or study; empty for drawn instances.
+        Scenario or study; empty for random instances.
     question
-        What is compared, by the names of selectors and metrics.
+        What is compared: names of selectors and quantities.
     wanted
-        Where the gap has to lie.
+        Where the gap should lie.
     outcome
         ``holds``, ``fails``, ``undecided`` or ``not run``.
     gap, low, high
-        What was measured, and its interval; not a number where there is none.
+        The measured gap and its interval; NaN if there is none.
     unit
         ``ratio``, ``share``, ``exponent`` or the unit of a difference.
     seeds
-        Of the runs; empty where there are no runs of several seeds.
+        Seeds of the runs; empty for studies without seeds and random instances.
     runs
         Names of the runs, or the study.
     n_missing
-        Runs, or seeds, that were to be there and are not.
+        Number of planned runs or seeds that are missing.
     note
-        What a reader has to know besides.
+        What else a reader should know.
     """
 
     kind: str
@@ -54,17 +54,22 @@ class Finding:
 
     @property
     def one_seed(self) -> bool:
-        """Whether it rests on a single seed, and has no interval for that."""
+        """Whether it rests on a single seed, and so has no interval."""
         return len(self.seeds) == 1
 
 
 def not_run(kind: str, where: str, question: str, wanted: str, note: str) -> Finding:
-    """A comparison that could not be made, and why."""
+    """A comparison that could not be made; ``note`` says why."""
     return Finding(kind, where, question, wanted, NOT_RUN, note=note)
 
 
+def joined(*notes: str) -> str:
+    """Notes as one text, without empty ones."""
+    return "; ".join(filter(None, notes))
+
+
 def in_units(found: Estimate, gap: str) -> tuple[float, float, float]:
-    """Mean, low and high as ratios where they are logarithms of ratios."""
+    """Mean, low and high; as ratios if they are logarithms of ratios."""
     values = (found.mean, found.low, found.high)
     return (math.exp(values[0]), math.exp(values[1]), math.exp(values[2])) if gap == "ratio" else values
 

@@ -1,4 +1,4 @@
-"""Tests on runs: each gives a `Finding` for every scenario and every pair of selectors."""
+"""Claim tests on runs: each yields a `Finding` for every scenario and every pair of selectors."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.claims.findings import Finding, in_units, not_run, wanted_text
-from pausefl.claims.quantities import METRICS, accuracy_drop, accuracy_rise
+from pausefl.claims.findings import Finding, in_units, joined, not_run, wanted_text
+from pausefl.claims.quantities import Quantity, accuracy_drop, accuracy_rise
 from pausefl.claims.records import Records, Run, is_trained
 from pausefl.claims.statistics import FAILS, HOLDS, gaps, judge, region
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
+from pausefl.registry.claims import QUANTITIES
 from pausefl.settings import PrivacySettings
 from pausefl.settings.claims import ClaimTest
 
 Floats = NDArray[np.float64]
 
-#: What leakages may differ by, as a share of the budget, and still be equal.
+#: Leakages that differ by at most this share of the budget are equal.
 ROUNDING = 1e-9
 
 #: The runs of two selectors under one seed.
@@ -29,10 +30,10 @@ Pair = tuple[Run, Run]
 
 
 def ordering(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """One selector's metric is below, or above, that of others, by more than the margin.
+    """A selector's metric is below, or above, that of others by more than the margin.
 
-    With ``reference`` the other runs are those of another scenario, and of the same selector unless
-    ``against`` names others.
+    With ``reference``, the other runs are those of another scenario, of the same selector unless ``against``
+    names others.
     """
     for name in test.scenarios[scale]:
         other = test.reference.get(scale, name)
@@ -42,7 +43,7 @@ def ordering(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]
 
 
 def equivalence(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """One selector's metric is that of others, within the margin to both sides."""
+    """A selector's metric equals that of others within the margin."""
     for name, ours, theirs in product(test.scenarios[scale], test.selectors, test.against):
         yield _compared(test, records, (name, ours), (name, theirs), "equal")
 
@@ -51,34 +52,32 @@ def _compared(
     test: ClaimTest, records: Records, ours: tuple[str, str], theirs: tuple[str, str], direction: str
 ) -> Finding:
     """Compare two (scenario, selector) by the test's metric."""
-    metric = METRICS[test.metric]
+    quantity = QUANTITIES[test.metric]
+    value: Quantity = quantity.load()
     low, high = region(direction, test.margin, test.gap)
-    named = ours[1] if ours[0] == theirs[0] else f"{ours[0]}, {ours[1]}"
-    other = theirs[1] if ours[0] == theirs[0] else f"{theirs[0]}, {theirs[1]}"
+    named, other = (side[1] if ours[0] == theirs[0] else ", ".join(side) for side in (ours, theirs))
     head = (test.kind, ours[0], f"{test.metric}: {named} against {other}", wanted_text(low, high, test.gap))
     pairs, n_missing, known = paired(records, ours, theirs)
     if not pairs:
         return not_run(*head, known)
-    values = np.array([(metric.value(a, b), metric.value(b, a)) for a, b in pairs.values()])
+    values = np.array([(value(a, b), value(b, a)) for a, b in pairs.values()])
     if np.isnan(values).all():
-        return not_run(*head, "; ".join(filter(None, [known, f"no run has {test.metric}"])))
+        return not_run(*head, joined(known, f"no run has {test.metric}"))
     outcome, found = judge(gaps(values[:, 0], values[:, 1], test.gap), low, high)
+    what = quantity.infinite or f"has no finite {test.metric}"
+    infinite = [
+        f"{name} {what} in {n} of {len(values)} seeds"
+        for name, n in zip((named, other), np.isinf(values).sum(axis=0), strict=True)
+        if n
+    ]
+    unit = "ratio" if test.gap == "ratio" else quantity.unit
     gap, least, most = in_units(found, test.gap)
-    unit = "ratio" if test.gap == "ratio" else metric.unit
-    note = "; ".join(filter(None, [known, *_infinite(test.metric, (named, other), values)]))
+    note = joined(known, *infinite)
     return Finding(*head, outcome, gap, least, most, unit, tuple(pairs), _names(pairs), n_missing, note)
 
 
-def _infinite(metric: str, names: tuple[str, str], values: Floats) -> Iterator[str]:
-    """Say in how many seeds a value is infinite, which no mean shows."""
-    what = "never reaches the target" if metric == "seconds_to_target" else f"has no finite {metric}"
-    for name, column in zip(names, values.T, strict=True):
-        if n_infinite := int(np.isinf(column).sum()):
-            yield f"{name} {what} in {n_infinite} of {len(column)} seeds"
-
-
 class Paired(NamedTuple):
-    """Runs by seed, where both are there; seeds of which a run is missing; what to know of them, in words."""
+    """Pairs of runs by seed, the number of seeds that lack one of the two, and a note."""
 
     pairs: dict[int, Pair]
     n_missing: int
@@ -86,7 +85,7 @@ class Paired(NamedTuple):
 
 
 def paired(records: Records, ours: tuple[str, str], theirs: tuple[str, str]) -> Paired:
-    """Pair the runs of two (scenario, selector)."""
+    """Pair the runs of two (scenario, selector) by seed."""
     sides = []
     for scenario, selector in (ours, theirs):
         runs = records.runs(scenario)
@@ -99,14 +98,14 @@ def paired(records: Records, ours: tuple[str, str], theirs: tuple[str, str]) -> 
     seeds = sorted(set(a.seeds[ours_name]) & set(b.seeds[theirs_name]))
     if not seeds:
         return Paired({}, 0, "no seed in common")
-    there = {
+    pairs = {
         seed: (a.found[ours_name, seed], b.found[theirs_name, seed])
         for seed in seeds
         if (ours_name, seed) in a.found and (theirs_name, seed) in b.found
     }
-    absent = len(seeds) - len(there)
+    absent = len(seeds) - len(pairs)
     missing = f"missing runs: {absent} of {len(seeds)} seeds left out" if absent else ""
-    return Paired(there, absent, "; ".join(filter(None, [a.note or b.note, missing])))
+    return Paired(pairs, absent, joined(a.note or b.note, missing))
 
 
 def _names(pairs: dict[int, Pair]) -> tuple[str, ...]:
@@ -115,7 +114,7 @@ def _names(pairs: dict[int, Pair]) -> tuple[str, ...]:
 
 
 def collapse(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """Some selectors learn and then lose, by more than the margin, what those they are set against keep."""
+    """Selectors learn and then lose accuracy, both by more than the margin; those in ``against`` do not."""
     for name in test.scenarios[scale]:
         for selector in test.selectors:
             yield _alone(test, records, (name, selector), "accuracy gained", accuracy_rise, "higher")
@@ -145,10 +144,10 @@ def _alone(
 
 
 def bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """No leakage of any round of any private run exceeds the budget.
+    """No user's leakage exceeds the budget, in any round of any private run.
 
-    Leakage is counted again from the selections, by the scenario's schedule; where the ledger says otherwise,
-    the test fails.
+    Leakage is recomputed from the selections and the scenario's schedule; the test fails if the ledger
+    disagrees.
     """
     for name in test.scenarios[scale]:
         head = (test.kind, name, "leakage over budget", "share ≤ 1")
@@ -163,28 +162,27 @@ def bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
             continue
         highest, wrong = 0.0, []
         for (selector, seed), run in private.items():
-            told, counted = run.rounds["leakage_max"].to_numpy(np.float64), recounted(run, privacy)
-            highest = max(highest, *told, *counted)
-            if not _equal(told, counted, privacy):
+            ledger, counted = run.rounds["leakage_max"].to_numpy(np.float64), recounted(run, privacy)
+            highest = max(highest, *ledger, *counted)
+            if np.abs(ledger - counted).max() > ROUNDING * privacy.epsilon_total:
                 wrong.append(f"{selector}/seed-{seed}")
         share = highest / privacy.epsilon_total
         disagree = f"the ledger and the selections disagree: {', '.join(wrong)}" if wrong else ""
-        outcome = HOLDS if share <= 1 + ROUNDING and not wrong else FAILS
-        absent = sum(len(seeds) for selector, seeds in runs.seeds.items() if SELECTORS[selector].private)
+        planned = sum(len(seeds) for selector, seeds in runs.seeds.items() if SELECTORS[selector].private)
         yield Finding(
             *head,
-            outcome,
+            HOLDS if share <= 1 + ROUNDING and not wrong else FAILS,
             share,
             unit="share of the budget",
             seeds=tuple(sorted({seed for _, seed in private})),
             runs=tuple(run.name for run in private.values()),
-            n_missing=absent - len(private),
-            note="; ".join(filter(None, [runs.note, disagree])),
+            n_missing=planned - len(private),
+            note=joined(runs.note, disagree),
         )
 
 
 def recounted(run: Run, privacy: PrivacySettings) -> Floats:
-    """The largest leakage (n,) of any user after each round, from the selections alone."""
+    """Largest leakage (n,) of any user after each round, computed from the selections alone."""
     selections: Sequence[NDArray[np.int64]] = list(run.rounds["selection"])
     counts = np.zeros(1 + max((int(max(s)) for s in selections if len(s)), default=0), np.int64)
     most = []
@@ -195,17 +193,13 @@ def recounted(run: Run, privacy: PrivacySettings) -> Floats:
 
 
 def _partial_sums(privacy: PrivacySettings, n: int) -> Floats:
-    """What 0 .. n participations have spent (n + 1,), added up from the budgets of each."""
+    """Budget spent after 0 .. n participations (n + 1,)."""
     budgets = make_schedule(privacy).epsilon(np.arange(1, n + 1))
     return np.concatenate([[0.0], np.cumsum(budgets)])
 
 
-def _equal(a: Floats, b: Floats, privacy: PrivacySettings) -> bool:
-    return bool(np.abs(a - b).max() <= ROUNDING * privacy.epsilon_total)
-
-
 def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """Selectors have the same leakage after every round, and it rises by one more budget each round."""
+    """Selectors have the same leakage after every round, and it grows by one more budget each round."""
     for name, ours, theirs in product(test.scenarios[scale], test.selectors, test.against):
         wanted = f"share ≤ {ROUNDING:g}"
         heads = [
@@ -227,10 +221,9 @@ def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Findi
         alone = {seed: (run, run) for seed, (run, _) in pairs.items()}
         for head, gap, used in zip(heads, (apart, off), (pairs, alone), strict=True):
             share = gap / privacy.epsilon_total
-            outcome = HOLDS if share <= ROUNDING else FAILS
             yield Finding(
                 *head,
-                outcome,
+                HOLDS if share <= ROUNDING else FAILS,
                 share,
                 unit="share of the budget",
                 seeds=tuple(pairs),
@@ -238,13 +231,3 @@ def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Findi
                 n_missing=n_missing,
                 note=note,
             )
-
-
-#: By the name that a claim has for them.
-RUN_KINDS: dict[str, Callable[[ClaimTest, Records, str], Iterator[Finding]]] = {
-    "ordering": ordering,
-    "equivalence": equivalence,
-    "collapse": collapse,
-    "bound": bound,
-    "coincidence": coincidence,
-}

@@ -1,8 +1,8 @@
-"""Tests on studies of selection: laws of growth, and shares of races."""
+"""Claim tests on studies of selection: laws of growth, and shares of comparisons won."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -19,10 +19,10 @@ _ABSENT = "the study is not configured, or is missing"
 
 
 def regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """Regret grows by a law, in every seed.
+    """Regret grows by a law in every seed.
 
-    Logarithmic growth: that law, or a constant, fits best (`pausefl.studies.growth.fits`). Linear growth: the
-    local exponent over the last decade of rounds is 1 within the margin. The gap is that exponent.
+    Logarithmic: a logarithm or a constant fits best (`pausefl.studies.growth.fits`). Linear: the local
+    exponent over the last decade of rounds is 1 within the margin. The gap is that exponent.
     """
     for study, selector in product(test.studies[scale], test.selectors):
         linear = test.law == "linear"
@@ -59,10 +59,10 @@ def regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
 
 
 def cost(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """The time of a search grows with K by a power within the margin of the one wanted, or exponentially.
+    """The time of a search grows with K as a power, within the margin of the wanted one, or exponentially.
 
-    The law is the one with the smaller error in ln t (`pausefl.studies.runtime.fits`); the interval is of the
-    slope of its line.
+    The law is the one with the smaller error in ln t (`pausefl.studies.runtime.fits`). The interval is that
+    of its slope.
     """
     for study, selector in product(test.studies[scale], test.selectors):
         power = test.law == "power"
@@ -111,7 +111,7 @@ def _by_law(
 
 
 def share(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """One annealer ends above the other in a share of the races or more, at every temperature divisor."""
+    """One annealer ends above the other in at least a share of instances, at every temperature divisor."""
     for study, selector in product(test.studies[scale], test.selectors):
         head = (test.kind, study, f"races in which {selector} ends higher", f"share ≥ {test.at_least:g}")
         table = records.study(study, "summary.csv")
@@ -136,10 +136,3 @@ def share(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
                 runs=(f"study {study}",),
                 note=note,
             )
-
-
-STUDY_KINDS: dict[str, Callable[[ClaimTest, Records, str], Iterator[Finding]]] = {
-    "regret": regret,
-    "cost": cost,
-    "share": share,
-}

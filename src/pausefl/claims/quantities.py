@@ -1,51 +1,24 @@
-"""What two runs of one seed are compared by."""
+"""Quantities by which claims compare two runs of one seed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from pausefl.claims.records import Run
 from pausefl.results.outcomes import smoothed
 
-
-class Metric(NamedTuple):
-    """A number of a run, given the run that it is compared with, and its unit."""
-
-    unit: str
-    value: Callable[[Run, Run], float]
+#: A number of the first run, given the run it is compared with.
+Quantity = Callable[[Run, Run], float]
 
 
-def _outcome(name: str) -> Callable[[Run, Run], float]:
-    """A number of the outcome."""
+def _outcome(name: str) -> Quantity:
     return lambda run, other: float(run.outcome[name])
 
 
-def _seconds_to_target(run: Run, other: Run) -> float:
-    """Infinite if the target is never reached, not a number if there is no target."""
-    if math.isnan(run.outcome["target_accuracy"]):
-        return math.nan
-    seconds = float(run.outcome["seconds_to_target"])
-    return math.inf if math.isnan(seconds) else seconds
-
-
-def accuracy_drop(run: Run) -> float:
-    """How far the smoothed accuracy has fallen from its best by the end."""
-    return float(run.outcome["best_accuracy"] - run.outcome["final_accuracy"])
-
-
-def accuracy_rise(run: Run) -> float:
-    """How far the smoothed accuracy rises above what it was first."""
-    accuracy = smoothed(run.rounds, "accuracy")[1]
-    return float(accuracy.max() - accuracy[0]) if len(accuracy) else math.nan
-
-
-def _in_time(column: str) -> Callable[[Run, Run], float]:
-    """The smoothed column when the first of the two runs ends."""
-
+def _in_time(column: str) -> Quantity:
     def value(run: Run, other: Run) -> float:
         end = min(run.rounds["elapsed_s"].iloc[-1], other.rounds["elapsed_s"].iloc[-1])
         elapsed, average = smoothed(run.rounds, column)
@@ -55,10 +28,33 @@ def _in_time(column: str) -> Callable[[Run, Run], float]:
     return value
 
 
-def _loss_over_time(run: Run, other: Run) -> float:
-    """Geometric mean of the loss over simulated time, from when both runs have one until the first ends.
+final_accuracy = _outcome("final_accuracy")
+final_loss = _outcome("final_loss")
+mean_round_s = _outcome("mean_round_s")
+leakage_max = _outcome("leakage_max")
 
-    A curve below another all the way has less, also where both end at the floor that noise in the data sets.
+#: Smoothed accuracy and loss when the shorter of the two runs ends.
+accuracy_in_time = _in_time("accuracy")
+loss_in_time = _in_time("loss")
+
+
+def leakage_over_rounds(run: Run, other: Run) -> float:
+    """Mean over rounds of the largest leakage of any user."""
+    return float(run.rounds["leakage_max"].mean())
+
+
+def seconds_to_target(run: Run, other: Run) -> float:
+    """Simulated seconds to the target accuracy; infinite if never reached, NaN without a target."""
+    if math.isnan(run.outcome["target_accuracy"]):
+        return math.nan
+    seconds = float(run.outcome["seconds_to_target"])
+    return math.inf if math.isnan(seconds) else seconds
+
+
+def loss_over_time(run: Run, other: Run) -> float:
+    """Geometric mean of the loss over simulated time, while both runs have one.
+
+    It tells two curves apart that end at the same floor, which the noise of the data sets.
     """
     curves = []
     for each in (run, other):
@@ -75,14 +71,12 @@ def _loss_over_time(run: Run, other: Run) -> float:
     return math.exp(float(np.trapezoid(logarithms, times)) / (end - start))
 
 
-METRICS = {
-    "final_accuracy": Metric("share", _outcome("final_accuracy")),
-    "final_loss": Metric("loss", _outcome("final_loss")),
-    "accuracy_in_time": Metric("share", _in_time("accuracy")),
-    "loss_in_time": Metric("loss", _in_time("loss")),
-    "loss_over_time": Metric("loss", _loss_over_time),
-    "seconds_to_target": Metric("s", _seconds_to_target),
-    "mean_round_s": Metric("s", _outcome("mean_round_s")),
-    "leakage_max": Metric("epsilon", _outcome("leakage_max")),
-    "leakage_over_rounds": Metric("epsilon", lambda run, other: float(run.rounds["leakage_max"].mean())),
-}
+def accuracy_drop(run: Run) -> float:
+    """How far the smoothed accuracy falls from its best by the end."""
+    return float(run.outcome["best_accuracy"] - run.outcome["final_accuracy"])
+
+
+def accuracy_rise(run: Run) -> float:
+    """How far the smoothed accuracy rises above its first value."""
+    accuracy = smoothed(run.rounds, "accuracy")[1]
+    return float(accuracy.max() - accuracy[0]) if len(accuracy) else math.nan

@@ -1,7 +1,7 @@
 """The runs and studies that claims are tested on, and which of them are missing.
 
-What a claim says of selection alone needs no training: where no run of a scenario is there, runs are those of
-the study that plays it, if there is one.
+Claims about selection alone need no training: if a scenario has no finished run, the runs of a selection
+study of that scenario are used.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Run:
     Attributes
     ----------
     name
-        What it is called.
+        Its folder below that of all runs, or of all studies.
     rounds
-        One row a round, in order, as `pausefl.results.runs.collect` gives them.
+        One row a round, in order, as `pausefl.results.runs.collect` returns them.
     outcome
-        As `pausefl.results.outcomes.outcomes` gives it.
+        As `pausefl.results.outcomes.outcomes` returns it.
     """
 
     name: str
@@ -47,11 +47,11 @@ class Runs:
     scenario
         Its settings.
     seeds
-        Seeds by selector that the experiment table, or the study, has, run or not.
+        Seeds by selector in the experiment table or the study, finished or not.
     found
         Finished runs by selector and seed.
     note
-        What to know of them.
+        What a reader should know of them.
     """
 
     scenario: Scenario
@@ -61,27 +61,27 @@ class Runs:
 
 
 def run_name(scenario: str, selector: str, seed: int) -> str:
-    """What a run is called: its folder below the one of all runs."""
+    """Folder of a run below that of all runs."""
     return f"{scenario}/{selector}/seed-{seed}"
 
 
 def is_trained(run: Run) -> bool:
-    """Whether the run was evaluated on test data at all."""
+    """Whether the run was evaluated on test data."""
     return bool(run.rounds["loss"].notna().any())
 
 
 @dataclass
 class Records:
-    """What the experiment table and the studies are to give, read when it is asked for.
+    """Runs and studies of a configuration, read on demand.
 
     Attributes
     ----------
     scenarios, experiments, studies
-        What is configured.
+        The configuration.
     results
         Folder with ``runs`` and ``studies``.
     missing
-        Names of runs, and paths of files of studies, that were asked for and are not there.
+        Names of runs and files of studies that were asked for and do not exist.
     """
 
     scenarios: Mapping[str, Scenario]
@@ -92,21 +92,21 @@ class Records:
     _runs: dict[str, Runs | None] = field(default_factory=dict)
 
     def runs(self, name: str) -> Runs | None:
-        """The runs of a scenario; None if it is neither in the experiment table nor played by a study.
+        """The runs of a scenario; None if neither the experiment table nor a selection study has it.
 
         Raises
         ------
         PauseflError
-            If a run that is there cannot be used.
+            If a finished run cannot be used.
         """
         if name not in self._runs:
             trained = self._trained(name) if name in self.scenarios else None
-            played = None if trained is not None and trained.found else self._played(name)
-            self._runs[name] = played or trained
+            simulated = None if trained is not None and trained.found else self._simulated(name)
+            self._runs[name] = simulated or trained
         return self._runs[name]
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
-        """A table of a study; None if it is not configured, or `missing`."""
+        """A table of a study; None if it is not configured or `missing`."""
         if name not in self.studies.names():
             return None
         path = self._folder(name) / file
@@ -118,16 +118,16 @@ class Records:
     def _folder(self, study: str) -> Path:
         return self.results / "studies" / study
 
-    def _played(self, name: str) -> Runs | None:
+    def _simulated(self, name: str) -> Runs | None:
         study, file = self.studies.played(name), "rounds.parquet"
         if study is None or (name in self.scenarios and not (self._folder(study) / file).is_file()):
-            return None  # the runs are what is missing
+            return None  # the missing results are the runs
         rounds = self.study(study, file)
         if rounds is None:
             return None
-        played = self.studies.selection[study]
-        seeds = dict.fromkeys(played.scenario.selectors, played.seeds)
-        return Runs(played.scenario, seeds, _found(rounds, study), "selection alone")
+        settings = self.studies.selection[study]
+        seeds = dict.fromkeys(settings.scenario.selectors, settings.seeds)
+        return Runs(settings.scenario, seeds, _found(rounds, study), "selection alone")
 
     def _trained(self, name: str) -> Runs:
         rows = [row for row in self.experiments if row.scenario == name]
@@ -145,7 +145,7 @@ class Records:
 
 
 def _found(rounds: pd.DataFrame, place: str) -> dict[tuple[str, int], Run]:
-    """The runs of a table of rounds by selector and seed; ``place`` is the first part of their names."""
+    """Runs of a table of rounds, by selector and seed; their names begin with ``place``."""
     outcome = {(run.selector, run.seed): values for run, values in outcomes(rounds).items()}
     return {
         (selector, seed): Run(run_name(place, selector, seed), run, outcome[selector, seed])

@@ -1,20 +1,20 @@
-"""Tests that draw their own instances: the exact search beside enumeration, and the limit of annealing.
+"""Claim tests on random instances: the exact search against enumeration, and the limit of annealing.
 
-The limit. On a small graph the law of annealing's state after j iterations can be computed: a neighbour is
-drawn uniformly, and a worse one is taken with probability (1 + j)^(-loss / C). C is the largest difference of
-energies, the least that the theorems admit (PAUSE v2, Theorem 4; BSFL, Theorem 2). Graphs and energies are
-those of `pausefl.studies.graphs`, listed from their definition; that the compiled annealers follow this chain
-is what their tests check.
+The limit. On a small graph the distribution of annealing's state after j iterations can be computed: the
+chain proposes a uniformly random neighbour and accepts a worse one with probability (1 + j)^(-loss / C). C is
+the largest difference of energies, the smallest value that the theorems allow (PAUSE v2, Theorem 4; BSFL,
+Theorem 2). Graphs and energies are those of `pausefl.studies.graphs`. The tests of the compiled annealers
+check that they follow this chain.
 
-The probability of holding a maximiser nears 1 as a power of j whose exponent is the lead of the maximiser as
-a share of C, so it takes powers of ten of iterations that nobody runs. From `EXACT` iterations on, the chain
-is therefore followed in blocks over which j grows by a factor e^`BLOCK` and the temperature is held.
+The probability of a maximiser approaches 1 as a power of j. The exponent is the lead of the maximiser as a
+share of C, so convergence takes more iterations than anyone runs. From `EXACT` iterations on, the chain is
+therefore computed in blocks: j grows by a factor e^`BLOCK`, and the temperature stays constant.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,27 +33,27 @@ from pausefl.studies.graphs import CRITERIA, Swaps, drawn
 
 Floats = NDArray[np.float64]
 
-#: Most users of an instance that is enumerated.
+#: Largest number of users of an enumerated instance.
 MOST_USERS = 14
 
-#: Values are equal if they differ by no more than rounding.
+#: Values that differ by at most this are equal.
 TIE = 1e-9
 
-#: Users, and users selected, of the graphs on which annealing is followed.
+#: Users and selected users of the graphs of annealing.
 GRAPH = (5, 2)
 
-#: The iterations that are followed one by one, and how much ln j grows in a block after them.
+#: Iterations computed one by one, and growth of ln j in each block after them.
 EXACT, BLOCK = 100, 0.5
 
-#: Powers of ten of the iterations after which the law is looked at.
+#: The distribution is examined after 10^d iterations.
 DECADES = (1, 10, 100)
 
-#: A maximiser is held if the probability is at least this after the last of them.
+#: Least probability of a maximiser after the last of them.
 HELD = 0.99
 
 
 def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """The exact search finds selections worth as much as the best of all, on random histories."""
+    """The exact search finds selections worth as much as the best one, on random histories."""
     for name in test.rewards:
         gaps = [shortfall(name, seed) for seed in range(test.n_instances)]
         worst, n_exact = max(gaps), sum(gap <= TIE for gap in gaps)
@@ -71,7 +71,7 @@ def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding
 
 
 def shortfall(reward_name: str, seed: int) -> float:
-    """How far apart in worth the exact search and enumeration are on one random history."""
+    """Difference in reward between the exact search and enumeration on one random history."""
     reward = make_reward(RewardSettings(reward_name, 4.0, 2.0, 3.0, 4, 0.2, 0.05))
     rng = Streams(seed).generator(f"claims/{reward_name}")
     history = random_history(rng)
@@ -86,7 +86,7 @@ def _worth(reward: Reward, history: History, bound: Floats, selection: NDArray[n
 
 
 def random_history(rng: np.random.Generator) -> History:
-    """A history of 3 .. `MOST_USERS` users, all of whom were seen, in up to four clusters."""
+    """A history of 3 .. `MOST_USERS` users in up to four clusters; each has participated."""
     n_users = int(rng.integers(3, MOST_USERS + 1))
     m = int(rng.integers(1, n_users))
     quality, cluster = rng.uniform(0.2, 1, n_users), rng.integers(4, size=n_users)
@@ -99,7 +99,7 @@ def random_history(rng: np.random.Generator) -> History:
 
 
 def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """Annealing holds a maximiser with a probability that rises, and nears 1 on a share of graphs or more."""
+    """The probability that annealing holds a maximiser rises, to `HELD` on at least a share of graphs."""
     for selector in test.selectors:
         held = probabilities(selector, test.n_instances)
         rises = bool((np.diff(held, axis=1) > 0).all())
@@ -120,7 +120,7 @@ def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
 
 
 def probabilities(selector: str, n_instances: int) -> Floats:
-    """Probability (n, `DECADES`) that the state of annealing on instances 0 .. n - 1 is a maximiser."""
+    """Probability (n, n decades) that annealing holds a maximiser, on instances 0 .. n - 1."""
     swaps = Swaps.of(*GRAPH)
     walks, losses, best = [], [], []
     for instance in range(n_instances):
@@ -137,14 +137,14 @@ def probabilities(selector: str, n_instances: int) -> Floats:
 
 
 def _laws(walk: Floats, loss: Floats) -> Iterator[Floats]:
-    """Law (n, N) of the state after each of `DECADES`, from a start drawn uniformly.
+    """Yield the distribution (n, N) of the state after each of `DECADES`, from a uniformly random start.
 
     Parameters
     ----------
     walk
         (n, N, N) probabilities of proposals.
     loss
-        (n, N, N) energy lost by a move, as a share of C.
+        (n, N, N) loss of energy of each move, as a share of C.
     """
     n_instances, n_states = walk.shape[:2]
     law = np.full((n_instances, 1, n_states), 1 / n_states)
@@ -169,15 +169,12 @@ def _laws(walk: Floats, loss: Floats) -> Iterator[Floats]:
 
 
 def _step(walk: Floats, loss: Floats, log_j: float) -> Floats:
-    """Transition matrices (n, N, N) of an iteration with ln(1 + j) as given."""
+    """Transition matrices (n, N, N) of one iteration, given ln(1 + j)."""
     return _stochastic(walk * np.exp(-loss * log_j))
 
 
 def _stochastic(moves: Floats) -> Floats:
-    """The matrices with their diagonals such that rows sum up to 1.
-
-    Staying is what is left by the moves, however rare these are.
-    """
+    """Set the diagonals so that rows sum to 1."""
     diagonal = np.arange(moves.shape[-1])
     moves[:, diagonal, diagonal] = 0
     moves[:, diagonal, diagonal] = 1 - moves.sum(axis=2)
@@ -185,13 +182,7 @@ def _stochastic(moves: Floats) -> Floats:
 
 
 def _power(matrix: Floats, log_exponent: float) -> Floats:
-    """A power of the matrices (n, N, N), by squaring; the exponent 2^k nearest in ln."""
+    """A power of the matrices (n, N, N) by squaring: the exponent is the power of two nearest in ln."""
     for _ in range(max(round(log_exponent / math.log(2)), 0)):
         matrix = _stochastic(matrix @ matrix)
     return matrix
-
-
-DRAWN_KINDS: dict[str, Callable[[ClaimTest, Records, str], Iterator[Finding]]] = {
-    "exactness": exactness,
-    "limit": limit,
-}

@@ -1,8 +1,8 @@
-"""Paired differences over seeds: their mean, its interval, and whether it lies where a claim wants it.
+"""Paired differences over seeds: mean, interval, and whether the mean lies where a claim wants it.
 
-Selectors under one seed share data, latencies and noise, so a difference is taken seed by seed. The interval
-is Student's, at level `CONFIDENCE`: with three seeds 2.5 standard deviations to either side. With one seed
-there is none.
+Selectors under one seed share data, latencies and noise, so differences are taken seed by seed. The interval
+is Student's at level `CONFIDENCE`: with three seeds, 2.5 standard deviations to either side. One seed has no
+interval.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ CONFIDENCE = 0.95
 #: Outcomes of a comparison.
 HOLDS, FAILS, UNDECIDED, NOT_RUN = "holds", "fails", "undecided", "not run"
 
-#: A gap this small differs from machine to machine, and is written as none.
+#: A smaller gap is rounding, differs between machines, and is written as 0.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds and its interval; ``low`` and ``high`` are not numbers with fewer than two seeds."""
+    """A mean over seeds and its interval; ``low`` and ``high`` are NaN with fewer than two seeds."""
 
     mean: float
     low: float
@@ -52,9 +52,10 @@ def estimate(values: ArrayLike) -> Estimate:
 
 
 def gaps(ours: ArrayLike, theirs: ArrayLike, gap: str) -> Floats:
-    """Paired differences (n,), or logarithms of ratios; not a number where neither is the larger.
+    """Paired differences (n,), or logarithms of ratios.
 
-    A value may be infinite: a target never reached, a loss after divergence. Two infinite ones say nothing.
+    A value may be infinite: a target never reached, a loss after divergence. The gap of two infinite values
+    is NaN.
     """
     ours, theirs = np.asarray(ours, np.float64), np.asarray(theirs, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -62,14 +63,14 @@ def gaps(ours: ArrayLike, theirs: ArrayLike, gap: str) -> Floats:
 
 
 def region(direction: str, margin: float, gap: str) -> tuple[float, float]:
-    """Open interval in which the mean gap has to lie; logarithms for ratios.
+    """Open interval in which the mean gap should lie; logarithms for ratios.
 
     Parameters
     ----------
     direction
         ``lower``, ``higher``, or ``equal``: within the margin to both sides.
     margin
-        For a ratio the share by which it has to differ, or may differ, from 1.
+        For a ratio, the share by which it should differ, or may differ, from 1.
     gap
         ``ratio`` or ``difference``.
     """
@@ -84,9 +85,9 @@ def region(direction: str, margin: float, gap: str) -> tuple[float, float]:
 def judge(values: Floats, low: float, high: float) -> tuple[str, Estimate]:
     """Outcome and estimate of gaps (n,), n >= 1, whose mean should lie between ``low`` and ``high``.
 
-    It holds if the whole interval lies between, fails if all of it lies outside, and is undecided otherwise.
-    Where a gap is infinite there is no mean: it holds if every gap lies between, fails if none does, and the
-    estimate is of the finite ones alone. A gap that is not a number leaves it undecided.
+    Holds if the whole interval lies between, fails if all of it lies outside, and is undecided otherwise.
+    With an infinite gap there is no mean: it holds if every gap lies between, fails if none does, and the
+    estimate is of the finite gaps. A NaN gap leaves it undecided.
     """
     finite = values[np.isfinite(values)]
     found = estimate(finite) if len(finite) else Estimate(math.nan, math.nan, math.nan)

@@ -6,25 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pausefl.claims.findings import Finding
-from pausefl.claims.kinds import RUN_KINDS
-from pausefl.claims.laws import STUDY_KINDS
 from pausefl.claims.records import Records
-from pausefl.claims.searches import DRAWN_KINDS
 from pausefl.claims.statistics import HOLDS, NOT_RUN
 from pausefl.errors import PauseflError
+from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.settings.claims import Claim
-
-_KINDS = RUN_KINDS | STUDY_KINDS | DRAWN_KINDS
 
 REPRODUCED, PARTLY, NOT_REPRODUCED = "reproduced", "partly", "not reproduced"
 
-#: The verdicts, the best first; the last is `NOT_RUN`.
+#: Verdicts, the best first.
 VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_RUN)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim, what was found, and the verdict."""
+    """A claim, its findings and its verdict."""
 
     claim: Claim
     findings: tuple[Finding, ...]
@@ -32,11 +28,10 @@ class Judged:
 
 
 def verdict(findings: Iterable[Finding]) -> str:
-    """The verdict on what was found.
+    """The verdict on a claim's findings.
 
-    ``reproduced`` if every comparison was made and holds, and none rests on a single seed or leaves out runs
-    that were to be there; ``partly`` if some hold; ``not reproduced`` if none does; ``not run`` if none could
-    be made.
+    ``reproduced`` if every comparison was made and holds, with several seeds and no missing runs; ``partly``
+    if some hold; ``not reproduced`` if none holds; ``not run`` if none could be made.
     """
     findings = list(findings)
     made = [finding for finding in findings if finding.outcome != NOT_RUN]
@@ -57,20 +52,19 @@ def evaluate(
     Parameters
     ----------
     claims
-        What is claimed.
+        Claims to test.
     records
-        The runs and studies; only those of the scale are read.
+        Runs and studies. Only those of the scale are read.
     scale
         One of `pausefl.settings.claims.SCALES`.
     partial
-        Judge what is there. A comparison from which runs are missing then has fewer seeds, and its claim is
+        Judge the results that exist. A comparison with missing runs has fewer seeds, and its claim is
         ``partly`` reproduced at best.
 
     Raises
     ------
     PauseflError
-        If a run or study that the configuration lists is missing and ``partial`` is not set; all of them are
-        named.
+        If a configured run or study is missing and ``partial`` is not set. The message names all of them.
     """
     judged = []
     for claim in claims:
@@ -78,7 +72,7 @@ def evaluate(
             finding
             for test in claim.tests
             if test.applies(scale)
-            for finding in _KINDS[test.kind](test, records, scale)
+            for finding in CLAIM_TESTS[test.kind].load()(test, records, scale)
         )
         judged.append(Judged(claim, found, verdict(found)))
     if records.missing and not partial:

@@ -9,31 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from pausefl.errors import ConfigError, suggest
+from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
 from pausefl.registry.selectors import SELECTORS
 from pausefl.settings.scenario import SCALES, check_schema, load_scenario, read_yaml, scenario_names
 
 #: The scale of a test that draws its instances itself, and is part of a claim at every scale.
 ANY = "any"
-
-#: Keys of a test besides ``kind``: those that its kind needs, and those that it may have.
-_KEYS: dict[str, tuple[set[str], set[str]]] = {
-    "ordering": (
-        {"scenarios", "selectors", "metric", "gap", "direction"},
-        {"against", "reference", "margin"},
-    ),
-    "equivalence": ({"scenarios", "selectors", "against", "metric", "gap", "margin"}, set()),
-    "collapse": ({"scenarios", "selectors", "against", "margin"}, set()),
-    "bound": ({"scenarios"}, set()),
-    "coincidence": ({"scenarios", "selectors", "against"}, set()),
-    "regret": ({"studies", "selectors", "law"}, {"margin"}),
-    "cost": ({"studies", "selectors", "law"}, {"exponent", "margin"}),
-    "share": ({"studies", "selectors", "at_least"}, set()),
-    "exactness": ({"rewards", "n_instances"}, set()),
-    "limit": ({"selectors", "n_instances", "at_least"}, set()),
-}
-
-#: Laws of growth by kind of test.
-_LAWS = {"regret": ("logarithmic", "linear"), "cost": ("power", "exponential")}
 
 
 @dataclass(frozen=True)
@@ -122,16 +103,18 @@ def load_claims(path: Path, scenario_folder: Path) -> tuple[Claim, ...]:
 def _test(values: Mapping[str, Any], known_scenarios: list[str]) -> ClaimTest:
     """Build a test from its settings."""
     kind = values["kind"]
-    needed, allowed = _KEYS[kind]
-    given = set(values) - {"kind"}
-    for key in sorted(needed - given):
+    record = CLAIM_TESTS.find(kind)
+    given, known = set(values) - {"kind"}, {*record.needs, *record.allows, *record.one_of}
+    for key in sorted(set(record.needs) - given):
         raise ConfigError(f"a test of kind '{kind}' needs the key '{key}'")
-    for key in sorted(given - needed - allowed):
-        raise ConfigError(f"unknown key '{key}' of a test of kind '{kind}'. {suggest(key, needed | allowed)}")
-    if kind == "ordering" and not given & {"against", "reference"}:
-        raise ConfigError("a test of kind 'ordering' needs the key 'against' or 'reference'")
-    if kind in _LAWS and values["law"] not in _LAWS[kind]:
-        raise ConfigError(f"law = '{values['law']}' is not known. {suggest(values['law'], _LAWS[kind])}")
+    for key in sorted(given - known):
+        raise ConfigError(f"unknown key '{key}' of a test of kind '{kind}'. {suggest(key, known)}")
+    if record.one_of and not given & set(record.one_of):
+        raise ConfigError(f"a test of kind '{kind}' needs the key {' or '.join(map(repr, record.one_of))}")
+    if record.laws and values["law"] not in record.laws:
+        raise ConfigError(f"law = '{values['law']}' is not known. {suggest(values['law'], record.laws)}")
+    if "metric" in values:
+        QUANTITIES.find(values["metric"])
     test = ClaimTest(**{key: _frozen(value) for key, value in values.items()})
     for name in (*test.selectors, *test.against):
         if name not in SELECTORS:

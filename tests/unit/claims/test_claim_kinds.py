@@ -14,7 +14,7 @@ from worlds import SCALE, World, on_runs, on_study
 from pausefl.claims import searches
 from pausefl.claims.findings import Finding
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, estimate, gaps, judge, region
-from pausefl.claims.verdicts import _KINDS
+from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.selectors.exact import Pause
 from pausefl.settings.claims import ClaimTest
 from pausefl.studies import growth
@@ -24,7 +24,7 @@ RISING = [0.05 * i for i in range(1, 21)]
 
 
 def found(world: World, test: ClaimTest) -> list[Finding]:
-    return list(_KINDS[test.kind](test, world.records(), SCALE))
+    return list(CLAIM_TESTS[test.kind].load()(test, world.records(), SCALE))
 
 
 def outcomes(world: World, test: ClaimTest) -> list[str]:
