@@ -30,7 +30,7 @@ from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
 from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_config, read_yaml
 from pausefl.streams import Streams
 from pausefl.training import Trainer
-from pausefl.training.backends.autograd import OneByOne
+from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.engine import build_model
 
 CPU = torch.device("cpu")

@@ -36,7 +36,7 @@ RUNS_FACTS = {
         "scenario": runs.scenario.as_dict(),
         "seeds": list(runs.seeds),
         "n_rounds": runs.n_rounds,
-        "anneals": any(SELECTORS[name].needs_annealing for name in runs.scenario.selectors),
+        "anneals": any(SELECTORS[name].anneals for name in runs.scenario.selectors),
     }
     for study, runs in (STUDIES.regret | STUDIES.optimality_gap | STUDIES.selection).items()
 }

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
+from pausefl.registry.rewards import REWARDS
 from pausefl.settings import RewardSettings
 from pausefl.streams import Streams
 
@@ -207,9 +208,7 @@ class QualityReward(AverageReward):
         return generalization(history, self.beta, history.quality * history.data_size)
 
 
-REWARDS: dict[str, type[Reward]] = {"r1": AverageReward, "r2": OverlapReward, "bsfl": QualityReward}
-
-
 def make_reward(settings: RewardSettings) -> Reward:
-    """The reward of a scenario, as `REWARDS` names it."""
-    return REWARDS[settings.name].build(settings)
+    """The reward of a scenario, one of `pausefl.registry.rewards`."""
+    cls: type[Reward] = REWARDS.find(settings.name).load()
+    return cls.build(settings)

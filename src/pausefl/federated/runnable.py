@@ -1,36 +1,61 @@
-"""Whether a model fits the scenario that names it.
-
-Apart from `pausefl.settings.scenario`, so that reading a configuration loads no models.
-"""
+"""Whether a selector can run in a scenario, and a model on its data; found out before anything runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 
 from pausefl.errors import ConfigError
-from pausefl.registry import SOURCES
-from pausefl.settings import Config, Scenario, check_selectors
-from pausefl.training.models import MODELS
+from pausefl.registry import MODELS, SELECTORS, SOURCES
+from pausefl.settings import Config, Scenario
 
 
 def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
-    """Raise `ConfigError` unless each selector applies to the scenario, and the model to its data."""
-    check_selectors(scenario, selectors)
-    model, source = scenario.model, scenario.data.source
-    info = MODELS[model.name]
-    if model.norm not in info.norms:
-        raise ConfigError(
-            f"scenario '{scenario.name}': model.norm = '{model.norm}' does not apply to model"
-            f" '{model.name}'. Allowed: {', '.join(info.norms)}."
-        )
-    if info.images and not SOURCES.find(source).images:
-        raise ConfigError(
-            f"scenario '{scenario.name}': model '{model.name}' needs images, which data.source"
-            f" '{source}' does not have"
-        )
+    """Raise `ConfigError` unless each selector can run in the scenario, and the model on its data.
+
+    Any registered selector may be asked for; the scenario's own ``selectors`` are a default.
+    """
+    _check_model(scenario)
+    for selector in selectors:
+        _check_selector(scenario, selector)
 
 
 def check_table(config: Config) -> None:
     """Raise `ConfigError` unless every row of the experiment table can run."""
     for row in config.experiments:
         check_runnable(config.scenarios[row.scenario], [row.selector])
+
+
+def _check_model(scenario: Scenario) -> None:
+    model, source = scenario.model, scenario.data.source
+    record = MODELS.find(model.name)
+    if model.norm not in record.norms:
+        raise ConfigError(
+            f"scenario '{scenario.name}': model.norm = '{model.norm}' does not apply to model"
+            f" '{model.name}'. Allowed: {', '.join(record.norms)}."
+        )
+    if record.needs_images and not SOURCES.find(source).images:
+        raise ConfigError(
+            f"scenario '{scenario.name}': model '{model.name}' needs images, which data.source"
+            f" '{source}' does not have"
+        )
+
+
+def _check_selector(scenario: Scenario, selector: str) -> None:
+    record = SELECTORS.find(selector)
+    if missing := _missing(scenario, record.requires):
+        raise ConfigError(f"scenario '{scenario.name}': selector '{selector}' needs {' and '.join(missing)}")
+    n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
+    n_selections = math.comb(n_users, n_selected)
+    if record.most_selections is not None and n_selections > record.most_selections:
+        raise ConfigError(
+            f"scenario '{scenario.name}': selector '{selector}' would enumerate {n_selections:.3g} selections"
+            f" of {n_selected} out of {n_users} users, more than {record.most_selections:.0e}"
+        )
+
+
+def _missing(scenario: Scenario, keys: Sequence[str]) -> list[str]:
+    """Which of some dotted keys a scenario leaves out."""
+    document = scenario.as_dict()
+    values = {key: document[section][name] for key in keys for section, name in [key.split(".")]}
+    return [key for key, value in values.items() if value is None]

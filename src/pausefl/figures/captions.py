@@ -52,7 +52,7 @@ def is_regression(scenario: Scenario) -> bool:
 
 
 def _anneals(scenario: Scenario, kind: str) -> bool:
-    return kind != "partition" and any(SELECTORS[name].needs_annealing for name in scenario.selectors)
+    return kind != "partition" and any(SELECTORS[name].anneals for name in scenario.selectors)
 
 
 def protected(scenario: Scenario) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pausefl.registry.privacy import MECHANISMS
 from pausefl.settings import PrivacySettings
 
 Vector = NDArray[np.float32]
@@ -23,6 +25,11 @@ _ROUNDING = 2.0**-22
 
 class Mechanism(ABC):
     """Laplace mechanism for the protected coordinates of an update."""
+
+    @classmethod
+    @abstractmethod
+    def build(cls, settings: PrivacySettings) -> Self:
+        """Make the mechanism of a scenario."""
 
     @property
     @abstractmethod
@@ -58,6 +65,12 @@ class CoordinateMechanism(Mechanism):
 
     width: float
 
+    @classmethod
+    def build(cls, settings: PrivacySettings) -> Self:
+        """With Delta."""
+        assert settings.sensitivity is not None
+        return cls(settings.sensitivity)
+
     @property
     def sensitivity(self) -> float:
         """Delta, of one coordinate."""
@@ -90,6 +103,12 @@ class VectorMechanism(Mechanism):
 
     norm: float
 
+    @classmethod
+    def build(cls, settings: PrivacySettings) -> Self:
+        """With C."""
+        assert settings.clip_norm is not None
+        return cls(settings.clip_norm)
+
     @property
     def sensitivity(self) -> float:
         """2 C, of the whole update."""
@@ -107,9 +126,6 @@ class VectorMechanism(Mechanism):
 
 
 def make_mechanism(settings: PrivacySettings) -> Mechanism:
-    """The mechanism of a scenario; `pausefl.settings.scenario` has checked that its keys are there."""
-    if settings.mechanism == "vector":
-        assert settings.clip_norm is not None
-        return VectorMechanism(settings.clip_norm)
-    assert settings.sensitivity is not None
-    return CoordinateMechanism(settings.sensitivity)
+    """The mechanism of a scenario, one of `pausefl.registry.privacy`."""
+    cls: type[Mechanism] = MECHANISMS.find(settings.mechanism).load()
+    return cls.build(settings)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.privacy.philox import standard_laplace
+from pausefl.registry.privacy import SAMPLERS
 from pausefl.settings import PrivacySettings
 from pausefl.streams import Streams
 
@@ -22,7 +24,12 @@ Noise = NDArray[np.float32] | NDArray[np.float64]
 
 
 class Sampler(ABC):
-    """Draws noise, and adds it to clipped updates."""
+    """Samples noise, and adds it to clipped updates."""
+
+    @classmethod
+    @abstractmethod
+    def build(cls, streams: Streams) -> Self:
+        """Make the sampler of a seed."""
 
     @abstractmethod
     def draw(self, n: int, scale: float, user: int, round: int) -> Noise:
@@ -42,6 +49,11 @@ class SimulatedSampler(Sampler):
 
     def __init__(self, streams: Streams) -> None:
         self.key = streams.key("noise")
+
+    @classmethod
+    def build(cls, streams: Streams) -> Self:
+        """On the stream of noise."""
+        return cls(streams)
 
     def draw(self, n: int, scale: float, user: int, round: int) -> Vector:
         """See `Sampler.draw`."""
@@ -70,6 +82,11 @@ class SecureSampler(Sampler):
 
     #: Grid steps in a scale: 2^16 to 2^17.
     _STEPS = 16
+
+    @classmethod
+    def build(cls, streams: Streams) -> Self:
+        """Without a seed."""
+        return cls()
 
     def draw(self, n: int, scale: float, user: int, round: int) -> NDArray[np.float64]:
         """See `Sampler.draw`; ``user`` and ``round`` are not used."""
@@ -112,5 +129,6 @@ def _words(n: int) -> NDArray[np.uint64]:
 
 
 def make_sampler(settings: PrivacySettings, streams: Streams) -> Sampler:
-    """The sampler of a scenario, on the streams of a seed."""
-    return SecureSampler() if settings.sampler == "secure" else SimulatedSampler(streams)
+    """The sampler of a scenario, one of `pausefl.registry.privacy`, on the streams of a seed."""
+    cls: type[Sampler] = SAMPLERS.find(settings.sampler).load()
+    return cls.build(streams)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pausefl.registry.privacy import SCHEDULES
 from pausefl.settings import PrivacySettings
 
 Floats = NDArray[np.float64]
@@ -19,6 +21,11 @@ class Schedule(ABC):
 
     #: eps_bar, the budget of a user.
     epsilon_total: float
+
+    @classmethod
+    @abstractmethod
+    def build(cls, settings: PrivacySettings) -> Self:
+        """Make the schedule of a scenario."""
 
     @abstractmethod
     def epsilon(self, participation: ArrayLike) -> Floats:
@@ -46,6 +53,12 @@ class GeometricSchedule(Schedule):
     epsilon_total: float
     decay: float
 
+    @classmethod
+    def build(cls, settings: PrivacySettings) -> Self:
+        """With eps_bar and eta."""
+        assert settings.decay is not None
+        return cls(settings.epsilon_total, settings.decay)
+
     def epsilon(self, participation: ArrayLike) -> Floats:
         """See `Schedule.epsilon`."""
         i = np.asarray(participation, dtype=np.float64)
@@ -71,6 +84,12 @@ class UniformSchedule(Schedule):
 
     epsilon_total: float
     n_participations: int
+
+    @classmethod
+    def build(cls, settings: PrivacySettings) -> Self:
+        """With eps_bar and N."""
+        assert settings.n_participations is not None
+        return cls(settings.epsilon_total, settings.n_participations)
 
     def epsilon(self, participation: ArrayLike) -> Floats:
         """See `Schedule.epsilon`."""
@@ -98,6 +117,12 @@ class ListedSchedule(Schedule):
     epsilon_total: float
     budgets: tuple[float, ...]
 
+    @classmethod
+    def build(cls, settings: PrivacySettings) -> Self:
+        """With eps_bar and its budgets."""
+        assert settings.budgets is not None
+        return cls(settings.epsilon_total, tuple(settings.budgets))
+
     def epsilon(self, participation: ArrayLike) -> Floats:
         """See `Schedule.epsilon`."""
         i = np.asarray(participation, dtype=np.int64)
@@ -112,12 +137,6 @@ class ListedSchedule(Schedule):
 
 
 def make_schedule(settings: PrivacySettings) -> Schedule:
-    """The schedule of a scenario; `pausefl.settings.scenario` has checked that its keys are there and fit."""
-    if settings.schedule == "uniform":
-        assert settings.n_participations is not None
-        return UniformSchedule(settings.epsilon_total, settings.n_participations)
-    if settings.schedule == "listed":
-        assert settings.budgets is not None
-        return ListedSchedule(settings.epsilon_total, tuple(settings.budgets))
-    assert settings.decay is not None
-    return GeometricSchedule(settings.epsilon_total, settings.decay)
+    """The schedule of a scenario, one of `pausefl.registry.privacy`."""
+    cls: type[Schedule] = SCHEDULES.find(settings.schedule).load()
+    return cls.build(settings)

@@ -1,60 +1,87 @@
-"""Every selector there is, one line each, and what the rest of the package must know of it.
-
-Classes are named, not imported, so that reading a configuration loads no selector. `pausefl.provenance.code`
-hashes the line of the selector that a job runs and not this module, so a new line reruns nothing.
-"""
+"""Every selector, and what the rest of the package must know of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pausefl.registry.base import Record, Registry
 
 
 @dataclass(frozen=True)
 class SelectorRecord(Record):
-    """A selector's class and what the federated loop and the checks must know of it.
+    """A selector's class and what the federated loop, checks and figures must know of it.
 
     Attributes
     ----------
     code
         Where the class is.
+    requires
+        Settings that must be given, as dotted keys.
     takes_everyone
         Whether all available users take part in every round.
     private
         Whether updates are clamped and noised; without, nothing bounds the leakage.
+    uses_reward
+        Whether the choice depends on the scenario's reward.
+    anneals
+        Whether it searches by simulated annealing.
     uniform_weights
-        Whether a drawn user's update counts 1/m for each time it was drawn, as clustered sampling requires,
-        and not by its share of the selected data.
+        Whether a user's update counts 1/m for each time it was sampled, as clustered sampling requires, and
+        not by its share of the selected data.
     needs_updates
         Whether it looks at the users' updates, so that it cannot run without training.
-    needs_annealing
-        Whether it needs ``selection.n_iterations`` and ``selection.temperature_divisor``.
-    needs_latency_max
-        Whether it needs ``network.round_latency_max``.
+    most_selections
+        Most sets of ``n_selected`` users that it can enumerate; None for a selector that enumerates none.
+    stated_cost
+        The cost of a selection among K users that the papers state.
     """
 
+    requires: tuple[str, ...] = ()
     takes_everyone: bool = False
     private: bool = True
+    uses_reward: bool = False
+    anneals: bool = False
     uniform_weights: bool = False
     needs_updates: bool = False
-    needs_annealing: bool = False
-    needs_latency_max: bool = False
+    most_selections: int | None = None
+    stated_cost: str = field(default="", repr=False)
 
+
+def _annealer(name: str, stated_cost: str = "") -> SelectorRecord:
+    return SelectorRecord(
+        f"pausefl.selectors.annealing:{name}",
+        requires=("selection.n_iterations", "selection.temperature_divisor"),
+        uses_reward=True,
+        anneals=True,
+        stated_cost=stated_cost,
+    )
+
+
+#: Most selections that `pausefl.selectors.brute` enumerates.
+MAX_SELECTIONS = 5_000_000
+
+_LATENCY_MAX = ("network.round_latency_max",)
+#: PAUSE v2, Proposition 1 and Table I, and v1: best, average and worst case.
+_ANNEALING_COST = "O(K log K), O(K log K), O(K²)"
 
 #: In the order of tables and legends.
 SELECTORS: Registry[SelectorRecord] = Registry(
     "selector",
     {
-        "pause": SelectorRecord("pausefl.selectors.exact:Pause"),
-        "pause_brute": SelectorRecord("pausefl.selectors.brute:BrutePause"),
-        "sa_pause": SelectorRecord("pausefl.selectors.annealing:SaPause", needs_annealing=True),
-        "sa_pause_v1": SelectorRecord("pausefl.selectors.annealing:SaPauseV1", needs_annealing=True),
-        "sa_vanilla": SelectorRecord("pausefl.selectors.annealing:SaVanilla", needs_annealing=True),
-        "bsfl": SelectorRecord("pausefl.selectors.exact:Bsfl"),
-        "alsa": SelectorRecord("pausefl.selectors.annealing:Alsa", needs_annealing=True),
-        "sa_bsfl": SelectorRecord("pausefl.selectors.annealing:SaBsfl", needs_annealing=True),
-        "genie": SelectorRecord("pausefl.selectors.exact:Genie"),
+        "pause": SelectorRecord("pausefl.selectors.exact:Pause", uses_reward=True, stated_cost="O(K log K)"),
+        "pause_brute": SelectorRecord(
+            "pausefl.selectors.brute:BrutePause",
+            uses_reward=True,
+            most_selections=MAX_SELECTIONS,
+            stated_cost="O(e^K)",
+        ),
+        "sa_pause": _annealer("SaPause", _ANNEALING_COST),
+        "sa_pause_v1": _annealer("SaPauseV1", _ANNEALING_COST),
+        "sa_vanilla": _annealer("SaVanilla", "O(K²)"),
+        "bsfl": SelectorRecord("pausefl.selectors.exact:Bsfl", uses_reward=True),
+        "alsa": _annealer("Alsa"),
+        "sa_bsfl": _annealer("SaBsfl"),
+        "genie": SelectorRecord("pausefl.selectors.exact:Genie", uses_reward=True),
         "random": SelectorRecord("pausefl.selectors.baselines:Random"),
         "random_by_size": SelectorRecord("pausefl.selectors.baselines:RandomBySize"),
         "fedavg": SelectorRecord("pausefl.selectors.baselines:Everyone", takes_everyone=True),
@@ -66,7 +93,7 @@ SELECTORS: Registry[SelectorRecord] = Registry(
         "clustered_similarity": SelectorRecord(
             "pausefl.selectors.clustered:ClusteredBySimilarity", uniform_weights=True, needs_updates=True
         ),
-        "cs_ucb": SelectorRecord("pausefl.selectors.cs_ucb:CsUcb", needs_latency_max=True),
-        "cs_ucb_q": SelectorRecord("pausefl.selectors.cs_ucb:CsUcbQ", needs_latency_max=True),
+        "cs_ucb": SelectorRecord("pausefl.selectors.cs_ucb:CsUcb", requires=_LATENCY_MAX),
+        "cs_ucb_q": SelectorRecord("pausefl.selectors.cs_ucb:CsUcbQ", requires=_LATENCY_MAX),
     },
 )

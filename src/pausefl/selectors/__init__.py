@@ -14,5 +14,5 @@ __all__ = ["Selector", "make_selector"]
 
 def make_selector(name: str, scenario: Scenario) -> Selector:
     """Build the selector ``name`` of `pausefl.registry.selectors` for a scenario."""
-    cls: type[Selector] = SELECTORS[name].load()
+    cls: type[Selector] = SELECTORS.find(name).load()
     return cls.build(scenario)

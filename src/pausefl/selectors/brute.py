@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import Reward
 from pausefl.errors import ConfigError
+from pausefl.registry.selectors import MAX_SELECTIONS
 from pausefl.selectors.search import Objective, Search
 from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
-
-#: Most selections that are enumerated.
-MAX_SELECTIONS = 5_000_000
 
 
 @njit(cache=True)
@@ -70,7 +68,7 @@ class BrutePause(Search):
     Raises
     ------
     ConfigError
-        If there are more than `MAX_SELECTIONS` selections.
+        If there are more than `pausefl.registry.selectors.MAX_SELECTIONS` selections.
     """
 
     def __init__(self, reward: Reward, exploitation: float) -> None:

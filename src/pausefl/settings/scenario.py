@@ -325,12 +325,12 @@ def _contradictions(s: Scenario) -> Iterable[str]:
             yield f"unknown selector '{selector}'. {suggest(selector, SELECTORS)}"
             continue
         info = SELECTORS[selector]
-        if info.needs_annealing and None in (s.selection.n_iterations, s.selection.temperature_divisor):
+        if info.anneals and None in (s.selection.n_iterations, s.selection.temperature_divisor):
             yield (
                 f"selector '{selector}' anneals, and needs selection.n_iterations and"
                 " selection.temperature_divisor"
             )
-        if info.needs_latency_max and s.network.round_latency_max is None:
+        if "network.round_latency_max" in info.requires and s.network.round_latency_max is None:
             yield f"selector '{selector}' needs network.round_latency_max"
 
 

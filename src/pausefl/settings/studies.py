@@ -204,7 +204,7 @@ def _study(cls: type, settings: Mapping[str, Any], scenario_folder: Path) -> Any
             raise ConfigError("selectors: none of them has a budget, so there is no leakage to show")
     if isinstance(study, Comparison):
         for name in study.scenario.selectors:
-            if not SELECTORS[name].needs_annealing:
+            if not SELECTORS[name].anneals:
                 raise ConfigError(f"selectors: '{name}' does not anneal, so it cannot be compared")
     if isinstance(study, Graphs) and study.n_selected >= study.n_users:
         raise ConfigError(

@@ -19,14 +19,15 @@ from torch import nn
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, suggest
+from pausefl.registry.backends import BACKENDS, fastest_backend
+from pausefl.registry.models import MODELS
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
 from pausefl.training.adam import UserAdam
-from pausefl.training.backends.autograd import Grouped, LocalUpdates, Method, OneByOne, Vector, Workbench
-from pausefl.training.backends.dense import Dense
+from pausefl.training.backends.base import Backend, LocalUpdates, Vector, Workbench
 from pausefl.training.batches import Participation, plan_batches
 from pausefl.training.flat import FlatModel, Layout
-from pausefl.training.models import MODELS, has_dropout, is_batch_norm
+from pausefl.training.models import has_dropout, is_batch_norm, make_model
 
 _DEVICES = ("auto", "cpu", "cuda")
 
@@ -54,7 +55,7 @@ def build_model(settings: ModelSettings, dataset: Dataset, streams: Streams) -> 
     n_outputs = dataset.n_classes or 1
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return MODELS[settings.name].build(dataset.train_x.shape[1:], n_outputs, settings.norm)
+        return make_model(settings, dataset.train_x.shape[1:], n_outputs)
 
 
 def model_layout(settings: ModelSettings, dataset: Dataset) -> Layout:
@@ -94,7 +95,7 @@ class Trainer:
         Streams of the experiment's seed: initial weights, the order of mini-batches, dropout.
     device
         Where to compute.
-    method
+    backend
         How to train; by default the fastest for the model and the device.
 
     Raises
@@ -111,7 +112,7 @@ class Trainer:
         partition: Partition,
         streams: Streams,
         device: torch.device,
-        method: type[Method] | None = None,
+        backend: type[Backend] | None = None,
     ) -> None:
         self.training = training
         self.partition = partition
@@ -132,7 +133,11 @@ class Trainer:
         self._adam = UserAdam(n_users, self.layout.n_trainable, training.learning_rate, persist, device)
         self._bench = Workbench(flat, self._adam, dataset, training, device)
         self._test_y = torch.from_numpy(dataset.test_y).to(device)
-        self._method = (method or fastest_method(self._bench))(self._bench)
+        if backend is None:
+            regression, precision = self._bench.regression, training.precision
+            name = fastest_backend(device.type, MODELS.find(model.name).family, precision, regression)
+            backend = BACKENDS.find(name).load()
+        self._backend: Backend = backend(self._bench)
 
     def train(self, theta: Vector, users: NDArray[np.int64], round: int) -> Iterator[LocalUpdates]:
         """Train each user from the global model, some users at a time.
@@ -147,12 +152,12 @@ class Trainer:
             t, 1-based; with the user it fixes the order of mini-batches and the draws of dropout.
         """
         part = [self._plan(int(user), round) for user in users]
-        for start in range(0, len(part), self._method.n_together):
-            yield self._method.train(theta, part[start : start + self._method.n_together])
+        for start in range(0, len(part), self._backend.n_together):
+            yield self._backend.train(theta, part[start : start + self._backend.n_together])
 
     def evaluate(self, theta: Vector) -> Scores:
         """Apply a model to the test split."""
-        outputs, y = self._method.outputs(theta), self._test_y
+        outputs, y = self._backend.outputs(theta), self._test_y
         finite = outputs.isfinite().all(1)
         n, diverged = len(y), not bool(finite.all())
         loss = float(self._bench.loss(outputs, y, reduction="sum")) / n
@@ -180,10 +185,3 @@ class Trainer:
         if self._dropout:
             seed = int(self.streams.generator("dropout", user=user, round=round).integers(2**63))
         return Participation(user, [examples[b] for b in batches], seed)
-
-
-def fastest_method(bench: Workbench) -> type[Method]:
-    """How to train a model on a device (docs/speed.md)."""
-    if bench.device.type == "cuda":
-        return Grouped
-    return Dense if Dense.applies(bench) else OneByOne

@@ -1,15 +1,15 @@
-"""The networks of the papers. Adding one is a function and a line of `MODELS`."""
+"""The networks of the papers, listed in `pausefl.registry.models`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from torch import nn
 
 from pausefl.errors import ConfigError
+from pausefl.registry.models import MODELS
+from pausefl.settings import ModelSettings
 
 _GROUPS = 8
 
@@ -19,16 +19,6 @@ def _norm(kind: str, n_features: int, n_dims: int) -> nn.Module:
     if kind == "batch":
         return nn.BatchNorm1d(n_features) if n_dims == 1 else nn.BatchNorm2d(n_features)
     return nn.GroupNorm(_GROUPS, n_features)
-
-
-def _image_shape(input_shape: tuple[int, ...], model: str, smallest: int) -> tuple[int, int, int]:
-    """Channels, height and width; `ConfigError` unless a side has ``smallest`` pixels or more."""
-    channels, height, width = input_shape
-    if min(height, width) < smallest:
-        raise ConfigError(
-            f"model {model} needs images of at least {smallest} x {smallest} pixels, got {input_shape[1:]}"
-        )
-    return channels, height, width
 
 
 def _pooled_relu() -> tuple[nn.Module, nn.Module]:
@@ -67,7 +57,7 @@ def cnn3(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
     A block is a 3 x 3 convolution without padding, ReLU, 2 x 2 max pooling, normalisation; a hidden dense
     layer is followed by ReLU and normalisation.
     """
-    channels, height, width = _image_shape(input_shape, "cnn3", smallest=22)
+    channels, height, width = input_shape
     layers: list[nn.Module] = []
     for n_filters in (32, 64, 128):
         layers += [nn.Conv2d(channels, n_filters, 3), *_pooled_relu(), _norm(norm, n_filters, 2)]
@@ -86,7 +76,7 @@ def cnn5(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
     No padding, ReLU after each convolution. Normalisation follows the first convolution, the third, and the
     second pooling; dropout of 0.2 each hidden dense layer.
     """
-    channels, height, width = _image_shape(input_shape, "cnn5", smallest=32)
+    channels, height, width = input_shape
     layers = [
         *(nn.Conv2d(channels, 32, 3), nn.ReLU(), _norm(norm, 32, 2)),
         *(nn.Conv2d(32, 32, 3), *_pooled_relu()),
@@ -109,7 +99,7 @@ def cnn_bsfl(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Modu
     A block is a 3 x 3 convolution without padding, ReLU, 2 x 2 max pooling: 225,034 parameters on
     Fashion-MNIST, 315,722 on CIFAR-10. Dropout follows the flattening and the hidden dense layer.
     """
-    channels, height, width = _image_shape(input_shape, "cnn_bsfl", smallest=10)
+    channels, height, width = input_shape
     layers: list[nn.Module] = []
     for n_filters in (32, 64):
         layers += [nn.Conv2d(channels, n_filters, 3), *_pooled_relu()]
@@ -120,35 +110,30 @@ def cnn_bsfl(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Modu
 
 def linear(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
     """One dense layer from the features to the target (BSFL, VI): 11 parameters on 10 features."""
-    return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(input_shape), n_outputs))
+    return Mlp((math.prod(input_shape), n_outputs))
 
 
-@dataclass(frozen=True)
-class ModelInfo:
-    """A network that can be trained.
+def make_model(settings: ModelSettings, input_shape: tuple[int, ...], n_outputs: int) -> nn.Module:
+    """The network of a scenario, one of `pausefl.registry.models`, with PyTorch's initial weights.
 
-    Attributes
-    ----------
-    build
-        Makes the module from (input shape, number of outputs, normalisation).
-    norms
-        Values of ``model.norm`` that apply.
-    images
-        Whether it needs images; others take examples of any shape.
+    Raises
+    ------
+    ConfigError
+        If the network cannot take examples of ``input_shape``.
     """
+    record = MODELS.find(settings.name)
+    check_input(settings.name, input_shape)
+    module: nn.Module = record.load()(input_shape, n_outputs, settings.norm)
+    return module
 
-    build: Callable[[tuple[int, ...], int, str], nn.Module]
-    norms: tuple[str, ...]
-    images: bool = False
 
-
-MODELS: dict[str, ModelInfo] = {
-    "fc": ModelInfo(fc, norms=("none",)),
-    "cnn3": ModelInfo(cnn3, norms=("batch", "group"), images=True),
-    "cnn5": ModelInfo(cnn5, norms=("batch", "group"), images=True),
-    "cnn_bsfl": ModelInfo(cnn_bsfl, norms=("none",), images=True),
-    "linear": ModelInfo(linear, norms=("none",)),
-}
+def check_input(name: str, input_shape: tuple[int, ...]) -> None:
+    """Raise `ConfigError` unless a model takes examples of ``input_shape``."""
+    smallest = MODELS.find(name).smallest_image
+    if smallest is not None and (len(input_shape) != 3 or min(input_shape[1:]) < smallest):
+        raise ConfigError(
+            f"model {name} needs images of at least {smallest} x {smallest} pixels, got {input_shape[1:]}"
+        )
 
 
 def is_batch_norm(module: nn.Module) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import (
-    REWARDS,
     AverageReward,
     OverlapReward,
     QualityReward,
@@ -20,6 +20,7 @@ from pausefl.bandit.rewards import (
     confidence_bound,
     draw_clusters,
     generalization,
+    make_reward,
     penalty_range,
     total_penalty,
 )
@@ -260,9 +261,9 @@ def test_rewards_are_built_from_the_settings_of_a_scenario() -> None:
         RewardSettings("r1", 100.0, 2.0, 5.0),
         RewardSettings("r2", 100.0, 2.0, 5.0, 4, 0.25, 0.5),
     )
-    assert REWARDS["r1"].build(plain) == R1
-    assert REWARDS["r2"].build(overlap) == R2
-    assert REWARDS["bsfl"].build(plain) == QUALITY
+    assert make_reward(plain) == R1
+    assert make_reward(overlap) == R2
+    assert make_reward(dataclasses.replace(plain, name="bsfl")) == QUALITY
 
 
 @given(st.integers(1, 30), st.data(), st.integers(0, 50))

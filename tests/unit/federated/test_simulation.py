@@ -61,7 +61,7 @@ def build(
     scenario: Scenario, selector: str, data: Dataset, share: Partition, train: bool, genie: bool, seed: int
 ) -> Simulation:
     streams = Streams(seed)
-    if SELECTORS[selector].needs_latency_max:  # never reached
+    if "network.round_latency_max" in SELECTORS[selector].requires:  # never reached
         scenario = changed(scenario, network={"round_latency_max": 100.0})
     trainer = Trainer(scenario.model, scenario.training, data, share, streams, CPU) if train else None
     layout = model_layout(scenario.model, data)

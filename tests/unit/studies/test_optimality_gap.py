@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pausefl.bandit.latency import expected_speeds
-from pausefl.bandit.rewards import REWARDS, confidence_bound
+from pausefl.bandit.rewards import confidence_bound, make_reward
 from pausefl.errors import PauseflError
 from pausefl.settings import Scenario
 from pausefl.studies.optimality_gap import run, summary
@@ -50,7 +50,7 @@ def test_the_first_rounds_have_no_gap_and_only_annealing_has_one_later(
 @pytest.mark.parametrize("selector", ["pause", "sa_pause", "alsa", "genie"])
 def test_value_and_optimum_are_those_of_the_objective(scenario: Scenario, selector: str) -> None:
     table = run(scenario, selector, 1, 15)
-    game, reward = play(scenario, selector, 1), REWARDS[scenario.reward.name].build(scenario.reward)
+    game, reward = play(scenario, selector, 1), make_reward(scenario.reward)
     if selector == "alsa":
         reward = reward.without_privacy()
     for t, value, optimum in zip(table["round"], table["value"], table["optimum"], strict=True):

@@ -12,15 +12,19 @@ from torch import nn
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError
+from pausefl.registry.backends import BACKENDS, fastest_backend
+from pausefl.registry.models import MODELS
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
 from pausefl.training import Trainer, choose_device
 from pausefl.training.adam import UserAdam
-from pausefl.training.backends.autograd import Grouped, Method, OneByOne, Workbench
+from pausefl.training.backends.base import Backend, Workbench
 from pausefl.training.backends.dense import Dense
+from pausefl.training.backends.grouped import Grouped
+from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.batches import Participation
 from pausefl.training.dropout import MaskedDropout, adopt_dropout
-from pausefl.training.engine import build_model, fastest_method
+from pausefl.training.engine import build_model
 from pausefl.training.flat import FlatModel
 
 CPU = torch.device("cpu")
@@ -55,11 +59,11 @@ def settings(**changes: Any) -> TrainingSettings:
 
 
 def play(
-    method: type[Method], model: ModelSettings, size: int, training: TrainingSettings, sizes: list[int]
+    backend: type[Backend], model: ModelSettings, size: int, training: TrainingSettings, sizes: list[int]
 ) -> list[Any]:
     """Updates of all rounds by user, and losses; then scores. A round starts near the initial model."""
     data = images(sum(sizes), size)
-    trainer = Trainer(model, training, data, partition(sizes), Streams(3), CPU, method)
+    trainer = Trainer(model, training, data, partition(sizes), Streams(3), CPU, backend)
     rng, found = np.random.default_rng(5), []
     for t, users in enumerate(ROUNDS, start=1):
         theta = trainer.initial * (1 + 0.1 * rng.random(len(trainer.initial), trainer.initial.dtype))
@@ -105,22 +109,22 @@ def test_kernels_give_the_updates_of_autograd() -> None:
     assert_same(play(Dense, FC, 6, settings(), SIZES), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("method", [Grouped, Dense])
-def test_in_single_precision_methods_differ_by_less_than_1e_4(method: type[Method]) -> None:
+@pytest.mark.parametrize("backend", [Grouped, Dense])
+def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Backend]) -> None:
     """The tolerance that the documentation states, after rounds of Adam at 0.01."""
     expected = play(OneByOne, FC, 6, settings(), SIZES)
-    found = play(method, FC, 6, settings(), SIZES)
+    found = play(backend, FC, 6, settings(), SIZES)
     for (rows, _), (expected_rows, _) in zip(found[0], expected[0], strict=True):
         for user, row in rows.items():
             np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("method", [OneByOne, Grouped])
+@pytest.mark.parametrize("backend", [OneByOne, Grouped])
 @pytest.mark.parametrize("model", [FC, ModelSettings("cnn3", "group")], ids=["fc", "cnn3"])
-def test_bfloat16_trains_near_float32_and_not_equally(method: type[Method], model: ModelSettings) -> None:
+def test_bfloat16_trains_near_float32_and_not_equally(backend: type[Backend], model: ModelSettings) -> None:
     size = 6 if model.name == "fc" else 22
-    single = play(method, model, size, settings(), SIZES)
-    half = play(method, model, size, settings(precision="bfloat16"), SIZES)
+    single = play(backend, model, size, settings(), SIZES)
+    half = play(backend, model, size, settings(precision="bfloat16"), SIZES)
     for (rows, loss), (expected_rows, expected_loss) in zip(half[0], single[0], strict=True):
         assert loss == pytest.approx(expected_loss, rel=0.1)
         assert loss != expected_loss
@@ -146,28 +150,28 @@ def bench(model: ModelSettings, device: str, **changes: Any) -> Workbench:
         ("cnn_bsfl", "cuda", "float32", Grouped),
     ],
 )
-def test_the_method_follows_the_model_and_the_device(
-    model: str, device: str, precision: str, expected: type[Method]
+def test_the_backend_follows_the_model_and_the_device(
+    model: str, device: str, precision: str, expected: type[Backend]
 ) -> None:
-    given = bench(ModelSettings(model, "none"), device, precision=precision)
-    assert fastest_method(given) is expected
+    family = MODELS.find(model).family
+    assert BACKENDS[fastest_backend(device, family, precision, regression=False)].load() is expected
 
 
 def test_kernels_are_not_for_regression() -> None:
     x, y = np.ones((20, 3), np.float32), np.ones(20, np.float32)
     data = Dataset("regression", x, y, x, y, 0, "drawn")
     trainer = Trainer(FC, settings(), data, partition([20]), Streams(0), CPU)
-    assert isinstance(trainer._method, OneByOne)
+    assert isinstance(trainer._backend, OneByOne)
 
 
-def masks(method: OneByOne, seed: int, n_batches: int = 2) -> list[Any]:
+def masks(backend: OneByOne, seed: int, n_batches: int = 2) -> list[Any]:
     part = Participation(0, [np.arange(5)] * n_batches, seed)
-    return [[mask.numpy() for mask in drawn] for drawn in method.masks(part)]
+    return [[mask.numpy() for mask in drawn] for drawn in backend.masks(part)]
 
 
 def test_dropout_is_a_function_of_its_seed() -> None:
-    method = OneByOne(bench(ModelSettings("cnn_bsfl", "none"), "cpu"))
-    first, again, other = (masks(method, seed) for seed in (1, 1, 2))
+    backend = OneByOne(bench(ModelSettings("cnn_bsfl", "none"), "cpu"))
+    first, again, other = (masks(backend, seed) for seed in (1, 1, 2))
     for batch in (0, 1):
         for layer in (0, 1):
             np.testing.assert_array_equal(first[batch][layer], again[batch][layer])
@@ -198,14 +202,14 @@ def test_dropout_that_could_not_be_repeated_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("model", "size"), NETWORKS, ids=lambda v: getattr(v, "name", ""))
-@pytest.mark.parametrize("method", [OneByOne, Grouped])
+@pytest.mark.parametrize("backend", [OneByOne, Grouped])
 def test_a_user_without_some_classes_and_with_less_than_a_batch_is_trained(
-    method: type[Method], model: ModelSettings, size: int
+    backend: type[Backend], model: ModelSettings, size: int
 ) -> None:
     data = images(30, size)
     few = np.flatnonzero(data.train_y == data.train_y[0])[:3]
     share = Partition((few, np.setdiff1d(np.arange(30), few)), np.ones(2), np.arange(0))
-    trainer = Trainer(model, settings(), data, share, Streams(0), CPU, method)
+    trainer = Trainer(model, settings(), data, share, Streams(0), CPU, backend)
     rows = [row for local in trainer.train(trainer.initial, np.array([0, 1]), 1) for row in local.updates]
     assert len(rows) == 2
     assert all(np.isfinite(row).all() and row.any() for row in rows)

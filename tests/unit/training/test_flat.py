@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pausefl.settings import ModelSettings
 from pausefl.training.flat import FlatModel
-from pausefl.training.models import MODELS, is_batch_norm
+from pausefl.training.models import is_batch_norm, make_model
 
 CPU = torch.device("cpu")
 SHAPE = (3, 22, 24)
@@ -29,7 +30,7 @@ def double_precision() -> Iterator[None]:
 def module(request: pytest.FixtureRequest) -> nn.Module:
     name, norm = request.param
     torch.manual_seed(0)
-    module = MODELS[name].build(SHAPE, 5, norm)
+    module = make_model(ModelSettings(name, norm), SHAPE, 5)
     for values in [*module.parameters(), *(b for b in module.buffers() if b.is_floating_point())]:
         values.data += 0.1 * torch.rand_like(values)  # no two parts alike
     return module

@@ -11,16 +11,17 @@ import torch
 from torch import nn
 
 from pausefl.errors import ConfigError
-from pausefl.settings import load_schema
+from pausefl.registry import MODELS
+from pausefl.settings import ModelSettings, load_schema
 from pausefl.training.flat import FlatModel
-from pausefl.training.models import MODELS, has_dropout, is_batch_norm
+from pausefl.training.models import has_dropout, is_batch_norm, make_model
 
 MNIST, CIFAR10, FEATURES = (1, 28, 28), (3, 32, 32), (10,)
 CPU = torch.device("cpu")
 
 
 def build(name: str, shape: tuple[int, ...], norm: str, n_outputs: int = 10) -> nn.Module:
-    return MODELS[name].build(shape, n_outputs, norm)
+    return make_model(ModelSettings(name, norm), shape, n_outputs)
 
 
 def n_trainable(module: nn.Module) -> int:

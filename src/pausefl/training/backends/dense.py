@@ -9,13 +9,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pausefl.errors import ConfigError
 from pausefl.training.backends import kernels
-from pausefl.training.backends.autograd import LocalUpdates, Method, Vector, Workbench
+from pausefl.training.backends.base import Backend, LocalUpdates, Vector, Workbench
 from pausefl.training.batches import Participation
 from pausefl.training.models import Mlp
 
 
-class Dense(Method):
+class Dense(Backend):
     """One user after another, each in one call of a kernel, from images as bytes."""
 
     n_together = 16
@@ -24,25 +25,20 @@ class Dense(Method):
 
     def __init__(self, bench: Workbench) -> None:
         super().__init__(bench)
-        assert isinstance(bench.flat.module, Mlp)
-        self.widths = bench.flat.module.widths
+        module = bench.flat.module
+        if not isinstance(module, Mlp):
+            raise ConfigError(
+                f"a model of the family 'dense' must be an Mlp, not a {type(module).__name__}; record it as"
+                " 'convolutional' to train it by autograd"
+            )
+        self.widths = module.widths
         self.train_x, self.test_x = (
             x.reshape(len(x), -1) for x in (bench.dataset.train_x, bench.dataset.test_x)
         )
         self.gradient = bench.flat.gradient.numpy()
 
-    @staticmethod
-    def applies(bench: Workbench) -> bool:
-        """Whether the kernels are for this model, these data and this device."""
-        return (
-            isinstance(bench.flat.module, Mlp)
-            and not bench.regression
-            and bench.device.type == "cpu"
-            and bench.training.precision == "float32"
-        )
-
     def train(self, theta: Vector, part: Sequence[Participation]) -> LocalUpdates:
-        """See `Method.train`."""
+        """See `Backend.train`."""
         adam, loss_sum = self.bench.adam, 0.0
         theta = theta.astype(self.gradient.dtype, copy=False)
         values = np.tile(theta, (len(part), 1))
@@ -67,7 +63,7 @@ class Dense(Method):
         return LocalUpdates(part, torch.from_numpy(values), loss_sum)
 
     def outputs(self, theta: Vector) -> Tensor:
-        """See `Method.outputs`."""
+        """See `Backend.outputs`."""
         values = theta.astype(self.gradient.dtype, copy=False)
         return torch.from_numpy(kernels.outputs(values, self.widths, self.test_x, self.evaluation_batch))
 

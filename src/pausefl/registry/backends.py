@@ -1,0 +1,76 @@
+"""Every training backend: which jobs it takes, the fastest first.
+
+All backends give a user the same examples in the same order, the same optimiser and the same dropout masks,
+so their updates differ by rounding only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pausefl.errors import PauseflError
+from pausefl.registry.base import Record, Registry
+
+
+@dataclass(frozen=True)
+class BackendRecord(Record):
+    """A backend's class and the jobs that it takes.
+
+    Attributes
+    ----------
+    code
+        Where the class is.
+    devices
+        Types of device that it runs on.
+    families
+        Families of models (`pausefl.registry.models`) that it trains.
+    precisions
+        Values of ``training.precision`` that it computes in.
+    regression
+        Whether it trains on numbers as well as on classes.
+    """
+
+    devices: tuple[str, ...]
+    families: tuple[str, ...] = ("dense", "convolutional")
+    precisions: tuple[str, ...] = ("float32", "bfloat16")
+    regression: bool = True
+
+    def takes(self, device: str, family: str, precision: str, regression: bool) -> bool:
+        """Whether it trains such jobs."""
+        return (
+            device in self.devices
+            and family in self.families
+            and precision in self.precisions
+            and (self.regression or not regression)
+        )
+
+
+#: In order of preference.
+BACKENDS: Registry[BackendRecord] = Registry(
+    "training backend",
+    {
+        "kernels": BackendRecord(
+            "pausefl.training.backends.dense:Dense",
+            devices=("cpu",),
+            families=("dense",),
+            precisions=("float32",),
+            regression=False,
+        ),
+        "grouped": BackendRecord("pausefl.training.backends.grouped:Grouped", devices=("cuda",)),
+        "one_by_one": BackendRecord("pausefl.training.backends.one_by_one:OneByOne", devices=("cpu", "cuda")),
+    },
+)
+
+
+def fastest_backend(device: str, family: str, precision: str, regression: bool) -> str:
+    """Name of the backend for a type of device, a family of models, a precision and a kind of target.
+
+    Raises
+    ------
+    PauseflError
+        If there is none.
+    """
+    for name, record in BACKENDS.items():
+        if record.takes(device, family, precision, regression):
+            return name
+    raise PauseflError(f"no training backend for {family} models in {precision} on device '{device}'")

@@ -1,0 +1,106 @@
+"""What every training backend is: one meaning, as fast as a model and a device allow."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from pausefl.data.dataset import Dataset
+from pausefl.settings import TrainingSettings
+from pausefl.training.adam import UserAdam
+from pausefl.training.batches import Participation
+from pausefl.training.flat import FlatModel
+
+Vector = NDArray[np.float32]
+
+
+class LocalUpdates:
+    """Updates of some users of a round, before clamping and noise.
+
+    On a GPU their training may still be under way; ``updates`` and ``loss_sum`` wait for it.
+
+    Attributes
+    ----------
+    users
+        (n,) user ids.
+    n_visited
+        How many training examples were visited.
+    """
+
+    def __init__(self, part: Sequence[Participation], updates: Tensor, loss_sum: Tensor | float) -> None:
+        self.users: NDArray[np.int64] = np.array([p.user for p in part])
+        self.n_visited = sum(p.n_visited for p in part)
+        self._updates = updates
+        self._loss_sum = loss_sum
+
+    @cached_property
+    def updates(self) -> Vector:
+        """(n, n_values) float32: local minus global model; may be overwritten."""
+        return self._updates.cpu().numpy()
+
+    @property
+    def loss_sum(self) -> float:
+        """Loss summed over all training examples visited."""
+        return float(self._loss_sum)
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """What every backend works with.
+
+    Attributes
+    ----------
+    flat
+        The network.
+    adam
+        Optimiser state of all users.
+    dataset
+        The examples.
+    training
+        Settings of the scenario.
+    device
+        Where to compute.
+    """
+
+    flat: FlatModel
+    adam: UserAdam
+    dataset: Dataset
+    training: TrainingSettings
+    device: torch.device
+
+    @property
+    def regression(self) -> bool:
+        """Whether targets are numbers and the loss is the squared error; else classes and cross-entropy."""
+        return self.dataset.n_classes == 0
+
+    def loss(self, outputs: Tensor, y: Tensor, reduction: str = "mean") -> Tensor:
+        """Cross-entropy of logits (n, classes), or squared error of predictions (n, 1)."""
+        if self.regression:
+            return functional.mse_loss(outputs.squeeze(1), y, reduction=reduction)
+        return functional.cross_entropy(outputs, y, reduction=reduction)
+
+
+class Backend(ABC):
+    """Local training of some users of a round, and the global model's outputs on the test split."""
+
+    #: Most users to be trained in one call.
+    n_together: int
+
+    def __init__(self, bench: Workbench) -> None:
+        self.bench = bench
+
+    @abstractmethod
+    def train(self, theta: Vector, part: Sequence[Participation]) -> LocalUpdates:
+        """Train at most ``n_together`` users from the global model ``theta`` (n_values,)."""
+
+    @abstractmethod
+    def outputs(self, theta: Vector) -> Tensor:
+        """(n_test, outputs) of ``theta`` in evaluation mode."""

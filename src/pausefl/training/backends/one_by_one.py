@@ -1,0 +1,41 @@
+"""Any module, one user after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from pausefl.training.backends.autograd import Autograd, set_masks
+from pausefl.training.backends.base import LocalUpdates, Vector
+from pausefl.training.batches import Participation
+
+
+class OneByOne(Autograd):
+    """One user after another through one network, in channels-last memory: CNNs on the CPU."""
+
+    n_together = 1
+    #: Activations of so many images stay in a core's cache.
+    evaluation_batch = 100
+    memory_format = torch.channels_last
+
+    def train(self, theta: Vector, part: Sequence[Participation]) -> LocalUpdates:
+        """See `Backend.train`."""
+        (mine,) = part
+        bench, flat = self.bench, self.bench.flat
+        start = torch.from_numpy(theta).to(bench.device)
+        flat.values.copy_(start)
+        flat.module.train()
+        trainable = flat.values[: flat.layout.n_trainable]
+        loss_sum = torch.zeros((), device=bench.device)
+        bench.adam.begin([mine.user])
+        for batch, masks in zip(mine.batches, self.masks(mine), strict=True):
+            index = torch.from_numpy(batch).to(bench.device)
+            set_masks(self.dropout, masks)
+            with self.precision():
+                loss = bench.loss(flat.module(self.train_x[index]), self.train_y[index])
+            flat.gradient.zero_()
+            torch.autograd.backward(loss)
+            bench.adam.step([mine.user], [trainable], [flat.gradient])
+            loss_sum += loss.detach() * len(batch)
+        return LocalUpdates(part, (flat.values - start).unsqueeze(0), loss_sum)
