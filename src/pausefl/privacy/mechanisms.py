@@ -27,9 +27,9 @@ class Mechanism(ABC):
     """Laplace mechanism for the protected coordinates of an update."""
 
     @classmethod
-    @abstractmethod
     def build(cls, settings: PrivacySettings) -> Self:
         """Make the mechanism of a scenario."""
+        return cls()
 
     @property
     @abstractmethod

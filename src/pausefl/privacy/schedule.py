@@ -23,9 +23,9 @@ class Schedule(ABC):
     epsilon_total: float
 
     @classmethod
-    @abstractmethod
     def build(cls, settings: PrivacySettings) -> Self:
         """Make the schedule of a scenario."""
+        return cls()
 
     @abstractmethod
     def epsilon(self, participation: ArrayLike) -> Floats:

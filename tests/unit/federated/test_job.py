@@ -180,7 +180,7 @@ def test_an_output_folder_that_cannot_be_written_to_is_named(
 
 @pytest.mark.parametrize(
     ("selector", "message"),
-    [("cs_ucb", "does not apply to scenario 'demo_small'"), ("puase", "Did you mean 'pause'")],
+    [("cs_ucb", "needs network.round_latency_max"), ("puase", "Did you mean 'pause'")],
 )
 def test_a_selector_that_does_not_apply_is_refused_before_anything_is_done(
     start: Callable[..., Path], tmp_path: Path, selector: str, message: str
