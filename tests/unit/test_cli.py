@@ -110,7 +110,10 @@ def test_options_are_kept_in_the_summary(pausefl: Command, prepared: Path, tmp_p
     [
         ({"selector": "puase"}, "Error: unknown selector 'puase'. Did you mean 'pause'?"),
         ({"scenario": "demo_smal"}, "Error: unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
-        ({"selector": "cs_ucb"}, "Error: scenario 'demo_small': selector 'cs_ucb' needs network.round_latency_max"),
+        (
+            {"selector": "cs_ucb"},
+            "Error: scenario 'demo_small': selector 'cs_ucb' needs network.round_latency_max",
+        ),
     ],
 )
 def test_misspelt_names_are_answered_with_the_nearest_one(
