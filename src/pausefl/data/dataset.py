@@ -1,4 +1,4 @@
-"""A data set in memory, and the one file it is stored in."""
+"""A prepared data set, in memory and as one file."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Dataset:
         The source, e.g. ``"mnist"``.
     train_x, test_x
         Images: uint8, shape (N, channels, height, width), values 0 to 255.
-        Regression: float32, shape (N, features).
+        Features: float32, shape (N, features).
     train_y, test_y
         Classes: int64, shape (N,), values 0 to ``n_classes`` - 1. Regression: float32, shape (N,).
     n_classes
         Number of classes; 0 for regression.
     origin
-        What exactly it was made from, in words; shown wherever a result made from it is shown.
+        What exactly it was made from; shown with every result made from it.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Dataset:
     origin: str
 
     def save(self, path: Path) -> None:
-        """Write to ``path`` (npz, uncompressed). A file that is there is replaced at once or not at all."""
+        """Write to ``path`` (npz, uncompressed), atomically."""
         write_arrays(
             path,
             _KIND,
@@ -64,7 +64,7 @@ def load_dataset(path: Path) -> Dataset:
     Raises
     ------
     DataError
-        If the file is missing, truncated, corrupt or something else.
+        If the file is missing, truncated, corrupt or of another kind.
     """
     arrays = read_arrays(path, _KIND, (field.name for field in fields(Dataset)))
     return Dataset(
@@ -84,7 +84,7 @@ def write_arrays(path: Path, kind: str, **arrays: npt.NDArray[Any]) -> None:
     Parameters
     ----------
     path
-        The file; its folder is made if it does not exist.
+        The file; its folder is created if needed.
     kind
         What the file holds; `read_arrays` refuses a file of another kind.
     **arrays
@@ -102,7 +102,7 @@ def write_arrays(path: Path, kind: str, **arrays: npt.NDArray[Any]) -> None:
 
 
 def read_arrays(path: Path, kind: str, names: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
-    """Read what `write_arrays` wrote: the named arrays, all of them there.
+    """Read the named arrays of a file that `write_arrays` wrote.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def read_arrays(path: Path, kind: str, names: Iterable[str]) -> dict[str, npt.ND
         raise DataError(f"{path}: no such file; rerun the workflow to make it") from None
     except PermissionError:
         raise DataError(f"{path}: no permission to read it") from None
-    # A damaged file makes numpy and zipfile fail in a dozen ways, and all of them mean the same.
+    # numpy and zipfile raise a dozen kinds of errors for a damaged file.
     except Exception as error:
         raise DataError(f"{path}: truncated or corrupt ({error}); delete it and rerun") from None
     found = str(arrays.get("kind", "nothing known"))

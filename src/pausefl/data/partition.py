@@ -1,8 +1,8 @@
-"""Sharing the training examples out among the users.
+"""Partition of the training examples among the users.
 
-The training split of a data set is cut into a pool for training and a held-out validation set; every example
-of the pool goes to exactly one user. All draws are functions of the seed alone, so every selector meets the
-same users. Laws of sizes and labels: PAUSE (arXiv 2503.13173v2), section V-A.
+The training split of a data set is split into a pool for training and a validation set. Every example of the
+pool goes to exactly one user. A partition depends on the settings and the seed alone, so every selector meets
+the same users. Distributions of sizes and labels: PAUSE (arXiv 2503.13173v2), section V-A.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ IntArray = npt.NDArray[np.int64]
 
 _KIND = "pausefl partition 1"
 
-#: Range of the users' data qualities where they differ ("qualities: uniform").
+#: Range of data qualities with ``partition.qualities: uniform``.
 QUALITY_RANGE = (0.2, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Who holds which training examples.
+    """Which user holds which training examples.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Partition:
     quality
         Quality of each user's data, in (0, 1]: float64, shape (K,).
     validation
-        Indices held out from all users: int64, sorted.
+        Indices that no user holds: int64, sorted.
     """
 
     users: tuple[IntArray, ...]
@@ -54,7 +54,7 @@ class Partition:
         return np.array([len(indices) for indices in self.users], dtype=np.int64)
 
     def save(self, path: Path) -> None:
-        """Write to ``path`` (npz). A file that is there is replaced at once or not at all."""
+        """Write to ``path`` (npz), atomically."""
         indices = np.concatenate(self.users)
         write_arrays(
             path, _KIND, sizes=self.sizes, indices=indices, quality=self.quality, validation=self.validation
@@ -67,7 +67,7 @@ def load_partition(path: Path) -> Partition:
     Raises
     ------
     DataError
-        If the file is missing, truncated, corrupt or something else.
+        If the file is missing, truncated, corrupt or of another kind.
     """
     arrays = read_arrays(path, _KIND, ("sizes", "indices", "quality", "validation"))
     users = np.split(arrays["indices"], np.cumsum(arrays["sizes"])[:-1])
@@ -75,13 +75,13 @@ def load_partition(path: Path) -> Partition:
 
 
 def partition_key(scenario: Scenario) -> str:
-    """Name the file stem of a scenario's partitions, the same for scenarios that share them.
+    """Return the file stem of a scenario's partitions; scenarios with equal partitions share it.
 
-    It is readable, and has a hash of all that determines a partition apart from the seed and the data set.
+    It ends in a hash of everything that determines a partition apart from the seed and the data set.
     """
     settings, data = scenario.partition, scenario.data
     dirichlet, dominant = settings.sizes == "dirichlet", settings.labels == "dominant"
-    facts = {
+    determining = {
         "labels": settings.labels,
         "sizes": settings.sizes,
         "min_size": settings.min_size,
@@ -92,7 +92,7 @@ def partition_key(scenario: Scenario) -> str:
         "n_train": data.n_train,
         "n_validation": data.n_validation,
     }
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()[:8]
     concentration = f"{settings.size_concentration:g}" if dirichlet else ""
     return f"{settings.labels}-{settings.sizes}{concentration}-K{scenario.network.n_users}-{digest}"
 
@@ -104,29 +104,30 @@ def make_partition(
     n_users: int,
     streams: Streams,
 ) -> Partition:
-    """Draw one seed's partition of a training split.
+    """Sample the partition of a training split.
 
     Parameters
     ----------
     labels
         Labels of the training split in its fixed order, shape (N,).
     data_settings
-        ``n_train`` limits training to the first examples of the split; ``n_validation`` are held out.
+        ``n_train``: use only the first examples of the split for training; ``n_validation``: size of the
+        validation set.
     partition_settings
-        How labels and sizes are distributed.
+        Distributions of labels, sizes and qualities.
     n_users
         Number of users K.
     streams
-        Streams of the seed; read are ``validation``, ``partition/sizes``, ``partition/labels``,
+        Random streams of the seed. Uses ``validation``, ``partition/sizes``, ``partition/labels``,
         ``partition/examples`` and ``quality``.
 
     Raises
     ------
     DataError
-        If the split is too small for what is asked of it, or the draw leaves users without data.
+        If the split is too small for the settings, or the sampled sizes leave users without data.
     """
     pool, validation = _hold_out(len(labels), data_settings, streams)
-    sizes = draw_sizes(partition_settings, n_users, len(pool), streams)
+    sizes = sample_sizes(partition_settings, n_users, len(pool), streams)
     if partition_settings.labels == "dominant":
         share = partition_settings.dominant_share
         if share is None:
@@ -134,24 +135,24 @@ def make_partition(
         users = _dominant_users(labels, pool, sizes, share, streams)
     else:
         users = _iid_users(pool, sizes, streams)
-    quality = _draw_quality(partition_settings, n_users, streams)
+    quality = _sample_qualities(partition_settings, n_users, streams)
     return Partition(tuple(np.sort(indices) for indices in users), quality, validation)
 
 
 def check_partition(scenario: Scenario, n_examples: int, seeds: Iterable[int]) -> None:
-    """Raise the `DataError` that `make_partition` would, for ``n_examples`` in the training split."""
+    """Raise the `DataError` that `make_partition` would raise for ``n_examples`` in the training split."""
     for seed in seeds:
         streams = Streams(seed)
         pool, _ = _hold_out(n_examples, scenario.data, streams)
-        draw_sizes(scenario.partition, scenario.network.n_users, len(pool), streams)
+        sample_sizes(scenario.partition, scenario.network.n_users, len(pool), streams)
 
 
-def draw_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:
-    """Draw how many examples each user gets; they sum to ``n_examples``.
+def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:
+    """Sample how many examples each user gets; the sum is ``n_examples``.
 
-    ``equal`` sizes differ by at most one, and chance decides who has one more. ``dirichlet`` sizes follow
-    proportions from the symmetric Dirichlet law; users below ``min_size`` are raised to it and all others
-    scaled down in proportion.
+    ``equal`` sizes differ by at most one; the users with one more are random. ``dirichlet`` sizes follow
+    proportions from a symmetric Dirichlet distribution; sizes below ``min_size`` are raised to it, and all
+    others scaled down in proportion.
 
     Returns
     -------
@@ -161,7 +162,7 @@ def draw_sizes(settings: PartitionSettings, n_users: int, n_examples: int, strea
     Raises
     ------
     DataError
-        If there are too few examples, or ``min_size`` is 0 and the draw leaves users without any.
+        If there are too few examples, or ``min_size`` is 0 and some sizes are 0.
     """
     least = max(settings.min_size, 1)
     if n_examples < n_users * least:
@@ -209,7 +210,7 @@ def label_mix(partition: Partition, labels: npt.NDArray[np.int64], n_classes: in
 
 
 def _hold_out(n: int, settings: DataSettings, streams: Streams) -> tuple[IntArray, IntArray]:
-    """Training pool and validation set; with ``n_train`` the latter comes from beyond the former."""
+    """Return training pool and validation set; with ``n_train``, validation starts after the pool."""
     indices = np.arange(n, dtype=np.int64)
     n_train, n_validation = settings.n_train, settings.n_validation
     if n_train is not None and n_train > n:
@@ -223,9 +224,9 @@ def _hold_out(n: int, settings: DataSettings, streams: Streams) -> tuple[IntArra
             f"data.n_validation = {n_validation}, but the training split of '{settings.source}' has only"
             f" {len(candidates)} examples{beyond}"
         )
-    drawn = streams.generator("validation").permutation(candidates)
-    validation = np.sort(drawn[:n_validation])
-    pool = np.sort(drawn[n_validation:]) if n_train is None else indices[:n_train]
+    shuffled = streams.generator("validation").permutation(candidates)
+    validation = np.sort(shuffled[:n_validation])
+    pool = np.sort(shuffled[n_validation:]) if n_train is None else indices[:n_train]
     return pool, validation
 
 
@@ -234,7 +235,7 @@ def _raise_to_minimum(shares: npt.NDArray[np.float64], least: int) -> npt.NDArra
     total = shares.sum()
     raised = np.zeros(len(shares), dtype=bool)
     scaled = shares
-    # Scaling down can push further users below the minimum; each pass fixes at least one more for good.
+    # Scaling down can push further users below the minimum; each pass raises at least one more user.
     while np.any(below := ~raised & (scaled < least)):
         raised |= below
         free = shares[~raised].sum()
@@ -252,7 +253,7 @@ def _largest_remainder(shares: npt.NDArray[np.float64], total: int) -> IntArray:
 
 
 def _deal(indices: IntArray, sizes: IntArray) -> list[IntArray]:
-    """Consecutive stretches of the given sizes."""
+    """Split into consecutive parts of the given sizes."""
     return np.split(indices, np.cumsum(sizes)[:-1])
 
 
@@ -265,14 +266,14 @@ def _dominant_users(
 ) -> list[IntArray]:
     """Give each user ``share`` of its data from its dominant label, then the rest from what is left.
 
-    The rest is drawn from all labels, the dominant one included, so that a user holds a little more of its
-    dominant label than ``share``.
+    The rest comes from all labels, the dominant one included, so a user holds slightly more of its dominant
+    label than ``share``.
     """
     n_users = len(sizes)
     rng = streams.generator("partition/labels")
     classes = rng.permutation(np.unique(labels[pool]))
     dominant = rng.permutation(classes[np.arange(n_users) % len(classes)])
-    # A label may run out. Who comes first is drawn, for user numbers are tied to latencies.
+    # A label may run out. The order is random because latencies depend on the user's index.
     turns = rng.permutation(n_users)
 
     rng = streams.generator("partition/examples")
@@ -288,7 +289,7 @@ def _dominant_users(
     return [np.concatenate(pair) for pair in zip(own, rest, strict=True)]
 
 
-def _draw_quality(settings: PartitionSettings, n_users: int, streams: Streams) -> npt.NDArray[np.float64]:
+def _sample_qualities(settings: PartitionSettings, n_users: int, streams: Streams) -> npt.NDArray[np.float64]:
     if settings.qualities == "uniform":
         return streams.generator("quality").uniform(*QUALITY_RANGE, size=n_users)
     return np.ones(n_users)

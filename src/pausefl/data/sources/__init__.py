@@ -62,11 +62,9 @@ def prepare(settings: DataSettings, raw: RawData) -> Dataset:
     ConfigError
         If the source is unknown.
     """
-    record = find_record(settings, raw)
-    check_settings(settings, raw)
     if missing := missing_files(settings, raw):
         raise DataError(_missing_message(settings, raw, missing))
-    examples: Examples = record.load()(settings, raw_files(settings, raw))
+    examples: Examples = find_record(settings, raw).load()(settings, raw_files(settings, raw))
     return Dataset(settings.source, *examples, origin=describe_origin(settings, raw))
 
 
@@ -96,6 +94,8 @@ def download(source: str, root: Path) -> None:
         If there is nothing to download, ``root`` is outside of the working directory, or the download fails.
         The message lists the missing files and says what to do.
     """
+    if not SOURCES.find(source).torchvision:
+        raise DataError(f"data source '{source}' has no files to download")
     settings, raw = DataSettings(source=source, n_validation=0), RawData(root=root, download=True, folders={})
     problem = find_problem(source, root) or download_files(source, root)
     if missing := missing_files(settings, raw):
@@ -108,12 +108,12 @@ def check_available(settings: DataSettings, raw: RawData) -> None:
     Raises
     ------
     DataError
-        If files are missing and may not or cannot be downloaded, or required settings are missing.
+        If files are missing and may not or cannot be downloaded, or ``test_fraction`` is missing or wrong.
     ConfigError
         If the source is unknown.
     """
     record = find_record(settings, raw)
-    check_settings(settings, raw)
+    training_size(settings, raw)
     if missing := missing_files(settings, raw):
         can_download = bool(raw.download and record.torchvision)
         problem = find_problem(settings.source, raw.root) if can_download else ""
@@ -121,16 +121,6 @@ def check_available(settings: DataSettings, raw: RawData) -> None:
             raise DataError(_missing_message(settings, raw, missing, problem))
     elif record.check:
         Record(record.check).load()(settings, raw_files(settings, raw))
-
-
-def check_settings(settings: DataSettings, raw: RawData) -> None:
-    """Raise `DataError` if a setting that the source requires is missing, or a split would be empty."""
-    record, values = find_record(settings, raw), _values(settings, raw)
-    for key in record.requires:
-        if values[key] is None:
-            raise DataError(f"data.source '{settings.source}' needs data.{key}")
-    if n_examples := _n_examples(settings, record):
-        check_test_size(settings, n_examples)
 
 
 def describe_origin(settings: DataSettings, raw: RawData) -> str:
@@ -142,12 +132,19 @@ def describe_origin(settings: DataSettings, raw: RawData) -> str:
 
 
 def training_size(settings: DataSettings, raw: RawData) -> int | None:
-    """Return the size of the training split, or None if it is not known without reading a file."""
+    """Return the size of the training split, or None if it is not known without reading a file.
+
+    Raises
+    ------
+    DataError
+        If ``test_fraction`` leaves nothing for testing or for training.
+    """
     record = find_record(settings, raw)
-    if n_examples := _n_examples(settings, record):
-        check_test_size(settings, n_examples)
-        return n_examples - test_size(settings, n_examples)
-    return record.n_train or None
+    n_examples = settings.n_examples if "n_examples" in record.requires else record.n_examples
+    if not n_examples:
+        return record.n_train or None
+    check_test_size(settings, n_examples)
+    return n_examples - test_size(settings, n_examples)
 
 
 def dataset_key(settings: DataSettings, raw: RawData) -> str:
@@ -170,11 +167,6 @@ def dataset_key(settings: DataSettings, raw: RawData) -> str:
 def _values(settings: DataSettings, raw: RawData) -> dict[str, Any]:
     """Return the settings that a record refers to; the folder is the replacement where there is one."""
     return {**vars(settings), "folder": raw.folders.get(settings.source, settings.folder)}
-
-
-def _n_examples(settings: DataSettings, record: SourceRecord) -> int:
-    """Return the number of examples that are split here into training and test; 0 if none or not known."""
-    return (settings.n_examples or 0) if "n_examples" in record.requires else record.n_examples
 
 
 def _slug(text: str) -> str:

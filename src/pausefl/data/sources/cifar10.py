@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,8 @@ def read(settings: DataSettings, files: list[Path]) -> Examples:
     """Read the official batches; each must have the official checksum."""
     with check_installed("torchvision"):
         from pausefl.data._torchvision import datasets
-    official = datasets.CIFAR10
-    checksums = dict([*official.train_list, *official.test_list])
-    checksums[official.meta["filename"]] = official.meta["md5"]
-    for path in files:
-        check_md5(path, checksums[path.name])
-    root = str(files[0].parents[1])
+    official, root = datasets.CIFAR10, str(files[0].parents[1])
+    _check_official(official, files)
     train, test = official(root, train=True), official(root, train=False)
     return Examples(
         np.ascontiguousarray(train.data.transpose(0, 3, 1, 2)),
@@ -28,3 +25,10 @@ def read(settings: DataSettings, files: list[Path]) -> Examples:
         np.array(test.targets, dtype=np.int64),
         n_classes=10,
     )
+
+
+def _check_official(official: Any, files: list[Path]) -> None:
+    checksums = dict([*official.train_list, *official.test_list])
+    checksums[official.meta["filename"]] = official.meta["md5"]
+    for path in files:
+        check_md5(path, checksums[path.name])

@@ -46,7 +46,7 @@ def check_test_size(settings: DataSettings, n_examples: int) -> None:
     """Raise `DataError` if ``test_fraction`` leaves nothing for testing or for training."""
     fraction = settings.test_fraction
     if fraction is None:
-        raise DataError(f"data.source '{settings.source}' needs data.test_fraction, e.g. 0.2")
+        raise DataError(f"data.source '{settings.source}' needs data.test_fraction, for example 0.2")
     if not 0 < fraction < 1:
         raise DataError(f"data.test_fraction = {fraction} must lie between 0 and 1")
     n_test = test_size(settings, n_examples)

@@ -26,8 +26,7 @@ _MNIST_MD5 = (
 def read_mnist(settings: DataSettings, files: list[Path]) -> Examples:
     """Read MNIST; each file must have the official checksum."""
     examples = read_fashion_mnist(settings, files)
-    for path, expected in zip(files, _MNIST_MD5, strict=True):
-        check_md5(path, expected)
+    _check_official(files)
     return examples
 
 
@@ -46,6 +45,11 @@ def _read_idx(path: Path, dims: tuple[int, ...]) -> npt.NDArray[np.uint8]:
     values = np.frombuffer(content, np.uint8, offset=4 + 4 * len(dims)).reshape(dims)
     _check_labels(path, values)
     return values
+
+
+def _check_official(files: list[Path]) -> None:
+    for path, expected in zip(files, _MNIST_MD5, strict=True):
+        check_md5(path, expected)
 
 
 def _check_structure(path: Path, content: bytes, dims: tuple[int, ...]) -> None:

@@ -31,8 +31,6 @@ def download_files(source: str, root: Path) -> str:
 
 def find_problem(source: str, root: Path) -> str:
     """Return why a download to ``root`` must fail; an empty text if nothing shows before it starts."""
-    if not SOURCES.find(source).torchvision:
-        return f"Data source '{source}' has no files to download."
     if not _is_below(root, Path.cwd()):
         return (
             f"Nothing is downloaded to {root}: it is outside of the working directory. Make data/raw"

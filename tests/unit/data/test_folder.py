@@ -1,0 +1,131 @@
+"""Folders of images: what is read from them, and what is refused."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from raw_data import raw, refusal, source, write_images
+
+from pausefl.data.sources import check_available, missing_files, prepare
+
+PETS = source("imagefolder", folder="pets")
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> Path:
+    for split, n in (("train", 6), ("test", 2)):
+        write_images(tmp_path / "pets" / split / "cat", n, shade=10)
+        write_images(tmp_path / "pets" / split / "dog", n, shade=100)
+    (tmp_path / "pets" / "train" / "cat" / "notes.txt").write_text("no image")
+    (tmp_path / "pets" / "train" / ".cache").mkdir()
+    return tmp_path
+
+
+def test_train_and_test(pets: Path) -> None:
+    data = prepare(PETS, raw(pets))
+    assert data.train_x.shape == (12, 3, 10, 12)
+    assert data.test_x.shape == (4, 3, 10, 12)
+    assert (data.train_x.dtype, data.n_classes) == (np.uint8, 2)
+    shade = data.train_x[:, 0, 0, 0]
+    np.testing.assert_array_equal(data.train_y, shade >= 100)
+    assert sorted(shade) == [*range(10, 16), *range(100, 106)]
+    # Examples are not in the order of classes, and always in the same.
+    assert np.count_nonzero(np.diff(data.train_y)) > 1
+    np.testing.assert_array_equal(data.train_x, prepare(PETS, raw(pets)).train_x)
+
+
+def test_images_of_another_size_are_resized(pets: Path) -> None:
+    write_images(pets / "pets" / "train" / "cat", 1, size=(40, 20), shade=10)
+    data = prepare(source("imagefolder", folder="pets", image_size=8), raw(pets))
+    assert data.train_x.shape == (12, 3, 8, 8)
+
+
+def test_class_folders_alone_are_split(pets: Path) -> None:
+    alone = source("imagefolder", folder=str(pets / "pets" / "train"), test_fraction=0.25)
+    data = prepare(alone, raw(Path("elsewhere")))
+    assert (len(data.train_x), len(data.test_x)) == (9, 3)
+    shades = np.concatenate([data.train_x, data.test_x])[:, 0, 0, 0]
+    assert sorted(shades) == [*range(10, 16), *range(100, 106)]
+
+
+@pytest.mark.parametrize("action", [prepare, check_available])
+def test_class_folders_alone_need_a_test_fraction(pets: Path, action: Callable[..., object]) -> None:
+    text = refusal(action, source("imagefolder", folder="pets/train"), raw(pets))
+    assert text.startswith(f"{pets}/pets/train: ")
+    assert "set data.test_fraction" in text
+
+
+@pytest.mark.parametrize("action", [prepare, check_available])
+def test_train_without_test(pets: Path, action: Callable[..., object]) -> None:
+    shutil.rmtree(pets / "pets" / "test")
+    assert "none called 'test'" in refusal(action, PETS, raw(pets))
+
+
+@pytest.mark.parametrize("action", [prepare, check_available])
+def test_a_missing_folder(tmp_path: Path, action: Callable[..., object]) -> None:
+    text = refusal(action, PETS, raw(tmp_path, download=True))
+    assert f"\n  {tmp_path}/pets" in text
+    assert "data.folder" in text
+    assert missing_files(PETS, raw(tmp_path)) == [tmp_path / "pets"]
+    text = refusal(action, source("cifar10"), raw(tmp_path, cifar10="jpeg"))
+    assert f"\n  {tmp_path}/jpeg" in text
+    assert "image_folders.cifar10" in text
+
+
+@pytest.mark.parametrize(("file", "size"), [("train/dog/003.png", (13, 10)), ("test/dog/001.png", (12, 11))])
+def test_an_image_of_another_size_is_named(pets: Path, file: str, size: tuple[int, int]) -> None:
+    Image.new("RGB", size).save(pets / "pets" / file)
+    text = refusal(prepare, PETS, raw(pets))
+    assert text.startswith(f"{pets}/pets/{file}: {size[0]} x {size[1]} pixels, expected 12 x 10")
+
+
+@pytest.mark.parametrize("kept", ["nothing", "half", "text"])
+def test_a_broken_image_is_named(pets: Path, kept: str) -> None:
+    broken = pets / "pets" / "test" / "cat" / "000.png"
+    whole = broken.read_bytes()
+    broken.write_bytes({"nothing": b"", "half": whole[: len(whole) // 2], "text": b"hello"}[kept])
+    assert refusal(prepare, PETS, raw(pets)).startswith(f"{broken}: broken image file")
+
+
+def test_an_empty_class_folder_is_named(pets: Path) -> None:
+    for split in ("train", "test"):
+        (pets / "pets" / split / "eel").mkdir()
+    assert refusal(prepare, PETS, raw(pets)).startswith(f"{pets}/pets/train/eel: no images")
+
+
+def test_a_folder_without_classes(tmp_path: Path) -> None:
+    (tmp_path / "pets").mkdir()
+    settings = source("imagefolder", folder="pets", test_fraction=0.2)
+    assert f"{tmp_path}/pets: no class folders" in refusal(prepare, settings, raw(tmp_path))
+
+
+def test_differing_classes(pets: Path) -> None:
+    write_images(pets / "pets" / "test" / "eel", 1)
+    assert "differ in their class folders: eel" in refusal(prepare, PETS, raw(pets))
+
+
+def test_numbered_classes_are_sorted_as_numbers(tmp_path: Path) -> None:
+    for label in (1, 2, 10):
+        write_images(tmp_path / "n" / str(label), 4, shade=label * 10)
+    data = prepare(source("imagefolder", folder="n", test_fraction=0.2), raw(tmp_path))
+    assert set(data.train_y[data.train_x[:, 0, 0, 0] >= 100]) == {2}
+
+
+def test_mnist_from_an_image_folder(tmp_path: Path) -> None:
+    for split in ("train", "test"):
+        for label in range(10):
+            write_images(tmp_path / "jpeg" / split / str(label), 2, size=(28, 28), shade=20 * label)
+    data = prepare(source("mnist"), raw(tmp_path, mnist="jpeg"))
+    assert data.train_x.shape == (20, 1, 28, 28)
+    np.testing.assert_array_equal(data.train_x[:, 0, 0, 0] // 20, data.train_y)
+    assert "expected 32 x 32" in refusal(prepare, source("cifar10"), raw(tmp_path, cifar10="jpeg"))
+    for split in ("train", "test"):
+        shutil.rmtree(tmp_path / "jpeg" / split / "9")
+    assert "9 class folders, but mnist has 10" in refusal(
+        prepare, source("mnist"), raw(tmp_path, mnist="jpeg")
+    )

@@ -1,0 +1,309 @@
+"""Official files: what is read from them, damaged and missing ones, and downloads."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import gzip
+import hashlib
+import http.server
+import io
+import pickle
+import tarfile
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from raw_data import IDX_FILES, raw, refusal, source, write_idx
+
+from pausefl.data.sources import check_available, download, fetch, missing_files, official, prepare, raw_files
+from pausefl.registry import SOURCES
+
+MNIST, FASHION, CIFAR10 = source("mnist"), source("fashion_mnist"), source("cifar10")
+
+
+@pytest.fixture(autouse=True)
+def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is downloaded to anywhere else."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Path:
+    """Well-formed files of zeros, as MNIST and as Fashion-MNIST."""
+    for title in ("MNIST", "FashionMNIST"):
+        for name, dims in IDX_FILES.items():
+            write_idx(tmp_path / title / "raw" / name, dims)
+    return tmp_path
+
+
+# --- reading ----------------------------------------------------------------------------------------
+
+
+def test_mnist(data_root: Path) -> None:
+    from pausefl.data._torchvision import datasets
+
+    data = prepare(MNIST, raw(data_root))
+    assert data.n_classes == 10
+    for train, x, y in ((True, data.train_x, data.train_y), (False, data.test_x, data.test_y)):
+        reference = datasets.MNIST(str(data_root), train=train)
+        np.testing.assert_array_equal(x[:, 0], reference.data.numpy())
+        np.testing.assert_array_equal(y, reference.targets.numpy())
+
+
+def test_fashion_mnist(data_root: Path) -> None:
+    data = prepare(FASHION, raw(data_root))
+    assert data.train_x.shape == (60000, 1, 28, 28)
+    assert list(np.bincount(data.train_y)) == [6000] * 10
+
+
+def test_cifar10_files_are_read_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small files in CIFAR-10's format, with their own checksums."""
+    from pausefl.data._torchvision import datasets
+
+    pixels = np.random.default_rng(0).integers(0, 256, (6, 4, 3072)).astype(np.uint8)
+    checksums = {}
+    for i, path in enumerate(raw_files(CIFAR10, raw(tmp_path))):
+        batch = {"data": pixels[i], "labels": [i, 1, 2, 3]} if i < 6 else {"label_names": list("abc")}
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(pickle.dumps(batch))
+        checksums[path.name] = hashlib.md5(path.read_bytes()).hexdigest()
+    *train, test, meta = checksums.items()
+    monkeypatch.setattr(datasets.CIFAR10, "train_list", [list(pair) for pair in train])
+    monkeypatch.setattr(datasets.CIFAR10, "test_list", [list(test)])
+    meta_list = {"filename": meta[0], "key": "label_names", "md5": meta[1]}
+    monkeypatch.setattr(datasets.CIFAR10, "meta", meta_list)
+    data = prepare(CIFAR10, raw(tmp_path))
+    np.testing.assert_array_equal(data.train_x, pixels[:5].reshape(20, 3, 32, 32))
+    np.testing.assert_array_equal(data.test_x, pixels[5].reshape(4, 3, 32, 32))
+    np.testing.assert_array_equal(data.train_y[::4], np.arange(5))
+
+
+# --- damaged files ----------------------------------------------------------------------------------
+
+
+def test_well_formed_files_are_fashion_mnist_but_not_mnist(fake: Path) -> None:
+    assert prepare(FASHION, raw(fake)).train_y.dtype == np.int64
+    text = refusal(prepare, MNIST, raw(fake))
+    assert f"{fake}/MNIST/raw/train-images-idx3-ubyte: corrupt, or not the official file" in text
+    assert "expected 6bbc9ace898e44ae57da46a324031adb" in text
+
+
+def test_one_changed_label_of_mnist_is_found(data_root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "MNIST" / "raw"
+    folder.mkdir(parents=True)
+    for path in (data_root / "MNIST" / "raw").glob("*-ubyte"):
+        (folder / path.name).symlink_to(path)
+    labels = folder / "t10k-labels-idx1-ubyte"
+    content = bytearray(labels.read_bytes())
+    content[5000] = (content[5000] + 1) % 10
+    labels.unlink()
+    labels.write_bytes(content)
+    assert refusal(prepare, MNIST, raw(tmp_path)).startswith(f"{labels}: corrupt")
+
+
+@pytest.mark.parametrize(
+    ("file", "where", "what", "message"),
+    [
+        ("t10k-images-idx3-ubyte", 1000, None, "truncated: 1000 bytes, expected 7840016"),
+        ("train-labels-idx1-ubyte", 60008, b"\0", "too long: 60009 bytes, expected 60008"),
+        ("train-labels-idx1-ubyte", 0, b"\x1f\x8b", "not an IDX file"),
+        ("train-labels-idx1-ubyte", 8 + 1234, b"\x0c", "corrupt: label 12 at index 1234"),
+    ],
+)
+@pytest.mark.parametrize("settings", [MNIST, FASHION], ids=["mnist", "fashion_mnist"])
+def test_a_damaged_file_is_named(
+    fake: Path, settings: Any, file: str, where: int, what: bytes | None, message: str
+) -> None:
+    """``what`` is written at ``where``; with None, the file ends there."""
+    path = next(path for path in raw_files(settings, raw(fake)) if path.name == file)
+    with path.open("r+b") as opened:
+        opened.seek(where)
+        opened.truncate(where) if what is None else opened.write(what)
+    assert refusal(prepare, settings, raw(fake)).startswith(f"{path}: {message}")
+
+
+def test_a_corrupt_cifar10_file_is_named(tmp_path: Path) -> None:
+    for path in raw_files(CIFAR10, raw(tmp_path)):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"not a batch")
+    text = refusal(prepare, CIFAR10, raw(tmp_path))
+    assert f"{tmp_path}/cifar-10-batches-py/data_batch_1: corrupt" in text
+    assert "expected c99cafc152244af753f735de768cd75f" in text
+
+
+# --- missing files ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [MNIST, FASHION, CIFAR10], ids=["mnist", "fashion_mnist", "cifar10"])
+@pytest.mark.parametrize("action", [prepare, check_available])
+def test_missing_files_are_all_named(settings: Any, action: Callable[..., object]) -> None:
+    """As absolute paths, whatever the data root."""
+    where = raw(Path("data/raw"))
+    absent = missing_files(settings, where)
+    assert absent == raw_files(settings, where)
+    assert len(absent) == (7 if settings is CIFAR10 else 4)
+    text = refusal(action, settings, where)
+    assert all(path.is_relative_to(Path.cwd() / "data" / "raw") and f"\n  {path}" in text for path in absent)
+    assert all(part in text for part in ("download: false", "data_root", "internet"))
+
+
+def test_only_what_is_missing_is_named(fake: Path) -> None:
+    path = fake / "MNIST" / "raw" / "t10k-labels-idx1-ubyte"
+    path.unlink()
+    assert missing_files(MNIST, raw(fake)) == [path]
+    assert "train-images" not in refusal(check_available, MNIST, raw(fake))
+
+
+# --- downloads --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """No address can be opened; returns the time limits of the attempts."""
+    limits: list[float] = []
+
+    def unreachable(url: Any, *, timeout: float = -1.0, **_: Any) -> None:
+        limits.append(timeout)
+        raise urllib.error.URLError("Name or service not known")
+
+    monkeypatch.setattr(urllib.request, "urlopen", unreachable)
+    return limits
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep requests out of the tests' output."""
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A folder, and the address at which its files are served."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    handler = functools.partial(QuietHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield folder, f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture
+def mirror(fake: Path, served: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of archives, served as the only mirror of Fashion-MNIST; http is allowed."""
+    from pausefl.data._torchvision import datasets
+
+    resources = []
+    for name in IDX_FILES:
+        content = gzip.compress((fake / "FashionMNIST" / "raw" / name).read_bytes(), 1)
+        (served[0] / f"{name}.gz").write_bytes(content)
+        resources.append((f"{name}.gz", hashlib.md5(content).hexdigest()))
+    record = dataclasses.replace(SOURCES["fashion_mnist"], mirror=served[1])
+    monkeypatch.setitem(SOURCES._records, "fashion_mnist", record)
+    monkeypatch.setattr(datasets.FashionMNIST, "resources", resources)
+    monkeypatch.setattr(official, "SCHEME", "http://")
+    return served[0]
+
+
+def test_files_that_are_missing_are_downloaded(mirror: Path, tmp_path: Path) -> None:
+    there = raw(tmp_path / "fresh", download=True)
+    check_available(FASHION, there)
+    fetch(FASHION, there)
+    assert missing_files(FASHION, there) == []
+    assert prepare(FASHION, there).train_x.shape == (60000, 1, 28, 28)
+
+
+def test_files_that_are_there_are_not_downloaded(fake: Path, no_network: list[float]) -> None:
+    for action in (check_available, fetch):
+        action(MNIST, raw(fake, download=True))
+    assert not no_network
+
+
+@pytest.mark.parametrize("settings", [MNIST, FASHION, CIFAR10], ids=["mnist", "fashion_mnist", "cifar10"])
+@pytest.mark.parametrize("action", [fetch, check_available])
+def test_no_network(no_network: list[float], settings: Any, action: Callable[..., object]) -> None:
+    text = refusal(action, settings, raw(Path("data"), download=True))
+    assert "cannot be opened (Name or service not known)" in text
+    assert "internet" in text
+    assert all(f"\n  {path}" in text for path in raw_files(settings, raw(Path("data"))))
+    assert max(no_network) <= 10
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist", "cifar10"])
+def test_every_address_is_of_https(name: str) -> None:
+    assert all(url.startswith("https://") for url in official.addresses(name))
+
+
+def test_http_is_refused(mirror: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(official, "SCHEME", "https://")
+    assert "is not an https address" in refusal(download, "fashion_mnist", tmp_path / "fresh")
+    assert not (tmp_path / "fresh").exists()
+
+
+def test_a_source_without_official_files_has_nothing_to_download(tmp_path: Path) -> None:
+    assert "has no files to download" in refusal(download, "digits", tmp_path)
+
+
+@pytest.mark.parametrize("root", ["..", "../elsewhere", "inside/../../elsewhere"])
+def test_nothing_is_downloaded_outside_of_the_working_directory(no_network: list[float], root: str) -> None:
+    for action in (fetch, check_available):
+        text = refusal(action, MNIST, raw(Path(root), download=True))
+        assert "outside of the working directory" in text
+    assert not no_network
+
+
+def test_a_link_in_the_working_directory_may_lead_elsewhere(
+    mirror: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (tmp_path / "link").symlink_to(elsewhere)
+    download("fashion_mnist", Path("link"))
+    assert (elsewhere / "FashionMNIST").is_dir()
+
+
+def test_an_archive_with_another_checksum_is_refused(mirror: Path, tmp_path: Path) -> None:
+    (mirror / "train-images-idx3-ubyte.gz").write_bytes(gzip.compress(b"something else"))
+    text = refusal(download, "fashion_mnist", tmp_path / "fresh")
+    assert "The download failed" in text
+    assert "not found or corrupted" in text
+
+
+def test_an_archive_that_leads_outside_is_not_unpacked(
+    served: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not the official one, so its checksum differs."""
+    from pausefl.data._torchvision import datasets
+
+    folder, address = served
+    with tarfile.open(folder / "cifar-10-python.tar.gz", "w:gz") as archive:
+        member = tarfile.TarInfo("../escaped")
+        member.size = 4
+        archive.addfile(member, io.BytesIO(b"evil"))
+    monkeypatch.setattr(datasets.CIFAR10, "url", f"{address}cifar-10-python.tar.gz")
+    monkeypatch.setattr(official, "SCHEME", "http://")
+    assert "corrupted" in refusal(download, "cifar10", tmp_path / "root")
+    assert not list(tmp_path.rglob("escaped"))
+
+
+def test_a_mirror_without_a_file(mirror: Path, tmp_path: Path) -> None:
+    (mirror / "train-labels-idx1-ubyte.gz").unlink()
+    text = refusal(check_available, FASHION, raw(tmp_path / "fresh", download=True))
+    assert "train-labels-idx1-ubyte.gz cannot be opened (File not found)" in text
+
+
+def test_a_download_that_fails_midway(mirror: Path, tmp_path: Path) -> None:
+    (mirror / "t10k-images-idx3-ubyte.gz").unlink()
+    text = refusal(download, "fashion_mnist", tmp_path / "fresh")
+    assert "Error downloading t10k-images-idx3-ubyte.gz" in text
+    assert f"\n  {tmp_path}/fresh/FashionMNIST/raw/t10k-images-idx3-ubyte" in text
+    assert "train-images-idx3-ubyte\n" not in text
+
+
+def test_a_root_that_cannot_be_written(mirror: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert "The download failed" in refusal(download, "fashion_mnist", tmp_path / "file")

@@ -1,0 +1,27 @@
+"""The picture of a partition shows every user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pausefl.data.partition import Partition
+from pausefl.figures.partition import draw_partition
+
+
+@pytest.mark.parametrize("n_users", [1, 12, 61, 500])
+@pytest.mark.parametrize("n_classes", [0, 2, 30])
+def test_the_figure_shows_every_user(tmp_path: Path, n_users: int, n_classes: int) -> None:
+    labels = np.arange(3000) % max(n_classes, 1)
+    users = tuple(np.array_split(np.arange(3000), n_users))
+    partition = Partition(users, np.ones(n_users), np.arange(0))
+    figure = draw_partition(partition, labels, n_classes, "a title, seed 1")
+    figure.savefig(tmp_path / "figure.svg")
+    upper, lower = figure.axes[:2]
+    assert upper.get_title(loc="left").strip() == "a title, seed 1"
+    assert f"K = {n_users} users, 3,000 examples" in upper.texts[0].get_text()
+    assert upper.get_xlim()[0] <= -0.5
+    assert upper.get_xlim()[1] >= n_users - 0.5
+    assert lower.get_ylabel() == ("class" if n_classes else "quality of the data")
