@@ -112,7 +112,7 @@ def test_options_are_kept_in_the_summary(pausefl: Command, prepared: Path, tmp_p
         ({"scenario": "demo_smal"}, "Error: unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
         (
             {"selector": "cs_ucb"},
-            "Error: scenario 'demo_small': selector 'cs_ucb' needs network.round_latency_max",
+            "selector 'cs_ucb' needs network.round_latency_max",
         ),
     ],
 )
