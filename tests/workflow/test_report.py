@@ -103,7 +103,7 @@ def test_a_report_of_a_scenario_and_of_a_study(finished: Checkout, tmp_path: Pat
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [
-        pytest.param("src/pausefl/report/facts.py", '"fails": "fail"', '"fails": "failed"', id="code"),
+        pytest.param("src/pausefl/report/metadata.py", '_cost("all"', '_cost("total"', id="code"),
         pytest.param("src/pausefl/report/page.css", "--ink: #", "--ink:#", id="style"),
         pytest.param("src/pausefl/report/page.html.jinja", "<h2>Cost</h2>", "<h2>Costs</h2>", id="template"),
         pytest.param("workflow/report/summary.rst", "Means ±", "The means ±", id="caption"),

@@ -2,7 +2,7 @@
 import hashlib
 
 import pausefl
-from pausefl.report.sources import ScenarioPart, Sources, StudyPart
+from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 
 REPORTS = {"all", *([] if CONFIG.published else ["demo"]), *SCENARIOS, *STUDY_OUTPUTS}
 
@@ -53,7 +53,7 @@ def study_part(name):
 def report_sources(name):
     """Everything that a report shows."""
     scenarios, studies, scales_judged = report_parts(name)
-    return Sources(
+    return ReportParts(
         name=name,
         scenarios={scenario: scenario_part(scenario) for scenario in scenarios},
         studies={study: study_part(study) for study in studies},

@@ -1,4 +1,4 @@
-"""What a report is made of: which results it shows, read from their files and put in order."""
+"""The contents of a report: results read from their files, in the order of the papers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from markupsafe import Markup
 from pausefl.figures.captions import CURVES
 from pausefl.figures.style import LABELS
 from pausefl.report import papers, text
-from pausefl.report.sources import ScenarioPart, Sources, StudyPart
+from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.settings import SCALES
 
-#: What the figures show, by kind.
+#: What each kind of figure shows.
 SHOWN = {
     "accuracy_vs_time": "test accuracy against simulated time",
     "leakage_vs_time": "privacy leakage against simulated time",
@@ -29,7 +29,7 @@ SHOWN = {
 
 @dataclass
 class Table:
-    """A table with its caption, the scale of its runs, and the id under which it can be found."""
+    """A table with its caption, the scale of its runs, and its id in the page."""
 
     id: str
     title: str
@@ -45,19 +45,19 @@ class Entry:
     Attributes
     ----------
     id
-        Where a link finds it.
+        In the page.
     owner
         Scenario or study.
     title, scale
-        Of the scenario; the scale is empty for a study on instances of its own.
+        Of the scenario; the scale is empty for a study without a scenario.
     shows
-        What is drawn.
+        What the figure shows.
     place
-        Where a paper has it.
+        Its place in a paper, if any.
     image, broad, alt, caption, notes, path
-        The figure, and whether it needs the whole width; no image where another entry has it.
+        The figure, and whether it needs the whole width. No image if another entry shows the same figure.
     same_as
-        That entry.
+        That other entry.
     """
 
     id: str
@@ -76,7 +76,7 @@ class Entry:
 
     @property
     def where(self) -> str:
-        """What to call it elsewhere: its place in the papers, or what it shows."""
+        """How other entries refer to it: its place in the papers, or what it shows."""
         if self.place is None:
             return f"{self.title}: {self.shows}" if self.shows else self.title
         return f"{papers.SECTIONS[self.place.paper]}, {papers.label(self.place.part)}"
@@ -84,7 +84,7 @@ class Entry:
 
 @dataclass
 class Group:
-    """Figures under one heading: of one number in a paper, or of one scenario."""
+    """Figures under one heading: of one figure of a paper, or of one scenario."""
 
     id: str
     heading: str
@@ -94,12 +94,12 @@ class Group:
 
 @dataclass
 class Section:
-    """Figures of one paper, or of those that none has.
+    """Figures of one paper, or figures that no paper has.
 
     Attributes
     ----------
     not_run, reduced_only
-        What the paper has of which nothing is shown, and what is shown at a reduced scale only.
+        Parts of the paper that the report does not show, and parts that it shows at reduced scale only.
     """
 
     key: str
@@ -110,30 +110,32 @@ class Section:
 
 
 class Contents:
-    """What a report shows, read from its sources.
+    """What a report shows, read from its files.
 
     Attributes
     ----------
     sections
         Figures, in the order of `papers.SECTIONS`.
     claims
-        The documents of ``claims.json``.
+        Contents of each ``claims.json``.
     summaries
-        ``summary.json`` of every run.
+        ``summary.json`` of each run.
     ledger
         The deviation ledger as Markdown.
     deviations
-        The ids that it has.
+        Ids in the ledger.
+    found
+        Id in the page of the first entry of each scenario and study.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self.sources = sources
-        self.ledger = Path(sources.ledger).read_text("utf-8")
+    def __init__(self, parts: ReportParts) -> None:
+        self.parts = parts
+        self.ledger = Path(parts.ledger).read_text("utf-8")
         self.deviations = {cell for cell in _first_cells(self.ledger) if text.DEVIATION.fullmatch(cell)}
-        self.claims = [_read(Path(path)) for path in sources.claims.values()]
+        self.claims = [_read(Path(path)) for path in parts.claims.values()]
         self.summaries = {
             run: _read(Path(folder) / "summary.json")
-            for part in sources.scenarios.values()
+            for part in parts.scenarios.values()
             for run, folder in part.runs.items()
         }
         self.sections = self._sections()
@@ -144,7 +146,7 @@ class Contents:
 
     def caption(self, template: str, facts: Mapping[str, Any]) -> Markup:
         """Render a caption, with links into the ledger."""
-        rendered = text.caption(Path(self.sources.captions) / f"{template}.rst", facts)
+        rendered = text.caption(Path(self.parts.captions) / f"{template}.rst", facts)
         return text.link_deviations(rendered, self.deviations)
 
     def partition_caption(self, part: ScenarioPart) -> Markup:
@@ -167,8 +169,8 @@ class Contents:
         return sections
 
     def _scenario_entries(self) -> Iterator[tuple[str, str, str, Entry]]:
-        """Section, key and heading of a group, and an entry of it, for every figure of every scenario."""
-        for name, part in self.sources.scenarios.items():
+        """For every figure of every scenario: section, key and heading of its group, and its entry."""
+        for name, part in self.parts.scenarios.items():
             settings = part.settings
             names: dict[str, list[str]] = {}
             for figure, kind in settings["figures"].items():
@@ -189,8 +191,8 @@ class Contents:
                     yield home, name, settings["title"], entry
 
     def _study_entries(self) -> Iterator[tuple[str, str, str, Entry]]:
-        """The same for every study; what several papers have is there once for each."""
-        for name, study in self.sources.studies.items():
+        """The same for every study, once for each paper that has it."""
+        for name, study in self.parts.studies.items():
             facts = _study_facts(study)
             scale = facts["scenario"]["scale"] if "scenario" in facts else ""
             own = [place for place in map(papers.place_of, study.figures) if place is not None]
@@ -205,7 +207,7 @@ class Contents:
                 yield place.paper, place.part, papers.label(place.part), entry
 
     def _link_repeated(self, sections: Iterable[Section]) -> None:
-        """Embed every picture once, where it comes first."""
+        """Embed every picture once, at its first place."""
         first: dict[str, Entry] = {}
         for section in sections:
             for entry in (entry for group in section.groups for entry in group.entries):
@@ -220,12 +222,12 @@ class Contents:
         entry.image, entry.broad = text.picture(path), text.is_broad(path)
         sidecar = _read(path.with_suffix(".json"))
         entry.notes = tuple(sidecar.get("notes", ()))
-        if entry.owner in self.sources.studies:
-            study = self.sources.studies[entry.owner]
+        if entry.owner in self.parts.studies:
+            study = self.parts.studies[entry.owner]
             entry.caption = self._study_caption(study)
             entry.alt = f"Figure of the study {study.title}"
             return
-        part = self.sources.scenarios[entry.owner]
+        part = self.parts.scenarios[entry.owner]
         entry.caption = self.caption(path.stem, {"params": {"caption": sidecar["caption"]}})
         selectors = ", ".join(LABELS.get(name, name) for name in selectors_of(part))
         entry.alt = f"{entry.shows[0].upper()}{entry.shows[1:]}; {entry.title}; selectors: {selectors}"
@@ -236,7 +238,7 @@ class Contents:
         )
 
     def _add_tables(self, sections: Iterable[Section]) -> None:
-        """Put the tables of a scenario or study after its first figure's group."""
+        """Put the tables of a scenario or study below the group of its first figure."""
         done: set[str] = set()
         for group in (group for section in sections for group in section.groups):
             for entry in group.entries:
@@ -245,13 +247,13 @@ class Contents:
                     group.tables += self._tables(entry.owner, entry.scale)
 
     def _tables(self, owner: str, scale: str) -> Iterator[Table]:
-        if owner in self.sources.studies:
-            study = self.sources.studies[owner]
+        if owner in self.parts.studies:
+            study = self.parts.studies[owner]
             if study.table is not None:
                 html = self._table(study.table)
                 yield Table(f"table-{owner}", f"{study.title}: the numbers", scale, html, Markup())
             return
-        part = self.sources.scenarios[owner]
+        part = self.parts.scenarios[owner]
         words = {"summary": "summary of all selectors", "privacy": "what users have spent"}
         for kind, path in part.tables.items():
             caption = self.caption(kind, {"params": {"caption": part.captions[kind]}})
@@ -269,14 +271,14 @@ def selectors_of(part: ScenarioPart) -> list[str]:
 
 
 def _order(entry: Entry) -> tuple[tuple[int, int, int], int]:
-    """By place in the papers, and there the papers' scale first; what has no place comes last, as it came."""
+    """By place in the papers, then by scale; entries without a place come last, in their given order."""
     if entry.place is None:
         return (len(papers.SECTIONS), 0, 0), 0
     return entry.place.order, SCALES.index(entry.scale) if entry.scale else 0
 
 
 def _absent(key: str, groups: Mapping[str, Mapping[str, Group]]) -> tuple[str, str]:
-    """What a paper has and nothing shows, and what is shown at a reduced scale alone."""
+    """Parts of a paper without an entry, and parts with entries at reduced scale only."""
     scales = {part: {entry.scale for entry in group.entries} for part, group in groups[key].items()}
     parts = papers.CONTENTS.get(key, ())
     return (

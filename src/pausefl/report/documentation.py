@@ -1,8 +1,8 @@
-"""What the published runs say of the papers' claims, as the documentation has it.
+"""The verdicts of the published runs, written into the documentation.
 
-``python -m pausefl.report.documentation`` writes the verdicts into ``README.md``, the table for reviewers
-into ``docs/artifact.md``, and every test with its gap and interval into ``docs/verdicts-SCALE.md``. Times
-and disk are estimates of `pausefl.workflow.plan`.
+``python -m pausefl.report.documentation`` writes the verdicts into ``README.md``, the reviewers' table into
+``docs/artifact.md``, and every test with its gap and interval into ``docs/verdicts-SCALE.md``. Times and disk
+space are estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pausefl.claims.page import tally, to_markdown
+from pausefl.claims.page import outcomes, to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import NOT_RUN
 from pausefl.claims.verdicts import Judged, evaluate
@@ -28,7 +28,7 @@ BEGIN, END = "<!-- claims: made by python -m pausefl.report.documentation -->", 
 #: Scales of the published runs, the best first.
 SCALES = ("paper", "reduced")
 
-#: A command to type, and a page to read.
+#: To type a command and read a page.
 _PERSON_MINUTES = "5"
 
 _HEAD = (
@@ -73,22 +73,22 @@ class Published:
         self.judged = {scale: evaluate(self.claims, records, scale, partial=True) for scale in SCALES}
 
     def table(self) -> str:
-        """For reviewers, in Markdown: one row a claim, with what it takes to check."""
+        """The reviewers' table: one row a claim, with the effort of checking it."""
         rows = (_row(claim, self._full, judged) for claim, judged in self._rows())
         return markdown.table(_HEAD, rows, "lllrrrlll")
 
     def summary(self) -> str:
-        """For everyone, in Markdown: one row a claim, with its verdict at each scale."""
+        """The README's table: one row a claim, with its verdict at each scale."""
         rows = ((claim.id, claim.sentence, _status(judged)) for claim, judged in self._rows())
         return markdown.table(("Claim", "What the papers say", "Verdict (tests)"), rows)
 
     def _rows(self) -> Iterator[tuple[Claim, dict[str, Judged]]]:
-        """Every claim as it was judged at each scale."""
+        """Every claim, judged at each scale."""
         for i, claim in enumerate(self.claims):
             yield claim, {scale: self.judged[scale][i] for scale in SCALES}
 
     def page(self, scale: str) -> str:
-        """Every test of every claim at a scale, in Markdown, with gaps and intervals."""
+        """A page with every test of every claim at one scale."""
         return f"# Verdicts on the published runs, scale {scale}\n\n{to_markdown(self.judged[scale], scale)}"
 
 
@@ -122,26 +122,26 @@ def _row(claim: Claim, config: Config, judged: Mapping[str, Judged]) -> tuple[st
 
 
 def _status(judged: Mapping[str, Judged]) -> str:
-    """The verdict at each scale at which anything was run."""
+    """The verdict at each scale with finished runs."""
     parts = [
-        f"{scale}: **{one.verdict}** ({tally(one)})"
+        f"{scale}: **{one.verdict}** ({outcomes(one)})"
         for scale, one in judged.items()
         if any(finding.where and finding.outcome != NOT_RUN for finding in one.findings)
     ]
     best = judged[SCALES[0]]
     if not all(finding.where for finding in best.findings):
-        parts.append(f"drawn instances: **{best.verdict}**")
+        parts.append(f"random instances: **{best.verdict}**")
     return "; ".join(parts) or NOT_RUN
 
 
 def filled(page: str, rows: str) -> str:
-    """A page with the table in its place."""
+    """A page with new rows between its marks."""
     before, rest = page.split(BEGIN)
     return f"{before}{BEGIN}\n{rows}{END}{rest.split(END)[1]}"
 
 
 def pages(published: Published, root: Path = Path()) -> dict[Path, str]:
-    """The pages that are made, by their path in the repository at ``root``: what they should hold."""
+    """Text of each generated page of the repository at ``root``, by path."""
     tables = {PAGE: published.table(), README: published.summary()}
     return {
         **{path: filled((root / path).read_text("utf-8"), rows) for path, rows in tables.items()},

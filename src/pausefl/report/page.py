@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs no other, and nothing of the network."""
+"""The report: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from pausefl.claims import words
+from pausefl.claims.verdicts import VERDICTS
 from pausefl.figures.style import LABELS
-from pausefl.report import facts, papers, text
+from pausefl.report import metadata, papers, text
 from pausefl.report.contents import Contents, selectors_of
-from pausefl.report.sources import Sources
+from pausefl.report.parts import ReportParts
 
-#: Verdicts in the order in which they are counted.
-_VERDICTS = ("reproduced", "partly", "not reproduced", "not run")
-
-#: What a scale means.
+#: What each scale means.
 _SCALES = {
     "paper": "the papers' settings.",
     "reduced": "the papers' settings with less work; how much less is under Configuration.",
@@ -27,27 +26,27 @@ _SCALES = {
 }
 
 
-def render(sources: Sources) -> str:
-    """Make the page.
+def render(parts: ReportParts) -> str:
+    """Render the page.
 
     Parameters
     ----------
-    sources
+    parts
         What it shows.
 
     Returns
     -------
     str
-        HTML; the same for the same results.
+        HTML. The same results give the same bytes.
 
     Raises
     ------
     PauseflError
-        If a caption names a fact that is not there.
+        If a caption names a value that does not exist.
     """
-    contents = Contents(sources)
-    costs = {name: list(facts.costs(part, contents.summaries)) for name, part in sources.scenarios.items()}
-    title, introduction = text.titled(Path(sources.captions) / "workflow.rst")
+    contents = Contents(parts)
+    costs = {name: list(metadata.costs(part, contents.summaries)) for name, part in parts.scenarios.items()}
+    title, introduction = text.titled(Path(parts.captions) / "workflow.rst")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pausefl.report", ""),
         autoescape=True,
@@ -56,23 +55,23 @@ def render(sources: Sources) -> str:
         lstrip_blocks=True,
     )
 
-    def linked(words: Any) -> Markup:
-        return text.link_deviations(words, contents.deviations)
+    def linked(html: Any) -> Markup:
+        return text.link_deviations(html, contents.deviations)
 
     environment.filters |= {
         "linked": linked,
-        "number": facts.number,
-        "duration": facts.duration,
-        "interval": facts.interval,
-        "slug": lambda words: words.replace(" ", "-"),
+        "number": words.number,
+        "duration": metadata.duration,
+        "interval": lambda test: words.interval(test["low"], test["high"]),
+        "slug": lambda text: text.replace(" ", "-"),
     }
     entries = [entry for section in contents.sections for group in section.groups for entry in group.entries]
-    there = {entry.scale or "any" for entry in entries} | set(sources.claims)
+    there = {entry.scale or "any" for entry in entries} | set(parts.claims)
     shown = [section for section in contents.sections if section.groups]
     return environment.get_template("page.html.jinja").render(
         title=title,
         introduction=linked(introduction),
-        sources=sources,
+        parts=parts,
         contents=contents,
         sections=shown,
         absent=[
@@ -80,7 +79,7 @@ def render(sources: Sources) -> str:
             for section in contents.sections
             if not section.groups and section.key in papers.CONTENTS
         ],
-        scales=[(name, words) for name, words in _SCALES.items() if name in there],
+        scales=[(name, meaning) for name, meaning in _SCALES.items() if name in there],
         seeds=sorted({run.seed for run in contents.summaries}),
         claims=[_claims(contents, document) for document in contents.claims],
         scenarios=_scenarios(contents),
@@ -88,35 +87,35 @@ def render(sources: Sources) -> str:
         costs=costs,
         wall_hours=math.fsum(rows[0].wall_hours for rows in costs.values()),
         core_hours=math.fsum(rows[0].core_hours for rows in costs.values()),
-        environments=facts.environments(contents.summaries),
+        environments=metadata.environments(contents.summaries),
     )
 
 
 def _claims(contents: Contents, document: dict[str, Any]) -> dict[str, Any]:
-    """The verdicts at one scale, with their summary in words."""
+    """The verdicts at one scale, with their summaries."""
     counts = Counter(claim["verdict"] for claim in document["claims"])
     rows = [
         {
             **claim,
-            "tally": facts.tally(test["outcome"] for test in claim["tests"]),
-            "gaps": facts.gaps(claim["tests"]),
+            "tally": words.tally(test["outcome"] for test in claim["tests"]),
+            "gaps": words.gaps(claim["tests"]),
         }
         for claim in document["claims"]
     ]
     return {
         "scale": document["scale"],
         "missing": document["missing"],
-        "counts": [(verdict, counts[verdict]) for verdict in _VERDICTS if counts[verdict]],
+        "counts": [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
         "claims": rows,
         "caption": contents.caption("claims", {"wildcards": {"scale": document["scale"]}}),
     }
 
 
 def _scenarios(contents: Contents) -> list[dict[str, Any]]:
-    """The experiment table, and the settings of every scenario; each partition is shown once."""
+    """Rows of the experiment table with the settings of each scenario; each partition is shown once."""
     first: dict[str, str] = {}
     rows = []
-    for name, part in contents.sources.scenarios.items():
+    for name, part in contents.parts.scenarios.items():
         path = part.partition
         shared = None if path is None else first.setdefault(path, name)
         rows.append(
@@ -126,8 +125,8 @@ def _scenarios(contents: Contents) -> list[dict[str, Any]]:
                 "selectors": [LABELS.get(selector, selector) for selector in selectors_of(part)],
                 "seeds": sorted({run.seed for run in part.runs}),
                 "n_jobs": len(part.runs),
-                "yaml": facts.settings_text(part.settings),
-                "reductions": facts.reductions(part.settings),
+                "yaml": metadata.settings_text(part.settings),
+                "reductions": metadata.reductions(part.settings),
                 "picture": text.picture(Path(path)) if path is not None and shared == name else None,
                 "caption": contents.partition_caption(part),
                 "shared": shared,
@@ -137,6 +136,6 @@ def _scenarios(contents: Contents) -> list[dict[str, Any]]:
 
 
 def _without_title(markdown: str) -> str:
-    """A document without its first heading, which the page has itself."""
+    """A document without its first heading."""
     first, _, rest = markdown.partition("\n")
     return rest if first.startswith("# ") else markdown

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from pausefl.claims.words import gaps, interval, number, tally
 from pausefl.figures.captions import CURVES, caption_facts
 from pausefl.report.contents import SHOWN, Contents
-from pausefl.report.facts import costs, duration, gaps, interval, number, reductions, settings_text, tally
+from pausefl.report.metadata import costs, duration, reductions, settings_text
 from pausefl.report.page import render
-from pausefl.report.sources import ScenarioPart, Sources, StudyPart
+from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.settings import Experiment, Scenario, load_scenario
 
 ROOT = Path(__file__).parents[3]
@@ -85,10 +86,10 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
     return scenario_part
 
 
-def sources(**changes: Any) -> Sources:
+def sources(**changes: Any) -> ReportParts:
     defaults: dict[str, Any] = {"name": "all", "scenarios": {}, "studies": {}, "claims": {}}
     folders = {"captions": str(ROOT / "workflow/report"), "ledger": str(ROOT / "docs/deviations.md")}
-    return Sources(**defaults | folders | changes)
+    return ReportParts(**defaults | folders | changes)
 
 
 def claims(tmp_path: Path, scale: str, **test: Any) -> str:
@@ -272,6 +273,6 @@ def test_numbers_of_claims_in_words() -> None:
         {"gap": None, "low": None, "high": None, "unit": "ratio"},
     ]
     assert gaps(tests) == ["0.9996 [no interval] share", "2 to 3 [−1, 7] ratio"]
-    assert [interval(test) for test in tests[1:3]] == ["1.5 to 2.5", "−1 to 7"]
+    assert [interval(test["low"], test["high"]) for test in tests[1:3]] == ["1.5 to 2.5", "−1 to 7"]
     assert [duration(hours) for hours in (0.001, 0.1, 3)] == ["3.6 s", "6.0 min", "3.0 h"]
     assert tally(["fails", "holds", "holds", "not run"]) == "2 hold, 1 fail, 1 not run"

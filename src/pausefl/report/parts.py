@@ -1,4 +1,4 @@
-"""What a report is to show, as the workflow tells it; loads nothing that draws or renders."""
+"""What a report shows. The workflow fills these; importing this loads nothing that plots or renders."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pausefl.settings import Experiment
 
 @dataclass(frozen=True)
 class ScenarioPart:
-    """What a report has of one scenario.
+    """What a report shows of one scenario.
 
     Attributes
     ----------
     settings
-        All of the scenario, in plain values.
+        The whole scenario in plain values.
     runs
-        The folder of each run.
+        Folder of each run.
     figures
-        Path of each figure's PNG file, by kind; what it was drawn from is in the JSON file beside it.
+        PNG file of each figure, by kind; its metadata is in the JSON file beside it.
     tables
         Path of each Markdown table, by the name of its caption.
     captions
-        What the captions of the tables and of the partition state.
+        What the captions of the tables and of the partition say.
     partition
-        Picture of the first seed's partition, if there is one.
+        Picture of the first seed's partition, if any.
     """
 
     settings: Mapping[str, Any]
@@ -39,16 +39,16 @@ class ScenarioPart:
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What a report has of one study.
+    """What a report shows of one study.
 
     Attributes
     ----------
     kind, title
-        Of the study; the kind is the name of its caption.
+        Of the study; its kind is the name of its caption.
     figures
-        Names that say where the papers have it: its own, or those of the figures that it stands for.
+        Names that give its places in the papers: its own, or those of the figures it stands for.
     figure, table
-        Path of the figure's PNG file, and of the Markdown table if it has one.
+        PNG file of the figure, and Markdown table if any.
     """
 
     kind: str
@@ -59,7 +59,7 @@ class StudyPart:
 
 
 @dataclass(frozen=True)
-class Sources:
+class ReportParts:
     """Everything that a report shows.
 
     Attributes
@@ -73,7 +73,7 @@ class Sources:
     captions
         Folder of the captions.
     ledger
-        The deviation ledger.
+        Path of the deviation ledger.
     """
 
     name: str
