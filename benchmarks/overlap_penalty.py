@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.settings import load_scenario
-from pausefl.studies.simulate import play
+from pausefl.studies.simulate import selection_only
 
 SCENARIOS = ("cifar10_small_iid_r2", "cifar10_large_noniid_r2")
 PENALTIES = (0.0, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.1)
@@ -39,7 +39,7 @@ def main() -> None:
             reward = dataclasses.replace(scenario.reward, overlap_penalty=penalty)
             found = []
             for seed in range(arguments.seeds):
-                game = play(dataclasses.replace(scenario, reward=reward), "pause", seed)
+                game = selection_only(dataclasses.replace(scenario, reward=reward), "pause", seed)
                 game.run(arguments.rounds)
                 rounds = pd.DataFrame(game.rows)
                 clusters = [len(set(game.history.cluster[list(s)])) for s in rounds["selection"]]

@@ -30,7 +30,7 @@ from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
 from pausefl.provenance import hardware
 from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_scenario
 from pausefl.streams import Streams
-from pausefl.studies.simulate import play
+from pausefl.studies.simulate import selection_only
 from pausefl.training import Trainer
 from pausefl.workflow.plan import network_key
 
@@ -134,7 +134,7 @@ def main() -> None:
     selection = {}
     for name, selectors in PLAYED.items():
         for selector in selectors:
-            simulation = play(load_scenario(name, SCENARIOS), selector, 0)
+            simulation = selection_only(load_scenario(name, SCENARIOS), selector, 0)
             start = time.perf_counter()
             simulation.run(N_ROUNDS)
             selection[selector] = (time.perf_counter() - start) / N_ROUNDS

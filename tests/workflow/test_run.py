@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from workspace import Checkout, make_checkout
 
-from pausefl.figures import captions
+from pausefl.registry import FIGURES
 
-CURVES = [f"draw_{kind}" for kind in captions.CURVES]
+CURVES = [f"draw_{kind}" for kind in FIGURES]
 PAGES = ["write_metrics", "write_report"]
 RUNS = [f"{selector}/seed-{seed}" for selector in ("pause", "fedavg") for seed in (0, 1)]
 
@@ -48,12 +48,12 @@ def test_everything_promised_is_there(finished: Checkout) -> None:
         names = {path.name for path in (results / "runs/tiny" / run).iterdir()}
         assert names == {"rounds.parquet", "ledger.parquet", "summary.json"}
         assert len(rounds(finished, run)) == 4
-    for kind in captions.CURVES:
+    for kind in FIGURES:
         for extension in ("png", "pdf", "json"):
             assert (results / f"figures/tiny/{kind}.{extension}").stat().st_size > 0
     for table in ("summary", "privacy"):
         assert "PAUSE" in (results / f"tables/tiny/{table}.md").read_text("utf-8")
-    for kind in captions.CURVES:
+    for kind in FIGURES:
         assert json.loads((results / f"figures/tiny/{kind}.json").read_text("utf-8"))["notes"] == []
     assert "**Demo: small data" in (results / "tables/tiny/summary.md").read_text("utf-8")
     assert len(list((finished.root / "data/partitions").rglob("seed-*.png"))) == 2

@@ -27,10 +27,12 @@ if not CONFIG.published:
             mem_mb=lambda wildcards, attempt: 2000 * attempt,
             runtime=lambda wildcards, attempt: 60 * attempt,
         params:
+            kind="audit",
+            folder="results/studies/{study}",
             study=lambda wildcards: settings_of(STUDIES.audit[wildcards.study]),
             code=study_code("audit"),
         script:
-            "../scripts/audit.py"
+            "../scripts/compute.py"
 
 
 rule draw_audit:
@@ -63,12 +65,14 @@ rule draw_audit:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
+        kind="audit",
+        folder=f"{FINISHED}/studies/{{study}}",
         study=lambda wildcards: settings_of(STUDIES.audit[wildcards.study]),
         title=lambda wildcards: STUDIES.audit[wildcards.study].title,
-        code=study_code("audit"),
+        versions={"code_hash": study_code("audit")},
         drawing=code_hash("pausefl.figures.audit", "pausefl.results.tables"),
     script:
-        "../scripts/audit.py"
+        "../scripts/plot.py"
 
 
 # After the figure and the table, which are there to be looked at whatever the verdict.
@@ -90,4 +94,4 @@ rule audit_verdict:
     params:
         code=study_code("audit"),
     script:
-        "../scripts/audit.py"
+        "../scripts/verdict.py"

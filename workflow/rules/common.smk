@@ -22,9 +22,7 @@ from pausefl.data.sources import (
 )
 from pausefl.errors import PauseflError, suggest
 from pausefl.figures.captions import (
-    CURVES,
     caption_facts,
-    is_regression,
     paper_figures,
     wholes,
 )
@@ -32,8 +30,9 @@ from pausefl.figures.notes import SidecarNotes, scale_note
 from pausefl.files import check_writable
 from pausefl.provenance import code_hash
 from pausefl.results.published import those_published
+from pausefl.registry import FIGURES, kinds_of, tables_of
 from pausefl.studies.code import study_code
-from pausefl.settings.studies import load_studies, settings_of
+from pausefl.settings.studies import load_studies, one_run, settings_of
 
 
 def checked(load, *arguments):
@@ -74,7 +73,7 @@ wildcard_constraints:
     selector=r"[a-z0-9_]+",
     seed=r"\d+",
     dataset=one_of(DATASETS),
-    kind=one_of(CURVES),
+    kind=one_of(FIGURES),
 
 
 def prepared_path(name):
@@ -148,27 +147,28 @@ def run_files(name):
     return [f"{run_folder(row)}/{file}" for row in EXPERIMENTS[name] for file in files]
 
 
-def has_budgets(name):
-    """Whether any run of a scenario has something that bounds its leakage."""
-    protected = {row.selector for row in EXPERIMENTS[name]} - {"fedavg_no_privacy"}
-    return SCENARIOS[name].privacy is not None and bool(protected)
+def selectors(name):
+    """Selectors that run in a scenario."""
+    return list(dict.fromkeys(row.selector for row in EXPERIMENTS[name]))
+
+
+def tables(name):
+    """The tables that a scenario has."""
+    return tables_of(SCENARIOS[name], selectors(name))
 
 
 def curves(name):
-    """The curves a scenario has: of budgets only where there are any, no accuracy of a regression."""
-    scenario = SCENARIOS[name]
-    absent = set() if has_budgets(name) else {"leakage", "spending", "signal"}
-    absent |= {"accuracy"} if is_regression(scenario) else set()
-    return [curve for curve in CURVES if curve.split("_")[0] not in absent]
+    """The kinds of figures that a scenario has."""
+    return kinds_of(SCENARIOS[name], selectors(name))
 
 
 def scenario_outputs(name):
     """Everything that a scenario ends in; the runs too, so that one that is lost is made again."""
-    tables = ["rounds.parquet", "runs.csv", "summary.csv", "summary.md", "summary.html"]
-    tables += ["privacy.csv", "privacy.md", "privacy.html"] if has_budgets(name) else []
+    files = ["rounds.parquet", "runs.csv"]
+    files += [f"{table}.{extension}" for table in tables(name) for extension in ("csv", "md", "html")]
     return [
         *run_files(name),
-        *[f"results/tables/{name}/{table}" for table in tables],
+        *[f"results/tables/{name}/{file}" for file in files],
         *[path for kind in curves(name) for path in figure_paths(name, kind)],
         *[partition_path(name, seed, "png") for seed in SEEDS[name] if not CONFIG.published],
     ]

@@ -26,14 +26,13 @@ def report_parts(name):
 
 def scenario_part(name):
     """What a report has of a scenario."""
-    tables = ["summary", "privacy"] if has_budgets(name) else ["summary"]
     partition = partition_path(name, SEEDS[name][0], "png")
     return ScenarioPart(
         settings=SCENARIOS[name].as_dict() | {"title": figure_title(name)},
         runs={row: run_folder(row) for row in EXPERIMENTS[name]},
         figures={kind: f"results/figures/{name}/{kind}.png" for kind in curves(name)},
-        tables={table: f"results/tables/{name}/{table}.md" for table in tables},
-        captions={kind: figure_caption(name, kind) for kind in [*tables, "partition"]},
+        tables={table: f"results/tables/{name}/{table}.md" for table in tables(name)},
+        captions={kind: figure_caption(name, kind) for kind in [*tables(name), "partition"]},
         partition=partition if partition in scenario_outputs(name) else None,
     )
 

@@ -1,7 +1,7 @@
 # One figure a scenario and kind, drawn from the scenario's table. A rule for each kind, as the path of a
 # caption holds no wildcards.
 
-for curve in CURVES:
+for curve in FIGURES:
 
     rule:
         name:

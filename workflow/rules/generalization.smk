@@ -8,9 +8,30 @@ GENERALIZATION_OUTPUTS = {
 }
 
 
-rule generalization:
+rule compute_generalization:
     output:
-        table="results/studies/{study}/generalization.csv",
+        "results/studies/{study}/generalization.csv",
+    log:
+        "results/logs/study/{study}/compute.log",
+    wildcard_constraints:
+        study=one_of(STUDIES.generalization),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        kind="generalization",
+        folder="results/studies/{study}",
+        study=lambda wildcards: settings_of(STUDIES.study(wildcards.study)),
+        code=study_code("generalization"),
+    script:
+        "../scripts/compute.py"
+
+
+rule generalization:
+    input:
+        "results/studies/{study}/generalization.csv",
+    output:
         pdf="results/studies/{study}/{study}.pdf",
         png=report(
             "results/studies/{study}/{study}.png",
@@ -30,8 +51,10 @@ rule generalization:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
+        kind="generalization",
+        folder="results/studies/{study}",
         study=lambda wildcards: settings_of(STUDIES.study(wildcards.study)),
         title=lambda wildcards: STUDIES.study(wildcards.study).title,
-        code=study_code("generalization"),
+        versions={"code_hash": study_code("generalization")},
     script:
-        "../scripts/generalization.py"
+        "../scripts/plot.py"

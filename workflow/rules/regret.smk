@@ -57,11 +57,14 @@ if not CONFIG.published:
             mem_mb=lambda wildcards, attempt: 1000 * attempt,
             runtime=lambda wildcards, attempt: 30 * attempt,
         params:
-            settings=lambda wildcards: STUDIES.regret[wildcards.study].scenario.job_settings(),
-            n_rounds=lambda wildcards: STUDIES.regret[wildcards.study].n_rounds,
+            kind="regret",
+            folder="results/studies/{study}",
+            study=lambda wildcards: settings_of(
+                one_run(STUDIES.regret[wildcards.study], wildcards.selector, int(wildcards.seed))
+            ),
             code=lambda wildcards: study_code("regret", [wildcards.selector]),
         script:
-            "../scripts/regret_run.py"
+            "../scripts/compute.py"
 
     rule gap:
         output:
@@ -77,10 +80,14 @@ if not CONFIG.published:
             mem_mb=lambda wildcards, attempt: 2000 * attempt,
             runtime=lambda wildcards, attempt: 60 * attempt,
         params:
+            kind="optimality_gap",
+            folder="results/studies/{study}",
             study=lambda wildcards: settings_of(STUDIES.optimality_gap[wildcards.study]),
-            code=lambda wildcards: study_code("optimality_gap", STUDIES.optimality_gap[wildcards.study].scenario.selectors),
+            code=lambda wildcards: study_code(
+                "optimality_gap", STUDIES.optimality_gap[wildcards.study].scenario.selectors
+            ),
         script:
-            "../scripts/optimality_gap.py"
+            "../scripts/compute.py"
 
     rule selection:
         output:
@@ -96,12 +103,14 @@ if not CONFIG.published:
             mem_mb=lambda wildcards, attempt: 2000 * attempt,
             runtime=lambda wildcards, attempt: 30 * attempt,
         params:
+            kind="selection",
+            folder="results/studies/{study}",
             study=lambda wildcards: settings_of(STUDIES.selection[wildcards.study]),
             code=lambda wildcards: study_code(
                 "selection", STUDIES.selection[wildcards.study].scenario.selectors
             ),
         script:
-            "../scripts/selection.py"
+            "../scripts/compute.py"
 
 
 rule regret:
@@ -130,14 +139,20 @@ rule regret:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        study=lambda wildcards: RUNS_FACTS[wildcards.study],
+        kind="regret",
+        folder=f"{FINISHED}/studies/{{study}}",
+        study=lambda wildcards: settings_of(STUDIES.study(wildcards.study)),
+        title=lambda wildcards: STUDIES.study(wildcards.study).title,
+        metadata=lambda wildcards: RUNS_FACTS[wildcards.study],
         versions=lambda wildcards: {
-            selector: study_code("regret", [selector])
-            for selector in STUDIES.regret[wildcards.study].scenario.selectors
+            "code_hashes": {
+                selector: study_code("regret", [selector])
+                for selector in STUDIES.regret[wildcards.study].scenario.selectors
+            }
         },
         code=code_hash("pausefl.figures.regret"),
     script:
-        "../scripts/regret.py"
+        "../scripts/plot.py"
 
 
 rule draw_gap:
@@ -164,11 +179,19 @@ rule draw_gap:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        study=lambda wildcards: RUNS_FACTS[wildcards.study],
-        code=lambda wildcards: study_code("optimality_gap", STUDIES.optimality_gap[wildcards.study].scenario.selectors),
+        kind="optimality_gap",
+        folder=f"{FINISHED}/studies/{{study}}",
+        study=lambda wildcards: settings_of(STUDIES.study(wildcards.study)),
+        title=lambda wildcards: STUDIES.study(wildcards.study).title,
+        metadata=lambda wildcards: RUNS_FACTS[wildcards.study],
+        versions=lambda wildcards: {
+            "code_hash": study_code(
+                "optimality_gap", STUDIES.optimality_gap[wildcards.study].scenario.selectors
+            )
+        },
         drawing=code_hash("pausefl.figures.optimality_gap"),
     script:
-        "../scripts/optimality_gap.py"
+        "../scripts/plot.py"
 
 
 rule draw_selection:
@@ -202,9 +225,15 @@ rule draw_selection:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        study=lambda wildcards: RUNS_FACTS[wildcards.study]
+        kind="selection",
+        folder=f"{FINISHED}/studies/{{study}}",
+        study=lambda wildcards: settings_of(STUDIES.study(wildcards.study)),
+        title=lambda wildcards: STUDIES.study(wildcards.study).title,
+        metadata=lambda wildcards: RUNS_FACTS[wildcards.study]
         | {"place": leakage_places(STUDIES.selection[wildcards.study])},
-        code=lambda wildcards: study_code("selection", STUDIES.selection[wildcards.study].scenario.selectors),
+        versions=lambda wildcards: {
+            "code_hash": study_code("selection", STUDIES.selection[wildcards.study].scenario.selectors)
+        },
         drawing=code_hash("pausefl.figures.selection"),
     script:
-        "../scripts/selection.py"
+        "../scripts/plot.py"

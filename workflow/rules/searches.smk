@@ -58,10 +58,11 @@ for kind in SEARCHES:
                 slurm_extra=lambda wildcards: "--exclusive" if alone(wildcards) else "",
             params:
                 kind=kind,
+                folder="results/studies/{study}",
                 study=lambda wildcards: settings_of(STUDIES.study(wildcards.study)),
                 code=lambda wildcards: search_code(wildcards.study),
             script:
-                "../scripts/{params.kind}.py"
+                "../scripts/compute.py"
 
     rule:
         name:
@@ -97,9 +98,10 @@ for kind in SEARCHES:
             runtime=lambda wildcards, attempt: 10 * attempt,
         params:
             kind=kind,
+            folder=f"{FINISHED}/studies/{{study}}",
             study=lambda wildcards: settings_of(STUDIES.study(wildcards.study)),
             title=lambda wildcards: STUDIES.study(wildcards.study).title,
-            code=lambda wildcards: search_code(wildcards.study),
-            drawing=code_hash("pausefl.figures.searches", "pausefl.results.tables"),
+            versions=lambda wildcards: {"code_hash": search_code(wildcards.study)},
+            drawing=code_hash(f"pausefl.figures.{kind}", "pausefl.results.tables"),
         script:
-            "../scripts/{params.kind}.py"
+            "../scripts/plot.py"

@@ -5,7 +5,7 @@ from pathlib import Path
 from common import logged
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
-from pausefl.figures.partition import draw_partition
+from pausefl.figures.partition import plot_partition
 from pausefl.figures.style import theme
 
 with logged(snakemake.log[0]):
@@ -14,5 +14,5 @@ with logged(snakemake.log[0]):
     settings, seed = snakemake.params.partition, snakemake.wildcards.seed
     title = f"{dataset.name}: {settings.labels} labels, {settings.sizes} sizes, seed {seed}"
     with theme():
-        figure = draw_partition(partition, dataset.train_y, dataset.n_classes, title)
+        figure = plot_partition(partition, dataset.train_y, dataset.n_classes, title)
         figure.savefig(snakemake.output[0], dpi=150, metadata={"Software": "pausefl"})

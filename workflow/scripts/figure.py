@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from common import logged
-from pausefl.figures.kinds import draw
+from pausefl.figures.kinds import plot
 from pausefl.figures.notes import run_notes
 from pausefl.figures.style import LABELS, save
 from pausefl.settings import scenario_from_dict
@@ -16,8 +16,8 @@ with logged(snakemake.log[0]):
     kind = snakemake.wildcards.kind
     summaries = {path: json.loads(Path(path).read_text("utf-8")) for path in snakemake.input.summaries}
     notes = run_notes(summaries.values(), snakemake.params.versions, LABELS)
-    figure = draw(kind, pd.read_parquet(snakemake.input.rounds), scenario, notes.shown)
-    facts = {
+    figure = plot(kind, pd.read_parquet(snakemake.input.rounds), scenario, notes.shown)
+    metadata = {
         "kind": kind,
         "runs": [str(Path(path).parent) for path in summaries],
         "seeds": sorted({summary["seed"] for summary in summaries.values()}),
@@ -27,4 +27,4 @@ with logged(snakemake.log[0]):
         "caption": snakemake.params.caption,
         "notes": notes.all(),
     }
-    save(figure, Path(snakemake.output.png).with_suffix(""), facts)
+    save(figure, Path(snakemake.output.png).with_suffix(""), metadata)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from pausefl.figures.panels import titled_panels
+from pausefl.figures.panels import NOTE, Plotted, titled_panels
 from pausefl.figures.style import theme
+from pausefl.settings.studies import Audit
+from pausefl.studies.audit import to_markdown
 
 #: Markers of the observations of single coordinates, from large to small, as their bounds nearly coincide.
 _SINGLE = [("o", "#0072B2", 7.0), ("s", "#56B4E9", 4.6), ("D", "#0CA87C", 2.4), ("P", "#912B6B", 4.5)]
@@ -24,10 +27,15 @@ _MECHANISMS = {"coordinate": ("#D55E00", "o"), "vector": ("#0072B2", "s")}
 
 _REFUTED = "#D00000"
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
-_NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
 
 
-def draw(table: pd.DataFrame, title: str) -> Figure:
+def plot(tables: Mapping[str, pd.DataFrame], study: Audit) -> Plotted:
+    """Figure of the table of `pausefl.studies.audit.compute`."""
+    table = tables["audit"]
+    return Plotted(plot_bounds(table, study.title), markdown=to_markdown(table))
+
+
+def plot_bounds(table: pd.DataFrame, title: str) -> Figure:
     """Lower bounds against claims, a panel a mechanism, and those of whole updates against their size.
 
     The lower edge of the logarithmic panels is 0. A bound above its claim has a red cross.
@@ -45,9 +53,9 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
         *panels, last = grid[0]
         for axes, mechanism in zip(panels, mechanisms, strict=True):
             axes.set_title(f"Mechanism “{mechanism}”", weight="normal")
-            _draw_claims(axes, table, mechanism, looks)
+            _plot_claims(axes, table, mechanism, looks)
         panels[0].set_ylabel("ε audited (lower bound)")
-        _draw_sizes(last, table)
+        _plot_sizes(last, table)
         shown = [Line2D([], [], **look) for look in looks.values()]
         labels = [name[0].upper() + name[1:] for name in looks]
         if table["violated"].any():
@@ -58,7 +66,7 @@ def draw(table: pd.DataFrame, title: str) -> Figure:
 
 
 def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """How the dots of each observation are drawn."""
+    """How the dots of each observation are plotted."""
     firsts = table.drop_duplicates("observation").set_index("observation")["n_coordinates"]
     single, whole = firsts.index[firsts == 1], firsts[firsts > 1].sort_values().index
     dots = dict(zip(single, _SINGLE, strict=False))
@@ -75,16 +83,16 @@ def _cross() -> dict[str, Any]:
     return {"linestyle": "", "marker": "x", "color": _REFUTED, "markersize": 9, "markeredgewidth": 1.5}
 
 
-def _draw_claims(axes: Axes, table: pd.DataFrame, mechanism: str, looks: dict[str, dict[str, Any]]) -> None:
+def _plot_claims(axes: Axes, table: pd.DataFrame, mechanism: str, looks: dict[str, dict[str, Any]]) -> None:
     """Bounds of one mechanism against its claims."""
     low, high, most = 0.6 * table["claimed"].min(), 1.5 * table["claimed"].max(), table["ceiling"].max()
     floor = low / 8
     axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(floor, 2 * most), xlabel="ε claimed")
     axes.plot([low, high], [low, high], color="black", linewidth=0.7)
     axes.fill_between([low, high], [low, high], 2 * high, color=_REFUTED, alpha=0.06, linewidth=0)
-    axes.annotate("violated", (low, np.sqrt(low * most)), (6, 0), color=_REFUTED, **_NOTE)
+    axes.annotate("violated", (low, np.sqrt(low * most)), (6, 0), color=_REFUTED, **NOTE)
     axes.axhline(most, color="black", **_DASHED)
-    axes.annotate("most that the trials can show", (low, most), (3, 2), **_NOTE)
+    axes.annotate("most that the trials can show", (low, most), (3, 2), **NOTE)
     ours = table[table["mechanism"] == mechanism].assign(height=np.maximum(table["audited"], floor))
     for name, look in looks.items():
         rows = ours[ours["observation"] == name]
@@ -99,7 +107,7 @@ def _draw_claims(axes: Axes, table: pd.DataFrame, mechanism: str, looks: dict[st
     axes.minorticks_off()
 
 
-def _draw_sizes(axes: Axes, table: pd.DataFrame) -> None:
+def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
     """Bounds of whole updates against their number of coordinates, at the budget nearest to 1."""
     budgets = table["epsilon"].unique()
     epsilon = budgets[np.abs(np.log(budgets)).argmin()]
@@ -112,7 +120,7 @@ def _draw_sizes(axes: Axes, table: pd.DataFrame) -> None:
         axes.plot(sizes["n_coordinates"], sizes["audited"], linewidth=1.2, **look)
         end = (sizes["n_coordinates"].iloc[-1], sizes["claimed"].iloc[-1])
         above = {"coordinate": (-6, 0), "vector": (0, 4)}[str(mechanism)]
-        axes.annotate(f"“{mechanism}”", end, above, color=color, ha="right", **_NOTE)
+        axes.annotate(f"“{mechanism}”", end, above, color=color, ha="right", **NOTE)
     axes.set(xlabel="Coordinates of the update", ylabel="ε of the update", ylim=(0, None))
     axes.set_title(f"Budget ε = {epsilon:g}; dashed: claimed", weight="normal")
     axes.set_xticks(table.loc[whole, "n_coordinates"].unique())

@@ -12,21 +12,11 @@ from typing import Any
 
 from pausefl.errors import PauseflError, suggest
 from pausefl.figures.notes import SHARED, scale_note
-from pausefl.registry import SELECTORS, SOURCES
+from pausefl.registry import FIGURES, SELECTORS, SOURCES, TABLES
 from pausefl.settings import PrivacySettings, Scenario
 
-#: Kinds of curves; `pausefl.figures.kinds` draws them.
-CURVES = (
-    "accuracy_vs_time",
-    "leakage_vs_time",
-    "leakage_vs_rounds",
-    "loss_vs_time",
-    "spending_vs_rounds",
-    "signal_vs_rounds",
-)
-
 #: What has a caption.
-CAPTIONS = (*CURVES, "summary", "privacy", "partition")
+CAPTIONS = (*FIGURES, *TABLES, "partition")
 
 #: Users of which each is drawn as a line; where there are more, quantiles are.
 MOST_LINES = 40

@@ -132,7 +132,7 @@ def time_limit(final_times: Mapping[str, float]) -> float:
     return longest if longest <= LONG * others else MARGIN * others
 
 
-def accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Test accuracy in per cent against simulated seconds, trailing mean over 10 rounds.
 
     A thin line marks the target accuracy of the summary table; a dot on it marks each selector all of
@@ -145,7 +145,7 @@ def accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     return panel.finish()
 
 
-def loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Test loss against simulated seconds, trailing mean over 10 rounds.
 
     The axis is logarithmic where the means span more than `LOG_SPAN`, as they do once noise takes over.
@@ -159,14 +159,14 @@ def loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     return panel.finish()
 
 
-def leakage_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+def plot_leakage_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Maximum leakage over users (epsilon of what the mechanism protects) against simulated seconds."""
     panel = _over_time(leakage_bands(rounds, "elapsed_s"), scenario, leakage_label(scenario), step=True)
     mark_budget(panel.axes, scenario)
     return panel.finish()
 
 
-def leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+def plot_leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Maximum leakage over users (epsilon of what the mechanism protects) against rounds."""
     panel = Panel(scenario, "Round", leakage_label(scenario))
     bands = leakage_bands(rounds, "round")
@@ -182,8 +182,8 @@ def leakage_label(scenario: Scenario) -> str:
     return f"Maximum leakage\n(ε per {protected(scenario)})"
 
 
-def draw_band(axes: Axes, selector: str, curve: Band, step: bool = False) -> Line2D:
-    """Draw a selector's line with its band, if it has more than one seed; ``step`` as in `band`.
+def plot_band(axes: Axes, selector: str, curve: Band, step: bool = False) -> Line2D:
+    """Plot a selector's line with its band, if it has more than one seed; ``step`` as in `band`.
 
     Returns the line.
     """
@@ -237,8 +237,8 @@ class Panel:
         self._legend: list[tuple[Line2D, str]] = []
 
     def add(self, selector: str, curve: Band, label: str, step: bool = False) -> None:
-        """Draw one selector; ``step`` as in `band`."""
-        line = draw_band(self.axes, selector, curve, step)
+        """Plot one selector; ``step`` as in `band`."""
+        line = plot_band(self.axes, selector, curve, step)
         self.lines[selector] = line
         self.explain(line, label)
 
@@ -257,7 +257,7 @@ class Panel:
         if not self.lines:
             what = " ".join(self.axes.get_ylabel().split())
             raise PauseflError(
-                f"scenario '{self._scenario.name}': no run has finite values of '{what}' to draw"
+                f"scenario '{self._scenario.name}': no run has finite values of '{what}' to plot"
             )
         handles, labels = zip(*self._legend, strict=True)
         self.figure.legend(handles, labels, loc="outside lower center", ncols=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pandas as pd
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from pausefl.figures.panels import Plotted
 from pausefl.figures.style import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line, new_figure, theme
+from pausefl.settings.studies import Generalization
 
 #: Lines from the smallest exponent on; colours go from light to dark, so that both tell them apart.
 _LINES: tuple[Line, ...] = (LONG_DASH, SOLID, DASH, DOT, DASH_DOT, SHORT_DASH)
@@ -18,7 +21,13 @@ _SHADES = ((0.47, 0.75, 0.93), (0.0, 0.11, 0.25))
 _NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8}
 
 
-def draw(table: pd.DataFrame, share: float, title: str) -> Figure:
+def plot(tables: Mapping[str, pd.DataFrame], study: Generalization) -> Plotted:
+    """Figure of the table of `pausefl.studies.generalization.compute`."""
+    share = study.n_selected / study.n_users
+    return Plotted(plot_rewards(tables["generalization"], share, study.title))
+
+
+def plot_rewards(table: pd.DataFrame, share: float, title: str) -> Figure:
     """One line for each exponent; a thin line marks the share at which the reward is 0.
 
     Parameters

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from pausefl.figures.curves import LOG_SPAN
-from pausefl.figures.panels import bands_of, draw_bands, two_panels
+from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
 from pausefl.figures.style import style_of, theme
 from pausefl.results.outcomes import moving_average
-from pausefl.studies.optimality_gap import FOUND
+from pausefl.settings.studies import Runs
+from pausefl.studies.optimality_gap import FOUND, summary
 
 
-def draw(runs: pd.DataFrame, title: str) -> Figure:
+def plot(tables: Mapping[str, pd.DataFrame], study: Runs) -> Plotted:
+    """Figure and ``summary`` of the table of `pausefl.studies.optimality_gap.compute`."""
+    runs = tables["gap"]
+    return Plotted(plot_gaps(runs, study.title), {"summary": summary(runs)})
+
+
+def plot_gaps(runs: pd.DataFrame, title: str) -> Figure:
     """Gap after the start-up rounds, trailing mean over 10 rounds, and simulated time.
 
-    Selectors without a gap are drawn on the right alone. The gaps' axis is logarithmic where it has to be, as
-    that of the losses is.
+    Selectors without a gap are on the right alone. The axis of the gaps is logarithmic where means span more
+    than `LOG_SPAN`, as that of losses is.
 
     Parameters
     ----------
@@ -34,8 +43,8 @@ def draw(runs: pd.DataFrame, title: str) -> Figure:
     labels = [style_of(name).label + ("" if name in gaps else " (no gap)") for name in elapsed]
     with theme():
         figure, left, right = two_panels(title, "Round", ("Gap to the optimum", "Simulated time (s)"))
-        draw_bands(left, gaps)
-        lines = draw_bands(right, elapsed)
+        plot_bands(left, gaps)
+        lines = plot_bands(right, elapsed)
         means = np.concatenate([curve.mean for curve in gaps.values()] or [np.ones(1)])
         if means.max() > LOG_SPAN * means.min():
             left.set_yscale("log")

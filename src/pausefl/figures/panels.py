@@ -1,10 +1,10 @@
-"""Figures of the studies: panels side by side, and a line and a band for each selector."""
+"""What the figures of the studies share: panels side by side, a line and a band for each selector."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,42 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from pausefl.figures.curves import Band, band, draw_band
-from pausefl.figures.notes import seed_notes
-from pausefl.figures.style import COLUMN_WIDTH, add_notes, in_legend_order, save
+from pausefl.figures.curves import Band, band, plot_band
+from pausefl.figures.style import COLUMN_WIDTH, in_legend_order, style_of
 
 Floats = NDArray[np.float64]
 
+#: Words beside a point, in points from it.
+NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
+
+
+@dataclass(frozen=True)
+class Plotted:
+    """What is made of the tables of a study.
+
+    Attributes
+    ----------
+    figure
+        The figure.
+    tables
+        Derived tables by their file names without suffix.
+    markdown
+        The numbers as Markdown for people; None if there are none.
+    """
+
+    figure: Figure
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    markdown: str | None = None
+
+
+def look(selector: str) -> dict[str, Any]:
+    """Matplotlib's keywords for a selector's line."""
+    style = style_of(selector)
+    return {"color": style.color, "linestyle": style.line, "linewidth": style.width, "zorder": style.zorder}
+
 
 def two_panels(title: str, x_label: str, y_labels: tuple[str, str]) -> tuple[Figure, Axes, Axes]:
-    """A figure as wide as two columns with two pairs of axes; call it, and draw, inside `theme`."""
+    """A figure as wide as two columns with two pairs of axes; call it, and plot, inside `theme`."""
     figure = Figure(figsize=(2 * COLUMN_WIDTH, 2.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.set_title("\n".join(textwrap.wrap(title, 54)), loc="left", linespacing=1.0)
@@ -35,38 +62,15 @@ def two_panels(title: str, x_label: str, y_labels: tuple[str, str]) -> tuple[Fig
 def titled_panels(
     title: str, shape: tuple[int, int], height: float, **sharing: Any
 ) -> tuple[Figure, NDArray[Any]]:
-    """A figure two columns wide: a title above a grid of axes; call it, and draw, inside `theme`."""
+    """A figure two columns wide: a title above a grid of axes; call it, and plot, inside `theme`."""
     figure = Figure(figsize=(2 * COLUMN_WIDTH, height), layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", weight="bold", size="medium")
     return figure, figure.subplots(*shape, squeeze=False, **sharing)
 
 
-def save_played(
-    figure: Figure, png: Path, study: Mapping[str, Any], data: Iterable[str], **code: Any
-) -> None:
-    """Save the figure of a study whose selectors play under several seeds, with what it was drawn from.
-
-    Parameters
-    ----------
-    figure
-        Gets a note if there is one seed only.
-    png
-        Path of the picture; PDF and JSON are written beside it.
-    study
-        What the study depends on, and what its caption states.
-    data
-        Files that were drawn.
-    code
-        Hashes of the code that made them.
-    """
-    notes = seed_notes(study["seeds"])
-    add_notes(figure, notes)
-    save(figure, png.with_suffix(""), {"study": study, "data": list(data), **code, "notes": notes})
-
-
-def draw_bands(axes: Axes, bands: Mapping[str, Band], step: bool = False) -> list[Line2D]:
-    """Draw a line and a band for each selector; ``step`` as in `band`; returns the lines."""
-    return [draw_band(axes, selector, curve, step) for selector, curve in bands.items()]
+def plot_bands(axes: Axes, bands: Mapping[str, Band], step: bool = False) -> list[Line2D]:
+    """Plot a line and a band for each selector; ``step`` as in `band`. Returns the lines."""
+    return [plot_band(axes, selector, curve, step) for selector, curve in bands.items()]
 
 
 def bands_of(runs: pd.DataFrame, column: str) -> dict[str, Band]:

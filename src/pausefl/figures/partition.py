@@ -24,8 +24,8 @@ _SEPARATE_BARS = 60
 _NUMBERED = 30
 
 
-def draw_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: int, title: str) -> Figure:
-    """Draw the users' data, users sorted by size.
+def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: int, title: str) -> Figure:
+    """Plot the users' data, users sorted by size.
 
     The upper panel stacks the class counts of each user, the lower one shows each class's share of a user's
     data. For regression they are the plain sizes and the qualities.
@@ -51,18 +51,18 @@ def draw_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: in
     order = np.argsort(-partition.sizes, kind="stable")
     if n_classes:
         counts = label_mix(partition, labels, n_classes)[order]
-        _draw_counts(upper, counts)
-        _draw_shares(lower, counts)
+        _plot_counts(upper, counts)
+        _plot_shares(lower, counts)
     else:
-        _draw_bars(upper, partition.sizes[order][:, None], [_PLAIN])
-        _draw_quality(lower, partition.quality[order])
+        _plot_bars(upper, partition.sizes[order][:, None], [_PLAIN])
+        _plot_quality(lower, partition.quality[order])
     _label(figure, upper, lower, partition, title)
     return figure
 
 
-def _draw_counts(axes: Axes, counts: npt.NDArray[np.int64]) -> None:
+def _plot_counts(axes: Axes, counts: npt.NDArray[np.int64]) -> None:
     n_classes = counts.shape[1]
-    handles = _draw_bars(axes, counts, _class_colors(n_classes))
+    handles = _plot_bars(axes, counts, _class_colors(n_classes))
     if n_classes <= 20:
         axes.legend(
             handles[::-1],
@@ -81,7 +81,7 @@ def _draw_counts(axes: Axes, counts: npt.NDArray[np.int64]) -> None:
         )
 
 
-def _draw_bars(axes: Axes, counts: npt.NDArray[np.int64], colors: list[Any]) -> list[Any]:
+def _plot_bars(axes: Axes, counts: npt.NDArray[np.int64], colors: list[Any]) -> list[Any]:
     """Stack the columns of ``counts``, shape (K, parts), over the users."""
     n_users = len(counts)
     top = np.cumsum(counts, axis=1)
@@ -97,7 +97,7 @@ def _draw_bars(axes: Axes, counts: npt.NDArray[np.int64], colors: list[Any]) -> 
     return handles
 
 
-def _draw_shares(axes: Axes, counts: npt.NDArray[np.int64]) -> None:
+def _plot_shares(axes: Axes, counts: npt.NDArray[np.int64]) -> None:
     n_users, n_classes = counts.shape
     shares = counts / counts.sum(axis=1, keepdims=True)
     image = axes.imshow(
@@ -118,7 +118,7 @@ def _draw_shares(axes: Axes, counts: npt.NDArray[np.int64]) -> None:
     axes.set_ylabel("class", color=_INK)
 
 
-def _draw_quality(axes: Axes, quality: npt.NDArray[np.float64]) -> None:
+def _plot_quality(axes: Axes, quality: npt.NDArray[np.float64]) -> None:
     ranks = np.arange(len(quality))
     axes.vlines(ranks, 0, quality, color="#c9c9c9", linewidth=1 if len(quality) <= _SEPARATE_BARS else 0.5)
     axes.plot(ranks, quality, "o", color=_INK, markersize=5 if len(quality) <= _SEPARATE_BARS else 2)
@@ -129,13 +129,13 @@ def _draw_quality(axes: Axes, quality: npt.NDArray[np.float64]) -> None:
 def _label(figure: Figure, upper: Axes, lower: Axes, partition: Partition, title: str) -> None:
     sizes = partition.sizes
     held_out = f", {len(partition.validation):,} held out for validation" if len(partition.validation) else ""
-    facts = (
+    words = (
         f"K = {len(sizes)} users, {sizes.sum():,} examples{held_out};"
         f" {sizes.min():,} to {sizes.max():,} a user, median {np.median(sizes):,.0f}"
     )
     upper.set_title(f"{title}\n", loc="left", fontsize=12, fontweight="bold", color=_INK)
     upper.annotate(
-        facts, (0, 1), (0, 7), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=_MUTED
+        words, (0, 1), (0, 7), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=_MUTED
     )
     upper.set_ylabel("examples", color=_INK)
     _label_users(lower, np.argsort(-sizes, kind="stable"))

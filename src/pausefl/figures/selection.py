@@ -1,17 +1,30 @@
-"""Leakage of the jobs of a scenario, played without training: the papers' figures of leakage."""
+"""Leakage of the jobs of a scenario, simulated without training."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pausefl.figures.curves import draw_band, leakage_bands, leakage_label, mark_budget, on_time_axis
-from pausefl.figures.panels import draw_bands, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.captions import protected
+from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis, plot_band
+from pausefl.figures.panels import Plotted, plot_bands, titled_panels
+from pausefl.figures.style import LABELS, theme
 from pausefl.settings import Scenario
+from pausefl.settings.studies import Selections
+from pausefl.studies.selection import summary, to_markdown
 
 
-def draw(rounds: pd.DataFrame, scenario: Scenario, title: str) -> Figure:
+def plot(tables: Mapping[str, pd.DataFrame], study: Selections) -> Plotted:
+    """Figure and ``summary`` of the table of `pausefl.studies.selection.compute`."""
+    rounds = tables["rounds"]
+    table = summary(rounds)
+    figure = plot_leakage(rounds, study.scenario, study.title)
+    return Plotted(figure, {"summary": table}, to_markdown(table, LABELS, protected(study.scenario)))
+
+
+def plot_leakage(rounds: pd.DataFrame, scenario: Scenario, title: str) -> Figure:
     """Largest leakage over users, against rounds on the left and against simulated time on the right.
 
     The axis of time is cut as that of a scenario's figures is (`pausefl.figures.curves`).
@@ -28,8 +41,8 @@ def draw(rounds: pd.DataFrame, scenario: Scenario, title: str) -> Figure:
     limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
     with theme():
         figure, ((left, right),) = titled_panels(title, (1, 2), 2.6, sharey=True)
-        draw_bands(left, leakage_bands(rounds, "round"), step=True)
-        lines = [draw_band(right, name, curve, step=True) for name, (curve, _) in over_time.items()]
+        plot_bands(left, leakage_bands(rounds, "round"), step=True)
+        lines = [plot_band(right, name, curve, step=True) for name, (curve, _) in over_time.items()]
         left.set_xlim(0, scenario.training.n_rounds)
         right.set_xlim(0, limit)
         left.set_xlabel("Round")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.captions import MOST_LINES, protected
-from pausefl.figures.curves import ALL_USERS, Band, draw_band, mark_budget
+from pausefl.figures.curves import ALL_USERS, Band, mark_budget, plot_band
 from pausefl.figures.style import COLUMN_WIDTH, DOT, in_legend_order, style_of
 from pausefl.privacy import Ledger, make_mechanism, make_schedule
 from pausefl.results.runs import runs_of
@@ -115,11 +115,11 @@ def accounts(rounds: pd.DataFrame, scenario: Scenario) -> dict[str, dict[int, Ac
             one = account(run, scenario.network.n_users, scenario.privacy)
             found.setdefault(selector, {})[seed] = one
     if not found:
-        raise PauseflError(f"scenario '{scenario.name}': no run has a budget to draw")
+        raise PauseflError(f"scenario '{scenario.name}': no run has a budget to plot")
     return {selector: dict(sorted(found[selector].items())) for selector in in_legend_order(found)}
 
 
-def spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """What every user has spent against rounds, in a panel for each private selector; first seed.
 
     Up to `MOST_LINES` users are lines, more are bands: of all users, and of those between the quantiles `LOW`
@@ -130,7 +130,7 @@ def spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     }
     figure, panels = _panels(scenario, [style_of(selector).label for selector in drawn])
     for axes, (selector, spent) in zip(panels, drawn.items(), strict=True):
-        _draw_spent(axes, spent, style_of(selector).color)
+        _plot_spent(axes, spent, style_of(selector).color)
         axes.sharey(panels[0])
         mark_budget(axes, scenario, words=axes is panels[0])
     _label(figure, f"Spent (ε per {protected(scenario)})")
@@ -139,7 +139,7 @@ def spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     return figure
 
 
-def signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Signal to noise of a user's next participation against rounds, and how many users may have one.
 
     In a panel for each private selector, over the users of all seeds that may still take part: their median,
@@ -156,11 +156,11 @@ def signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     for axes, (selector, upcoming) in zip(panels, drawn.items(), strict=False):
         assert scenario.privacy is not None
         ratio = signal_to_noise(upcoming, scenario.privacy)
-        _draw_signal(axes, ratio, style_of(selector).color)
+        _plot_signal(axes, ratio, style_of(selector).color)
         lowest[selector], highest = float(np.nanmin(ratio)), max(highest, float(np.nanmax(ratio)))
         share = np.mean(upcoming > 0, axis=1)
         curve = Band(np.arange(len(share), dtype=np.float64), share, share, share, n_seeds=1)
-        draw_band(shares, selector, curve, step=True)
+        plot_band(shares, selector, curve, step=True)
     bottom = min([low for name, low in lowest.items() if name not in SAME_USERS] or lowest.values())
     end = min(0.8 * bottom, highest / 10)  # at least a decade, for the ticks
     for axes, (selector, low) in zip(panels, lowest.items(), strict=False):
@@ -205,8 +205,8 @@ def _label(figure: Figure, words: str) -> None:
     figure.supylabel(lines, y=0.5 + 0.17 / height, fontsize="medium", multialignment="center")
 
 
-def _draw_spent(axes: Axes, spent: Floats, color: str) -> None:
-    """One panel of `spending_vs_rounds`; ``spent`` (T + 1, K)."""
+def _plot_spent(axes: Axes, spent: Floats, color: str) -> None:
+    """One panel of `plot_spending_vs_rounds`; ``spent`` (T + 1, K)."""
     x, highest = np.arange(len(spent)), spent.max(axis=1)
     if spent.shape[1] <= MOST_LINES:
         for user in np.unique(spent, axis=1).T:
@@ -219,8 +219,8 @@ def _draw_spent(axes: Axes, spent: Floats, color: str) -> None:
     axes.plot(x, highest, **_STEPS, **_HIGHEST[1], color=color)
 
 
-def _draw_signal(axes: Axes, ratio: Floats, color: str) -> None:
-    """One panel of `signal_vs_rounds`; ``ratio`` (T + 1, users), not a number for who may not take part."""
+def _plot_signal(axes: Axes, ratio: Floats, color: str) -> None:
+    """One panel of `plot_signal_vs_rounds`; ``ratio`` (T + 1, users), NaN for who may not take part."""
     some = ~np.isnan(ratio).all(axis=1)
     x, ratio = np.flatnonzero(some), ratio[some]
     low, median, high = np.nanquantile(ratio, [LOW, 0.5, HIGH], axis=1, method="inverted_cdf")

@@ -206,7 +206,7 @@ def add_notes(figure: Figure, notes: Sequence[str]) -> None:
         ).set_in_layout(False)
 
 
-def save(figure: Figure, stem: Path, facts: Mapping[str, Any]) -> None:
+def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
     """Write ``stem.pdf``, ``stem.png`` and ``stem.json``, the same bytes every time.
 
     Parameters
@@ -215,15 +215,15 @@ def save(figure: Figure, stem: Path, facts: Mapping[str, Any]) -> None:
         What to draw.
     stem
         Path without suffix; its folder is made if need be. A dot in the name is kept.
-    facts
-        What the figure was drawn from (runs, seeds, code hashes, configuration); anything JSON holds.
+    metadata
+        What the figure was made from (runs, seeds, code hashes, configuration); anything JSON holds.
 
     Raises
     ------
     ValueError, TypeError
-        If ``facts`` is not JSON (NaN and infinities are not).
+        If ``metadata`` is not JSON (NaN and infinities are not).
     """
-    sidecar = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    sidecar = json.dumps(metadata, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     stem.parent.mkdir(parents=True, exist_ok=True)
     undated = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
     with theme():

@@ -2,6 +2,7 @@
 
 from pausefl.registry.backends import BACKENDS, BackendRecord
 from pausefl.registry.base import Record, Registry
+from pausefl.registry.figures import FIGURES, TABLES, FigureRecord, kinds_of, tables_of
 from pausefl.registry.models import MODELS, ModelRecord
 from pausefl.registry.privacy import (
     MECHANISMS,
@@ -14,9 +15,11 @@ from pausefl.registry.privacy import (
 from pausefl.registry.rewards import REWARDS, RewardRecord
 from pausefl.registry.selectors import SELECTORS, SelectorRecord
 from pausefl.registry.sources import SOURCES, SourceRecord
+from pausefl.registry.studies import STUDIES, StudyRecord
 
 __all__ = [
     "BACKENDS",
+    "FIGURES",
     "MECHANISMS",
     "MODELS",
     "REWARDS",
@@ -24,7 +27,10 @@ __all__ = [
     "SCHEDULES",
     "SELECTORS",
     "SOURCES",
+    "STUDIES",
+    "TABLES",
     "BackendRecord",
+    "FigureRecord",
     "MechanismRecord",
     "ModelRecord",
     "Record",
@@ -34,4 +40,7 @@ __all__ = [
     "ScheduleRecord",
     "SelectorRecord",
     "SourceRecord",
+    "StudyRecord",
+    "kinds_of",
+    "tables_of",
 ]

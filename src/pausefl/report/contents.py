@@ -10,21 +10,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pausefl.figures.captions import CURVES
 from pausefl.figures.style import LABELS
+from pausefl.registry import FIGURES
 from pausefl.report import papers, text
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.settings import SCALES
-
-#: What each kind of figure shows.
-SHOWN = {
-    "accuracy_vs_time": "test accuracy against simulated time",
-    "leakage_vs_time": "privacy leakage against simulated time",
-    "leakage_vs_rounds": "privacy leakage against rounds",
-    "loss_vs_time": "test loss against simulated time",
-    "spending_vs_rounds": "what every user has spent, against rounds",
-    "signal_vs_rounds": "what the users' next participations are worth, against rounds",
-}
 
 
 @dataclass
@@ -176,18 +166,18 @@ class Contents:
             for figure, kind in settings["figures"].items():
                 names.setdefault(kind, []).append(figure)
             home = papers.home_of(settings["scale"], settings["figures"])
-            for kind in (kind for kind in CURVES if kind in part.figures):
+            for kind in (kind for kind in FIGURES if kind in part.figures):
                 placed = [figure for figure in names.get(kind, []) if papers.place_of(figure)]
                 for figure in placed:
                     place = papers.place_of(figure)
                     assert place is not None
                     entry = Entry(f"figure-{figure}", name, settings["title"], settings["scale"])
-                    entry.shows, entry.place, entry.path = SHOWN[kind], place, part.figures[kind]
+                    entry.shows, entry.place, entry.path = FIGURES[kind].label, place, part.figures[kind]
                     yield place.paper, place.part, papers.label(place.part), entry
                 if not placed:
                     own = next(iter(names.get(kind, [])), f"{name}-{kind}")
                     entry = Entry(f"figure-{own}", name, settings["title"], settings["scale"])
-                    entry.shows, entry.path = SHOWN[kind], part.figures[kind]
+                    entry.shows, entry.path = FIGURES[kind].label, part.figures[kind]
                     yield home, name, settings["title"], entry
 
     def _study_entries(self) -> Iterator[tuple[str, str, str, Entry]]:

@@ -6,7 +6,7 @@ The networks, rewards and selection constants of a study are those of a scenario
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +225,21 @@ def settings_of(study: Any) -> dict[str, Any]:
     if "scenario" in settings:
         settings["scenario"] = study.scenario.as_dict() | {"title": study.scenario.name}
     return settings
+
+
+def study_from_dict(kind: str, settings: Mapping[str, Any], title: str = "") -> Any:
+    """A study from what `settings_of` returns, and its title."""
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()
+    }
+    if "scenario" in values:
+        values["scenario"] = scenario_from_dict(values["scenario"])
+    return _KINDS[kind](title=title, **values)
+
+
+def one_run(study: Any, selector: str, seed: int) -> Any:
+    """The part of a study that is one selector's run under one seed."""
+    return replace(study, scenario=replace(study.scenario, selectors=(selector,)), seeds=(seed,))
 
 
 def _changed(scenario: Scenario, changes: Mapping[str, Any], selectors: tuple[str, ...]) -> Scenario:

@@ -18,7 +18,7 @@ A bound below its claim says that these events do not refute it, and no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -331,6 +331,17 @@ def run(study: Audit, note: Callable[[str], None] = lambda text: None) -> pd.Dat
     table["n_trials"], table["confidence"] = study.n_trials, study.confidence
     table["violated"] = table["audited"] > table["claimed"]
     return table
+
+
+def compute(study: Audit, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+    """Table ``audit``, as `run` returns it."""
+    return {"audit": run(study, note)}
+
+
+def verdict(tables: Mapping[str, pd.DataFrame]) -> str:
+    """Say that every claim stands; raises as `check` does."""
+    check(tables["audit"])
+    return f"None of {len(tables['audit'])} claims is refuted."
 
 
 def check(table: pd.DataFrame) -> None:

@@ -32,7 +32,7 @@ from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.studies import Comparison
 from pausefl.streams import Streams
-from pausefl.studies.simulate import play
+from pausefl.studies.simulate import selection_only
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def racers(study: Comparison, divisor: float) -> dict[str, Annealer]:
     annealers = {name: cast(Annealer, make_selector(name, scenario)) for name in scenario.selectors}
     first, second = annealers.values()
     if first.reward != second.reward:
-        raise PauseflError(f"{' and '.join(annealers)} cannot race: one of them values privacy")
+        raise PauseflError(f"{' and '.join(annealers)} cannot be compared: one of them values privacy")
     return annealers
 
 
@@ -96,24 +96,21 @@ def instance(scenario: Scenario, exact: str, seed: int) -> History:
         raise PauseflError(
             f"scenario '{scenario.name}' ends after round {last}, and searches from round {first} on"
         )
-    game = play(scenario, exact, seed)
+    game = selection_only(scenario, exact, seed)
     game.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
     return game.history
 
 
-def run(
-    study: Comparison, note: Callable[[str], None] = lambda text: None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Race on every instance and at every temperature divisor; ``note`` is told of every tenth.
+def compute(study: Comparison, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+    """Compare the annealers on every instance, at every temperature divisor; ``note`` gets every tenth.
 
     Returns
     -------
-    pandas.DataFrame
-        One row for each instance, divisor and selector: ``instance`` (the seed), ``round``,
+    dict
+        ``runs``, one row for each instance, divisor and selector: ``instance`` (the seed), ``round``,
         ``temperature_divisor``, ``selector``, ``optimum``, the energies ``final`` (of the last vertex) and
         ``best`` (of the best vertex met, the start included), and ``reached``, the first iteration within
-        `CLOSE` of the optimum (missing if there is none).
-    pandas.DataFrame
+        `CLOSE` of the optimum (missing if there is none); and ``curves``, the
         `curves` of the gaps.
     """
     fields = {divisor: racers(study, divisor) for divisor in study.temperature_divisors}
@@ -151,7 +148,7 @@ def run(
             )
         if (seed + 1) * 10 // study.n_instances > seed * 10 // study.n_instances:
             note(f"instance {seed + 1} of {study.n_instances}")
-    return pd.DataFrame(rows).astype({"reached": "Int64"}), curves(gaps, kept)
+    return {"runs": pd.DataFrame(rows).astype({"reached": "Int64"}), "curves": curves(gaps, kept)}
 
 
 def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) -> pd.DataFrame:
@@ -205,7 +202,7 @@ def shares(runs: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     runs
-        As `run` returns them.
+        As `compute` returns them.
 
     Returns
     -------

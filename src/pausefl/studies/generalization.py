@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -28,3 +30,8 @@ def run(study: Generalization) -> pd.DataFrame:
             reward = float(generalization(history, beta, history.data_size)[0])
             rows.append({"beta": beta, "participation": taken / study.n_rounds, "reward": reward})
     return pd.DataFrame(rows)
+
+
+def compute(study: Generalization, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+    """Table ``generalization``, as `run` returns it."""
+    return {"generalization": run(study)}

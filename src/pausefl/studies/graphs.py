@@ -18,7 +18,7 @@ bounds it by 4 (K - m) for L = 2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -169,6 +169,12 @@ def first(study: Graphs) -> tuple[pd.DataFrame, pd.DataFrame]:
         kept = swaps.kept([criteria[name] for name in names])
         edges.append(pd.DataFrame({"selector": selector, "u": swaps.u[kept], "v": swaps.v[kept]}))
     return vertices, pd.concat(edges, ignore_index=True)
+
+
+def compute(study: Graphs, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+    """Tables ``degrees`` of all instances (`run`), ``vertices`` and ``edges`` of the first (`first`)."""
+    vertices, edges = first(study)
+    return {"degrees": run(study), "vertices": vertices, "edges": edges}
 
 
 def _mean(values: Bools | Floats) -> float:

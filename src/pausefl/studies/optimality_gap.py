@@ -8,6 +8,9 @@ D31).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -18,7 +21,8 @@ from pausefl.selectors.base import Selector
 from pausefl.selectors.exact import Pause
 from pausefl.selectors.search import Objective, Search
 from pausefl.settings import Scenario
-from pausefl.studies.simulate import play
+from pausefl.settings.studies import Runs
+from pausefl.studies.simulate import selection_only
 
 Users = NDArray[np.int64]
 
@@ -73,7 +77,7 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
     PauseflError
         If the selector has no objective that could be searched exactly.
     """
-    simulation = play(scenario, selector, seed)
+    simulation = selection_only(scenario, selector, seed)
     if not isinstance(simulation.select, Search):
         raise PauseflError(f"selector '{selector}' maximises nothing, so it has no gap to an optimum")
     simulation.select = watched = Watched(simulation.select, Pause.build(scenario))
@@ -82,6 +86,16 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
     started = np.isfinite(rounds["optimum"])
     rounds["gap"] = (rounds["optimum"] - rounds["value"]).where(started, 0.0)
     return rounds[["round", "value", "optimum", "gap", "latency_s", "elapsed_s", "leakage_max"]]
+
+
+def compute(study: Runs, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+    """Simulate every selector under every seed: ``gap``, rows of `run` with ``selector`` and ``seed``."""
+    runs = {}
+    for selector, seed in product(study.scenario.selectors, study.seeds):
+        note(f"{selector}, seed {seed}")
+        runs[selector, seed] = run(study.scenario, selector, seed, study.n_rounds)
+    table = pd.concat(runs, names=["selector", "seed"]).reset_index(["selector", "seed"])
+    return {"gap": table.reset_index(drop=True)}
 
 
 def summary(runs: pd.DataFrame) -> pd.DataFrame:

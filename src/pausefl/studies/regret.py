@@ -6,13 +6,17 @@ own history (PAUSE v2, eqs. 10, 15; BSFL, eqs. 6, 7; deviation D11). Regret is i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.settings import Scenario
-from pausefl.studies.simulate import play
+from pausefl.settings.studies import Runs
+from pausefl.studies.simulate import selection_only
 
 #: Rounds kept of a run, at most: 60 a decade in a run of 100,000.
 N_KEPT = 301
@@ -39,7 +43,7 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
     PauseflError
         If the selector does not select m users in every round, as the genie does (deviation D49).
     """
-    rounds = play(scenario, selector, seed, genie=True).run(n_rounds).rounds
+    rounds = selection_only(scenario, selector, seed, genie=True).run(n_rounds).rounds
     if rounds["pseudo_regret"].isna().any():
         raise PauseflError(
             f"selector '{selector}' has no regret: it does not select {scenario.network.n_selected} users in"
@@ -47,3 +51,21 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
         )
     rounds["regret"] = rounds["pseudo_regret"].cumsum()
     return rounds.loc[kept_rounds(n_rounds) - 1, ["round", "regret", "elapsed_s"]].reset_index(drop=True)
+
+
+def compute(study: Runs, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+    """Simulate every selector under every seed.
+
+    Returns
+    -------
+    dict
+        By ``SELECTOR/seed-SEED``, what `run` returns, with columns ``selector`` and ``seed`` in front.
+    """
+    tables = {}
+    for selector, seed in product(study.scenario.selectors, study.seeds):
+        note(f"{selector}, seed {seed}")
+        table = run(study.scenario, selector, seed, study.n_rounds)
+        table.insert(0, "selector", selector)
+        table.insert(1, "seed", seed)
+        tables[f"{selector}/seed-{seed}"] = table
+    return tables

@@ -179,6 +179,12 @@ def run(study: Runtime, note: Callable[[str], None] = lambda text: None) -> pd.D
     return pd.DataFrame(rows)
 
 
+def compute(study: Runtime, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+    """Tables ``memory`` (`memory`) and ``times`` (`run`)."""
+    peak = memory(study)  # first: the process has not used much memory yet
+    return {"memory": peak, "times": run(study, note)}
+
+
 def _iteration(selector: Selector, history: History, budget_s: float, median_s: float) -> float:
     """Time of an annealer's iteration, from that of a selection; NaN where it is not known."""
     if not isinstance(selector, Annealer):

@@ -6,7 +6,8 @@ figures of leakage, and what is claimed of leakage and of the time of a round, n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,8 @@ import pandas as pd
 from pausefl.results.runs import as_collected
 from pausefl.results.tables import mean_sd
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.simulate import play
+from pausefl.settings.studies import Selections
+from pausefl.studies.simulate import selection_only
 
 #: Quantities of a run in the table for people: their heads, and digits.
 _COLUMNS = {
@@ -34,8 +36,17 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
         One row a round, as `pausefl.results.runs.collect` has an untrained run: selections, simulated
         seconds and leakage are those of the job; what is learned is NaN.
     """
-    rounds = play(scenario, selector, seed).run(scenario.training.n_rounds).rounds
+    rounds = selection_only(scenario, selector, seed).run(scenario.training.n_rounds).rounds
     return as_collected(rounds, Experiment(scenario.name, selector, seed))
+
+
+def compute(study: Selections, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+    """Simulate every selector under every seed: ``rounds``, what `run` returns for each."""
+    runs = []
+    for selector, seed in product(study.scenario.selectors, study.seeds):
+        note(f"{selector}, seed {seed}")
+        runs.append(run(study.scenario, selector, seed))
+    return {"rounds": pd.concat(runs, ignore_index=True)}
 
 
 def summary(rounds: pd.DataFrame) -> pd.DataFrame:

@@ -36,7 +36,7 @@ class NoiselessLedger(Ledger):
         return super().may_take_part()
 
 
-def play(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> Simulation:
+def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> Simulation:
     """The loop of a job without training, which selects as that job does.
 
     Sizes and qualities of the users' data are those of the job's partition; who holds what is left out.

@@ -15,7 +15,7 @@ from pausefl.privacy.ledger import Ledger
 from pausefl.privacy.schedule import GeometricSchedule
 from pausefl.settings import Scenario
 from pausefl.settings.claims import load_claims
-from pausefl.studies.simulate import play
+from pausefl.studies.simulate import selection_only
 
 ROOT = Path(__file__).parents[3]
 SELECTORS = ("pause", "random", "clustered_size", "fastest", "fedavg")
@@ -40,7 +40,7 @@ def played(world: World, names: dict[str, str] | None = None) -> World:
     """Three seeds of each selector; ``names`` says under which other name a selector's runs are kept."""
     for selector in SELECTORS:
         for seed in range(3):
-            rounds = play(world.base, selector, seed).run(120).rounds
+            rounds = selection_only(world.base, selector, seed).run(120).rounds
             world.write(world.plan((names or {}).get(selector, selector), seed), rounds)
     return world
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pausefl.errors import PauseflError
 from pausefl.figures import curves, kinds, style
 from pausefl.privacy import GeometricSchedule
+from pausefl.registry import FIGURES
 from pausefl.settings import scenario as config
 
 REGRESSION = config.DataSettings(
@@ -106,7 +107,7 @@ def test_accuracy_is_averaged_then_meaned_in_per_cent(scenario: config.Scenario)
             rounds_of("pause", 1, [1, 2, 3], accuracy=[0.3, 0.5, 1.0]),
         ]
     )
-    figure = kinds.draw("accuracy_vs_time", rounds, scenario)
+    figure = kinds.plot("accuracy_vs_time", rounds, scenario)
     line = line_of(figure, "pause")
     np.testing.assert_allclose(points_of(line)[:, 0], [1, 2, 3])
     # Seed 0: 10, 20, 40; seed 1: 30, 40, 60.
@@ -120,7 +121,7 @@ def test_accuracy_is_averaged_then_meaned_in_per_cent(scenario: config.Scenario)
 
 def test_rounds_without_evaluation_are_skipped_over(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3, 4], accuracy=[math.nan, 0.2, math.nan, 0.4])
-    line = line_of(kinds.draw("accuracy_vs_time", rounds, scenario), "pause")
+    line = line_of(kinds.plot("accuracy_vs_time", rounds, scenario), "pause")
     np.testing.assert_allclose(points_of(line)[:, 0], [2, 4])
     np.testing.assert_allclose(points_of(line)[:, 1], [20, 30])
 
@@ -134,7 +135,7 @@ def test_target_is_marked_where_all_seeds_reach_it(scenario: config.Scenario) ->
             rounds_of("random", 0, [1, 2, 3], accuracy=[0.1, 0.1, 0.1]),
         ]
     )
-    figure = kinds.draw("accuracy_vs_time", rounds, scenario)
+    figure = kinds.plot("accuracy_vs_time", rounds, scenario)
     dots = [line for line in axes_of(figure).lines if line.get_marker() == "o"]
     assert len(dots) == 1
     assert same_color(dots[0].get_color(), style.style_of("pause").color)
@@ -144,23 +145,23 @@ def test_target_is_marked_where_all_seeds_reach_it(scenario: config.Scenario) ->
 
 def test_leakage_is_a_step_function_from_zero(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [0.5, 2.0, 2.5], leakage_max=[1, 1, 2])
-    line = line_of(kinds.draw("leakage_vs_time", rounds, scenario), "pause")
+    line = line_of(kinds.plot("leakage_vs_time", rounds, scenario), "pause")
     assert line.get_drawstyle() == "steps-post"
     np.testing.assert_allclose(points_of(line)[:, 0], [0, 0.5, 2.0, 2.5])
     np.testing.assert_allclose(points_of(line)[:, 1], [0, 1, 1, 2])
-    line = line_of(kinds.draw("leakage_vs_rounds", rounds, scenario), "pause")
+    line = line_of(kinds.plot("leakage_vs_rounds", rounds, scenario), "pause")
     np.testing.assert_allclose(points_of(line)[:, 0], [0, 1, 2, 3])
 
 
 @pytest.mark.parametrize("kind", ["leakage_vs_time", "leakage_vs_rounds"])
-def test_unbounded_leakage_is_not_drawn_and_the_budget_is(kind: str, scenario: config.Scenario) -> None:
+def test_unbounded_leakage_is_left_out_and_the_budget_is(kind: str, scenario: config.Scenario) -> None:
     rounds = pd.concat(
         [
             rounds_of("fedavg_no_privacy", 0, [1, 2], leakage_max=[math.inf, math.inf]),
             rounds_of("pause", 0, [1, 2], leakage_max=[1, 2]),
         ]
     )
-    figure = kinds.draw(kind, rounds, scenario)
+    figure = kinds.plot(kind, rounds, scenario)
     assert legend_texts(figure) == ["PAUSE"]
     straight = [line for line in axes_of(figure).lines if not line.get_drawstyle().startswith("steps")]
     assert [points_of(line)[:, 1].tolist() for line in straight] == [[8, 8]]
@@ -173,18 +174,18 @@ def test_the_axis_says_what_epsilon_is_for(scenario: config.Scenario) -> None:
     vector = config.PrivacySettings(8, 0.04, mechanism="vector", clip_norm=1.0)
     whole = dataclasses.replace(scenario, privacy=vector)
     for kind in ("leakage_vs_time", "leakage_vs_rounds"):
-        label = axes_of(kinds.draw(kind, rounds, scenario)).get_ylabel()
+        label = axes_of(kinds.plot(kind, rounds, scenario)).get_ylabel()
         assert label == "Maximum leakage\n(ε per coordinate)"
-        assert axes_of(kinds.draw(kind, rounds, whole)).get_ylabel() == "Maximum leakage\n(ε per update)"
+        assert axes_of(kinds.plot(kind, rounds, whole)).get_ylabel() == "Maximum leakage\n(ε per update)"
 
 
-def test_nothing_to_draw_is_an_error(scenario: config.Scenario) -> None:
+def test_nothing_to_plot_is_an_error(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2], leakage_max=[math.inf] * 2, accuracy=[math.nan] * 2)
     for kind in ("leakage_vs_time", "leakage_vs_rounds", "accuracy_vs_time"):
         with pytest.raises(PauseflError, match="scenario 's': no run has finite values"):
-            kinds.draw(kind, rounds, scenario)
+            kinds.plot(kind, rounds, scenario)
     with pytest.raises(PauseflError, match="Did you mean 'loss_vs_time'"):
-        kinds.draw("los_vs_time", rounds, scenario)
+        kinds.plot("los_vs_time", rounds, scenario)
 
 
 def test_time_limit_cuts_only_a_long_fedavg() -> None:
@@ -201,7 +202,7 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
             rounds_of("pause", 0, [1, 2, 10, 11]),
         ]
     )
-    figure = kinds.draw("loss_vs_time", rounds, scenario)
+    figure = kinds.plot("loss_vs_time", rounds, scenario)
     assert legend_texts(figure) == ["PAUSE", "FedAvg with privacy (to 40 s)"]
     assert axes_of(figure).get_xlim() == pytest.approx((0, 1.08 * 11))
     # The loss beyond the cut scales nothing.
@@ -211,28 +212,28 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
 
 def test_exploding_loss_is_logarithmic(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 10, 1000])
-    assert axes_of(kinds.draw("loss_vs_time", rounds, scenario)).get_yscale() == "log"
+    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario)).get_yscale() == "log"
 
 
 def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 2, math.inf])
-    axes = axes_of(kinds.draw("loss_vs_time", rounds, scenario))
+    axes = axes_of(kinds.plot("loss_vs_time", rounds, scenario))
     assert np.isfinite(axes.get_ylim()).all()
     assert axes.get_ylim()[1] < 3
 
 
-def test_a_regression_has_a_loss_to_draw_and_no_accuracy(scenario: config.Scenario) -> None:
+def test_a_regression_has_a_loss_to_plot_and_no_accuracy(scenario: config.Scenario) -> None:
     linear = dataclasses.replace(scenario, data=REGRESSION)
     rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])
-    axes = axes_of(kinds.draw("loss_vs_time", rounds, linear))
+    axes = axes_of(kinds.plot("loss_vs_time", rounds, linear))
     assert axes.get_ylabel() == "Test loss\n(mean squared error)"
-    assert axes_of(kinds.draw("loss_vs_time", rounds, scenario)).get_ylabel() == "Test loss"
+    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario)).get_ylabel() == "Test loss"
     with pytest.raises(PauseflError, match="no run has finite values"):
-        kinds.draw("accuracy_vs_time", rounds, linear)
+        kinds.plot("accuracy_vs_time", rounds, linear)
 
 
-@pytest.mark.parametrize("kind", kinds.KINDS)
-def test_drawn_twice_is_the_same_and_small(kind: str, scenario: config.Scenario, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", FIGURES)
+def test_plotted_twice_is_the_same_and_small(kind: str, scenario: config.Scenario, tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     runs = []
     for selector in ("fedavg", "pause", "random", "sa_pause"):
@@ -244,7 +245,7 @@ def test_drawn_twice_is_the_same_and_small(kind: str, scenario: config.Scenario,
             # User 0 takes part in every round.
             runs.append(run.assign(selection=[[0, int(user)] for user in generator.integers(0, 4, 60)]))
     for name, order in (("a", runs), ("b", runs[::-1])):
-        style.save(kinds.draw(kind, pd.concat(order), scenario), tmp_path / name, {})
+        style.save(kinds.plot(kind, pd.concat(order), scenario), tmp_path / name, {})
     for suffix in (".pdf", ".png"):
         first, second = ((tmp_path / name).with_suffix(suffix).read_bytes() for name in "ab")
         assert first == second, suffix

@@ -10,7 +10,7 @@ import jinja2
 import numpy as np
 import pytest
 
-from pausefl.figures.generalization import draw
+from pausefl.figures.generalization import plot_rewards
 from pausefl.figures.style import save
 from pausefl.settings.studies import Generalization, load_studies, settings_of
 from pausefl.studies import generalization
@@ -32,7 +32,7 @@ def test_values_by_hand() -> None:
 def test_the_figure_has_a_line_an_exponent_that_crosses_zero_at_the_share(name: str) -> None:
     study = STUDIES[name]
     share = study.n_selected / study.n_users
-    figure = draw(generalization.run(study), share, study.title)
+    figure = plot_rewards(generalization.run(study), share, study.title)
     (axes,) = figure.axes
     zero, mark, *lines = axes.lines
     assert set(np.asarray(zero.get_ydata())) == {0}
@@ -49,7 +49,7 @@ def test_the_figure_has_a_line_an_exponent_that_crosses_zero_at_the_share(name: 
 
 def test_the_figure_is_saved_the_same_every_time(tmp_path: Path) -> None:
     for stem in ("one", "two"):
-        save(draw(generalization.run(SMALL), 0.25, "Small"), tmp_path / stem, {})
+        save(plot_rewards(generalization.run(SMALL), 0.25, "Small"), tmp_path / stem, {})
     for suffix in (".pdf", ".png"):
         one, two = ((tmp_path / stem).with_suffix(suffix).read_bytes() for stem in ("one", "two"))
         assert one == two

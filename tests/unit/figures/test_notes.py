@@ -14,6 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pausefl.figures import kinds, notes, style
+from pausefl.registry import FIGURES
 from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
@@ -153,29 +154,29 @@ def written(figure: Figure) -> str:
     return " ".join(" ".join(text.get_text() for text in figure.texts).split())
 
 
-@pytest.mark.parametrize("kind", kinds.KINDS)
+@pytest.mark.parametrize("kind", FIGURES)
 def test_every_figure_states_its_scale_and_its_notes(kind: str) -> None:
     demo = load("demo_small")
     said = "One seed only (0)."
-    assert notes.scale_note(demo) in written(kinds.draw(kind, rounds(1), demo))
+    assert notes.scale_note(demo) in written(kinds.plot(kind, rounds(1), demo))
     reduced = dataclasses.replace(demo, scale="reduced", reduced={"training.n_rounds": 400})
-    text = written(kinds.draw(kind, rounds(1), reduced, [said]))
+    text = written(kinds.plot(kind, rounds(1), reduced, [said]))
     assert "Reduced: 200 rounds (full scale: 400)." in text
     assert said in text
     paper = dataclasses.replace(demo, scale="paper")
-    assert "Demo" not in written(kinds.draw(kind, rounds(1), paper))
+    assert "Demo" not in written(kinds.plot(kind, rounds(1), paper))
 
 
 @pytest.mark.parametrize("kind", ["accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds"])
 def test_bands_are_of_two_seeds_or_more(kind: str) -> None:
-    bands = [len(kinds.draw(kind, rounds(n), load("demo_small")).axes[0].collections) for n in (1, 2)]
+    bands = [len(kinds.plot(kind, rounds(n), load("demo_small")).axes[0].collections) for n in (1, 2)]
     assert bands == [0, 2]
 
 
 def test_notes_lie_below_the_legend_and_take_nothing_from_the_axes() -> None:
     demo = dataclasses.replace(load("demo_small"), scale="paper")
-    plain = kinds.draw("accuracy_vs_time", rounds(2), demo)
-    noted = kinds.draw("accuracy_vs_time", rounds(2), demo, ["A long sentence that has to be broken. " * 5])
+    plain = kinds.plot("accuracy_vs_time", rounds(2), demo)
+    noted = kinds.plot("accuracy_vs_time", rounds(2), demo, ["A long sentence that has to be broken. " * 5])
     heights = []
     for figure in (plain, noted):
         with style.theme():

@@ -124,7 +124,7 @@ def test_curves_over_time(
     kind: str, column: str, scale: float, runs: tuple[Scenario, dict[Experiment, Path]]
 ) -> None:
     scenario, folders = runs
-    figure = kinds.draw(kind, collect(folders), scenario)
+    figure = kinds.plot(kind, collect(folders), scenario)
     for i, selector in enumerate(SELECTORS):
         seeds = [
             [(x, scale * y) for x, y in smooth(rows_of(folder), column)]
@@ -139,7 +139,7 @@ def test_leakage(kind: str, x: str, runs: tuple[Scenario, dict[Experiment, Path]
     scenario, folders = runs
     assert scenario.privacy is not None
     assert scenario.privacy.decay is not None
-    figure = kinds.draw(kind, collect(folders), scenario)
+    figure = kinds.plot(kind, collect(folders), scenario)
     for i, selector in enumerate(SELECTORS):
         seeds = []
         for run, folder in folders.items():
@@ -162,7 +162,7 @@ def test_target_its_dots_and_the_table(runs: tuple[Scenario, dict[Experiment, Pa
     curves = {run: smooth(rows_of(folder), "accuracy") for run, folder in folders.items()}
     finals = {s: [curves[run][-1][1] for run in curves if run.selector == s] for s in SELECTORS}
     target = 0.9 * max(sum(values) / len(values) for values in finals.values())
-    figure = kinds.draw("accuracy_vs_time", collect(folders), scenario)
+    figure = kinds.plot("accuracy_vs_time", collect(folders), scenario)
     (legend,) = figure.legends
     assert legend.get_texts()[-1].get_text() == f"Target {100 * target:.1f} %"
     dots = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]

@@ -38,7 +38,7 @@ def test_the_figure_is_saved_the_same_every_time(violated: bool, tmp_path: Path)
     drawn = table()
     drawn.loc[0, "violated"] = violated
     for stem in ("one", "two"):
-        save(audit.draw(drawn, "An audit"), tmp_path / stem, {})
+        save(audit.plot_bounds(drawn, "An audit"), tmp_path / stem, {})
     assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
     assert (tmp_path / "one.png").stat().st_size > 5000
 
@@ -46,7 +46,7 @@ def test_the_figure_is_saved_the_same_every_time(violated: bool, tmp_path: Path)
 def test_bounds_are_beside_claims_and_nothing_is_left_out() -> None:
     drawn = table()
     drawn.loc[0, "audited"] = 0.0
-    figure = audit.draw(drawn, "An audit")
+    figure = audit.plot_bounds(drawn, "An audit")
     coordinate, vector, sizes = figure.axes
     assert [axes.get_title() for axes in (coordinate, vector)] == [
         "Mechanism “coordinate”",
@@ -74,7 +74,7 @@ def test_bounds_are_beside_claims_and_nothing_is_left_out() -> None:
 def test_a_violation_is_crossed_in_red() -> None:
     drawn = table()
     drawn.loc[[1, 2], ["audited", "violated"]] = 6.0, True
-    figure = audit.draw(drawn, "An audit")
+    figure = audit.plot_bounds(drawn, "An audit")
     (crosses,) = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert len(crosses.get_xydata()) == 2
     assert same_color(crosses.get_color(), "#D00000")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pausefl.data.partition import Partition
-from pausefl.figures.partition import draw_partition
+from pausefl.figures.partition import plot_partition
 
 
 @pytest.mark.parametrize("n_users", [1, 12, 61, 500])
@@ -17,7 +17,7 @@ def test_the_figure_shows_every_user(tmp_path: Path, n_users: int, n_classes: in
     labels = np.arange(3000) % max(n_classes, 1)
     users = tuple(np.array_split(np.arange(3000), n_users))
     partition = Partition(users, np.ones(n_users), np.arange(0))
-    figure = draw_partition(partition, labels, n_classes, "a title, seed 1")
+    figure = plot_partition(partition, labels, n_classes, "a title, seed 1")
     figure.savefig(tmp_path / "figure.svg")
     upper, lower = figure.axes[:2]
     assert upper.get_title(loc="left").strip() == "a title, seed 1"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from pausefl.figures.regret import draw
+from pausefl.figures.regret import plot_regret
 from pausefl.figures.style import style_of
 from pausefl.studies.growth import fits
 from pausefl.studies.regret import kept_rounds
@@ -31,7 +31,7 @@ def runs() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def figure(runs: pd.DataFrame) -> Figure:
-    return draw(runs, fits(runs), "A study")
+    return plot_regret(runs, fits(runs), "A study")
 
 
 def test_lines_are_means_in_the_order_of_the_legend(figure: Figure) -> None:
@@ -54,7 +54,7 @@ def test_bands_are_of_the_seeds(figure: Figure) -> None:
     assert heights.min() == pytest.approx(0.5 * MEANS["pause"].min())
 
 
-def test_laws_are_drawn_where_they_were_fitted(figure: Figure) -> None:
+def test_laws_are_plotted_where_they_were_fitted(figure: Figure) -> None:
     straight, logarithmic = figure.axes
     assert len(straight.lines) == len(MEANS)
     guides = logarithmic.lines[len(MEANS) :]
@@ -66,6 +66,6 @@ def test_laws_are_drawn_where_they_were_fitted(figure: Figure) -> None:
 
 def test_the_order_of_the_runs_does_not_matter(runs: pd.DataFrame, figure: Figure) -> None:
     other_way = runs.sort_values(["selector", "seed"], ascending=False, kind="stable")
-    again = draw(other_way, fits(other_way), "A study")
+    again = plot_regret(other_way, fits(other_way), "A study")
     for one, other in zip(figure.axes[0].lines, again.axes[0].lines, strict=True):
         np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())

@@ -17,7 +17,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
-from pausefl.figures import searches
+from pausefl.figures import comparison, graphs, runtime
 from pausefl.figures.style import save, style_of
 from pausefl.settings.studies import Graphs, load_studies
 from pausefl.studies.graphs import first
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 STUDIES = load_studies(ROOT / "config" / "studies.yaml", ROOT / "config" / "scenarios")
 
 
-def race_curves(*names: str) -> pd.DataFrame:
+def comparison_curves(*names: str) -> pd.DataFrame:
     rows = [
         {"temperature_divisor": divisor, "selector": name, "iteration": j}
         | {"mean": 1.0, "low": 0.1, "median": divisor / j, "high": 2.0, "example": 1 / j, "ahead": 0.6}
@@ -37,7 +37,7 @@ def race_curves(*names: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def costs_times() -> pd.DataFrame:
+def runtime_times() -> pd.DataFrame:
     sizes = np.array([10.0, 100.0, 1000.0])
     frames = [
         pd.DataFrame(
@@ -49,13 +49,13 @@ def costs_times() -> pd.DataFrame:
 
 
 def graphs_figure() -> Figure:
-    return searches.draw_graphs(*first(Graphs("", 5, 2, 1)), "Small graphs")
+    return graphs.plot_graphs(*first(Graphs("", 5, 2, 1)), "Small graphs")
 
 
-FIGURES: dict[str, Callable[[], Figure]] = {
-    "races": lambda: searches.draw_races(race_curves("alsa", "sa_bsfl"), "A race"),
+MADE: dict[str, Callable[[], Figure]] = {
+    "comparison": lambda: comparison.plot_curves(comparison_curves("alsa", "sa_bsfl"), "A comparison"),
     "graphs": graphs_figure,
-    "costs": lambda: searches.draw_costs(costs_times(), "Costs"),
+    "runtime": lambda: runtime.plot_times(runtime_times(), "Runtime"),
 }
 
 
@@ -68,16 +68,16 @@ def texts(figure: Figure) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", MADE)
 def test_figures_are_saved_the_same_every_time(name: str, tmp_path: Path) -> None:
     for stem in ("one", "two"):
-        save(FIGURES[name](), tmp_path / stem, {})
+        save(MADE[name](), tmp_path / stem, {})
     assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
     assert (tmp_path / "one.png").stat().st_size > 5000
 
 
 def test_races_have_a_column_a_divisor() -> None:
-    figure = FIGURES["races"]()
+    figure = MADE["comparison"]()
     gaps, shares = figure.axes[:2], figure.axes[2:]
     assert [axes.get_title() for axes in gaps] == ["κ = 1", "κ = 30"]
     for axes, divisor in zip(gaps, (1.0, 30.0), strict=True):
@@ -93,11 +93,11 @@ def test_races_have_a_column_a_divisor() -> None:
         assert [text.get_text() for text in axes.texts] == ["BSFL: 98.3 %"]
     assert shares[0].get_ylabel() == "ALSA ahead (%)"
     assert texts(figure) == ["ALSA, median", "BSFL by plain SA, median", "First instance"]
-    assert figure.get_suptitle() == "A race"
+    assert figure.get_suptitle() == "A comparison"
 
 
 def test_the_papers_share_is_that_of_alsa_only() -> None:
-    figure = searches.draw_races(race_curves("sa_pause", "sa_vanilla"), "Another race")
+    figure = comparison.plot_curves(comparison_curves("sa_pause", "sa_vanilla"), "Another comparison")
     assert not any(axes.texts for axes in figure.axes)
 
 
@@ -126,13 +126,13 @@ def test_graphs_have_all_edges_at_the_same_places() -> None:
 
 
 def test_vertices_do_not_coincide() -> None:
-    places = searches._spread(np.linspace(0, 1, 70))
+    places = graphs._spread(np.linspace(0, 1, 70))
     assert np.abs(places).max() <= 1
     assert np.abs(np.diff(places)).min() > 0.05
 
 
 def test_costs_have_dots_at_every_size_and_slopes_to_compare() -> None:
-    figure = FIGURES["costs"]()
+    figure = MADE["runtime"]()
     selection, iteration = figure.axes
     (pause,), (annealer,) = lines_of(selection, "pause"), lines_of(selection, "sa_pause")
     np.testing.assert_allclose(pause.get_ydata(), [1e-5, 1e-4, 1e-3])
@@ -148,8 +148,8 @@ def test_costs_have_dots_at_every_size_and_slopes_to_compare() -> None:
 
 
 def test_costs_without_annealers_have_one_panel() -> None:
-    times = costs_times()
-    figure = searches.draw_costs(times[times["selector"] == "pause"], "Costs")
+    times = runtime_times()
+    figure = runtime.plot_times(times[times["selector"] == "pause"], "Runtime")
     assert [axes.get_ylabel() for axes in figure.axes] == ["Time of a selection (s)"]
 
 
@@ -157,11 +157,11 @@ def test_costs_without_annealers_have_one_panel() -> None:
     ("kind", "words"),
     [
         (
-            "races",
+            "comparison",
             ["98.3 %", "25 of 500 users", "1000 instances", "alsa races sa_bsfl", "above 2α = 200", "D35"],
         ),
         ("graphs", ["4 of 8 users", "independent and uniform on [0, 1]", "ucb or g (ALSA)", "D7"]),
-        ("costs", ["10 % of K users", "3000 iterations", "cannot be reproduced", "Table I", "D36"]),
+        ("runtime", ["10 % of K users", "3000 iterations", "cannot be reproduced", "Table I", "D36"]),
     ],
 )
 def test_captions_are_whole(kind: str, words: list[str]) -> None:

@@ -115,7 +115,7 @@ def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Sc
             run_of([[0, 1], [0, 1]], LISTED, "fedavg_no_privacy").assign(leakage_max=np.inf),
         ]
     )
-    figure = kinds.draw("spending_vs_rounds", rounds, scenario)
+    figure = kinds.plot("spending_vs_rounds", rounds, scenario)
     assert [axes.get_title("left") for axes in figure.axes] == ["PAUSE", "Random"]
     panel = figure.axes[0]
     # Two users each share a line; then the highest, then the budget.
@@ -124,13 +124,13 @@ def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Sc
     assert figure.get_supylabel() == "Spent (ε per coordinate)"
     vector = dataclasses.replace(scenario, privacy=UNIFORM)
     rounds = run_of([[0, 1], [0, 2]], UNIFORM)
-    assert kinds.draw("spending_vs_rounds", rounds, vector).get_supylabel() == "Spent (ε per update)"
+    assert kinds.plot("spending_vs_rounds", rounds, vector).get_supylabel() == "Spent (ε per update)"
 
 
 def test_many_users_are_bands(scenario: config.Scenario) -> None:
     network = dataclasses.replace(scenario.network, n_users=41)
     many = dataclasses.replace(scenario, privacy=LISTED, network=network)
-    figure = kinds.draw("spending_vs_rounds", run_of([[0, 1], [0, 2]], LISTED), many)
+    figure = kinds.plot("spending_vs_rounds", run_of([[0, 1], [0, 2]], LISTED), many)
     (axes,) = figure.axes
     assert len(axes.collections) == 2
     assert [heights(axes, i) for i in range(2)] == [[0, 0, 0], [0, 4, 7]]
@@ -144,7 +144,7 @@ def test_signal_is_of_those_who_may_take_part(scenario: config.Scenario) -> None
     rounds = pd.concat(
         [run_of([[0, 1]] * 4, LISTED).iloc[:3], run_of([[0, 1], [2, 3], [2, 3]], LISTED, seed=1)]
     )
-    figure = kinds.draw("signal_vs_rounds", rounds, scenario)
+    figure = kinds.plot("signal_vs_rounds", rounds, scenario)
     panel, shares = figure.axes
     unit = 1 / (2 * np.sqrt(2))
     # After the last round budgets are 0, 0, 4, 4 in the one seed and 3, 3, 1, 1 in the other.
@@ -162,7 +162,7 @@ def test_the_same_users_every_round_do_not_scale_the_axis(scenario: config.Scena
             run_of([[0, 1]] * 60, scenario.privacy, "fastest"),
         ]
     )
-    figure = kinds.draw("signal_vs_rounds", rounds, scenario)
+    figure = kinds.plot("signal_vs_rounds", rounds, scenario)
     # A decade, as PAUSE's lowest is above that.
     assert figure.axes[0].get_ylim()[0] == pytest.approx(heights(figure.axes[0], 1)[0] / 10)
     assert [axes.get_title("left") for axes in figure.axes] == [
@@ -174,7 +174,7 @@ def test_the_same_users_every_round_do_not_scale_the_axis(scenario: config.Scena
 
 def test_the_name_of_the_ordinate_fits_beside_a_single_row(scenario: config.Scenario) -> None:
     assert scenario.privacy is not None
-    figure = kinds.draw("signal_vs_rounds", run_of([[0, 1]] * 4, scenario.privacy), scenario)
+    figure = kinds.plot("signal_vs_rounds", run_of([[0, 1]] * 4, scenario.privacy), scenario)
     figure.canvas.draw()
     [name] = [text for text in figure.texts if "Largest signal" in text.get_text()]
     box = name.get_window_extent()
@@ -185,15 +185,15 @@ def test_the_name_of_the_ordinate_fits_beside_a_single_row(scenario: config.Scen
 def test_when_nobody_may_take_part_the_signal_ends(scenario: config.Scenario) -> None:
     scenario = dataclasses.replace(scenario, privacy=UNIFORM)
     rounds = run_of([[0, 1, 2, 3]] * 4, UNIFORM, "fedavg")
-    panel, shares = kinds.draw("signal_vs_rounds", rounds, scenario).axes
+    panel, shares = kinds.plot("signal_vs_rounds", rounds, scenario).axes
     assert heights(panel, 0) == pytest.approx([1 / np.sqrt(2)] * 4)
     assert heights(shares, 0) == [1, 1, 1, 1, 0]
 
 
-def test_without_budgets_there_is_nothing_to_draw(scenario: config.Scenario) -> None:
+def test_without_budgets_there_is_nothing_to_plot(scenario: config.Scenario) -> None:
     rounds = run_of([[0, 1]], LISTED).assign(leakage_max=np.inf)
     for kind in ("spending_vs_rounds", "signal_vs_rounds"):
-        with pytest.raises(PauseflError, match="no run has a budget to draw"):
-            kinds.draw(kind, rounds, dataclasses.replace(scenario, privacy=LISTED))
-        with pytest.raises(PauseflError, match="no run has a budget to draw"):
-            kinds.draw(kind, run_of([[0, 1]], LISTED), dataclasses.replace(scenario, privacy=None))
+        with pytest.raises(PauseflError, match="no run has a budget to plot"):
+            kinds.plot(kind, rounds, dataclasses.replace(scenario, privacy=LISTED))
+        with pytest.raises(PauseflError, match="no run has a budget to plot"):
+            kinds.plot(kind, run_of([[0, 1]], LISTED), dataclasses.replace(scenario, privacy=None))

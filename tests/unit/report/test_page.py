@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from pausefl.claims.words import gaps, interval, number, tally
-from pausefl.figures.captions import CURVES, caption_facts
-from pausefl.report.contents import SHOWN, Contents
+from pausefl.figures.captions import caption_facts
+from pausefl.report.contents import Contents
 from pausefl.report.metadata import costs, duration, reductions, settings_text
 from pausefl.report.page import render
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
@@ -234,10 +234,6 @@ def test_a_study_is_where_the_figures_are_that_it_stands_for(tmp_path: Path) -> 
     assert [first.heading, second.heading] == ["Fig. 4", "Fig. 3"]
     assert second.entries[0].same_as is first.entries[0]
     assert first.entries[0].id != second.entries[0].id
-
-
-def test_every_kind_of_curve_has_words() -> None:
-    assert set(SHOWN) == set(CURVES)
 
 
 def test_the_same_results_give_the_same_page(write: Write) -> None:

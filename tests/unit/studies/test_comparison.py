@@ -13,7 +13,7 @@ from pausefl.errors import PauseflError
 from pausefl.selectors.annealing import Annealer
 from pausefl.settings import Scenario
 from pausefl.settings.studies import Comparison
-from pausefl.studies import comparison as races
+from pausefl.studies import comparison
 
 
 @pytest.fixture
@@ -38,13 +38,13 @@ def synthetic(first: list[float], second: list[float]) -> pd.DataFrame:
 def test_wins_ties_and_losses_are_counted_apart() -> None:
     rounding = 1e-12
     runs = synthetic([3, 2 + rounding, 2, 1, 5], [1, 2, 2 + rounding, 2, 2])
-    shares = races.shares(runs).set_index("energy")
+    shares = comparison.shares(runs).set_index("energy")
     final, best = shares.loc["final"], shares.loc["best"]
     assert final[["n_instances", "n_won", "n_tied", "n_lost", "share"]].tolist() == [5, 2, 2, 1, 0.4]
     assert best[["n_won", "n_tied", "n_lost"]].tolist() == [2, 2, 1]
     assert (final["gap"], final["gap_other"]) == pytest.approx((10 - 13 / 5, 10 - 9 / 5))
-    assert (final["low"], final["high"]) == races.interval(2, 5)
-    text = races.to_markdown(shares.reset_index(), {"alsa": "ALSA", "sa_bsfl": "SA"})
+    assert (final["low"], final["high"]) == comparison.interval(2, 5)
+    text = comparison.to_markdown(shares.reset_index(), {"alsa": "ALSA", "sa_bsfl": "SA"})
     (row,) = [line for line in text.splitlines() if "last vertex" in line]
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
     assert cells == ["30", "last vertex", "40.0", "11.8 to 76.9", "40.0", "7.400", "8.200"]
@@ -53,7 +53,7 @@ def test_wins_ties_and_losses_are_counted_apart() -> None:
 def test_runs_are_matched_by_instance_not_by_order() -> None:
     runs = synthetic([3, 2, 1], [1, 1, 5])
     shuffled = pd.concat([runs.iloc[:3], runs.iloc[[5, 3, 4]]])
-    pd.testing.assert_frame_equal(races.shares(shuffled), races.shares(runs))
+    pd.testing.assert_frame_equal(comparison.shares(shuffled), comparison.shares(runs))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_runs_are_matched_by_instance_not_by_order() -> None:
     [(8, 10, 0.4902, 0.9433), (0, 20, 0.0, 0.1611), (20, 20, 0.8389, 1.0), (983, 1000, 0.9729, 0.9893)],
 )
 def test_interval_is_wilsons(n_won: int, n: int, low: float, high: float) -> None:
-    assert races.interval(n_won, n) == pytest.approx((low, high), abs=1e-4)
+    assert comparison.interval(n_won, n) == pytest.approx((low, high), abs=1e-4)
 
 
 def test_curves_summarise_the_gaps() -> None:
@@ -69,17 +69,17 @@ def test_curves_summarise_the_gaps() -> None:
         (1.0, "alsa"): np.array([[1.0, 0.0], [2.0, 2.0], [6.0, 1.0]]),
         (1.0, "sa_bsfl"): np.array([[2.0, 0.0], [1.0, 3.0], [7.0, 2.0]]),
     }
-    curves = races.curves(gaps, np.array([1, 50])).set_index(["selector", "iteration"])
+    curves = comparison.curves(gaps, np.array([1, 50])).set_index(["selector", "iteration"])
     assert curves.loc[("alsa", 1), ["mean", "median", "example"]].tolist() == [3, 2, 1]
     assert curves.loc[("alsa", 1), ["low", "high"]].tolist() == pytest.approx([1.2, 5.2])
     assert curves["ahead"].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3, 0])  # the tie is nobody's
 
 
 def test_kept_iterations_have_both_ends() -> None:
-    kept = races.kept_iterations(3000)
+    kept = comparison.kept_iterations(3000)
     assert (kept[0], kept[-1]) == (1, 3000)
-    assert len(kept) <= races.N_KEPT
-    assert races.kept_iterations(1).tolist() == [1]
+    assert len(kept) <= comparison.N_KEPT
+    assert comparison.kept_iterations(1).tolist() == [1]
 
 
 def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,10 +91,10 @@ def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: py
         met.append((id(objective), history.round, type(self).__name__, state))
         return anneal(self, objective, history, users, rng, **options)
 
-    racers = {divisor: races.racers(study, divisor) for divisor in study.temperature_divisors}
+    racers = {divisor: comparison.racers(study, divisor) for divisor in study.temperature_divisors}
     monkeypatch.setattr(Annealer, "anneal", spy)
-    monkeypatch.setattr(races, "racers", lambda study, divisor: racers[divisor])
-    races.run(study)
+    monkeypatch.setattr(comparison, "racers", lambda study, divisor: racers[divisor])
+    comparison.compute(study, print)
     assert len(met) == 4 * 2 * 2
     for first in range(0, len(met), 4):
         instance = met[first : first + 4]
@@ -106,20 +106,21 @@ def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: py
 
 
 def test_energies_are_bounded_and_reproducible(study: Comparison) -> None:
-    runs, curves = races.run(study)
+    tables = comparison.compute(study, print)
+    runs, curves = tables["runs"], tables["curves"]
     assert runs.groupby("instance")[["optimum", "round"]].nunique().eq(1).all(axis=None)
-    assert (runs["final"] <= runs["best"] + races.TIE).all()
-    assert (runs["best"] <= runs["optimum"] + races.TIE).all()
-    assert (curves["low"] >= -races.TIE).all()
+    assert (runs["final"] <= runs["best"] + comparison.TIE).all()
+    assert (runs["best"] <= runs["optimum"] + comparison.TIE).all()
+    assert (curves["low"] >= -comparison.TIE).all()
     last = curves[curves["iteration"] == study.n_iterations].set_index(["temperature_divisor", "selector"])
     gap = (runs["optimum"] - runs["final"]).groupby([runs["temperature_divisor"], runs["selector"]]).mean()
     pd.testing.assert_series_equal(last["mean"], gap, check_names=False)
-    for table, again in zip((runs, curves), races.run(study), strict=True):
-        pd.testing.assert_frame_equal(table, again)
+    for name, again in comparison.compute(study, print).items():
+        pd.testing.assert_frame_equal(tables[name], again)
 
 
 def test_an_instance_is_a_round_after_the_start_up(demo: Scenario) -> None:
-    histories = [races.instance(demo, "pause", seed) for seed in range(20)]
+    histories = [comparison.instance(demo, "pause", seed) for seed in range(20)]
     first = demo.network.n_users // demo.network.n_selected + 1
     rounds = [history.round for history in histories]
     assert first <= min(rounds) <= max(rounds) <= demo.training.n_rounds
@@ -132,10 +133,10 @@ def test_an_instance_is_a_round_after_the_start_up(demo: Scenario) -> None:
 def test_a_scenario_of_start_up_only_is_refused(demo: Scenario) -> None:
     short = dataclasses.replace(demo, training=dataclasses.replace(demo.training, n_rounds=4))
     with pytest.raises(PauseflError, match="ends after round 4, and searches from round 5 on"):
-        races.instance(short, "pause", 0)
+        comparison.instance(short, "pause", 0)
 
 
-def test_annealers_of_different_objectives_do_not_race(study: Comparison) -> None:
+def test_annealers_of_different_objectives_are_not_compared(study: Comparison) -> None:
     unlike = dataclasses.replace(study.scenario, selectors=("sa_pause", "alsa"))
-    with pytest.raises(PauseflError, match="sa_pause and alsa cannot race"):
-        races.racers(dataclasses.replace(study, scenario=unlike), 1.0)
+    with pytest.raises(PauseflError, match="sa_pause and alsa cannot be compared"):
+        comparison.racers(dataclasses.replace(study, scenario=unlike), 1.0)

@@ -16,7 +16,7 @@ from pausefl.bandit.rewards import confidence_bound, make_reward
 from pausefl.errors import PauseflError
 from pausefl.settings import Scenario
 from pausefl.studies.optimality_gap import run, summary
-from pausefl.studies.simulate import play
+from pausefl.studies.simulate import selection_only
 
 START_UP = 4  # 12 users, 3 a round
 SEARCHES = ("pause", "bsfl", "sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl")
@@ -50,7 +50,7 @@ def test_the_first_rounds_have_no_gap_and_only_annealing_has_one_later(
 @pytest.mark.parametrize("selector", ["pause", "sa_pause", "alsa", "genie"])
 def test_value_and_optimum_are_those_of_the_objective(scenario: Scenario, selector: str) -> None:
     table = run(scenario, selector, 1, 15)
-    game, reward = play(scenario, selector, 1), make_reward(scenario.reward)
+    game, reward = selection_only(scenario, selector, 1), make_reward(scenario.reward)
     if selector == "alsa":
         reward = reward.without_privacy()
     for t, value, optimum in zip(table["round"], table["value"], table["optimum"], strict=True):
@@ -71,7 +71,7 @@ def test_value_and_optimum_are_those_of_the_objective(scenario: Scenario, select
 @pytest.mark.parametrize("selector", ["pause", "sa_vanilla"])
 def test_the_watched_game_is_the_same_game(scenario: Scenario, selector: str) -> None:
     columns = ["round", "latency_s", "elapsed_s", "leakage_max"]
-    alone = play(scenario, selector, 2).run(30).rounds
+    alone = selection_only(scenario, selector, 2).run(30).rounds
     pd.testing.assert_frame_equal(run(scenario, selector, 2, 30)[columns], alone[columns])
 
 

@@ -11,7 +11,7 @@ from pausefl.errors import PauseflError
 from pausefl.settings import Scenario
 from pausefl.studies.growth import FIT_SPAN, LAWS, fits, growth, law_value
 from pausefl.studies.regret import N_KEPT, kept_rounds, run
-from pausefl.studies.simulate import play
+from pausefl.studies.simulate import selection_only
 
 Floats = NDArray[np.float64]
 N = 100_000
@@ -45,7 +45,7 @@ def test_kept_rounds_are_few_with_both_ends(n_rounds: int) -> None:
 
 def test_a_run_keeps_the_sum_of_the_rounds(demo: Scenario) -> None:
     table = run(demo, "random", 1, 400)
-    rounds = play(demo, "random", 1, genie=True).run(400).rounds
+    rounds = selection_only(demo, "random", 1, genie=True).run(400).rounds
     assert rounds["pseudo_regret"].sum() > 0
     np.testing.assert_array_equal(table["round"], kept_rounds(400))
     for t, regret, elapsed in table.itertuples(index=False):

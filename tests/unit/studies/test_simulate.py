@@ -14,7 +14,7 @@ from pausefl.errors import ConfigError
 from pausefl.federated.simulation import Simulation
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
-from pausefl.studies.simulate import play
+from pausefl.studies.simulate import selection_only
 from pausefl.training import model_layout
 
 
@@ -33,14 +33,14 @@ def test_a_study_plays_the_rounds_of_the_job(
     scenario = dataclasses.replace(demo, partition=dataclasses.replace(partition, qualities="uniform"))
     layout = model_layout(scenario.model, digits)
     job = Simulation(scenario, selector, Streams(3), share_out(scenario, 3), layout, None)
-    pd.testing.assert_frame_equal(play(scenario, selector, 3).run(30).rounds, job.run(30).rounds)
+    pd.testing.assert_frame_equal(selection_only(scenario, selector, 3).run(30).rounds, job.run(30).rounds)
 
 
 def test_a_geometric_budget_keeps_all_users_in_a_game_however_long(demo: Scenario) -> None:
     """Of a job they are left out where noise would leave float32; here after four participations."""
     assert demo.privacy is not None
     scenario = dataclasses.replace(demo, privacy=dataclasses.replace(demo.privacy, decay=20.0))
-    game = play(scenario, "random", 0)
+    game = selection_only(scenario, "random", 0)
     rounds = game.run(50).rounds
     assert (rounds["selection"].map(len) == demo.network.n_selected).all()
     assert game.ledger.participations.max() > 4
@@ -50,7 +50,7 @@ def test_a_geometric_budget_keeps_all_users_in_a_game_however_long(demo: Scenari
 def test_a_budget_that_ends_by_its_schedule_ends_in_a_game_too(demo: Scenario) -> None:
     assert demo.privacy is not None
     ends = dataclasses.replace(demo.privacy, decay=None, schedule="uniform", n_participations=2)
-    game = play(dataclasses.replace(demo, privacy=ends), "random", 0)
+    game = selection_only(dataclasses.replace(demo, privacy=ends), "random", 0)
     game.run(50)
     assert game.ledger.participations.max() == 2
 
@@ -58,4 +58,4 @@ def test_a_budget_that_ends_by_its_schedule_ends_in_a_game_too(demo: Scenario) -
 def test_data_of_unknown_size_cannot_be_played(demo: Scenario) -> None:
     data = dataclasses.replace(demo.data, source="imagefolder", folder="photographs")
     with pytest.raises(ConfigError, match="the size of data set 'imagefolder' is not known"):
-        play(dataclasses.replace(demo, data=data), "random", 0)
+        selection_only(dataclasses.replace(demo, data=data), "random", 0)

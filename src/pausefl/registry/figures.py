@@ -1,0 +1,179 @@
+"""Kinds of figures, and tables, of a scenario's runs: what they need, and what their captions say.
+
+Captions are reStructuredText. Names in braces stand for what `pausefl.figures.captions.values` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pausefl.registry.base import Record, Registry
+from pausefl.registry.selectors import SELECTORS
+from pausefl.registry.sources import SOURCES
+
+if TYPE_CHECKING:
+    from pausefl.settings import Scenario
+
+#: What a kind may need: the key is for ``needs``, the value says it in words.
+NEEDS = {
+    "budget": "a private selector and a privacy budget",
+    "accuracy": "a data set with classes",
+}
+
+#: Deviations that can bear on the results of runs. `pausefl.figures.captions` knows when each one does.
+OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D67", "D68")
+
+
+@dataclass(frozen=True)
+class FigureRecord(Record):
+    """What is made of the rounds of a scenario's runs.
+
+    Attributes
+    ----------
+    code
+        Of a figure: a function of the rounds (`pausefl.results.tables.collect`) and the scenario that returns
+        a Matplotlib figure.
+    label
+        What is shown, for headings.
+    caption
+        What is shown and how to read it.
+    needs
+        Keys of `NEEDS`. Scenarios that lack one of them leave this kind out.
+    shows_evaluations
+        Whether it shows accuracies or losses, which are not measured in every round (deviation D68).
+    deviations
+        Deviations that can bear on it.
+    """
+
+    label: str
+    caption: str
+    needs: Collection[str] = frozenset()
+    shows_evaluations: bool = False
+    deviations: tuple[str, ...] = OF_RUNS
+
+    def applies(self, scenario: Scenario, selectors: Iterable[str]) -> bool:
+        """Whether runs of these selectors in a scenario have what this kind needs."""
+        return set(self.needs) <= available(scenario, selectors)
+
+
+def available(scenario: Scenario, selectors: Iterable[str]) -> set[str]:
+    """Which of `NEEDS` the runs of some selectors in a scenario have."""
+    has = {
+        "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
+        "accuracy": not SOURCES[scenario.data.source].regression,
+    }
+    return {need for need in NEEDS if has[need]}
+
+
+#: Every kind of figure, in the order of pages.
+FIGURES: Registry[FigureRecord] = Registry(
+    "kind of figure",
+    {
+        "accuracy_vs_time": FigureRecord(
+            "pausefl.figures.curves:plot_accuracy_vs_time",
+            label="test accuracy against simulated time",
+            caption="Accuracy on the test data in per cent, as a trailing mean over 10 rounds. {lines}"
+            " {time} The thin line is the target: 90 % of the best final accuracy among private selectors. A"
+            " dot on it marks the mean time at which a selector reaches it, if all its seeds do.",
+            needs={"accuracy"},
+            shows_evaluations=True,
+        ),
+        "leakage_vs_time": FigureRecord(
+            "pausefl.figures.curves:plot_leakage_vs_time",
+            label="privacy leakage against simulated time",
+            caption="The leakage of the user who has leaked most so far: {leakage} It is a step function,"
+            " without moving average. {lines} {time} The thin line is the budget. Selectors without privacy"
+            " leak without bound and are left out.",
+            needs={"budget"},
+        ),
+        "leakage_vs_rounds": FigureRecord(
+            "pausefl.figures.curves:plot_leakage_vs_rounds",
+            label="privacy leakage against rounds",
+            caption="The leakage of the user who has leaked most so far: {leakage} It is a step function,"
+            " without moving average. {lines} The thin line is the budget. Selectors without privacy leak"
+            " without bound and are left out.",
+            needs={"budget"},
+        ),
+        "loss_vs_time": FigureRecord(
+            "pausefl.figures.curves:plot_loss_vs_time",
+            label="test loss against simulated time",
+            caption="{loss} on the test data, as a trailing mean over 10 rounds. {lines} {time} The axis is"
+            " logarithmic where the means span more than a factor of 8.",
+            shows_evaluations=True,
+        ),
+        "spending_vs_rounds": FigureRecord(
+            "pausefl.figures.spending:plot_spending_vs_rounds",
+            label="what every user has spent, against rounds",
+            caption="A panel for each private selector: what each user has spent so far, {leakage} {users}"
+            " Only the run of seed {first_seed} is shown; the leakage figures have the highest user of every"
+            " seed. Spending is added up from the selections, by the schedule of the budgets; a user sampled"
+            " twice in a round takes part once. The line across each panel is the budget, the same for every"
+            " user. Selectors without privacy are left out.",
+            needs={"budget"},
+        ),
+        "signal_vs_rounds": FigureRecord(
+            "pausefl.figures.spending:plot_signal_vs_rounds",
+            label="what the users' next participations are worth, against rounds",
+            caption="A panel for each private selector: the largest signal to noise of one coordinate if a"
+            " user took part in the next round. This is {signal} over the standard deviation of its Laplace"
+            " noise, or ε / (2√2) for a participation of budget ε. Real updates are smaller. The line is the"
+            " median over the users of all seeds ({seeds}) that may still take part, the band holds the 10 %"
+            " to 90 % quantiles, the dotted line is the lowest user. The axis is logarithmic and the same in"
+            " every panel. Selectors that choose the same users in every round do not scale it; the titles"
+            " of their panels say how far down they go. The last panel has the share of users that may still"
+            " take part. Selectors without privacy have no noise and are left out.",
+            needs={"budget"},
+        ),
+    },
+)
+
+#: The tables of a scenario, which are no targets of their own.
+TABLES: Registry[FigureRecord] = Registry(
+    "table",
+    {
+        "summary": FigureRecord(
+            "pausefl.results.tables:to_markdown",
+            label="summary of all selectors",
+            caption="Means ± sample standard deviations over seeds {seeds}. {final} A round costs the"
+            " latency of its slowest participant, in simulated seconds. Leakage is that of the user who has"
+            " leaked most, ε per {protected} (∞ without privacy). Selection time, wall time and memory were"
+            " measured on the machine that ran the job.",
+            shows_evaluations=True,
+        ),
+        "privacy": FigureRecord(
+            "pausefl.results.privacy_table:to_markdown",
+            label="what users have spent",
+            caption="The user who has spent most, and the median user; each number is the largest over seeds"
+            " {seeds}. Spent is {leakage} Unprotected values left users as they were, outside any ε. *ε at"
+            " δ* is a second account of the same participations, by the privacy-loss distributions of"
+            " {distributions}. It is **valid for a number of participations fixed in advance** and is no"
+            " filter: where selection depends on earlier releases, as in clustered sampling by similarity,"
+            " only the pure sums hold.",
+            needs={"budget"},
+        ),
+    },
+)
+
+#: The picture of a partition.
+PARTITION = FigureRecord(
+    "pausefl.figures.partition:plot_partition",
+    label="the training data of each user",
+    caption="The number of examples and the labels of each user. A partition depends on the seed alone and"
+    " is the same for every selector; each of seeds {seeds} has its own. Every example belongs to at most"
+    " one user.",
+    deviations=(),
+)
+
+
+def kinds_of(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
+    """The kinds of figures that apply to runs of some selectors in a scenario."""
+    names = list(selectors)
+    return [kind for kind, record in FIGURES.items() if record.applies(scenario, names)]
+
+
+def tables_of(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
+    """The tables that apply to runs of some selectors in a scenario."""
+    names = list(selectors)
+    return [table for table, record in TABLES.items() if record.applies(scenario, names)]

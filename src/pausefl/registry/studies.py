@@ -1,0 +1,292 @@
+"""Kinds of studies: what computes them, what plots them, and what their captions say.
+
+Captions are reStructuredText. Names in braces stand for what `pausefl.figures.captions.study_values` returns;
+``study`` is the study itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from pausefl.registry.base import Record, Registry
+
+
+@dataclass(frozen=True)
+class StudyRecord(Record):
+    """One kind of study.
+
+    Attributes
+    ----------
+    code
+        ``compute(study, note)``: returns the computed tables by the names of their files without suffix.
+        ``note`` takes a line for the log.
+    plot
+        ``plot(tables, study)``: returns a `pausefl.figures.panels.Plotted` made of the computed tables.
+    data
+        Computed files in the study's folder. A name with ``{selector}`` and ``{seed}`` stands for a file for
+        each of them; then ``compute`` may be called for one selector and seed at a time.
+    tables
+        Derived files, which ``plot`` makes.
+    claims
+        Computed or derived files that claims are tested on.
+    label
+        What is shown, for headings.
+    setting, shown, reading
+        Paragraphs of the caption: what was computed, what is shown, how to read it.
+    place
+        Where the papers have it.
+    repeats
+        Kinds of figures that it makes without training; then these figures of its scenario are its place.
+    deviations
+        Deviations that can bear on it.
+    besides
+        Selectors that it uses besides those it names.
+    verdict
+        ``verdict(tables)``: returns a line, or raises if the tables refute what the study checks. Empty if it
+        checks nothing.
+    exclusive
+        Whether it measures time, so that nothing may run beside it.
+    instant
+        Whether it is computed in no time; then its files are not published.
+    """
+
+    plot: str
+    data: tuple[str, ...]
+    label: str
+    setting: str
+    shown: str
+    reading: str = ""
+    tables: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    place: str = "nowhere"
+    repeats: tuple[str, ...] = ()
+    deviations: tuple[str, ...] = ()
+    besides: frozenset[str] = frozenset()
+    verdict: str = ""
+    exclusive: bool = False
+    instant: bool = False
+
+    def load_plot(self) -> Any:
+        """Import and return the function that plots."""
+        return _load(self.plot)
+
+    def load_verdict(self) -> Any:
+        """Import and return the function that judges."""
+        return _load(self.verdict)
+
+    @property
+    def by_run(self) -> bool:
+        """Whether there is a computed file for each selector and seed."""
+        return any("{seed}" in file for file in self.data)
+
+    def data_files(self, study: Any) -> list[str]:
+        """Computed files of a study, relative to its folder."""
+        return list(self._expanded(study)) if self.by_run else list(self.data)
+
+    def _expanded(self, study: Any) -> Iterator[str]:
+        for selector, seed in product(study.scenario.selectors, study.seeds):
+            for file in self.data:
+                yield file.format(selector=selector, seed=seed)
+
+
+def _load(code: str) -> Any:
+    module, _, name = code.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+_ANNEALING = ("D1", "D2", "D4")
+
+#: Every kind of study, in the order of the file of studies.
+STUDIES: Registry[StudyRecord] = Registry(
+    "kind of study",
+    {
+        "regret": StudyRecord(
+            "pausefl.studies.regret:compute",
+            "pausefl.figures.regret:plot",
+            data=("{selector}/seed-{seed}.parquet",),
+            tables=("regret.csv", "fits.csv", "growth.csv"),
+            claims=("fits.csv", "growth.csv"),
+            besides=frozenset({"genie"}),
+            label="pseudo-regret against rounds",
+            setting="{simulated}",
+            shown="The genie knows the true expected speeds and makes the best choice on the selector's own"
+            " history. The pseudo-regret of a round is the objective of the genie's choice less that of the"
+            " selector's, both with true expected speeds. All selectors are measured by the scenario's"
+            " objective, whatever they maximise themselves. Curves are sums over the rounds so far. {lines}"
+            " Both panels show the same curves; on the logarithmic axes a straight line is a power of t, and"
+            " linear growth has slope 1.",
+            reading="Thin black lines and the legend give the law of growth of each mean: a, a + b ln t, a +"
+            " b t or a t\\ :sup:`b`, fitted by least relative error to the rounds from {fit_start} on. The"
+            " preferred law is the first of these whose error is at most a quarter above the least."
+            " ``fits.csv`` has all laws for each seed, ``growth.csv`` the local exponent d ln R / d ln t"
+            " over the last two decades of rounds, which falls towards 0 for logarithmic"
+            " growth.{other_index}",
+            place="PAUSE v2, Theorem 3, which bounds regret by a multiple of ln t; BSFL, Figs. 5 and 8, left"
+            " panels",
+            deviations=(*_ANNEALING, "D5", "D11", "D25", "D30", "D49"),
+        ),
+        "optimality_gap": StudyRecord(
+            "pausefl.studies.optimality_gap:compute",
+            "pausefl.figures.optimality_gap:plot",
+            data=("gap.csv",),
+            tables=("summary.csv",),
+            label="what annealing loses against the exact search",
+            setting="{simulated} {annealing}",
+            shown="Left: the optimum of the objective in each round, by the exact search, less the value of"
+            " the selector's choice, as a trailing mean over 10 rounds. Each selector has its own history,"
+            " so gaps of different selectors are to different optima. The first rounds, while at least"
+            " {n_selected} users were never seen, are left out: every selector is exact in them. The axis is"
+            " logarithmic where mean gaps span more than a factor of 8. Right: simulated time. A round costs"
+            " the latency of its slowest participant. {lines} ``summary.csv`` has mean gaps, the share of"
+            " rounds in which the optimum was found, simulated time and the largest leakage at the end; the"
+            " last two also relative to PAUSE under the same seed.",
+            place="Nowhere: PAUSE v2 leaves out the exact search in large networks (D36)",
+            deviations=(*_ANNEALING, "D8", "D31", "D36"),
+        ),
+        "selection": StudyRecord(
+            "pausefl.studies.selection:compute",
+            "pausefl.figures.selection:plot",
+            data=("rounds.parquet",),
+            tables=("summary.csv", "summary.md"),
+            claims=("rounds.parquet",),
+            label="privacy leakage without training",
+            setting="{simulated}",
+            shown="Who is selected, how long a round takes and what it leaks do not depend on what is"
+            " learned, except for selectors that look at the users' updates, which are left out. So these"
+            " curves are those of trained jobs with the same seeds. The leakage is that of the user who has"
+            " leaked most so far, a step function: left against rounds, right against simulated time, in"
+            " which a round costs the latency of its slowest participant. {lines} Where FedAvg lasts much"
+            " longer than all others, the axis of time is cut and the legend gives the end of its curve. The"
+            " thin line is the budget. Selectors without privacy leak without bound and are left out.",
+            repeats=("leakage_vs_time", "leakage_vs_rounds"),
+            deviations=(*_ANNEALING, "D3", "D8", "D25"),
+        ),
+        "comparison": StudyRecord(
+            "pausefl.studies.comparison:compute",
+            "pausefl.figures.comparison:plot",
+            data=("runs.parquet", "curves.csv"),
+            tables=("summary.csv", "summary.md"),
+            claims=("summary.csv",),
+            besides=frozenset({"bsfl", "pause"}),
+            label="two annealers on the same instances",
+            setting="``{first}`` against ``{second}``: selections of {n_selected} of {n_users} users,"
+            " {study.n_iterations} iterations a run, {study.n_instances} instances at each temperature"
+            " divisor κ ({divisors}). Nothing is trained.",
+            shown="An instance is the objective of one round of scenario ``{scenario}``. The exact search"
+            " runs a simulation of its own up to a random round after the start-up. Both annealers start at"
+            " random, each with its own random stream, the same for every κ. Upper panels: the optimum of"
+            " the instance, found exactly, less the energy of the current vertex. Lines are medians over the"
+            " instances, bands reach from the 10 % to the 90 % quantile, thin lines are the first instance."
+            " Lower panels: the share of instances on which the current energy of ``{first}`` is above that"
+            " of ``{second}``, beside one half and the 98.3 % that the paper has for ALSA. The table gives"
+            " that share after the last iteration, and for the best vertex met, with Wilson's interval at 95"
+            " %.",
+            reading="The temperature of iteration j is C / (κ ln(1 + j)), and C bounds the difference of any"
+            " two energies. For this reward C is above 2α = {twice_alpha}, whatever the energies are. Where"
+            " it is far above their differences, nearly every move is accepted, and both annealers wander at"
+            " random. Vertices of high energy tend to have more neighbours in ALSA's graph, which favours"
+            " them even then.",
+            place="BSFL, Section V-C: in 98.3 % of thousands of runs, of varying sizes, ALSA ended at a"
+            " higher energy than plain annealing within a fixed time; Fig. 4 shows one run with 25 of 500"
+            " users. The paper gives neither the law of the instances nor α, the temperature or the number"
+            " of iterations of these runs",
+            deviations=("D4", "D30", "D35"),
+        ),
+        "graphs": StudyRecord(
+            "pausefl.studies.graphs:compute",
+            "pausefl.figures.graphs:plot",
+            data=("degrees.csv", "vertices.csv", "edges.csv"),
+            tables=("summary.csv", "summary.md"),
+            label="the graphs that annealing walks on",
+            setting="All selections of {study.n_selected} of {study.n_users} users; {study.n_instances}"
+            " instances, the first of which is shown.",
+            shown="A vertex is a selection, as high as its energy min ucb + mean g and at the same place in"
+            " every panel; the abscissa has no meaning. An edge joins two selections that differ in one"
+            " user, and has the colour of the lower one. Plain annealing has all such edges. In the other"
+            " graphs one of the two users must be least of its selection by one of the criteria: ucb or g"
+            " (ALSA), ucb (SA-PAUSE), ucb, p or g (SA-PAUSE v1). The graphs are listed from that definition,"
+            " independently of the annealers. Criteria are independent and uniform on [0, 1] for each user."
+            " Degrees depend on the order of the users alone, so any continuous law gives the same. The"
+            " table has degrees, connectivity and diameters over all instances, and compares the edges that"
+            " a graph keeps with those that only plain annealing has.",
+            reading="On average a vertex has 2m(K − m)/(m + 1) neighbours by one criterion, and at most L"
+            " times as many by L. This is linear in K; plain annealing has m(K − m). With few selected users"
+            " the difference is small, and BSFL's bound 4(K − m) on ALSA's mean is below m(K − m) only for m"
+            " > 4.",
+            place="BSFL, Section V and Fig. 3, which says that most of the edges that ALSA drops are between"
+            " vertices of low or of similar energy",
+            deviations=("D7", "D35"),
+        ),
+        "runtime": StudyRecord(
+            "pausefl.studies.runtime:compute",
+            "pausefl.figures.runtime:plot",
+            data=("times.csv", "memory.csv"),
+            tables=("summary.csv", "summary.md"),
+            claims=("times.csv",),
+            besides=frozenset({"pause"}),
+            exclusive=True,
+            label="wall-clock time against the number of users",
+            setting="{share} % of K users are selected, at least one. Reward ``{reward}`` and constants of"
+            " scenario ``{scenario}``. {annealing}",
+            shown="Left: the median time of one selection, with index, scores and search, on a history in"
+            " which everyone took part. Right: what one iteration adds to an annealer's selection, where it"
+            " can be told from the rest. Thin lines are slopes, not fits. A selector stops where it refuses"
+            " a size or one selection takes more than {study.budget_s:g} s. Times were taken on one core of"
+            " the machine that ran the step, compiled code only: **they differ from run to run and cannot be"
+            " reproduced to the last digit.**",
+            reading="The papers' orders, with m in proportion to K: enumeration O(e\\ :sup:`K`), plain"
+            " annealing O(K²), SA-PAUSE O(K log K) at best and on average and O(K²) at worst, Pivot-and-Fill"
+            " O(K log K). Those of annealing are for neighbours that are listed. Here a neighbour is sampled"
+            " in O(1) from lists that are sorted once a round, so small networks show the iterations and"
+            " large ones the sorting. When the least member of a selection is to leave, the next one is"
+            " looked for among all m: rarely in plain annealing, often on the thinner graphs.",
+            place="PAUSE v2, Table I and Proposition 1",
+            deviations=("D35", "D36"),
+        ),
+        "audit": StudyRecord(
+            "pausefl.studies.audit:compute",
+            "pausefl.figures.audit:plot",
+            data=("audit.csv",),
+            tables=("summary.md",),
+            verdict="pausefl.studies.audit:verdict",
+            label="what the noise lets through, beside what is claimed",
+            setting="Mechanisms {mechanisms}, sampler ``{study.sampler}``; budgets ε = {epsilons};"
+            " {study.n_trials:,} trials of each claim for each of two data sets. Nothing is trained.",
+            shown="An attacker sees what leaves a user, clipped and noised by the code that the jobs use,"
+            " and tells apart two data sets whose updates are far out in opposite directions. If an event"
+            " has probability p under one and q under the other, ε is at least ln(p/q). A quarter of the"
+            " trials chooses the event; the rest bounds p and q (Clopper and Pearson). All bounds of the"
+            " table hold together with a probability of {confidence} %. The dashed line is the most that so"
+            " many trials could have shown; the lower edge is 0. **A red cross, or the word VIOLATED, is a"
+            " bound above its claim: then the step that gives the verdict fails.**",
+            reading="A bound below its claim means that these events do not refute it, and no more: bounds"
+            " fall short where telling events are rare. Right: the budget given, and a whole update of d"
+            " coordinates. ``coordinate`` claims d times the budget of one coordinate, and the audit shows"
+            " that updates do leak more than that budget. ``vector`` claims the budget for the update. Two"
+            " users: the attacker knows the update of the other, of the same round. Two rounds: budgets ε"
+            " and ε/2 of one user. Of 2,048: all coordinates but one are known.",
+            deviations=("D8",),
+        ),
+        "generalization": StudyRecord(
+            "pausefl.studies.generalization:compute",
+            "pausefl.figures.generalization:plot",
+            data=("generalization.csv",),
+            instant=True,
+            label="what a user is worth against how often it took part",
+            setting="{study.n_selected} of {study.n_users} users are selected in a round, and all hold"
+            " equally much data; history of {study.n_rounds} rounds; β = {betas}. Nothing is random.",
+            shown="The generalisation reward g of a user that took part in T of t rounds: the distance of T"
+            " / t to m / K, the share at which every user takes part equally often, to the power β, and"
+            " negative beyond it. Thin lines mark m / K and 0. The searches use the same function.",
+            reading="A user that took part too seldom is worth more, one that took part too often less. The"
+            " distance is below 1, so a larger β flattens both, above all near m / K, where small"
+            " differences stop to matter. The experiments have β = 2.",
+            place="PAUSE v1 and v2, Fig. 1; BSFL, Fig. 2",
+            deviations=("D71",),
+        ),
+    },
+)
