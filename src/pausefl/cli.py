@@ -148,13 +148,13 @@ def explain(
     captions: Annotated[Path, typer.Option(help="Folder of captions.")] = Path("workflow/report"),
 ) -> None:
     """Say where a figure comes from: table rows, runs, seeds, code, settings, warnings, deviations."""
-    from pausefl.results import lineage as lookback
+    from pausefl.report import lineage
     from pausefl.settings import load_config, read_yaml
 
     document = read_yaml(config)
     loaded = load_config(document, str(config))
-    sources = lookback.Sources(loaded, Path(document["scenarios"]), studies, results, captions)
-    typer.echo(lookback.explain(figure, sources))
+    project = lineage.Project(loaded, Path(document["scenarios"]), studies, results, captions)
+    typer.echo(lineage.explain(figure, project))
 
 
 @app.command()
@@ -163,9 +163,9 @@ def compare(
     second: Annotated[Path, typer.Argument(help="Folder of another.")],
 ) -> None:
     """Lay two runs side by side: settings that differ, results, first round in which they differ."""
-    from pausefl.results import lineage as lookback
+    from pausefl.results.compare import compare as compare_runs
 
-    typer.echo(lookback.compare(first, second))
+    typer.echo(compare_runs(first, second))
 
 
 @contextmanager

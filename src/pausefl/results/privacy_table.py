@@ -1,4 +1,4 @@
-"""Table of what users have spent: the pure sums of the ledgers, and a tighter account beside them."""
+"""Table of the privacy that users have spent: pure sums of the ledgers, and a tighter account."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 from pausefl.errors import PauseflError
 from pausefl.privacy import make_mechanism, make_schedule
 from pausefl.privacy.pld import DELTA, epsilons
-from pausefl.registry import SELECTORS
+from pausefl.registry import MECHANISMS, SELECTORS
 from pausefl.results import markdown
 from pausefl.settings import Experiment, PrivacySettings
 
@@ -21,23 +21,23 @@ LEDGER = ("user", "participations", "epsilon_coordinate", "epsilon_update", "val
 
 
 def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings) -> pd.DataFrame:
-    """Two rows a run: the user who spent most, and the median user.
+    """Two rows a run: the user who has spent most, and the median user.
 
     Parameters
     ----------
     run_dirs
-        The folder of every run of one scenario.
+        Folder of each run of one scenario.
     privacy
-        Of the scenario.
+        Privacy settings of the scenario.
 
     Returns
     -------
     pandas.DataFrame
-        ``scenario``, ``selector``, ``seed``; ``rank`` (``highest`` or ``median``, of an even number of users
-        the higher of the two in the middle); `LEDGER`; ``epsilon_pld`` at ``delta``, and ``pld_of``, what it
-        is for: one ``coordinate``, or the ``update``. ``epsilon_pld`` is valid for a number of
-        participations fixed in advance; it is no filter under adaptive selection, unlike the sums. Epsilons
-        are infinite without privacy. Selectors come in the order of `pausefl.registry.selectors.SELECTORS`.
+        ``scenario``, ``selector``, ``seed``; ``rank`` (``highest`` or ``median``; of two middle users, the
+        higher); `LEDGER`; ``epsilon_pld`` at ``delta``, and ``pld_of``, what it protects: a ``coordinate`` or
+        the ``update``. ``epsilon_pld`` is valid for a number of participations fixed in advance. Unlike the
+        sums, it is no filter under adaptive selection. Epsilons are infinite without privacy. Selectors come
+        in the order of `pausefl.registry.SELECTORS`.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings)
     tighter = epsilons(make_schedule(privacy), mechanism, table.loc[private, "participations"])
     table["epsilon_pld"] = table["participations"].map(tighter).where(private, math.inf)
     table["delta"] = DELTA
-    table["pld_of"] = "update" if privacy.mechanism == "vector" else "coordinate"
+    table["pld_of"] = MECHANISMS.find(privacy.mechanism).protects
     return table
 
 
@@ -74,46 +74,43 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """The table for people, one line a selector: each number the largest over seeds.
+    """The table for people, one row a selector; each number is the largest over seeds.
 
     Parameters
     ----------
     table
         As `privacy_table` returns it.
     labels
-        What to call each selector.
+        Label of each selector.
     """
     of, delta = str(table["pld_of"].iloc[0]), _power_of_ten(float(table["delta"].iloc[0]))
     header = ["Selector", "Participations", f"ε per {of}", f"ε per {of}, δ = {delta}"]
-    if of == "coordinate":
+    in_parts = of != "update"
+    if in_parts:
         header.append("ε per update")
     header += ["Unprotected values", "Median: participations", "ε", f"ε, δ = {delta}"]
-    lines = []
+    rows = []
     for selector, runs in table.groupby("selector", sort=False):
         highest, median = (
             runs[runs["rank"] == rank].max(numeric_only=True) for rank in ("highest", "median")
         )
         cells = [labels[str(selector)], f"{highest['participations']:.0f}"]
         cells += [_epsilon(highest["epsilon_coordinate"]), _epsilon(highest["epsilon_pld"])]
-        if of == "coordinate":
+        if in_parts:
             cells.append(_epsilon(highest["epsilon_update"], 0))
         cells += [f"{highest['values_unprotected']:,.0f}", f"{median['participations']:.0f}"]
         cells += [_epsilon(median["epsilon_coordinate"]), _epsilon(median["epsilon_pld"])]
-        lines.append(cells)
+        rows.append(cells)
     note = (
         "The user who spent most, then the median user; each number is the largest over seeds. ε without δ is"
         " the sum of the budgets (pure), which holds whoever is selected and when."
         f" ε at δ = {delta} composes privacy-loss distributions"
-        + (
-            " of the Laplace noise on one coordinate"
-            if of == "coordinate"
-            else " of the worst pure mechanisms"
-        )
+        + (" of the Laplace noise on one coordinate" if in_parts else " of the worst pure mechanisms")
         + "; it is valid for a number of participations fixed in advance. It is **not a filter**: where"
         " selection depends on earlier releases, as in clustered sampling by similarity, only the sums hold."
         " Unprotected values were released as they are, outside any ε."
     )
-    return f"{markdown.table(header, lines, 'l' + 'r' * (len(header) - 1))}\n{note}\n"
+    return f"{markdown.table(header, rows, 'l' + 'r' * (len(header) - 1))}\n{note}\n"
 
 
 def _epsilon(value: float, digits: int = 2) -> str:

@@ -1,0 +1,221 @@
+"""Where a figure comes from: runs or computed files, settings, code, deviations from the papers."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pausefl.errors import PauseflError
+from pausefl.figures.captions import wholes
+from pausefl.figures.notes import scale_note
+from pausefl.provenance import code_hash
+from pausefl.provenance.metadata import flattened
+from pausefl.results.compare import read_run
+from pausefl.settings import Config, Scenario, load_scenario, scenario_names
+from pausefl.settings.studies import Studies, load_studies, settings_of
+from pausefl.studies.code import study_code
+
+_OTHER_CODE = " (the code has changed since)"
+
+
+@dataclass(frozen=True)
+class Project:
+    """Configuration and results of a working directory.
+
+    Attributes
+    ----------
+    config
+        The configuration, with the experiment table.
+    scenarios
+        Folder of scenario files.
+    studies
+        File of studies.
+    results
+        Folder of results.
+    captions
+        Folder of the captions of studies.
+    """
+
+    config: Config
+    scenarios: Path
+    studies: Path
+    results: Path
+    captions: Path
+
+
+def explain(figure: str, project: Project) -> str:
+    """Where a figure comes from: table rows, runs, seeds, code, settings, notes, deviations.
+
+    Parameters
+    ----------
+    figure
+        A figure of a scenario, e.g. ``pause_v2_fig8``; a study, e.g. ``bsfl_fig4``; or a figure in several
+        parts, e.g. ``bsfl_fig5``.
+    project
+        Its configuration and results.
+
+    Raises
+    ------
+    PauseflError
+        If there is no such figure, or it has not been made.
+    """
+    scenarios = [load_scenario(name, project.scenarios) for name in scenario_names(project.scenarios)]
+    owners = {key: scenario for scenario in scenarios for key in scenario.figures}
+    studies = load_studies(project.studies, project.scenarios)
+    parts = wholes([*owners, *studies.names()])
+    known = [*owners, *studies.names(), *parts]
+    if figure not in known:
+        near = difflib.get_close_matches(figure, known, n=5, cutoff=0.5)
+        question = f"Did you mean {', '.join(map(repr, near))}? " if near else ""
+        raise PauseflError(f"unknown figure '{figure}'. {question}All names: snakemake --list-target-rules")
+
+    def lines_on(name: str) -> list[str]:
+        if name in owners:
+            return _explain_curves(name, owners[name], project)
+        return _explain_study(name, studies, project)
+
+    if figure not in parts:
+        return "\n".join(lines_on(figure))
+    blocks, problems = [], []
+    for name in parts[figure]:
+        try:
+            blocks.append("\n".join(lines_on(name)))
+        except PauseflError as error:
+            problems.append(str(error))
+    if not blocks:
+        raise PauseflError("; ".join(problems))
+    return "\n\n".join([*blocks, *problems])
+
+
+def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[str]:
+    """Where a figure of a scenario comes from."""
+    results, config = project.results, project.config
+    sidecar = results / "figures" / scenario.name / f"{scenario.figures[figure]}.json"
+    metadata = _metadata(figure, sidecar)
+    caption = metadata["caption"]
+    selectors = sorted({e.selector for e in config.experiments if e.scenario == scenario.name})
+    then, now = flattened(metadata["scenario"]), flattened(scenario.as_dict())
+    return [
+        f"{sidecar.with_suffix('.png')}",
+        f"  {scenario.title}; {metadata['kind']}; in the papers: {caption['paper_figures']}",
+        *[f"  {note}" for note in [scale_note(scenario)] if note],
+        f"Rows of the experiment table: {scenario.name}, {', '.join(selectors) or 'none'}",
+        f"Settings: {project.scenarios / scenario.name}.yaml{_changed(then, now)}",
+        f"Data: {caption['origin']}",
+        "Runs:",
+        *[f"  {_run_line(_moved(path, results))}" for path in metadata["runs"]],
+        *_ending(metadata["notes"], caption["deviations"]),
+    ]
+
+
+def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
+    """Where the figure of a study comes from."""
+    sidecar = project.results / "studies" / name / f"{name}.json"
+    metadata = _metadata(name, sidecar)
+    kind, study = studies.kind(name), studies.study(name)
+    then, now = flattened(metadata["study"]), flattened(settings_of(study))
+    place, deviations = _caption(project.captions / f"{kind}.rst", metadata["study"], study.title)
+    # A study that is computed run by run has a code hash for each selector.
+    codes = metadata.get("code_hashes") or {"": metadata["code_hash"]}
+    scenario = getattr(study, "scenario", None)
+    selectors = scenario.selectors if scenario is not None else ()
+    lines = [
+        f"{sidecar.with_suffix('.png')}",
+        f"  {study.title}; {kind}; in the papers: {place}",
+        f"Settings: {project.studies}, {name}{_changed(then, now)}",
+    ]
+    if scenario is not None:
+        lines.append(f"Scenario: {project.scenarios / scenario.name}.yaml; selectors: {', '.join(selectors)}")
+    if seeds := _seeds(metadata["study"]):
+        lines.append(f"Seeds: {seeds}")
+    for selector, code in codes.items():
+        current = code == study_code(kind, [selector] if selector else selectors)
+        lines.append(f"Code{f' of {selector}' if selector else ''}: {code}{'' if current else _OTHER_CODE}")
+    return [
+        *lines,
+        "Data:",
+        *[f"  {_file_line(_moved(path, project.results))}" for path in metadata["data"]],
+        *_ending(metadata["notes"], deviations),
+    ]
+
+
+def _seeds(study: Mapping[str, Any]) -> str:
+    """Seeds of a study; empty if its settings have none."""
+    if "n_instances" in study:
+        return f"0 .. {study['n_instances'] - 1}, one an instance"
+    return ", ".join(map(str, study.get("seeds") or [study[key] for key in ("seed",) if key in study]))
+
+
+def _metadata(figure: str, sidecar: Path) -> dict[str, Any]:
+    """Contents of the JSON file beside a figure."""
+    if not sidecar.is_file():
+        raise PauseflError(f"{sidecar} is missing: make the figure with snakemake --cores 2 {figure}")
+    metadata: dict[str, Any] = json.loads(sidecar.read_text("utf-8"))
+    if "notes" not in metadata:
+        raise PauseflError(
+            f"{sidecar} is of an earlier version: make the figure again with snakemake --cores 2 {figure}"
+        )
+    return metadata
+
+
+def _caption(template: Path, study: Mapping[str, Any], title: str) -> tuple[str, list[str]]:
+    """Where the papers have a study, and the deviations that bear on it, as its caption states them."""
+    import jinja2
+
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    params = {"study": {**study, "title": title}, "title": title}
+    text = environment.from_string(template.read_text("utf-8")).render(snakemake={"params": params})
+    place = re.search(r"\*Where the papers have it\.\* (.*?)\n\n", text, re.DOTALL)
+    return (
+        " ".join(place[1].split()).rstrip(".") if place else "nowhere",
+        re.findall(r"^- (D\d+: .*)$", text, re.MULTILINE),
+    )
+
+
+def _ending(notes: Iterable[str], deviations: Iterable[str]) -> list[str]:
+    """Notes and deviations of a figure."""
+    return [
+        "Notes:",
+        *[f"  {note}" for note in list(notes) or ["none"]],
+        "Deviations from the papers (docs/deviations.md):",
+        *[f"  {deviation}" for deviation in list(deviations) or ["none"]],
+    ]
+
+
+def _file_line(path: Path) -> str:
+    return f"{path}" + ("" if path.is_file() else ": no longer exists")
+
+
+def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """The settings that have changed since the figure was made."""
+    titles = ("title", "scenario.title")
+    keys = sorted(key for key in then if key in now and key not in titles and then[key] != now[key])
+    return f" (changed since: {', '.join(keys)})" if keys else ""
+
+
+def _moved(path: str, results: Path) -> Path:
+    """A path of a JSON file, ``results/runs/…``, below the folder ``results``."""
+    return results.joinpath(*Path(path).parts[1:])
+
+
+def _run_line(folder: Path) -> str:
+    """One line on a run."""
+    if not (folder / "summary.json").is_file():
+        return f"{folder}: no longer exists"
+    summary, rounds = read_run(folder)
+    now = code_hash("pausefl.federated.job", selectors=[summary["selector"]])
+    notes = [
+        f"{len(rounds)} rounds",
+        f"code {summary['code_hash']}" + ("" if summary["code_hash"] == now else _OTHER_CODE),
+        summary["hardware"]["processor"],
+    ]
+    if summary["diverged_round"] is not None:
+        notes.append(f"diverged in round {summary['diverged_round']}")
+    if summary["resumed_from_rounds"]:
+        notes.append(f"resumed after rounds {', '.join(map(str, summary['resumed_from_rounds']))}")
+    return f"{folder}: {', '.join(notes)}"

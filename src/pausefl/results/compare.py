@@ -1,0 +1,109 @@
+"""Two runs side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pausefl.errors import PauseflError
+from pausefl.provenance.metadata import flattened
+from pausefl.results.outcomes import WINDOW, smoothed
+
+#: Keys of a summary that say how a run went, not what was run.
+_COURSE = ("timings_s", "peak_memory_bytes", "diverged_round", "resumed_from_rounds", "refused_updates")
+
+
+def compare(first: Path, second: Path) -> str:
+    """Two runs side by side: settings that differ, results, and the first round that differs.
+
+    Parameters
+    ----------
+    first, second
+        Folders of finished runs.
+
+    Raises
+    ------
+    PauseflError
+        If one of them is not a finished run.
+    """
+    runs = [read_run(folder) for folder in (first, second)]
+    settings = [flattened({k: v for k, v in summary.items() if k not in _COURSE}) for summary, _ in runs]
+    differing = [
+        (key, *(str(values.get(key, "–")) for values in settings))
+        for key in dict.fromkeys([*settings[0], *settings[1]])
+        if settings[0].get(key) != settings[1].get(key)
+    ]
+    results = [_results(summary, rounds) for summary, rounds in runs]
+    measured = [(key, results[0][key], results[1][key]) for key in results[0]]
+    head = ("", "A", "B")
+    return "\n".join(
+        [
+            f"A: {first}",
+            f"B: {second}",
+            "",
+            "Settings, code and machine that differ:",
+            *_columns([head, *differing] if differing else [("nothing", "", "")]),
+            "",
+            "Results:",
+            *_columns([head, *measured]),
+            "",
+            _first_difference(runs[0][1], runs[1][1]),
+        ]
+    )
+
+
+def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Summary and rounds of a finished run; `PauseflError` if it is none."""
+    summary = folder / "summary.json"
+    if not summary.is_file():
+        raise PauseflError(f"{folder} is not a finished run: it has no summary.json")
+    return json.loads(summary.read_text("utf-8")), pd.read_parquet(folder / "rounds.parquet")
+
+
+def _results(summary: Mapping[str, Any], rounds: pd.DataFrame) -> dict[str, str]:
+    """Results of a run in words."""
+    accuracy, loss = (
+        smoothed(rounds, column)[1] if column in rounds else np.empty(0) for column in ("accuracy", "loss")
+    )
+    final = f"mean of the last {WINDOW} rounds"
+    return {
+        "rounds": str(len(rounds)),
+        f"accuracy (%), {final}": f"{100 * accuracy[-1]:.2f}" if len(accuracy) else "–",
+        f"loss, {final}": f"{loss[-1]:.4f}" if len(loss) else "–",
+        "simulated time (s)": f"{rounds['elapsed_s'].iloc[-1]:.2f}",
+        "largest leakage (ε)": f"{rounds['leakage_max'].iloc[-1]:.4f}",
+        "diverged in round": str(summary["diverged_round"] or "–"),
+        "wall-clock time (s)": f"{summary['timings_s']['total']:.1f}",
+        "peak memory (MB)": f"{summary['peak_memory_bytes'] / 1e6:.0f}",
+    }
+
+
+def _columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows as lines of aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _first_difference(first: pd.DataFrame, second: pd.DataFrame) -> str:
+    """The first round in which each column differs."""
+    n = min(len(first), len(second))
+    found = {}
+    for column in first.columns.intersection(second.columns):
+        pairs = zip(first[column].iloc[:n], second[column].iloc[:n], strict=True)
+        unequal = (
+            i for i, (a, b) in enumerate(pairs) if not np.array_equal(a, b, equal_nan=column != "selection")
+        )
+        if (i := next(unequal, None)) is not None:
+            found[column] = i + 1
+    if not found:
+        return f"Their first {n} rounds are identical."
+    listed = ", ".join(f"{column} in round {t}" for column, t in sorted(found.items(), key=lambda f: f[1]))
+    return f"First difference: {listed}."

@@ -1,0 +1,55 @@
+"""Two runs side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pausefl.errors import PauseflError
+from pausefl.results.compare import compare
+
+
+def write(folder: Path, selector: str = "pause", accuracy: float = 0.5) -> Path:
+    """A run of six rounds; the accuracy of the fourth is as given."""
+    folder.mkdir()
+    summary = {
+        "scenario": {"name": "s", "training": {"learning_rate": 0.1}},
+        "selector": selector,
+        "seed": 0,
+        "timings_s": {"total": 2.0},
+        "peak_memory_bytes": 10**8,
+        "diverged_round": None,
+    }
+    (folder / "summary.json").write_text(json.dumps(summary), "utf-8")
+    rounds = {
+        "selection": [[0, 1]] * 6,
+        "elapsed_s": [1.5 * t for t in range(1, 7)],
+        "leakage_max": [float("inf")] * 6,
+        "accuracy": [0.5, 0.5, 0.5, accuracy, 0.5, float("nan")],
+    }
+    pd.DataFrame(rounds).to_parquet(folder / "rounds.parquet")
+    return folder
+
+
+def test_what_differs_is_listed(tmp_path: Path) -> None:
+    text = compare(write(tmp_path / "a"), write(tmp_path / "b", "random", 0.6))
+    rows = {line.split("  ")[1].strip(): line.split()[-2:] for line in text.splitlines() if line[:2] == "  "}
+    assert rows["selector"] == ["pause", "random"]
+    assert "seed" not in rows
+    assert rows["simulated time (s)"] == ["9.00", "9.00"]
+    assert text.endswith("First difference: accuracy in round 4.")
+
+
+def test_identical_runs(tmp_path: Path) -> None:
+    run = write(tmp_path / "a")
+    text = compare(run, run)
+    assert "Their first 6 rounds are identical." in text
+    assert "  nothing\n" in text
+
+
+def test_only_finished_runs_are_compared(tmp_path: Path) -> None:
+    with pytest.raises(PauseflError, match="is not a finished run: it has no summary"):
+        compare(tmp_path, tmp_path)
