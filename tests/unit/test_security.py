@@ -14,7 +14,7 @@ import pytest
 
 from pausefl.cli import main
 from pausefl.data.dataset import load_dataset
-from pausefl.data.sources import dataset_key, missing_files, prepare
+from pausefl.data.sources import dataset_key, prepare, raw_files
 from pausefl.errors import ConfigError, DataError
 from pausefl.settings import DataSettings, RawData, load_config, load_scenario, read_yaml
 from pausefl.settings.studies import load_studies
@@ -22,7 +22,7 @@ from pausefl.settings.studies import load_studies
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "config" / "scenarios"
 SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
-RULES = [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")]
+RULES = [ROOT / "Snakefile", *(ROOT / "workflow").rglob("Snakefile"), *(ROOT / "workflow").rglob("*.smk")]
 
 
 class Bomb:
@@ -44,12 +44,13 @@ def test_the_bomb_goes_off(tmp_path: Path) -> None:
 
 
 def test_a_batch_of_cifar10_with_another_checksum_is_not_unpickled(tmp_path: Path) -> None:
-    raw = RawData(tmp_path, False, {})
-    for path in missing_files(DataSettings("cifar10", 0), raw):
+    settings = DataSettings(source="cifar10", n_validation=0)
+    raw = RawData(root=tmp_path, download=False, folders={})
+    for path in raw_files(settings, raw):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(pickle.dumps(Bomb(tmp_path / "exploded")))
     with pytest.raises(DataError, match="MD5"):
-        prepare(DataSettings("cifar10", 0), raw)
+        prepare(settings, raw)
     assert not (tmp_path / "exploded").exists()
 
 
@@ -120,10 +121,13 @@ def test_names_of_scenarios_studies_and_figures_lead_nowhere(tmp_path: Path, nam
     rows = [{"scenario": name, "selectors": ["pause"], "seeds": [0]}]
     with pytest.raises(ConfigError):
         load_config(document | {"experiments": rows})
-    folder = tmp_path / "scenarios"
-    folder.mkdir()
+    folder = tmp_path / "one" / "two" / "scenarios"
+    folder.mkdir(parents=True)
     shipped = (FOLDER / "demo_small.yaml").read_text(encoding="utf-8")
     (folder / "demo_small.yaml").write_text(shipped, encoding="utf-8")
+    there = (folder / f"{name}.yaml").resolve()
+    if there.is_relative_to(tmp_path):
+        there.write_text(shipped, encoding="utf-8")
     with pytest.raises(ConfigError):
         load_scenario(name, folder)
     (folder / "demo_small.yaml").write_text(f"{shipped}  '{name}': accuracy_vs_time\n", encoding="utf-8")
@@ -138,7 +142,8 @@ def test_names_of_scenarios_studies_and_figures_lead_nowhere(tmp_path: Path, nam
 
 @pytest.mark.parametrize("name", ESCAPES)
 def test_a_folder_of_images_names_a_file_without_folders(name: str) -> None:
-    raw = RawData(Path("data/raw"), False, {"cifar10": name})
-    for settings in (DataSettings("imagefolder", 0, folder=name), DataSettings("cifar10", 0)):
+    raw = RawData(root=Path("data/raw"), download=False, folders={"cifar10": name})
+    for source, folder in (("imagefolder", name), ("cifar10", None)):
+        settings = DataSettings(source=source, n_validation=0, folder=folder)
         assert re.fullmatch(r"[A-Za-z0-9_.-]+", dataset_key(settings, raw))
         assert ".." not in dataset_key(settings, raw)
