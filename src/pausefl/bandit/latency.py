@@ -66,7 +66,7 @@ class LatencyLaw:
     network: NetworkSettings
     streams: Streams
 
-    def draw(self, round: int) -> NDArray[np.float64]:
+    def sample(self, round: int) -> NDArray[np.float64]:
         """Latencies (K,) in seconds of all users in a round, whether or not they take part."""
         noise = self.streams.generator("latency", round=round).standard_normal(self.network.n_users)
         latency = mean_latencies(self.network) + self.network.latency_std * noise

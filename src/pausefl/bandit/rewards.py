@@ -56,7 +56,7 @@ def confidence_bound(history: History, exploitation: float) -> Floats:
     return bound
 
 
-def draw_clusters(n_users: int, n_clusters: int, streams: Streams) -> Users:
+def sample_clusters(n_users: int, n_clusters: int, streams: Streams) -> Users:
     """Cluster (K,) of each user: a random partition into clusters that differ by at most one in size."""
     return streams.generator("clusters").permutation(np.arange(n_users) % n_clusters)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import LatencyLaw, expected_speeds
-from pausefl.bandit.rewards import draw_clusters, make_reward
+from pausefl.bandit.rewards import sample_clusters, make_reward
 from pausefl.data.partition import Partition
 from pausefl.errors import PrivacyError
 from pausefl.privacy import Ledger, Protection, make_mechanism, make_sampler, make_schedule
@@ -118,7 +118,7 @@ class Simulation:
         self.elapsed = 0.0
         clusters = None
         if scenario.reward.n_clusters is not None:
-            clusters = draw_clusters(network.n_users, scenario.reward.n_clusters, streams)
+            clusters = sample_clusters(network.n_users, scenario.reward.n_clusters, streams)
         self.evaluate_every = scenario.training.evaluate_every
         self.history = History.empty(
             partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
@@ -204,7 +204,7 @@ class Simulation:
             drawn = self._select(t)
             users, times = np.unique(drawn, return_counts=True)
             epsilon = self.ledger.spend(users)
-        latency = self.latency_law.draw(t)[users]
+        latency = self.latency_law.sample(t)[users]
         round_latency, reward = 0.0, np.nan  # of a round without anyone, once all budgets are spent
         if len(users):
             round_latency = min(float(latency.max()), self.round_latency_max)

@@ -32,7 +32,7 @@ class Protection:
 
     def noise(self, epsilon: float, user: int, round: int) -> Noise:
         """Noise (n_protected,) for a participation of budget ``epsilon``, whatever the update."""
-        return self.sampler.draw(self.n_protected, self.mechanism.scale(epsilon), user, round)
+        return self.sampler.sample(self.n_protected, self.mechanism.scale(epsilon), user, round)
 
     def release(
         self, update: NDArray[np.float32], noise: Noise, epsilon: float, user: int, round: int

@@ -32,7 +32,7 @@ class Sampler(ABC):
         return cls()
 
     @abstractmethod
-    def draw(self, n: int, scale: float, user: int, round: int) -> Noise:
+    def sample(self, n: int, scale: float, user: int, round: int) -> Noise:
         """Noise (n,) of a scale for a user's participation in a round."""
 
     @abstractmethod
@@ -55,8 +55,8 @@ class SimulatedSampler(Sampler):
         """On the stream of noise."""
         return cls(streams)
 
-    def draw(self, n: int, scale: float, user: int, round: int) -> Vector:
-        """See `Sampler.draw`."""
+    def sample(self, n: int, scale: float, user: int, round: int) -> Vector:
+        """See `Sampler.sample`."""
         noise = np.empty(n, np.float32)
         standard_laplace(self.key, user, round, noise)
         noise *= np.float32(scale)
@@ -83,8 +83,8 @@ class SecureSampler(Sampler):
     #: Grid steps in a scale: 2^16 to 2^17.
     _STEPS = 16
 
-    def draw(self, n: int, scale: float, user: int, round: int) -> NDArray[np.float64]:
-        """See `Sampler.draw`; ``user`` and ``round`` are not used."""
+    def sample(self, n: int, scale: float, user: int, round: int) -> NDArray[np.float64]:
+        """See `Sampler.sample`; ``user`` and ``round`` are not used."""
         grid = self.grid(scale)
         return grid * discrete_laplace(n, scale / grid)
 

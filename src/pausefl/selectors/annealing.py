@@ -82,7 +82,7 @@ def _distinct(values: Users, into: Users) -> int:
 
 
 @njit(cache=True)
-def _draw_swap(
+def _sample_swap(
     order: Users,
     rank: Users,
     members: Users,
@@ -169,7 +169,7 @@ def _anneal(
     energy = bound[members[slowest]] + total
     best_energy, best = energy, members.copy()
     for j in range(n_iterations):
-        leaving, entering = _draw_swap(order, rank, members, outsiders, low, least[:n_least], rng)
+        leaving, entering = _sample_swap(order, rank, members, outsiders, low, least[:n_least], rng)
         leaver = members[leaving]
         new_slowest = slowest
         if leaving == slowest:

@@ -72,7 +72,7 @@ def pour_by_similarity(size: Users, angle: Floats, m: int, rng: np.random.Genera
     )
 
 
-def draw_from_bins(pieces: Pieces, m: int, rng: np.random.Generator) -> Users:
+def sample_from_bins(pieces: Pieces, m: int, rng: np.random.Generator) -> Users:
     """One user from each of the m bins."""
     user, units = pieces
     end = np.cumsum(units)
@@ -157,7 +157,7 @@ class ClusteredBySize(Selector):
         """Draw ``history.n_selected`` users, ascending, with repetitions."""
         users = history.candidates()
         pieces = pour_by_size(history.data_size[users], history.n_selected, rng)
-        return np.sort(users[draw_from_bins(pieces, history.n_selected, rng)])
+        return np.sort(users[sample_from_bins(pieces, history.n_selected, rng)])
 
 
 class ClusteredBySimilarity(Selector):
@@ -196,7 +196,7 @@ class ClusteredBySimilarity(Selector):
         """Draw ``history.n_selected`` users, ascending, with repetitions."""
         users = history.candidates()
         pieces = pour_by_similarity(history.data_size[users], self.angle(users), history.n_selected, rng)
-        return np.sort(users[draw_from_bins(pieces, history.n_selected, rng)])
+        return np.sort(users[sample_from_bins(pieces, history.n_selected, rng)])
 
     def observe(self, feedback: Feedback, history: History) -> None:
         """Keep the directions of the updates, and their cosines with all others."""

@@ -28,7 +28,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import draw_clusters
+from pausefl.bandit.rewards import sample_clusters
 from pausefl.errors import PauseflError
 from pausefl.provenance import peak_memory_bytes
 from pausefl.selectors import Selector, make_selector
@@ -83,7 +83,7 @@ def history_of(scenario: Scenario) -> History:
         rng.integers(50, 500, n_users),
         n_selected,
         scenario.network.latency_floor,
-        cluster=None if n_clusters is None else draw_clusters(n_users, n_clusters, streams),
+        cluster=None if n_clusters is None else sample_clusters(n_users, n_clusters, streams),
     )
     history.round = ROUND
     history.participations = np.maximum(rng.binomial(ROUND - 1, n_selected / n_users, n_users), 1)

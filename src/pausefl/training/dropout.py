@@ -28,7 +28,7 @@ class MaskedDropout(nn.Module):
         self.shape: torch.Size | None = None
         self.mask: Tensor | None = None
 
-    def draw(self, n: int, generator: torch.Generator) -> Tensor:
+    def sample(self, n: int, generator: torch.Generator) -> Tensor:
         """A mask for a batch of n: the draws of `torch.nn.Dropout` on the CPU."""
         assert self.shape is not None
         keep = 1 - self.probability

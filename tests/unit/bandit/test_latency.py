@@ -31,7 +31,7 @@ def network(n_users: int = 30, **changes: Any) -> NetworkSettings:
 def drawn() -> Any:
     """Latencies (rounds, users) of the papers' 30 users."""
     law = LatencyLaw(network(), Streams(0))
-    return np.array([law.draw(t) for t in range(1, N_ROUNDS + 1)])
+    return np.array([law.sample(t) for t in range(1, N_ROUNDS + 1)])
 
 
 def test_means_of_thirty_users_are_those_of_the_paper() -> None:
@@ -71,19 +71,19 @@ def test_users_and_rounds_are_independent(drawn: Any) -> None:
 
 def test_a_round_is_drawn_the_same_whatever_was_drawn_before() -> None:
     law, streams = LatencyLaw(network(), Streams(4)), Streams(4)
-    fresh = law.draw(17)
-    law.draw(1)
+    fresh = law.sample(17)
+    law.sample(1)
     streams.generator("select/pause", round=17).random(1000)
-    np.testing.assert_array_equal(LatencyLaw(network(), streams).draw(17), fresh)
-    assert not np.array_equal(law.draw(18), fresh)
-    assert not np.array_equal(LatencyLaw(network(), Streams(5)).draw(17), fresh)
+    np.testing.assert_array_equal(LatencyLaw(network(), streams).sample(17), fresh)
+    assert not np.array_equal(law.sample(18), fresh)
+    assert not np.array_equal(LatencyLaw(network(), Streams(5)).sample(17), fresh)
 
 
 def test_raising_all_means_shifts_the_same_draws() -> None:
     low, high = (
         LatencyLaw(network(slow_latency_min=0.7 + d, slow_latency_max=0.9 + d), Streams(0)) for d in (0, 0.5)
     )
-    np.testing.assert_allclose(high.draw(3)[15:], low.draw(3)[15:] + 0.5)
+    np.testing.assert_allclose(high.sample(3)[15:], low.sample(3)[15:] + 0.5)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from pausefl.bandit.rewards import (
     QualityReward,
     Reward,
     confidence_bound,
-    draw_clusters,
+    sample_clusters,
     generalization,
     make_reward,
     penalty_range,
@@ -269,7 +269,7 @@ def test_rewards_are_built_from_the_settings_of_a_scenario() -> None:
 @given(st.integers(1, 30), st.data(), st.integers(0, 50))
 def test_clusters_are_balanced_and_none_is_empty(n_users: int, data: st.DataObject, seed: int) -> None:
     n_clusters = data.draw(st.integers(1, n_users))
-    cluster = draw_clusters(n_users, n_clusters, Streams(seed))
+    cluster = sample_clusters(n_users, n_clusters, Streams(seed))
     sizes = np.bincount(cluster)
     assert len(cluster) == n_users
     assert len(sizes) == n_clusters
@@ -278,8 +278,8 @@ def test_clusters_are_balanced_and_none_is_empty(n_users: int, data: st.DataObje
 
 
 def test_clusters_are_fixed_by_the_seed_and_random_otherwise() -> None:
-    drawn = [tuple(draw_clusters(12, 4, Streams(seed)).tolist()) for seed in range(400)]
-    assert tuple(draw_clusters(12, 4, Streams(7)).tolist()) == drawn[7]
+    drawn = [tuple(sample_clusters(12, 4, Streams(seed)).tolist()) for seed in range(400)]
+    assert tuple(sample_clusters(12, 4, Streams(7)).tolist()) == drawn[7]
     assert len(set(drawn)) > 390
     # Of the 11 others, 2 share user 0's cluster: 73 of 400 are expected, the standard deviation is 7.7.
     together = np.array([[row[0] == row[k] for k in range(1, 12)] for row in drawn]).sum(axis=0)

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from pausefl.bandit.latency import LatencyLaw
-from pausefl.bandit.rewards import draw_clusters
+from pausefl.bandit.rewards import sample_clusters
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import Result, Simulation
@@ -328,7 +328,7 @@ def test_a_round_costs_the_latency_of_its_slowest_user_the_same_for_every_select
 ) -> None:
     rounds = simulate(selector, 20, train=False).rounds
     law = LatencyLaw(demo.network, Streams(0))
-    expected = [law.draw(t)[list(users)].max() for t, users in enumerate(rounds.selection, start=1)]
+    expected = [law.sample(t)[list(users)].max() for t, users in enumerate(rounds.selection, start=1)]
     np.testing.assert_array_equal(rounds.latency_s, expected)
     np.testing.assert_allclose(rounds.elapsed_s, np.cumsum(expected))
     np.testing.assert_array_equal(rounds["round"], np.arange(1, 21))
@@ -410,7 +410,7 @@ def test_reward_is_worked_out_by_hand_for_the_first_rounds(
     for t, users in enumerate(rounds.selection, start=1):
         gap = share - played / t
         g = np.sign(gap) * gap**2
-        expected = min(0.05 / law.draw(t)[users]) + 100 * g[users].mean() + 5 * left[users].mean()
+        expected = min(0.05 / law.sample(t)[users]) + 100 * g[users].mean() + 5 * left[users].mean()
         assert rounds.reward[t - 1] == pytest.approx(expected)
         played[users] += 1
         left = 1 - GeometricSchedule(40.0, 0.04).spent(played) / 40
@@ -516,7 +516,7 @@ def test_overlaps_cost_reward_and_time(simulate: Simulate, demo: Scenario) -> No
     plain, clustered = (
         simulate("random", 30, train=False, scenario=scenario).rounds for scenario in (demo, r2(demo))
     )
-    cluster = draw_clusters(N_USERS, 4, Streams(0))
+    cluster = sample_clusters(N_USERS, 4, Streams(0))
     extra = np.array([overlaps(users, cluster) for users in plain.selection])
     assert extra.max() > extra.min() == 0
     assert [list(s) for s in plain.selection] == [list(s) for s in clustered.selection]
@@ -526,7 +526,7 @@ def test_overlaps_cost_reward_and_time(simulate: Simulate, demo: Scenario) -> No
 
 
 def test_pause_avoids_overlaps_the_more_they_cost(simulate: Simulate, demo: Scenario) -> None:
-    cluster = draw_clusters(N_USERS, 4, Streams(0))
+    cluster = sample_clusters(N_USERS, 4, Streams(0))
 
     def total(penalty: float) -> int:
         scenario = r2(demo, overlap_penalty=penalty)

@@ -26,7 +26,7 @@ Vector = NDArray[np.float32]
 
 
 def draws(n: int = N, user: int = 1, round: int = 2, seed: int = 0) -> Vector:
-    return SimulatedSampler(Streams(seed)).draw(n, 1.0, user, round)
+    return SimulatedSampler(Streams(seed)).sample(n, 1.0, user, round)
 
 
 # The generator
@@ -118,7 +118,7 @@ def test_coordinates_are_independent() -> None:
 
 @pytest.mark.parametrize("scale", [1e-3, 0.4, 7.0])
 def test_noise_has_its_scale(scale: float) -> None:
-    noise = SimulatedSampler(Streams(0)).draw(N, scale, 0, 1)
+    noise = SimulatedSampler(Streams(0)).sample(N, scale, 0, 1)
     np.testing.assert_allclose(noise, draws(N, 0, 1) * np.float32(scale), rtol=1e-6)
 
 
@@ -144,9 +144,9 @@ def test_discrete_noise_follows_its_law(t: float) -> None:
 
 def test_secure_noise_follows_scipys_laplace_law_and_differs_from_draw_to_draw() -> None:
     sampler = SecureSampler()
-    noise = sampler.draw(N, 0.7, 1, 2)
+    noise = sampler.sample(N, 0.7, 1, 2)
     assert stats.kstest(noise, stats.laplace(scale=0.7).cdf).pvalue > 1e-4
-    assert (sampler.draw(N, 0.7, 1, 2) != noise).mean() > 0.99
+    assert (sampler.sample(N, 0.7, 1, 2) != noise).mean() > 0.99
 
 
 @pytest.mark.parametrize("scale", [1e-4, 0.0123, 3.0, 4096.0])
@@ -156,7 +156,7 @@ def test_secure_releases_lie_on_a_grid_that_does_not_depend_on_the_update(scale:
     assert 2**16 <= scale / grid < 2**17
     assert math.frexp(grid)[0] == 0.5
     update = (rng.standard_normal(1000) * scale / 2).astype(np.float32)
-    noise = sampler.draw(1000, scale, 0, 0)
+    noise = sampler.sample(1000, scale, 0, 0)
     before = update.copy()
     steps = (np.trunc(before.astype(float) / grid) * grid + noise) / grid
     assert (steps == np.round(steps)).all()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from oracles import worth
 
-from pausefl.selectors.annealing import _draw_swap
+from pausefl.selectors.annealing import _sample_swap
 from pausefl.selectors.search import Objective
 
 Vertex = frozenset[int]
@@ -59,7 +59,7 @@ def is_connected(edges: Graph) -> bool:
 
 
 def as_drawn(members: Sequence[int], outsiders: Sequence[int], orders: Sequence[Order]) -> tuple[Any, ...]:
-    """What `_draw_swap` wants to know, less the stream."""
+    """What `_sample_swap` wants to know, less the stream."""
     n_users = len(members) + len(outsiders)
     order = np.array(orders, np.int64).reshape(len(orders), n_users)
     low = [list(members).index(least(o, members)) for o in orders]
@@ -96,12 +96,12 @@ class _OneNumber:
 def all_draws(
     members: Sequence[int], outsiders: Sequence[int], orders: Sequence[Order]
 ) -> Iterator[Vertex | None]:
-    """What `_draw_swap` makes of each number it can draw; None where it draws again."""
+    """What `_sample_swap` makes of each number it can draw; None where it draws again."""
     given, number, n = as_drawn(members, outsiders, orders), 0, 1
     while number < n:
         stream = _OneNumber(number)
         try:
-            leaving, entering = _draw_swap.py_func(*given, stream)
+            leaving, entering = _sample_swap.py_func(*given, stream)
             assert entering in outsiders
             yield frozenset(members) - {members[leaving]} | {int(entering)}
         except _DrawnAgainError:

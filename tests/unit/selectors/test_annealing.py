@@ -47,7 +47,7 @@ from pausefl.selectors.annealing import (
     SaPauseV1,
     SaVanilla,
     _anneal,
-    _draw_swap,
+    _sample_swap,
 )
 from pausefl.selectors.exact import pivot_and_fill
 from pausefl.selectors.search import Objective
@@ -197,7 +197,7 @@ def test_neighbours_are_drawn_uniformly(orders: list[Order], members: tuple[int,
     given = as_drawn(inside, outside, orders)
     found = Counter[frozenset[int]]()
     for _ in range(3000):
-        leaving, entering = _draw_swap(*given, rng)
+        leaving, entering = _sample_swap(*given, rng)
         found[frozenset(members) - {inside[leaving]} | {entering}] += 1
     assert set(found) == neighbours(frozenset(members), 7, orders)
     assert stats.chisquare(list(found.values())).pvalue > 1e-4

@@ -22,7 +22,7 @@ from pausefl.selectors.clustered import (
     ClusteredBySize,
     Pieces,
     cut_by_weight,
-    draw_from_bins,
+    sample_from_bins,
     pour_by_similarity,
     pour_by_size,
     ward,
@@ -336,7 +336,7 @@ def test_one_user_is_drawn_from_each_bin_as_often_as_it_has_units_in_it(
 ) -> None:
     pieces, rng = (np.array(user), np.array(units)), np.random.default_rng(2)
     inside = matrix(pieces, m, 3)
-    made = np.array([draw_from_bins(pieces, m, rng) for _ in range(3000)])
+    made = np.array([sample_from_bins(pieces, m, rng) for _ in range(3000)])
     assert made.shape == (3000, m)
     for drawn, row in zip(made.T, inside, strict=True):
         found = np.bincount(drawn, minlength=3)
@@ -348,7 +348,7 @@ def test_one_user_is_drawn_from_each_bin_as_often_as_it_has_units_in_it(
 
 def test_bins_are_drawn_from_independently() -> None:
     pieces, rng = (np.array([0, 1, 2, 3]), np.array([1, 2, 1, 2])), np.random.default_rng(3)
-    made = Counter(tuple(draw_from_bins(pieces, 2, rng).tolist()) for _ in range(3000))
+    made = Counter(tuple(sample_from_bins(pieces, 2, rng).tolist()) for _ in range(3000))
     expected = {(0, 2): 1 / 9, (0, 3): 2 / 9, (1, 2): 2 / 9, (1, 3): 4 / 9}
     assert set(made) == set(expected)
     assert stats.chisquare([made[s] for s in expected], [3000 * p for p in expected.values()]).pvalue > 1e-4

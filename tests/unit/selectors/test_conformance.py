@@ -22,7 +22,7 @@ from scipy import stats
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import LatencyLaw, mean_latencies
-from pausefl.bandit.rewards import draw_clusters
+from pausefl.bandit.rewards import sample_clusters
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
 from pausefl.federated.simulation import Simulation
@@ -64,7 +64,7 @@ def start(scenario: Scenario, alike: bool = False) -> History:
     quality = np.ones(n_users) if alike else rng.uniform(0.2, 1, n_users)
     clusters = None
     if scenario.reward.n_clusters is not None:
-        clusters = draw_clusters(n_users, scenario.reward.n_clusters, Streams(0))
+        clusters = sample_clusters(n_users, scenario.reward.n_clusters, Streams(0))
     network = scenario.network
     return History.empty(sizes, network.n_selected, network.latency_floor, quality, clusters)
 
@@ -83,7 +83,7 @@ def all_equal(scenario: Scenario) -> dict[str, float]:
 def feedback(name: str, scenario: Scenario, history: History, users: Users, seed: int = 0) -> Feedback:
     """What a round of these users reveals."""
     rng = Streams(seed).generator("feedback", round=history.round)
-    latency = LatencyLaw(scenario.network, Streams(seed)).draw(history.round)[users]
+    latency = LatencyLaw(scenario.network, Streams(seed)).sample(history.round)[users]
     privacy = history.privacy.copy()
     privacy[users] *= rng.uniform(0.8, 0.95, len(users))
     updates = rng.normal(size=(len(users), 5)).astype(np.float32) if SELECTORS[name].needs_updates else None

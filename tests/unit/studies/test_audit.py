@@ -125,12 +125,12 @@ class Reusing(SimulatedSampler):
         super().__init__(Streams(1))
         self.forget = forget
 
-    def draw(self, n: int, scale: float, user: int, round: int) -> Vector:
+    def sample(self, n: int, scale: float, user: int, round: int) -> Vector:
         if self.forget == "coordinate":
-            return np.repeat(super().draw(1, scale, user, round), n)
+            return np.repeat(super().sample(1, scale, user, round), n)
         if self.forget == "pass":
-            return np.resize(super().draw(min(n, 1024), scale, user, round), n)
-        return super().draw(
+            return np.resize(super().sample(min(n, 1024), scale, user, round), n)
+        return super().sample(
             n, scale, 0 if self.forget == "user" else user, 0 if self.forget == "round" else round
         )
 

@@ -182,7 +182,7 @@ def test_dropout_is_a_function_of_its_seed() -> None:
 def test_dropout_drops_its_share_and_keeps_the_mean() -> None:
     layer = MaskedDropout(0.2)
     layer.eval()(torch.zeros(1, 50, 4))
-    mask = layer.draw(1000, torch.Generator().manual_seed(0))
+    mask = layer.sample(1000, torch.Generator().manual_seed(0))
     assert mask.shape == (1000, 50, 4)
     assert float((mask == 0).double().mean()) == pytest.approx(0.2, abs=0.01)
     assert float(mask.mean()) == pytest.approx(1, abs=0.01)

@@ -49,7 +49,7 @@ class Autograd(Backend):
         if part.dropout_seed is not None:
             generator.manual_seed(part.dropout_seed)
         for batch in part.batches:
-            yield [layer.draw(len(batch), generator).to(self.bench.device) for layer in self.dropout]
+            yield [layer.sample(len(batch), generator).to(self.bench.device) for layer in self.dropout]
 
     @torch.no_grad()
     def outputs(self, theta: Vector) -> Tensor:
