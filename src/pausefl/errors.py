@@ -23,7 +23,7 @@ class PrivacyError(PauseflError):
 
 
 class StoppedError(PauseflError):
-    """A job was asked to stop, and can be gone on with."""
+    """A job was asked to stop; the same command resumes it."""
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
-"""The state of an unfinished job: saved now and then, and gone on from when the job is started again.
+"""The state of an unfinished job: saved from time to time, so that a killed job resumes.
 
-The file is an optimisation. Without it, or if it is damaged or cannot be written, a job runs from its first
-round and gives the same result; one that belongs to other code, settings or data is never used.
+The file is an optimisation. If it is missing or damaged, or cannot be written, the job runs from round 1 and
+gives the same result. A state of other code, settings or data is never used.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from pausefl.provenance import peak_memory_bytes
 
 #: Name of the file, beside the results.
 STATE_FILE = "state.npz"
-#: A save that took t seconds is followed by at least this many times t without one.
+#: After a save of t seconds, the next one waits at least this many times t.
 _REST = 30
-#: Differences from another job that are told.
+#: Most differences from another job that a message lists.
 _N_TOLD = 4
-#: What identifies a job by a hash, which would tell nobody anything.
+#: Parts of the identity that are hashes; messages leave out their values.
 _HASHES = ("code", "data set", "partition")
 
 
@@ -40,18 +40,18 @@ def _to_stderr(text: str) -> None:
 
 @dataclass(frozen=True)
 class Saving:
-    """How the state of a job is saved, and what is done with one that is there.
+    """How the state of a job is saved, and what happens to an existing one.
 
     Attributes
     ----------
     interval
-        Least number of seconds between two saves; 0 saves after every round, whatever it costs.
+        Least seconds between two saves; 0 saves after every round.
     restart
-        Whether to begin with round 1 in any case.
+        Whether to ignore an existing state and run from round 1.
     discard
-        Whether the state of another job is discarded; otherwise it is refused.
+        Whether to discard the state of another job; otherwise it is an error.
     note
-        Is told what a user should know.
+        Called with messages for the user.
     """
 
     interval: float = 120.0
@@ -61,21 +61,21 @@ class Saving:
 
 
 class Checkpoint:
-    """The file with the state of one job, and what adds up over the parts in which the job runs.
+    """The state file of one job, and what adds up when a job runs in several parts.
 
     Parameters
     ----------
     path
         The file (npz, no Python objects: the arrays of the state, and JSON under ``about``).
     identity
-        All that the result depends on, as JSON can hold it: only a job with the same one may go on.
+        Everything that the result depends on, as JSON can hold it; only a job with the same one may resume.
     saving
-        When to save, and what to do with the state of another job.
+        When to save, and what to do with an existing state.
 
     Attributes
     ----------
     resumed_from
-        Rounds after which the job went on from a state.
+        Rounds after which the job resumed.
     saving_s
         Seconds spent saving.
     """
@@ -94,7 +94,7 @@ class Checkpoint:
 
     @property
     def total_s(self) -> float:
-        """Seconds that the job has run for, without what was lost."""
+        """Seconds that the job has run, without what was lost."""
         return self._earlier_s + time.perf_counter() - self._start
 
     @property
@@ -108,12 +108,12 @@ class Checkpoint:
         return time.perf_counter() >= self._next
 
     def load(self) -> State | None:
-        """The state to go on from; None if there is none that can be used.
+        """The state to resume from; None if there is no usable one.
 
         Raises
         ------
         ConfigError
-            If it belongs to another job and is not to be discarded.
+            If it is the state of another job, unless such states are to be discarded.
         """
         if self.saving.restart:
             self.remove()
@@ -126,7 +126,7 @@ class Checkpoint:
             saving_s, total_s, peak = about["saving_s"], about["total_s"], about["peak_memory_bytes"]
         except FileNotFoundError:
             return None
-        # A damaged file makes numpy, zipfile and json fail in a dozen ways, and all of them mean the same.
+        # A damaged file makes numpy, zipfile and json fail in many ways; all mean the same.
         except Exception as error:
             note(f"{path} is truncated or corrupt ({error}) and is not used: starting from round 1")
             return None
@@ -138,15 +138,15 @@ class Checkpoint:
             note(f"{problem}. Discarded: starting from round 1")
             self.remove()
             return None
-        note(f"going on after round {round_} of {self.identity['n_rounds']}, from {path}")
+        note(f"resuming after round {round_} of {self.identity['n_rounds']}, from {path}")
         self.resumed_from = [*resumed_from, round_]
         self.saving_s, self._earlier_s, self._earlier_peak = saving_s, total_s, peak
         return state
 
     def save(self, round: int, state: Callable[[], State]) -> bool:
-        """Save what ``state`` returns, as that after a round.
+        """Save what ``state`` returns as the state after a round; False if that fails.
 
-        False if that fails: then the old file is as it was.
+        A failed save leaves the old file as it is.
         """
         start = time.perf_counter()
         failure = None
@@ -156,9 +156,7 @@ class Checkpoint:
             failure = error
             if not self._failed:
                 text = f"{type(error).__name__}: {error}".rstrip(": ")
-                self.saving.note(
-                    f"the state after round {round} could not be saved ({text}); the job goes on"
-                )
+                self.saving.note(f"cannot save the state after round {round} ({text}); the job continues")
         self._failed = failure is not None
         took = time.perf_counter() - start
         self.saving_s += took
@@ -167,7 +165,7 @@ class Checkpoint:
         return failure is None
 
     def remove(self) -> None:
-        """Remove the file, if it is there."""
+        """Remove the file if it exists."""
         self.path.unlink(missing_ok=True)
 
     def _write(self, round: int, state: State) -> None:
@@ -185,7 +183,7 @@ class Checkpoint:
 
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """What sets two jobs apart, each in a few words."""
+    """What differs between two jobs, each in a few words."""
     old, new = _flat(there), _flat(here)
     found = []
     for key in sorted({*old, *new}, key=lambda key: (key not in _HASHES, key)):
@@ -216,10 +214,10 @@ def _list(differences: list[str]) -> str:
 
 @contextmanager
 def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Take the first SIGTERM or SIGINT for a wish to stop; yields a function that says whether it came.
+    """Treat the first SIGTERM or SIGINT as a request to stop; yields a function that says whether it came.
 
-    A second one acts as it did before. Signals that were ignored stay ignored. Does nothing outside the main
-    thread, which is the only one that signals reach.
+    A second signal acts as it did before. Ignored signals stay ignored. Outside the main thread, which
+    signals do not reach, nothing happens.
     """
     received: list[int] = []
     before: dict[signal.Signals, Any] = {}

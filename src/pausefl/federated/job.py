@@ -30,22 +30,22 @@ from pausefl.training import Trainer, choose_device, model_layout
 
 @dataclass(frozen=True)
 class Job:
-    """What to run, apart from the data.
+    """What to run, besides the data.
 
     Attributes
     ----------
     scenario, selector, seed
         A row of the experiment table.
     n_rounds
-        Number of rounds; a prefix of a longer run gives the same rounds.
+        Number of rounds; a longer run begins with the same rounds.
     train
-        False runs the selection alone.
+        Whether to train; otherwise the selection runs alone.
     genie
         Whether to compute the pseudo-regret.
     device
         ``auto``, ``cpu`` or ``cuda``.
     n_threads
-        Threads of the arithmetic; results depend on it through the order of summation.
+        Threads of the arithmetic; results depend on them through the order of summation.
     """
 
     scenario: Scenario
@@ -66,33 +66,32 @@ def run_job(
     on_round: Callable[[int], None] = lambda t: None,
     saving: Saving = Saving(),  # noqa: B008 (cannot be changed)
 ) -> None:
-    """Run one job and write its three files to ``out``; nothing half-written is ever left there.
+    """Run one job and write its three files to ``out``, all or none.
 
-    A job that was killed goes on from the last state that it saved there, and gives what it would have given.
+    A killed job resumes from the last state that it saved in ``out``, and gives the same result.
 
     Parameters
     ----------
     job, dataset, partition
         What to run, on which data.
     out
-        Folder of the results and, until they are there, of the state.
+        Folder of the results and, until the job ends, of its state.
     on_round
         Called with t after each round.
     saving
-        How the state is saved, and what is done with one that is there.
+        How the state is saved, and what happens to an existing one.
 
     Raises
     ------
     ConfigError
-        If the scenario cannot run with the selector, the selector cannot run without training, or the device
-        is not there.
+        If the scenario cannot run with the selector, or there is no such device.
     DataError
-        If data or partition are not of the kind that the scenario asks for.
+        If data or partition do not fit the scenario.
     PauseflError
-        If ``out`` cannot be written to, or another job is writing to it. Like all of the above, found before
-        anything runs.
+        If ``out`` cannot be written to, or another job is writing to it. This and all of the above are found
+        before anything runs.
     StoppedError
-        If SIGTERM or SIGINT came: the round in progress is finished and the state is saved.
+        After SIGTERM or SIGINT: the round in progress is finished and the state saved.
     """
     import torch
 
@@ -130,7 +129,7 @@ def _run(
     checkpoint: Checkpoint,
     asked_to_stop: Callable[[], bool],
 ) -> Result:
-    """Run what is left of a job, saving its state now and then, and when it is asked to stop."""
+    """Run the rounds that are left; save the state from time to time, and when the job is asked to stop."""
 
     def after(t: int) -> None:
         on_round(t)
@@ -139,14 +138,14 @@ def _run(
             return
         saved = checkpoint.save(t, simulation.state)
         if stop:
-            how = "to go on" if saved else "to go on from the state saved before, if there is one"
+            how = "to resume" if saved else "to resume from the state saved before, if there is one"
             raise StoppedError(f"stopped after round {t} of {n_rounds}; run the same command again {how}")
 
     return simulation.run(n_rounds, after)
 
 
 def _identity(job: Job, dataset: Dataset, partition: Partition, device: str | None) -> dict[str, Any]:
-    """All that a result depends on; only a job with the same may go on from its state."""
+    """Everything that a result depends on; only a job with the same identity may resume."""
     selectors = [job.selector, *(["genie"] if job.genie else [])]
     examples = (dataset.train_x, dataset.train_y, dataset.test_x, dataset.test_y)
     return {
@@ -166,7 +165,7 @@ def _identity(job: Job, dataset: Dataset, partition: Partition, device: str | No
 
 
 def _digest(arrays: Iterable[NDArray[Any]]) -> str:
-    """Hash of the contents of arrays."""
+    """Hash of arrays: types, shapes and contents."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(f"{array.dtype} {array.shape}".encode())
@@ -202,7 +201,7 @@ def _summary(
 
 
 def _check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> None:
-    """Raise `DataError` unless data and partition are of the kind that the scenario asks for."""
+    """Raise `DataError` unless data and partition fit the scenario."""
     needed = (scenario.data.source, scenario.network.n_users)
     given = (dataset.name, len(partition.users))
     if given != needed:
@@ -213,7 +212,7 @@ def _check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> N
 
 
 def _write(result: Result, summary: dict[str, Any], out: Path) -> None:
-    """Write all files beside their final names, then move them there, the summary last."""
+    """Write all files under temporary names, then rename them, the summary last."""
     tables = {"rounds.parquet": result.rounds, "ledger.parquet": result.ledger}
     with replacing(*(out / name for name in (*tables, "summary.json"))) as staged:
         for path, table in zip(staged, tables.values(), strict=False):

@@ -1,4 +1,4 @@
-"""The federated loop: select, train, clamp and noise, aggregate, observe (PAUSE v2, Algorithm 1)."""
+"""The federated loop: select, train, protect, aggregate, observe (PAUSE v2, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import LatencyLaw, expected_speeds
-from pausefl.bandit.rewards import sample_clusters, make_reward
+from pausefl.bandit.rewards import Reward, make_reward, sample_clusters
 from pausefl.data.partition import Partition
 from pausefl.errors import PrivacyError
 from pausefl.privacy import Ledger, Protection, make_mechanism, make_sampler, make_schedule
@@ -26,13 +26,16 @@ from pausefl.streams import Streams
 from pausefl.training.engine import Scores, Trainer
 from pausefl.training.flat import Layout
 
+Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
 Vector = NDArray[np.float32]
-#: Arrays by name: what a job needs to go on after a round.
+#: Arrays by name: what a job needs to continue after a round.
 State = dict[str, NDArray[Any]]
 
 #: Stages of a round that are timed.
 STAGES = ("selection", "training", "noise", "evaluation")
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -50,10 +53,19 @@ class Stopwatch:
         finally:
             self.seconds[name] += time.perf_counter() - start
 
+    def each(self, name: str, items: Iterator[T]) -> Iterator[T]:
+        """Yield the items and count the time that each takes to come."""
+        while True:
+            with self.stage(name):
+                item = next(items, None)
+            if item is None:
+                return
+            yield item
+
 
 @dataclass(frozen=True)
 class Result:
-    """What a federated job leaves behind.
+    """What a federated job produces.
 
     Attributes
     ----------
@@ -64,10 +76,10 @@ class Result:
     seconds
         Wall-clock time by stage.
     diverged_round
-        First round after which the global model, or its outputs on the test split, were not finite; None if
-        they always were.
+        First round after which the global model, or an output on the test split, was not finite; None if
+        there is none.
     refused
-        (round, user) of the updates that were not finite, nothing of which was released.
+        (round, user) of each update that was not finite; nothing of it was released.
     """
 
     rounds: pd.DataFrame
@@ -75,6 +87,30 @@ class Result:
     seconds: dict[str, float]
     diverged_round: int | None
     refused: list[tuple[int, int]]
+
+
+class PseudoRegret:
+    """C^G of the genie's choice minus C^G of another, on the same history (v2, eq. 10; deviation D11).
+
+    Parameters
+    ----------
+    scenario, reward, streams
+        Settings, reward and random streams of the job.
+    """
+
+    def __init__(self, scenario: Scenario, reward: Reward, streams: Streams) -> None:
+        self.reward = reward
+        self.streams = streams
+        self.genie = make_selector("genie", scenario)
+        self.speeds = expected_speeds(scenario.network)
+
+    def of(self, users: Users, history: History) -> float:
+        """Regret of selecting ``users``; NaN unless they are m."""
+        if len(users) != history.n_selected:
+            return np.nan
+        best = self.genie(history, self.streams.generator("select/genie", round=history.round))
+        ours, genies = (self.reward.value(history, s, self.speeds[s]) for s in (users, best))
+        return max(genies - ours, 0.0)  # below 0 by rounding only
 
 
 class Simulation:
@@ -85,15 +121,15 @@ class Simulation:
     scenario, selector
         What to run; checked by `pausefl.federated.runnable.check_runnable`.
     streams
-        Streams of the seed.
+        Random streams of the seed.
     partition
-        Who has which data; only the sizes matter to the selection.
+        Who has which data; the selection depends on sizes and qualities only.
     layout
         Protected and unprotected values of the model, for the ledger.
     trainer
         Trains and evaluates; None runs the selection alone, on the same streams.
     genie
-        Whether to compute the pseudo-regret against the exact maximiser with true speeds.
+        Whether to compute the pseudo-regret.
     """
 
     def __init__(
@@ -106,45 +142,30 @@ class Simulation:
         trainer: Trainer | None,
         genie: bool = False,
     ) -> None:
-        info, network, privacy = SELECTORS[selector], scenario.network, scenario.privacy
+        record, network = SELECTORS[selector], scenario.network
         self.selector = selector
         self.select = make_selector(selector, scenario)
-        self.uniform_weights = info.uniform_weights
+        self.uniform_weights = record.uniform_weights
         self.streams = streams
         self.trainer = trainer
         self.reward = make_reward(scenario.reward)
+        self.regret = PseudoRegret(scenario, self.reward, streams) if genie else None
         self.latency_law = LatencyLaw(network, streams)
         self.round_latency_max = np.inf if network.round_latency_max is None else network.round_latency_max
-        self.elapsed = 0.0
-        clusters = None
-        if scenario.reward.n_clusters is not None:
-            clusters = sample_clusters(network.n_users, scenario.reward.n_clusters, streams)
         self.evaluate_every = scenario.training.evaluate_every
-        self.history = History.empty(
-            partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
-        )
-        self.genie = make_selector("genie", scenario) if genie else None
-        self.speeds = expected_speeds(network) if genie else None
-        # The weights that a selector may see of an update: all but the normalisation layers.
-        self.n_observed = layout.n_protected if info.needs_updates else 0
-        self.protection: Protection | None = None
-        if privacy is None or not info.private:
-            self.ledger = Ledger(network.n_users, 0, layout.n_values, None)
-        else:
-            mechanism, sampler = make_mechanism(privacy), make_sampler(privacy, streams)
-            n_protected = layout.n_protected
-            self.protection = Protection(mechanism, sampler, n_protected)
-            n_unprotected = layout.n_values - n_protected
-            schedule = make_schedule(privacy)
-            self.ledger = Ledger(network.n_users, n_protected, n_unprotected, schedule, mechanism)
-        self.refused: list[tuple[int, int]] = []
-        self.watch = Stopwatch()
+        self.history = first_history(scenario, partition, streams)
+        self.ledger, self.protection = make_protection(scenario, record.private, layout, streams)
+        # What a selector may see of an update: all values outside batch normalisation.
+        self.n_observed = layout.n_protected if record.needs_updates else 0
         self.theta = trainer.initial.copy() if trainer is not None else np.empty(0, np.float32)
+        self.elapsed = 0.0
+        self.watch = Stopwatch()
         self.rows: list[dict[str, object]] = []
+        self.refused: list[tuple[int, int]] = []
         self.diverged_round: int | None = None
 
     def run(self, n_rounds: int, on_round: Callable[[int], None] = lambda t: None) -> Result:
-        """Run what is left of ``n_rounds`` rounds; ``on_round`` is called with t after each."""
+        """Run the rounds that are left of ``n_rounds``; calls ``on_round`` with t after each."""
         for t in range(len(self.rows) + 1, n_rounds + 1):
             due = t in (1, n_rounds) or t % self.evaluate_every == 0
             self.rows.append(self._round(t, due))
@@ -153,10 +174,10 @@ class Simulation:
         return Result(rounds, self.ledger.table(), seconds, self.diverged_round, self.refused)
 
     def state(self) -> State:
-        """All that the coming rounds and the tables depend on, between two rounds.
+        """Everything that coming rounds and the tables depend on, between two rounds.
 
-        To be written or copied before the next one, which changes some of the arrays. Random streams have no
-        part in it, as functions of seed, purpose, user and round.
+        Write or copy it before the next round, which changes some of the arrays. Random streams have no
+        state: they are functions of seed, purpose, user and round.
         """
         parts = {
             "history": self.history.state(),
@@ -177,9 +198,9 @@ class Simulation:
         return {f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
 
     def restore(self, state: State) -> None:
-        """Go on from the `state` of the same job; this one must not have run yet.
+        """Continue from the `state` of the same job; call it before the first round.
 
-        ``state`` is emptied on the way, so that nothing large is in memory twice.
+        Empties ``state``, so that nothing large is in memory twice.
         """
         parts: dict[str, State] = {"selector": {}, "trainer": {}}
         for path in list(state):
@@ -199,106 +220,80 @@ class Simulation:
         self.diverged_round = int(loop["diverged_round"]) or None
 
     def _round(self, t: int, evaluate: bool = True) -> dict[str, object]:
-        """One round of the loop; returns its row."""
+        """Run round t; returns its row."""
         with self.watch.stage("selection"):
-            drawn = self._select(t)
-            users, times = np.unique(drawn, return_counts=True)
+            selection = self._select(t)
+            users, times = np.unique(selection, return_counts=True)
             epsilon = self.ledger.spend(users)
-        latency = self.latency_law.sample(t)[users]
-        round_latency, reward = 0.0, np.nan  # of a round without anyone, once all budgets are spent
-        if len(users):
-            round_latency = min(float(latency.max()), self.round_latency_max)
-            round_latency += self.reward.delay(self.history, users)
-            reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
-        self.elapsed += round_latency
-        regret = self._pseudo_regret(users, t)
-        updates = np.empty((len(users), self.n_observed), np.float32) if self.n_observed else None
-        trained = {}
+        trained: dict[str, float] = {}
+        seen = np.empty((len(users), self.n_observed), np.float32) if self.n_observed else None
         if self.trainer is not None:
             weights = self._weights(users, times)
-            train_loss = self._train(self.trainer, users, weights, epsilon, t, updates)
-            trained = {"train_loss": train_loss, **self._evaluate(self.trainer, t, evaluate)}
-        leakage = self.ledger.spent()
-        feedback = Feedback(users, latency, self.ledger.privacy(), updates)
+            trained["train_loss"] = self._train(self.trainer, users, weights, epsilon, t, seen)
+            trained |= self._evaluate(self.trainer, t, evaluate)
+        latency = self.latency_law.sample(t)[users]
+        outcome = self._outcome(users, latency)
+        feedback = Feedback(users, latency, self.ledger.privacy(), seen)
         with self.watch.stage("selection"):
             self.select.observe(feedback, self.history)
         self.history.observe(feedback)
-        return {
-            "round": t,
-            "selection": drawn,
-            "latency_s": round_latency,
-            "elapsed_s": self.elapsed,
-            "leakage_max": leakage.max(),
-            "leakage_mean": leakage.mean(),
-            "reward": reward,
-            "pseudo_regret": regret,
-            **trained,
-        }
+        return {"round": t, "selection": selection, **outcome, **trained}
 
     def _select(self, t: int) -> Users:
-        """The selector's choice among the users with budget left; all of these where they are less than m.
+        """The selector's choice among the users with budget left; all of these if they are fewer than m.
 
-        Whatever a selector says, nobody without budget passes.
+        Users without budget never take part, whatever the selector returns.
         """
         may_take_part = self.ledger.may_take_part()
         if np.count_nonzero(may_take_part) < self.history.n_selected:
             return np.flatnonzero(may_take_part)
         self.history.available = may_take_part
-        drawn = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
-        return drawn[may_take_part[drawn]]
+        chosen = self.select(self.history, self.streams.generator(f"select/{self.selector}", round=t))
+        return chosen[may_take_part[chosen]]
 
-    def _weights(self, users: Users, times: Users) -> NDArray[np.float64]:
-        """Weights (n,) of the updates: shares of the selected data (v2, eq. 2), or of the draws."""
+    def _weights(self, users: Users, times: Users) -> Floats:
+        """Weights (n,) of the updates: shares of the selected data (v2, eq. 2), or of the times sampled."""
         size = times if self.uniform_weights else self.history.data_size[users]
         return np.asarray(size / max(size.sum(), 1))
 
     def _train(
-        self,
-        trainer: Trainer,
-        users: Users,
-        weights: NDArray[np.float64],
-        epsilon: NDArray[np.float64],
-        t: int,
-        updates: NDArray[np.float32] | None,
+        self, trainer: Trainer, users: Users, weights: Floats, epsilon: Floats, t: int, seen: Vector | None
     ) -> float:
-        """Local training, protected release and aggregation (v2, eq. 2); returns the mean training loss.
+        """Local training, protected release and aggregation (v2, eq. 2).
 
-        ``epsilon`` (n,) are the budgets of this participation. ``updates`` (n, d), unless None, is filled
-        with the start of each user's released update.
+        Parameters
+        ----------
+        trainer
+            Trains the users.
+        users, weights, epsilon
+            (n,) ids, weights in the aggregate, and budgets of this participation.
+        t
+            The round.
+        seen
+            (n, d) filled with the first d values of each released update, unless None.
+
+        Returns
+        -------
+        Mean loss of the training examples visited; NaN if there are none.
         """
         place = {user: i for i, user in enumerate(users)}
         total, loss_sum, n_visited = np.zeros_like(self.theta), 0.0, 0
-        trained = trainer.train(self.theta, users, t)
-        while True:
-            with self.watch.stage("training"):
-                local = next(trained, None)
-            if local is None:
-                break
-            with self.watch.stage("noise"):  # on a GPU, while the users are still being trained
+        for local in self.watch.each("training", trainer.train(self.theta, users, t)):
+            with self.watch.stage("noise"):  # while a GPU is still training these users
                 noise = [self._noise(epsilon[place[user]], int(user), t) for user in local.users]
             with self.watch.stage("training"):
-                local_updates = local.updates
+                updates = local.updates
                 loss_sum += local.loss_sum
+                n_visited += local.n_visited
             with self.watch.stage("noise"):
-                for user, update, added in zip(local.users, local_updates, noise, strict=True):
+                for user, update, added in zip(local.users, updates, noise, strict=True):
                     i = place[user]
                     self._protect(update, added, epsilon[i], int(user), t)
                     total += update * np.float32(weights[i])
-                    if updates is not None:
-                        updates[i] = update[: updates.shape[1]]
-            n_visited += local.n_visited
+                    if seen is not None:
+                        seen[i] = update[: seen.shape[1]]
         self.theta += total
         return loss_sum / n_visited if n_visited else np.nan
-
-    def _evaluate(self, trainer: Trainer, t: int, due: bool) -> dict[str, float]:
-        """Accuracy and loss on the test split, not numbers where they are not ``due``."""
-        scores = Scores(np.nan, np.nan, diverged=False)
-        with self.watch.stage("evaluation"):
-            if due:
-                scores = trainer.evaluate(self.theta)
-            if self.diverged_round is None and (scores.diverged or not np.isfinite(self.theta).all()):
-                self.diverged_round = t
-        return {"accuracy": scores.accuracy, "loss": scores.loss}
 
     def _noise(self, epsilon: float, user: int, t: int) -> Noise | None:
         """Noise for one update; None without privacy."""
@@ -307,8 +302,7 @@ class Simulation:
     def _protect(self, update: Vector, noise: Noise | None, epsilon: float, user: int, t: int) -> None:
         """Turn an update into what leaves its user, in place.
 
-        In place of an update that is refused, one of zeros is released, with the noise of any other: that it
-        was refused does not show.
+        An update that is refused is replaced by zeros with the same noise, so that the refusal does not show.
         """
         if self.protection is None or noise is None:
             return
@@ -319,20 +313,58 @@ class Simulation:
             update[:] = 0
             self.protection.release(update, noise, epsilon, user, t)
 
-    def _pseudo_regret(self, users: Users, t: int) -> float:
-        """C^G of the genie's choice minus C^G of ours, on our history (v2, eq. 10; deviation D11).
+    def _evaluate(self, trainer: Trainer, t: int, due: bool) -> dict[str, float]:
+        """Accuracy and loss on the test split; NaN when no evaluation is due."""
+        scores = Scores(np.nan, np.nan, diverged=False)
+        with self.watch.stage("evaluation"):
+            if due:
+                scores = trainer.evaluate(self.theta)
+            if self.diverged_round is None and (scores.diverged or not np.isfinite(self.theta).all()):
+                self.diverged_round = t
+        return {"accuracy": scores.accuracy, "loss": scores.loss}
 
-        Not a number where no genie is asked for, or where the selection is not of m users.
-        """
-        if self.genie is None or self.speeds is None or len(users) != self.history.n_selected:
-            return np.nan
-        best = self.genie(self.history, self.streams.generator("select/genie", round=t))
-        ours, genies = (self.reward.value(self.history, s, self.speeds[s]) for s in (users, best))
-        return max(genies - ours, 0.0)  # below 0 by rounding only
+    def _outcome(self, users: Users, latency: Floats) -> dict[str, float]:
+        """What the round costs, leaks and is worth; no cost and no reward if nobody takes part."""
+        cost, reward = 0.0, np.nan
+        if len(users):
+            cost = min(float(latency.max()), self.round_latency_max) + self.reward.delay(self.history, users)
+            reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
+        self.elapsed += cost
+        leakage = self.ledger.spent()
+        return {
+            "latency_s": cost,
+            "elapsed_s": self.elapsed,
+            "leakage_max": leakage.max(),
+            "leakage_mean": leakage.mean(),
+            "reward": reward,
+            "pseudo_regret": np.nan if self.regret is None else self.regret.of(users, self.history),
+        }
+
+
+def first_history(scenario: Scenario, partition: Partition, streams: Streams) -> History:
+    """What the server knows before the first round."""
+    network, n_clusters = scenario.network, scenario.reward.n_clusters
+    clusters = None if n_clusters is None else sample_clusters(network.n_users, n_clusters, streams)
+    return History.empty(
+        partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
+    )
+
+
+def make_protection(
+    scenario: Scenario, private: bool, layout: Layout, streams: Streams
+) -> tuple[Ledger, Protection | None]:
+    """The account of all users and what protects their updates; nothing without a budget or ``private``."""
+    settings, n_users = scenario.privacy, scenario.network.n_users
+    if settings is None or not private:
+        return Ledger(n_users, 0, layout.n_values, None), None
+    mechanism, n_protected = make_mechanism(settings), layout.n_protected
+    n_unprotected = layout.n_values - n_protected
+    ledger = Ledger(n_users, n_protected, n_unprotected, make_schedule(settings), mechanism)
+    return ledger, Protection(mechanism, make_sampler(settings, streams), n_protected)
 
 
 def _columns(rows: list[dict[str, object]]) -> State:
-    """Rows of a job as arrays: selections one after another, and how many users each has."""
+    """Rows of a job as arrays; selections are concatenated, beside the number of users in each."""
     columns = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
     selections = columns.pop("selection", [])
     empty = np.empty(0, np.int64)

@@ -122,7 +122,7 @@ def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(
     told = summary(runs.out)
     assert told["resumed_from_rounds"] == [2, 5]
     assert 0 < told["timings_s"]["saving"] < told["timings_s"]["total"]
-    expected = [f"going on after round {t} of 6, from {runs.state}" for t in (2, 5)]
+    expected = [f"resuming after round {t} of 6, from {runs.state}" for t in (2, 5)]
     assert runs.notes == expected
 
 
@@ -300,9 +300,9 @@ def test_a_full_disk_leaves_the_old_state_and_the_job_goes_on(
     monkeypatch.setattr(Checkpoint, "save", watched)
     assert tables(runs.run()) == unbroken
     assert seen == [(False, before, {"state.npz", "job.lock"})] * 3
-    failures = [note for note in runs.notes if "could not be saved" in note]
+    failures = [note for note in runs.notes if "cannot save" in note]
     problem = "OSError: [Errno 28] No space left on device"
-    assert failures == [f"the state after round 3 could not be saved ({problem}); the job goes on"]
+    assert failures == [f"cannot save the state after round 3 ({problem}); the job continues"]
     assert names(runs.out) == FILES
 
 
@@ -365,7 +365,7 @@ def test_a_signal_stops_after_the_round_and_the_job_goes_on(
 
     monkeypatch.setattr(job_module.Simulation, "_round", kill)
     with pytest.raises(
-        StoppedError, match=r"^stopped after round 3 of 6; run the same command again to go on$"
+        StoppedError, match=r"^stopped after round 3 of 6; run the same command again to resume$"
     ):
         runs.run(interval=3600.0)
     assert names(runs.out) == {"state.npz"}
@@ -602,11 +602,11 @@ def test_the_command_stops_with_exit_code_75_and_goes_on(
     _, said = process.communicate(timeout=60)
     assert process.returncode == os.EX_TEMPFAIL == 75, said
     assert said.startswith("stopped after round ")
-    assert said.endswith(" of 150; run the same command again to go on\n")
+    assert said.endswith(" of 150; run the same command again to resume\n")
     assert run(*arguments("out"), "--seed", "1") == 2
     assert "other seed (0 there, 1 here)" in " ".join(capsys.readouterr().err.split())
     assert run(*arguments("out")) == 0
-    assert "going on after round " in capsys.readouterr().err
+    assert "resuming after round " in capsys.readouterr().err
     assert run(*arguments("unbroken", "--restart")) == 0
     assert tables(tmp_path / "out") == tables(tmp_path / "unbroken")
     assert len(summary(tmp_path / "out")["resumed_from_rounds"]) == 1
