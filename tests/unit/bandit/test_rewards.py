@@ -18,10 +18,10 @@ from pausefl.bandit.rewards import (
     QualityReward,
     Reward,
     confidence_bound,
-    sample_clusters,
     generalization,
     make_reward,
     penalty_range,
+    sample_clusters,
     total_penalty,
 )
 from pausefl.settings import RewardSettings

@@ -22,9 +22,9 @@ from pausefl.selectors.clustered import (
     ClusteredBySize,
     Pieces,
     cut_by_weight,
-    sample_from_bins,
     pour_by_similarity,
     pour_by_size,
+    sample_from_bins,
     ward,
 )
 
