@@ -1,27 +1,403 @@
-"""Facts that the report's captions state about a scenario's figures and tables.
+"""Captions of figures, tables, partitions and studies, as reStructuredText.
 
-The captions (``workflow/report/*.rst``) are templates; a name that is missing in them renders blank
-without an error, so every fact they may use is made here and has words even where there is nothing.
+The words of each kind are in its record in `pausefl.registry`. This module fills in what depends on the
+scenario or the study, and lists the deviations from the papers that apply.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from string import Formatter
 from typing import Any
 
 from pausefl.errors import PauseflError, suggest
 from pausefl.figures.notes import SHARED, scale_note
-from pausefl.registry import FIGURES, SELECTORS, SOURCES, TABLES
+from pausefl.registry import (
+    FIGURES,
+    MECHANISMS,
+    MODELS,
+    SAMPLERS,
+    SCHEDULES,
+    SELECTORS,
+    SOURCES,
+    STUDIES,
+    TABLES,
+)
+from pausefl.registry.figures import PARTITION, FigureRecord
 from pausefl.settings import PrivacySettings, Scenario
 
-#: What has a caption.
-CAPTIONS = (*FIGURES, *TABLES, "partition")
-
-#: Users of which each is drawn as a line; where there are more, quantiles are.
+#: Users up to this number have a line each; where there are more, quantiles have one.
 MOST_LINES = 40
 
 _PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
+
+#: Deviations of a scenario or a reward alone.
+_OF_NAMES = {"D10": {"mnist_large_iid_r1", "mnist_large_iid_r1_v1"}, "D30": {"bsfl"}}
+
+
+def protected(scenario: Scenario) -> str:
+    """What the epsilons of a scenario's runs are for: ``coordinate``, or ``update`` as a whole."""
+    if scenario.privacy is None:
+        return "coordinate"
+    return MECHANISMS.find(scenario.privacy.mechanism).protects
+
+
+def is_regression(scenario: Scenario) -> bool:
+    """Whether a scenario predicts numbers, so that its runs have a loss but no accuracy."""
+    return SOURCES.find(scenario.data.source).regression
+
+
+def _anneals(scenario: Scenario) -> bool:
+    return any(SELECTORS[name].anneals for name in scenario.selectors)
+
+
+def _private(scenario: Scenario) -> bool:
+    return scenario.privacy is not None
+
+
+def _named(deviation: str, scenario: Scenario) -> bool:
+    return not _OF_NAMES[deviation].isdisjoint((scenario.name, scenario.reward.name))
+
+
+#: Deviations that captions may list: their words, and to which scenarios they apply (to all by default).
+DEVIATIONS: dict[str, tuple[str, Callable[[Scenario], bool] | None]] = {
+    "D1": (
+        "annealing accepts worse moves with probability exp((E(U) − E(V))/τ); the paper's sign is a misprint",
+        _anneals,
+    ),
+    "D2": ("annealing keeps the best set seen, not the last one accepted", _anneals),
+    "D3": ("every user's privacy reward starts at 1, as its definition says, not at 0", _private),
+    "D4": ("the annealing temperature adds the small constant that the paper's formula omits", _anneals),
+    "D5": (
+        "only the order of growth can be compared with the theorem, whose constant differs between statement"
+        " and proof",
+        None,
+    ),
+    "D7": ("that the graphs are connected is counted here, not taken from BSFL's proof", None),
+    "D8": (
+        "budgets and leakage are per coordinate; d coordinates together have d times as much",
+        lambda scenario: _private(scenario) and protected(scenario) == "coordinate",
+    ),
+    "D9": (
+        "batch normalisation layers are shared without clamp or noise, outside the budget",
+        lambda scenario: (
+            _private(scenario) and MODELS[scenario.model.name].shares_statistics(scenario.model.norm)
+        ),
+    ),
+    "D10": (
+        "the two versions of the paper differ in the MNIST budget; both are scenarios",
+        lambda scenario: _private(scenario) and _named("D10", scenario),
+    ),
+    "D11": ("the genie chooses on the selector's own history", None),
+    "D25": ("means and deviation of the latencies are those of the authors' code", None),
+    "D30": ("BSFL does not give its constants; PAUSE's are used", lambda scenario: _named("D30", scenario)),
+    "D31": ("while at least m users were never seen, annealers choose as the exact search does", None),
+    "D35": ("neighbours are sampled uniformly without being listed", None),
+    "D36": ("the exact search runs at every size, in large networks too", None),
+    "D49": ("only selections of m users have a regret", None),
+    "D67": (
+        "local training computes its products in bfloat16, half of float32's width",
+        lambda scenario: scenario.training.precision != "float32",
+    ),
+    "D68": (
+        "the global model is not evaluated in every round",
+        lambda scenario: scenario.training.evaluate_every > 1,
+    ),
+    "D71": ("the text does not give K, m and the β of the papers' figure; these are ours", None),
+}
+
+#: What the leakage of a user is, by what is protected.
+_LEAKAGE = {
+    "coordinate": "the sum of ε over that user's participations, **per coordinate** of the update. By basic"
+    " composition a whole update of d coordinates leaks up to d times as much.",
+    "update": "the sum of ε over that user's participations, for the update **as a whole**.",
+}
+
+#: The largest that a bounded coordinate can be, by what is protected.
+_SIGNAL = {
+    "coordinate": "half the clamp width",
+    "update": "the norm that updates are clipped to, all of it on that coordinate,",
+}
+
+#: Whose privacy-loss distributions the second account is made of, by what is protected.
+_DISTRIBUTIONS = {
+    "coordinate": "the Laplace noise on one coordinate",
+    "update": "the worst mechanisms with these budgets",
+}
+
+_TIME = (
+    "Time is simulated: a round costs the latency of its slowest participant. Where FedAvg lasts more than"
+    " 1.5 times as long as all others, the axis is cut and the legend gives the end of its curve."
+)
+
+_FINAL = (
+    "Final accuracy is the mean of the last 10 rounds, best accuracy the best trailing mean over 10 rounds,"
+    " both on the test data. Time to target is the simulated time until that mean first reaches the target,"
+    " 90 % of the best final accuracy (mean over seeds) among private selectors. A selector is “not reached”"
+    " if one of its seeds never reaches it."
+)
+_FINAL_LOSS = (
+    "Final loss is the mean squared error on the test data, the mean of the last 10 rounds. A regression has"
+    " no accuracy and no target."
+)
+
+
+def caption(kind: str, scenario: Scenario, seeds: Iterable[int], origin: str) -> str:
+    """Caption of a scenario's figure or table, or of its partition.
+
+    Parameters
+    ----------
+    kind
+        A name of `pausefl.registry.FIGURES` or ``TABLES``, or ``partition``.
+    scenario
+        The scenario whose runs are shown.
+    seeds
+        Seeds of the runs.
+    origin
+        Where the data came from.
+
+    Raises
+    ------
+    PauseflError
+        If the kind has no caption, there are no seeds or the origin is blank.
+    """
+    record = _record(kind)
+    unique = sorted(set(seeds))
+    if not unique:
+        raise PauseflError(f"scenario '{scenario.name}': a caption needs at least one seed")
+    if not origin.strip():
+        raise PauseflError(f"scenario '{scenario.name}': the runs do not say where their data came from")
+    of_runs = record is not PARTITION
+    users = f"{scenario.network.n_users} users"
+    if of_runs:
+        users += f", {scenario.network.n_selected} selected in each of {scenario.training.n_rounds} rounds"
+        users += _everyone(scenario)
+    scale = scale_note(scenario, None if of_runs else SHARED)
+    paragraphs = [
+        f"**{escaped(scenario.title)}: {record.label}.** {users}.",
+        f"**{escaped(scale)}**" if scale else "",
+        f"*What is shown.* {_fill(record.caption, **values(scenario, unique))}",
+        f"*Privacy.* {_privacy(scenario.privacy)}" if of_runs else "",
+        f"*Data.* {escaped(origin)}.",
+        f"*In the papers.* {paper_figures(scenario, kind)}.",
+    ]
+    return _page(paragraphs, scenario_deviations(kind, scenario))
+
+
+def scenario_deviations(kind: str, scenario: Scenario) -> list[str]:
+    """Deviations that bear on a scenario's figure or table: ``D8: budgets and leakage …``."""
+    return _applying(_record(kind).deviations, scenario)
+
+
+def values(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
+    """What stands in captions of figures and tables for names in braces.
+
+    Returns
+    -------
+    dict
+        ``seeds``; ``lines`` and ``time``, sentences on lines, bands and the axis of time;
+        ``leakage``, ``signal``, ``distributions`` and ``protected``, by what the mechanism protects;
+        ``users``, how users are shown; ``loss``; ``final``, what the summary's columns mean.
+    """
+    what = protected(scenario)
+    regression = is_regression(scenario)
+    few = (
+        "Each thin line is one user, the bold one the highest at every moment. Users who took part equally"
+        " often at all times share a line."
+    )
+    many = (
+        "The pale band holds all users, the dark one the 10 % to 90 % quantiles; the thin line is the median,"
+        " the bold one the highest user at every moment."
+    )
+    return {
+        "seeds": ", ".join(map(str, seeds)),
+        "lines": _lines(seeds),
+        "time": _TIME,
+        "leakage": _LEAKAGE[what],
+        "signal": _SIGNAL[what],
+        "distributions": _DISTRIBUTIONS[what],
+        "protected": what,
+        "users": few if scenario.network.n_users <= MOST_LINES else many,
+        "loss": "Mean squared error" if regression else "Loss",
+        "final": _FINAL_LOSS if regression else _FINAL,
+    }
+
+
+def study_caption(kind: str, study: Any, figures: Mapping[str, str] | None = None) -> str:
+    """Caption of a study's figure and table.
+
+    Parameters
+    ----------
+    kind
+        A name of `pausefl.registry.STUDIES`.
+    study
+        The study.
+    figures
+        Figures of the scenario as its file has them, for a study that makes them without training.
+    """
+    record = STUDIES.find(kind)
+    filled = study_values(study)
+    private = f"*Privacy.* {_privacy(study.scenario.privacy)}" if hasattr(study, "seeds") else ""
+    paragraphs = [
+        f"**{escaped(study.title)}: {record.label}.** {_fill(record.setting, **filled)}".rstrip(),
+        f"*What is shown.* {_fill(record.shown, **filled)}",
+        f"*How to read it.* {_fill(record.reading, **filled)}" if record.reading else "",
+        private,
+        f"*In the papers.* {study_place(kind, figures)}.",
+    ]
+    return _page(paragraphs, study_deviations(kind, study))
+
+
+def study_place(kind: str, figures: Mapping[str, str] | None = None) -> str:
+    """Where the papers have what a study shows, in words; ``figures`` as for `study_caption`."""
+    record = STUDIES.find(kind)
+    places = [place for one in record.repeats for place in _places(figures or {}, one)]
+    return "; ".join(dict.fromkeys(places)) or record.place
+
+
+def study_deviations(kind: str, study: Any) -> list[str]:
+    """Deviations that bear on a study."""
+    return _applying(STUDIES.find(kind).deviations, getattr(study, "scenario", None))
+
+
+def study_values(study: Any) -> dict[str, Any]:
+    """What stands in captions of studies for names in braces.
+
+    Returns
+    -------
+    dict
+        ``study``; if it has a scenario, ``annealing``, a sentence on the annealers, if there are any; if it
+        has seeds, ``lines``, ``simulated``, what was simulated, ``fit_start``, the first round that laws of
+        growth are fitted to, and ``other_index``, a warning.
+    """
+    found: dict[str, Any] = {"study": study}
+    scenario = getattr(study, "scenario", None)
+    if scenario is None:
+        return found
+    search = scenario.selection
+    found["annealing"] = (
+        f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
+        f" κ = {search.temperature_divisor:g}."
+        if _anneals(scenario) and search.n_iterations
+        else ""
+    )
+    if not hasattr(study, "seeds"):
+        return found
+    reward, index = scenario.reward, search.exploitation
+    left = ", the weight of the budget that is left" if scenario.privacy is not None and reward.gamma else ""
+    found["lines"] = _lines(study.seeds)
+    found["simulated"] = (
+        f"{scenario.network.n_users} users, {scenario.network.n_selected} selected in each of"
+        f" {study.n_rounds} rounds{_everyone(scenario)}; nothing is trained. Scenario ``{scenario.name}``,"
+        f" reward ``{reward.name}`` with α = {reward.alpha}, β = {reward.beta}, γ = {reward.gamma}{left}. The"
+        f" bandit index multiplies the mean speed by ζ = {index}."
+    )
+    found["fit_start"] = study.n_rounds // 100
+    found["other_index"] = (
+        " With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly"
+        " however much is known."
+        if index != 1
+        else ""
+    )
+    return found
+
+
+def escaped(text: str) -> str:
+    """A text in which reStructuredText finds no markup."""
+    return re.sub(r"([\\*`|_])", r"\\\1", text)
+
+
+class _Words(Formatter):
+    """Fills in tuples as lists in words, and shares as per cent with format ``%``."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, tuple):
+            return ", ".join(self.format_field(one, format_spec) for one in value)
+        return f"{100 * value:g}" if format_spec == "%" else str(format(value, format_spec))
+
+
+def _fill(text: str, **found: Any) -> str:
+    return _Words().vformat(text, (), found).strip()
+
+
+def _record(kind: str) -> FigureRecord:
+    records = {**FIGURES, **TABLES, "partition": PARTITION}
+    if kind not in records:
+        raise PauseflError(f"no caption for '{kind}'. {suggest(kind, records)}")
+    return records[kind]
+
+
+def _page(paragraphs: Iterable[str], deviations: Iterable[str]) -> str:
+    listed = "\n".join(f"- {deviation}" for deviation in deviations) or "- none that bears on this"
+    head = "*Deviations from the papers*, explained in the deviation ledger of the documentation:"
+    return "\n\n".join([*filter(None, paragraphs), head, listed]) + "\n"
+
+
+def _applying(names: Iterable[str], scenario: Scenario | None) -> list[str]:
+    """Words of those deviations that apply to a scenario; without one, of all."""
+    found = []
+    for name in names:
+        words, applies = DEVIATIONS[name]
+        if scenario is None or applies is None or applies(scenario):
+            found.append(f"{name}: {words}")
+    return found
+
+
+def _everyone(scenario: Scenario) -> str:
+    there = any(SELECTORS[name].takes_everyone for name in scenario.selectors)
+    return " (FedAvg takes all users in every round)" if there else ""
+
+
+def _lines(seeds: Sequence[int]) -> str:
+    if len(seeds) == 1:
+        return f"Lines are of one seed ({seeds[0]}), so there are no bands."
+    listed = ", ".join(map(str, seeds))
+    return (
+        f"Lines are means over {len(seeds)} seeds ({listed}), bands their minimum and maximum. A curve ends"
+        " where its first seed ends."
+    )
+
+
+def _privacy(privacy: PrivacySettings | None) -> str:
+    """Sentences on what a user may spend, and on what it buys."""
+    if privacy is None:
+        return "None: updates are neither clamped nor noised."
+    settings = {**vars(privacy), "n_budgets": len(privacy.budgets or ())}
+    captions = (
+        MECHANISMS.find(privacy.mechanism).caption,
+        SCHEDULES.find(privacy.schedule).caption,
+        SAMPLERS.find(privacy.sampler).caption,
+    )
+    sentences = [text.format(**settings) for text in captions if text]
+    return " ".join(
+        [*sentences, "The guarantee is local: it holds for any two data sets that a user might have."]
+    )
+
+
+def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: str) -> dict[str, Any]:
+    """What the templates of ``workflow/report`` state of a figure or table."""
+    caption(kind, scenario, seeds, origin)
+    seeds = sorted(set(seeds))
+    found = values(scenario, seeds)
+    return {
+        "title": escaped(scenario.title),
+        "scale": escaped(scale_note(scenario, SHARED if kind == "partition" else None)),
+        "seeds": seeds,
+        "n_rounds": scenario.training.n_rounds,
+        "n_users": scenario.network.n_users,
+        "n_selected": scenario.network.n_selected,
+        "epsilon_total": None if scenario.privacy is None else scenario.privacy.epsilon_total,
+        "privacy": _privacy(scenario.privacy),
+        "leakage": found["leakage"],
+        "protected": found["protected"],
+        "signal": found["signal"],
+        "few_users": scenario.network.n_users <= MOST_LINES,
+        "regression": is_regression(scenario),
+        "origin": escaped(origin),
+        "paper_figures": paper_figures(scenario, kind),
+        "deviations": scenario_deviations(kind, scenario),
+    }
 
 
 def wholes(names: Iterable[str]) -> dict[str, list[str]]:
@@ -36,166 +412,6 @@ def wholes(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def is_regression(scenario: Scenario) -> bool:
-    """Whether a scenario predicts numbers, so that its runs have a loss but no accuracy."""
-    return SOURCES.find(scenario.data.source).regression
-
-
-def _anneals(scenario: Scenario, kind: str) -> bool:
-    return kind != "partition" and any(SELECTORS[name].anneals for name in scenario.selectors)
-
-
-def protected(scenario: Scenario) -> str:
-    """What the epsilons of a scenario's runs are for: ``coordinate``, or ``update`` as a whole."""
-    return (
-        "update" if scenario.privacy is not None and scenario.privacy.mechanism == "vector" else "coordinate"
-    )
-
-
-def _private(scenario: Scenario, kind: str) -> bool:
-    return kind != "partition" and scenario.privacy is not None
-
-
-def _per_coordinate(scenario: Scenario, kind: str) -> bool:
-    return _private(scenario, kind) and protected(scenario) == "coordinate"
-
-
-def _shares_norms(scenario: Scenario, kind: str) -> bool:
-    # The fully connected and the linear model have no normalisation layers.
-    convolutional = scenario.model.name.startswith("cnn")
-    return _private(scenario, kind) and convolutional and scenario.model.norm == "batch"
-
-
-def _half_precision(scenario: Scenario, kind: str) -> bool:
-    return kind != "partition" and scenario.training.precision == "bfloat16"
-
-
-def _evaluated_seldom(scenario: Scenario, kind: str) -> bool:
-    return kind in {"accuracy_vs_time", "loss_vs_time", "summary"} and scenario.training.evaluate_every > 1
-
-
-def _mnist_budget(scenario: Scenario, kind: str) -> bool:
-    return _private(scenario, kind) and scenario.name in {"mnist_large_iid_r1", "mnist_large_iid_r1_v1"}
-
-
-#: Deviations from the papers that bear on curves and tables: id, words, and when they apply.
-_DEVIATIONS: tuple[tuple[str, str, Callable[[Scenario, str], bool]], ...] = (
-    (
-        "D1",
-        "annealing accepts worse moves with probability exp((E(U) − E(V))/τ); the paper's sign is a misprint",
-        _anneals,
-    ),
-    ("D2", "annealing keeps the best set seen, not the last one accepted", _anneals),
-    ("D3", "every user's privacy reward starts at 1, as its definition says, not at 0", _private),
-    ("D4", "the annealing temperature adds the small constant that the paper's formula omits", _anneals),
-    (
-        "D8",
-        "budgets and leakage are per coordinate; d coordinates together have d times as much",
-        _per_coordinate,
-    ),
-    ("D9", "batch normalisation layers are shared without clamp or noise, outside the budget", _shares_norms),
-    ("D10", "the two versions of the paper differ in the MNIST budget; both are scenarios", _mnist_budget),
-    ("D67", "local training computes its products in bfloat16, half of float32's width", _half_precision),
-    ("D68", "the global model is not evaluated in every round", _evaluated_seldom),
-)
-
-
-def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: str) -> dict[str, Any]:
-    """Everything a caption says about one figure or table of one scenario.
-
-    Parameters
-    ----------
-    scenario
-        The scenario whose runs are shown.
-    seeds
-        Seeds of the runs.
-    origin
-        Where the data came from, as the runs recorded it.
-    kind
-        One of `CAPTIONS`.
-
-    Returns
-    -------
-    dict
-        ``title``, ``origin`` (safe in reStructuredText), ``scale`` (a sentence, empty at the papers' scale),
-        ``seeds`` (sorted list), ``n_rounds``,
-        ``n_users``, ``n_selected``, ``epsilon_total`` (None without privacy), ``privacy`` (sentences on
-        budget, clipping and noise), ``leakage`` (what is added up), ``protected`` (as `protected`),
-        ``signal`` (the largest that a coordinate can be), ``few_users`` (whether each is drawn),
-        ``regression`` (whether there is a loss but no accuracy),
-        ``paper_figures`` (such as "PAUSE v2, Fig. 8", or "none") and ``deviations`` (list of "D8: …").
-
-    Raises
-    ------
-    PauseflError
-        If the kind has no caption, there are no seeds or the origin is blank.
-    """
-    if kind not in CAPTIONS:
-        raise PauseflError(f"no caption for '{kind}'. {suggest(kind, CAPTIONS)}")
-    seeds = sorted(set(seeds))
-    if not seeds:
-        raise PauseflError(f"scenario '{scenario.name}': a caption needs at least one seed")
-    if not origin.strip():
-        raise PauseflError(f"scenario '{scenario.name}': the runs do not say where their data came from")
-    privacy = scenario.privacy
-    return {
-        "title": _escape(scenario.title),
-        "scale": _escape(scale_note(scenario, SHARED if kind == "partition" else None)),
-        "seeds": seeds,
-        "n_rounds": scenario.training.n_rounds,
-        "n_users": scenario.network.n_users,
-        "n_selected": scenario.network.n_selected,
-        "epsilon_total": None if privacy is None else privacy.epsilon_total,
-        "privacy": _privacy_words(privacy),
-        "leakage": _LEAKAGE[protected(scenario)],
-        "protected": protected(scenario),
-        "signal": _SIGNAL[protected(scenario)],
-        "few_users": scenario.network.n_users <= MOST_LINES,
-        "regression": is_regression(scenario),
-        "origin": _escape(origin),
-        "paper_figures": paper_figures(scenario, kind),
-        "deviations": [f"{name}: {words}" for name, words, applies in _DEVIATIONS if applies(scenario, kind)],
-    }
-
-
-#: What the leakage of a user is, by what is protected.
-_LEAKAGE = {
-    "coordinate": (
-        "the sum of ε over that user's participations, **per coordinate** of the update. By basic"
-        " composition a whole update of d coordinates leaks up to d times as much."
-    ),
-    "update": ("the sum of ε over that user's participations, for the update **as a whole**."),
-}
-
-
-#: The largest that a bounded coordinate can be, by what is protected.
-_SIGNAL = {
-    "coordinate": "half the clamp width",
-    "update": "the norm that updates are clipped to, all of it on that coordinate,",
-}
-
-
-def _privacy_words(privacy: PrivacySettings | None) -> str:
-    """Sentences on what a user may spend, and on what it buys; whole in every caption."""
-    if privacy is None:
-        return "None: updates are neither clamped nor noised."
-    budget = f"Each user has a budget of ε = {privacy.epsilon_total}"
-    words = (
-        f"{budget} for its updates as a whole, which are clipped to L1 norm {privacy.clip_norm}."
-        if privacy.mechanism == "vector"
-        else f"{budget} per coordinate; sensitivity {privacy.sensitivity} per coordinate."
-    )
-    if privacy.schedule == "uniform":
-        words += f" It is spread evenly over {privacy.n_participations} participations; there are no more."
-    if privacy.schedule == "listed":
-        words += (
-            f" It is spread over {len(privacy.budgets or ())} participations as listed; there are no more."
-        )
-    if privacy.sampler == "secure":
-        words += " Noise is drawn from the operating system's randomness, so no run can be repeated exactly."
-    return words
-
-
 def paper_figures(scenario: Scenario, kind: str) -> str:
     """The papers' figures that this kind of figure reproduces, or "none".
 
@@ -204,8 +420,12 @@ def paper_figures(scenario: Scenario, kind: str) -> str:
     the demonstrations reproduce none, nor do those for a privacy reviewer, ``privacy_…``, of what goes beyond
     the papers, ``beyond_…``, or of their settings with group normalisation, ``group_…``.
     """
-    names = [_figure_name(key) for key, shown in scenario.figures.items() if shown == kind]
-    return "; ".join(name for name in names if name) or "none"
+    return "; ".join(_places(scenario.figures, kind)) or "none"
+
+
+def _places(figures: Mapping[str, str], kind: str) -> list[str]:
+    names = [_figure_name(name) for name, shown in figures.items() if shown == kind]
+    return [name for name in names if name]
 
 
 def _figure_name(key: str) -> str:
@@ -219,11 +439,6 @@ def _figure_name(key: str) -> str:
         return f"none, but a setting of the papers with group normalisation{reduced}"
     match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", name)
     if match is None:
-        return _escape(key.replace("_", " "))
+        return escaped(key.replace("_", " "))
     paper = _PAPERS.get(match["paper"], match["paper"].replace("_", " "))
     return f"{paper}, Fig. {match['number']}{reduced}"
-
-
-def _escape(text: str) -> str:
-    """Keep reStructuredText from reading markup into a title or an origin."""
-    return re.sub(r"([\\*`|_])", r"\\\1", text)

@@ -23,7 +23,7 @@ NEEDS = {
 }
 
 #: Deviations that can bear on the results of runs. `pausefl.figures.captions` knows when each one does.
-OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D67", "D68")
+OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D67")
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,6 @@ class FigureRecord(Record):
         What is shown and how to read it.
     needs
         Keys of `NEEDS`. Scenarios that lack one of them leave this kind out.
-    shows_evaluations
-        Whether it shows accuracies or losses, which are not measured in every round (deviation D68).
     deviations
         Deviations that can bear on it.
     """
@@ -50,7 +48,6 @@ class FigureRecord(Record):
     label: str
     caption: str
     needs: Collection[str] = frozenset()
-    shows_evaluations: bool = False
     deviations: tuple[str, ...] = OF_RUNS
 
     def applies(self, scenario: Scenario, selectors: Iterable[str]) -> bool:
@@ -78,7 +75,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             " {time} The thin line is the target: 90 % of the best final accuracy among private selectors. A"
             " dot on it marks the mean time at which a selector reaches it, if all its seeds do.",
             needs={"accuracy"},
-            shows_evaluations=True,
+            deviations=(*OF_RUNS, "D68"),
         ),
         "leakage_vs_time": FigureRecord(
             "pausefl.figures.curves:plot_leakage_vs_time",
@@ -101,16 +98,16 @@ FIGURES: Registry[FigureRecord] = Registry(
             label="test loss against simulated time",
             caption="{loss} on the test data, as a trailing mean over 10 rounds. {lines} {time} The axis is"
             " logarithmic where the means span more than a factor of 8.",
-            shows_evaluations=True,
+            deviations=(*OF_RUNS, "D68"),
         ),
         "spending_vs_rounds": FigureRecord(
             "pausefl.figures.spending:plot_spending_vs_rounds",
             label="what every user has spent, against rounds",
             caption="A panel for each private selector: what each user has spent so far, {leakage} {users}"
-            " Only the run of seed {first_seed} is shown; the leakage figures have the highest user of every"
-            " seed. Spending is added up from the selections, by the schedule of the budgets; a user sampled"
-            " twice in a round takes part once. The line across each panel is the budget, the same for every"
-            " user. Selectors without privacy are left out.",
+            " Of seeds {seeds}, only the run of the first is shown; the leakage figures have the highest"
+            " user of every seed. Spending is added up from the selections, by the schedule of the budgets;"
+            " a user sampled twice in a round takes part once. The line across each panel is the budget, the"
+            " same for every user. Selectors without privacy are left out.",
             needs={"budget"},
         ),
         "signal_vs_rounds": FigureRecord(
@@ -140,7 +137,7 @@ TABLES: Registry[FigureRecord] = Registry(
             " latency of its slowest participant, in simulated seconds. Leakage is that of the user who has"
             " leaked most, ε per {protected} (∞ without privacy). Selection time, wall time and memory were"
             " measured on the machine that ran the job.",
-            shows_evaluations=True,
+            deviations=(*OF_RUNS, "D68"),
         ),
         "privacy": FigureRecord(
             "pausefl.results.privacy_table:to_markdown",

@@ -62,7 +62,7 @@ class StudyRecord(Record):
     reading: str = ""
     tables: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
-    place: str = "nowhere"
+    place: str = "Nowhere"
     repeats: tuple[str, ...] = ()
     deviations: tuple[str, ...] = ()
     besides: frozenset[str] = frozenset()
@@ -139,11 +139,11 @@ STUDIES: Registry[StudyRecord] = Registry(
             shown="Left: the optimum of the objective in each round, by the exact search, less the value of"
             " the selector's choice, as a trailing mean over 10 rounds. Each selector has its own history,"
             " so gaps of different selectors are to different optima. The first rounds, while at least"
-            " {n_selected} users were never seen, are left out: every selector is exact in them. The axis is"
-            " logarithmic where mean gaps span more than a factor of 8. Right: simulated time. A round costs"
-            " the latency of its slowest participant. {lines} ``summary.csv`` has mean gaps, the share of"
-            " rounds in which the optimum was found, simulated time and the largest leakage at the end; the"
-            " last two also relative to PAUSE under the same seed.",
+            " {study.scenario.network.n_selected} users were never seen, are left out: every selector is"
+            " exact in them. The axis is logarithmic where mean gaps span more than a factor of 8. Right:"
+            " simulated time. A round costs the latency of its slowest participant. {lines} ``summary.csv``"
+            " has mean gaps, the share of rounds in which the optimum was found, simulated time and the"
+            " largest leakage at the end; the last two also relative to PAUSE under the same seed.",
             place="Nowhere: PAUSE v2 leaves out the exact search in large networks (D36)",
             deviations=(*_ANNEALING, "D8", "D31", "D36"),
         ),
@@ -173,23 +173,24 @@ STUDIES: Registry[StudyRecord] = Registry(
             claims=("summary.csv",),
             besides=frozenset({"bsfl", "pause"}),
             label="two annealers on the same instances",
-            setting="``{first}`` against ``{second}``: selections of {n_selected} of {n_users} users,"
+            setting="``{study.scenario.selectors[0]}`` against ``{study.scenario.selectors[1]}``: selections"
+            " of {study.scenario.network.n_selected} of {study.scenario.network.n_users} users,"
             " {study.n_iterations} iterations a run, {study.n_instances} instances at each temperature"
-            " divisor κ ({divisors}). Nothing is trained.",
-            shown="An instance is the objective of one round of scenario ``{scenario}``. The exact search"
-            " runs a simulation of its own up to a random round after the start-up. Both annealers start at"
-            " random, each with its own random stream, the same for every κ. Upper panels: the optimum of"
-            " the instance, found exactly, less the energy of the current vertex. Lines are medians over the"
-            " instances, bands reach from the 10 % to the 90 % quantile, thin lines are the first instance."
-            " Lower panels: the share of instances on which the current energy of ``{first}`` is above that"
-            " of ``{second}``, beside one half and the 98.3 % that the paper has for ALSA. The table gives"
-            " that share after the last iteration, and for the best vertex met, with Wilson's interval at 95"
-            " %.",
+            " divisor κ ({study.temperature_divisors}). Nothing is trained.",
+            shown="An instance is the objective of one round of scenario ``{study.scenario.name}``. The"
+            " exact search runs a simulation of its own up to a random round after the start-up. Both"
+            " annealers start at random, each with its own random stream, the same for every κ. Upper"
+            " panels: the optimum of the instance, found exactly, less the energy of the current vertex."
+            " Lines are medians over the instances, bands reach from the 10 % to the 90 % quantile, thin"
+            " lines are the first instance. Lower panels: the share of instances on which the current energy"
+            " of ``{study.scenario.selectors[0]}`` is above that of ``{study.scenario.selectors[1]}``,"
+            " beside one half and the 98.3 % that the paper has for ALSA. The table gives that share after"
+            " the last iteration, and for the best vertex met, with Wilson's interval at 95 %.",
             reading="The temperature of iteration j is C / (κ ln(1 + j)), and C bounds the difference of any"
-            " two energies. For this reward C is above 2α = {twice_alpha}, whatever the energies are. Where"
-            " it is far above their differences, nearly every move is accepted, and both annealers wander at"
-            " random. Vertices of high energy tend to have more neighbours in ALSA's graph, which favours"
-            " them even then.",
+            " two energies. For this reward C is above 2α, with α = {study.scenario.reward.alpha:g}, whatever"
+            " the energies are. Where it is far above their differences, nearly every move is accepted, and"
+            " both annealers wander at random. Vertices of high energy tend to have more neighbours in"
+            " ALSA's graph, which favours them even then.",
             place="BSFL, Section V-C: in 98.3 % of thousands of runs, of varying sizes, ALSA ended at a"
             " higher energy than plain annealing within a fixed time; Fig. 4 shows one run with 25 of 500"
             " users. The paper gives neither the law of the instances nor α, the temperature or the number"
@@ -230,8 +231,9 @@ STUDIES: Registry[StudyRecord] = Registry(
             besides=frozenset({"pause"}),
             exclusive=True,
             label="wall-clock time against the number of users",
-            setting="{share} % of K users are selected, at least one. Reward ``{reward}`` and constants of"
-            " scenario ``{scenario}``. {annealing}",
+            setting="{study.selected_share:%} % of K users are selected, at least one. Reward"
+            " ``{study.scenario.reward.name}`` and constants of scenario ``{study.scenario.name}``."
+            " {annealing}",
             shown="Left: the median time of one selection, with index, scores and search, on a history in"
             " which everyone took part. Right: what one iteration adds to an annealer's selection, where it"
             " can be told from the rest. Thin lines are slopes, not fits. A selector stops where it refuses"
@@ -254,15 +256,16 @@ STUDIES: Registry[StudyRecord] = Registry(
             tables=("summary.md",),
             verdict="pausefl.studies.audit:verdict",
             label="what the noise lets through, beside what is claimed",
-            setting="Mechanisms {mechanisms}, sampler ``{study.sampler}``; budgets ε = {epsilons};"
-            " {study.n_trials:,} trials of each claim for each of two data sets. Nothing is trained.",
+            setting="Mechanisms {study.mechanisms}, sampler ``{study.sampler}``; budgets ε ="
+            " {study.epsilons}; {study.n_trials:,} trials of each claim for each of two data sets. Nothing"
+            " is trained.",
             shown="An attacker sees what leaves a user, clipped and noised by the code that the jobs use,"
             " and tells apart two data sets whose updates are far out in opposite directions. If an event"
             " has probability p under one and q under the other, ε is at least ln(p/q). A quarter of the"
             " trials chooses the event; the rest bounds p and q (Clopper and Pearson). All bounds of the"
-            " table hold together with a probability of {confidence} %. The dashed line is the most that so"
-            " many trials could have shown; the lower edge is 0. **A red cross, or the word VIOLATED, is a"
-            " bound above its claim: then the step that gives the verdict fails.**",
+            " table hold together with a probability of {study.confidence:%} %. The dashed line is the most"
+            " that so many trials could have shown; the lower edge is 0. **A red cross, or the word"
+            " VIOLATED, is a bound above its claim: then the step that gives the verdict fails.**",
             reading="A bound below its claim means that these events do not refute it, and no more: bounds"
             " fall short where telling events are rare. Right: the budget given, and a whole update of d"
             " coordinates. ``coordinate`` claims d times the budget of one coordinate, and the audit shows"
@@ -278,7 +281,7 @@ STUDIES: Registry[StudyRecord] = Registry(
             instant=True,
             label="what a user is worth against how often it took part",
             setting="{study.n_selected} of {study.n_users} users are selected in a round, and all hold"
-            " equally much data; history of {study.n_rounds} rounds; β = {betas}. Nothing is random.",
+            " equally much data; history of {study.n_rounds} rounds; β = {study.betas}. Nothing is random.",
             shown="The generalisation reward g of a user that took part in T of t rounds: the distance of T"
             " / t to m / K, the share at which every user takes part equally often, to the power β, and"
             " negative beyond it. Thin lines mark m / K and 0. The searches use the same function.",

@@ -4,48 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import jinja2
 import pytest
 
+from pausefl import registry
 from pausefl.errors import PauseflError
 from pausefl.figures import captions
-from pausefl.figures.notes import SidecarNotes
-from pausefl.registry import FIGURES
+from pausefl.registry import FIGURES, TABLES
+from pausefl.settings import load_scenario
 from pausefl.settings import scenario as config
+from pausefl.settings.studies import load_studies
 
-REPORT = Path(__file__).parents[3] / "workflow" / "report"
-
-#: What each caption has to say, whatever the scenario.
-REQUIRED = {
-    "accuracy_vs_time": [
-        "moving average over 10 rounds",
-        "minimum and maximum",
-        "slowest participant",
-        "target",
-    ],
-    "loss_vs_time": ["moving average over 10 rounds", "minimum and maximum", "slowest participant"],
-    "leakage_vs_time": ["per coordinate", "minimum and maximum", "slowest participant", "not drawn", "step"],
-    "leakage_vs_rounds": ["per coordinate", "minimum and maximum", "counts rounds", "not drawn", "step"],
-    "spending_vs_rounds": ["first seed, 0", "holds all users", "added up", "takes part once", "not drawn"],
-    "signal_vs_rounds": [
-        "half the clamp width",
-        "10 % and the 90 % quantile",
-        "may still take part",
-        "pooled",
-    ],
-    "privacy": ["median user", "fixed in advance", "not a filter", "Unprotected values"],
-    "summary": ["standard deviations", "last 10 rounds", "90 %", "not reached"],
-    "partition": ["number of examples", "same for every"],
-}
-
-#: What the kinds of figures with bands over seeds begin with.
-BANDED = {"accuracy", "loss", "leakage"}
+ROOT = Path(__file__).parents[3]
+SCENARIOS = ROOT / "config/scenarios"
+STUDIES = load_studies(ROOT / "config/studies.yaml", SCENARIOS)
+CAPTIONS = (*FIGURES, *TABLES, "partition")
+RECORDS = (*FIGURES.values(), *TABLES.values(), *registry.STUDIES.values())
 
 REGRESSION = config.DataSettings(
     "synthetic_regression", 0, test_fraction=0.2, n_examples=100, n_features=3, noise_std=0.1
@@ -75,11 +52,8 @@ def scenario() -> config.Scenario:
     )
 
 
-def render(name: str, snakemake: Any) -> str:
-    """Render as Snakemake does, except that a missing variable is an error."""
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    text = (REPORT / f"{name}.rst").read_text(encoding="utf-8")
-    return environment.from_string(text).render(snakemake=snakemake, categories={}, files=[])
+def changed(settings: Any, **changes: Any) -> Any:
+    return dataclasses.replace(settings, **changes)
 
 
 def words_of(rst: str) -> str:
@@ -93,108 +67,68 @@ def words_of(rst: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
-def caption(
-    kind: str, scenario: config.Scenario, seeds: tuple[int, ...] = (0, 1, 2), sidecar: str = "nowhere.json"
-) -> str:
-    facts = captions.caption_facts(scenario, seeds, "MNIST_files (checked)", kind)
-    params = SimpleNamespace(caption=facts, notes=SidecarNotes(sidecar))
-    return render(kind, SimpleNamespace(params=params))
+def caption(kind: str, scenario: config.Scenario, seeds: tuple[int, ...] = (0, 1, 2)) -> str:
+    return words_of(captions.caption(kind, scenario, seeds, "MNIST_files (checked)"))
 
 
-def has_no_blank(text: str) -> bool:
-    """Whether no sentence has a hole where a value should be."""
-    return not re.search(r"(= |: |over |, )[.;,)]|\(\s*\)|\bNone\b per|\*\*\s*:|None", text)
-
-
-def test_every_caption_has_facts_and_every_kind_a_caption() -> None:
-    assert {path.stem for path in REPORT.glob("*.rst")} >= {*captions.CAPTIONS, "workflow"}
-
-
-@pytest.mark.parametrize("kind", captions.CAPTIONS)
-def test_caption_is_whole(kind: str, scenario: config.Scenario) -> None:
-    text = words_of(caption(kind, scenario))
-    assert has_no_blank(text.replace("None:", "")), text
-    for words in [
-        *REQUIRED[kind],
-        "3 seeds",
-        "(0, 1, 2)",
-        "MNIST_files (checked)",
-        "MNIST_large *i.i.d.*",
-        "311",
-    ]:
-        assert words in text, words
-    assert "deviation ledger" in text
+@pytest.mark.parametrize("kind", CAPTIONS)
+def test_a_caption_states_the_scenario(kind: str, scenario: config.Scenario) -> None:
+    text = caption(kind, scenario)
+    wanted = ["0, 1, 2", "MNIST_files (checked)", "MNIST_large *i.i.d.*", "311 users", "deviation ledger"]
     if kind != "partition":
-        for words in ("17 selected", "293 rounds", "ε = 37 per coordinate", "sensitivity 0.0031", "D8:"):
-            assert words in text, words
+        wanted += ["17 selected", "293 rounds", "ε = 37 per coordinate", "sensitivity 0.0031", "D8:"]
+    assert [words for words in wanted if words not in text] == []
 
 
-@pytest.mark.parametrize("kind", captions.CAPTIONS)
-def test_caption_without_privacy_or_figures(kind: str, scenario: config.Scenario) -> None:
-    bare = dataclasses.replace(scenario, privacy=None, figures={}, selectors=("random",))
-    text = words_of(caption(kind, bare, seeds=(4,)))
-    assert has_no_blank(text.replace("None:", "")), text
-    assert "1 seed (4)" in text
-    assert "papers. none." in re.sub(r"\s+", " ", text)
+@pytest.mark.parametrize("kind", CAPTIONS)
+def test_a_caption_without_privacy_or_figures(kind: str, scenario: config.Scenario) -> None:
+    text = caption(kind, changed(scenario, privacy=None, figures={}, selectors=("random",)), seeds=(4,))
+    assert "In the papers. none." in text
     assert "none that bears on this" in text
     assert "budget of" not in text
+    assert "means over" not in text
 
 
 VECTOR = config.PrivacySettings(
     37, mechanism="vector", clip_norm=0.5, schedule="uniform", n_participations=60, sampler="secure"
 )
+LISTED = config.PrivacySettings(37, sensitivity=0.1, schedule="listed", budgets=(30.0, 7.0))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in captions.CAPTIONS if kind != "partition"])
-def test_captions_say_what_is_protected_and_how(kind: str, scenario: config.Scenario) -> None:
-    text = words_of(caption(kind, dataclasses.replace(scenario, privacy=VECTOR)))
-    assert has_no_blank(text.replace("None:", "")), text
-    assert "ε = 37 for its updates as a whole, which are clipped to L1 norm 0.5" in text
-    assert "spread evenly over 60 participations; there are no more" in text
-    assert "no run can be repeated exactly" in text
+@pytest.mark.parametrize("kind", [*FIGURES, *TABLES])
+def test_a_caption_says_what_is_protected_and_how(kind: str, scenario: config.Scenario) -> None:
+    text = caption(kind, changed(scenario, privacy=VECTOR))
+    for words in (
+        "ε = 37 for its updates as a whole",
+        "L1 norm 0.5",
+        "60 participations",
+        "repeated exactly",
+    ):
+        assert words in text
     assert "D8" not in text
     assert "per coordinate" not in text
-    listed = config.PrivacySettings(37, sensitivity=0.1, schedule="listed", budgets=(30.0, 7.0))
-    text = words_of(caption(kind, dataclasses.replace(scenario, privacy=listed)))
+    text = caption(kind, changed(scenario, privacy=LISTED))
     assert "ε = 37 per coordinate; sensitivity 0.1 per coordinate. It is spread over 2 participations" in text
     assert "D8" in text
 
 
-def test_captions_of_a_regression_speak_of_no_accuracy(scenario: config.Scenario) -> None:
-    linear = dataclasses.replace(scenario, data=REGRESSION)
-    assert captions.is_regression(linear)
-    assert not captions.is_regression(scenario)
+def test_a_regression_has_a_squared_error_and_no_accuracy(scenario: config.Scenario) -> None:
+    linear = changed(scenario, data=REGRESSION)
     for kind in ("summary", "loss_vs_time"):
-        text = words_of(caption(kind, linear))
-        assert "mean squared error" in text
-        assert "mean squared error" not in words_of(caption(kind, scenario))
-        assert "slowest participant" in text
-    assert "best accuracy" not in words_of(caption("summary", linear))
+        assert "squared error" in caption(kind, linear)
+        assert "squared error" not in caption(kind, scenario)
+    assert "best accuracy" not in caption("summary", linear)
 
 
-def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
-    assert captions.caption_facts(scenario, [2, 0, 2], "files", "accuracy_vs_time") == {
-        "title": r"MNIST\_large \*i.i.d.\*",
-        "scale": "",
-        "seeds": [0, 2],
-        "n_rounds": 293,
-        "n_users": 311,
-        "n_selected": 17,
-        "epsilon_total": 37,
-        "privacy": "Each user has a budget of ε = 37 per coordinate; sensitivity 0.0031 per coordinate.",
-        "leakage": captions._LEAKAGE["coordinate"],
-        "protected": "coordinate",
-        "signal": "half the clamp width",
-        "few_users": False,
-        "regression": False,
-        "origin": "files",
-        "paper_figures": "PAUSE v2, Fig. 8; PAUSE v1, Fig. 6",
-        "deviations": [
-            f"{name}: {words}"
-            for name, words, _ in captions._DEVIATIONS
-            if name in {"D1", "D2", "D3", "D4", "D8", "D9", "D10"}
-        ],
-    }
+def test_users_are_lines_or_quantiles(scenario: config.Scenario) -> None:
+    few = changed(scenario, network=changed(scenario.network, n_users=captions.MOST_LINES, n_selected=5))
+    assert "Each thin line is one user" in caption("spending_vs_rounds", few)
+    assert "The pale band holds all users" in caption("spending_vs_rounds", scenario)
+
+
+def test_fedavg_is_mentioned_where_it_runs(scenario: config.Scenario) -> None:
+    assert "FedAvg takes all users" not in caption("summary", scenario)
+    assert "FedAvg takes all users" in caption("summary", changed(scenario, selectors=("pause", "fedavg")))
 
 
 @pytest.mark.parametrize(
@@ -215,7 +149,7 @@ def test_facts_are_exactly_these(scenario: config.Scenario) -> None:
     ],
 )
 def test_paper_figures(key: str, name: str, scenario: config.Scenario) -> None:
-    scenario = dataclasses.replace(scenario, figures={key: "loss_vs_time", "bsfl_fig1": "other"})
+    scenario = changed(scenario, figures={key: "loss_vs_time", "bsfl_fig1": "other"})
     assert captions.paper_figures(scenario, "loss_vs_time") == name
     assert captions.paper_figures(scenario, "summary") == "none"
 
@@ -234,60 +168,80 @@ def test_figures_in_parts() -> None:
     }
 
 
-@pytest.mark.parametrize("kind", captions.CAPTIONS)
+@pytest.mark.parametrize("kind", CAPTIONS)
 def test_captions_say_what_was_reduced(kind: str, scenario: config.Scenario) -> None:
-    changed = {"training.n_rounds": 900, "training.max_batches": 100}
-    reduced = dataclasses.replace(scenario, scale="reduced", reduced=changed)
+    settings = {"training.n_rounds": 900, "training.max_batches": 100}
+    reduced = changed(scenario, scale="reduced", reduced=settings)
     said = "Reduced: 293 rounds (full scale: 900), at most 100 mini-batches (100)."
-    text = words_of(caption(kind, reduced))
+    text = caption(kind, reduced)
     # Users share the same data whatever is reduced of the training.
     assert (said in text) == (kind != "partition")
-    assert "Reduced" not in words_of(caption(kind, scenario))
-    assert "Demo: " in words_of(caption(kind, dataclasses.replace(scenario, scale="demo")))
-
-
-@pytest.mark.parametrize("kind", FIGURES)
-def test_captions_have_the_notes_of_the_figure(kind: str, scenario: config.Scenario, tmp_path: Path) -> None:
-    sidecar = tmp_path / "figure.json"
-    sidecar.write_text(json.dumps({"notes": ["One seed only (4).", "Diverged: *all*."]}), "utf-8")
-    text = words_of(caption(kind, scenario, seeds=(4,), sidecar=str(sidecar)))
-    assert "One seed only (4). Diverged: *all*." in text
-    assert "One seed only" not in words_of(caption(kind, scenario, seeds=(4,)))
-
-
-@pytest.mark.parametrize("kind", [kind for kind in FIGURES if kind.split("_")[0] in BANDED])
-def test_of_one_seed_no_band_is_told(kind: str, scenario: config.Scenario) -> None:
-    text = words_of(caption(kind, scenario, seeds=(4,)))
-    assert "of 1 seed (4), so there are no bands" in text
-    assert "minimum and maximum" not in text
+    assert "Reduced" not in caption(kind, scenario)
+    assert "Demo: " in caption(kind, changed(scenario, scale="demo"))
 
 
 def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:
-    facts = captions.caption_facts(scenario, [0], "files", kind)
-    return [text.split(":")[0] for text in facts["deviations"]]
+    return [text.split(":")[0] for text in captions.scenario_deviations(kind, scenario)]
 
 
 def test_only_deviations_that_apply(scenario: config.Scenario) -> None:
     assert ids(scenario) == ["D1", "D2", "D3", "D4", "D8", "D9", "D10"]
     assert ids(scenario, "partition") == []
-    assert "D9" not in ids(dataclasses.replace(scenario, model=config.ModelSettings("cnn3", "group")))
-    assert "D9" not in ids(dataclasses.replace(scenario, model=config.ModelSettings("fc", "batch")))
-    assert "D10" not in ids(dataclasses.replace(scenario, name="cifar10_small_iid_r1"))
-    assert "D1" not in ids(dataclasses.replace(scenario, selectors=("pause",)))
-    assert ids(dataclasses.replace(scenario, privacy=None)) == ["D1", "D2", "D4"]
+    assert "D9" not in ids(changed(scenario, model=config.ModelSettings("cnn3", "group")))
+    assert "D9" not in ids(changed(scenario, model=config.ModelSettings("fc", "none")))
+    assert "D10" not in ids(changed(scenario, name="cifar10_small_iid_r1"))
+    assert "D1" not in ids(changed(scenario, selectors=("pause",)))
+    assert ids(changed(scenario, privacy=None)) == ["D1", "D2", "D4"]
 
 
-def test_facts_cannot_be_blank(scenario: config.Scenario) -> None:
+def test_deviations_of_evaluations(scenario: config.Scenario) -> None:
+    seldom = changed(scenario, training=changed(scenario.training, evaluate_every=5, precision="bfloat16"))
+    assert {"D67", "D68"} <= set(ids(seldom, "accuracy_vs_time"))
+    assert "D68" not in ids(seldom, "leakage_vs_time")
+    assert not {"D67", "D68"} & set(ids(scenario, "accuracy_vs_time"))
+
+
+def test_captions_cannot_be_blank(scenario: config.Scenario) -> None:
     with pytest.raises(PauseflError, match="where their data came from"):
-        captions.caption_facts(scenario, [0], " ", "summary")
+        captions.caption("summary", scenario, [0], " ")
     with pytest.raises(PauseflError, match="at least one seed"):
-        captions.caption_facts(scenario, [], "files", "summary")
+        captions.caption("summary", scenario, [], "files")
     with pytest.raises(PauseflError, match="Did you mean 'partition'"):
-        captions.caption_facts(scenario, [0], "files", "partitions")
+        captions.caption("partitions", scenario, [0], "files")
 
 
-def test_workflow_description_names_every_deviation() -> None:
-    text = words_of(render("workflow", SimpleNamespace(config={})))
-    assert has_no_blank(text), text
-    for name in ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D11"):
-        assert name in text
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("bsfl_fig5_regret", ["20 users, 5 selected", "rounds from 1000 on", "Theorem 3", "D1:", "D30:"]),
+        ("pause_v2_theorem3_large", ["ζ = 1.0", "per coordinate", "D5:", "D11:", "D49:"]),
+        ("annealing_gap_r1", ["15 selected in each of 300 rounds", "ζ = 3.0", "D31:", "D36:", "D8:"]),
+        ("selection_cifar10_small_iid_r1", ["In the papers. PAUSE v2, Fig. 4; PAUSE v1, Fig. 3", "D25:"]),
+        ("bsfl_fig4", ["alsa against sa_bsfl", "25 of 500 users", "(1, 30, 1000)", "α = 100,", "D35:"]),
+        ("bsfl_fig3", ["4 of 8 users", "1000 instances", "D7:"]),
+        ("pause_v2_table1", ["10 % of K users", "3000 iterations", "more than 2 s", "Table I", "D36:"]),
+        ("privacy_audit", ["coordinate, vector", "100,000 trials", "99 %", "simulated", "D8:"]),
+        ("bsfl_fig2", ["5 of 20 users", "β = 1, 2, 3, 5", "D71:"]),
+    ],
+)
+def test_captions_of_studies(name: str, words: list[str]) -> None:
+    study = STUDIES.study(name)
+    figures = load_scenario(study.scenario.name, SCENARIOS).figures if hasattr(study, "scenario") else {}
+    text = words_of(captions.study_caption(STUDIES.kind(name), study, figures))
+    assert [phrase for phrase in (study.title, *words) if phrase not in text] == []
+
+
+def test_a_study_lists_the_deviations_that_apply() -> None:
+    exact = STUDIES.study("annealing_gap_r1")
+    exact = changed(exact, scenario=changed(exact.scenario, selectors=("pause",), privacy=None))
+    assert [text.split(":")[0] for text in captions.study_deviations("optimality_gap", exact)] == [
+        "D31",
+        "D36",
+    ]
+
+
+def test_every_deviation_is_in_the_ledger() -> None:
+    ledger = (ROOT / "docs/deviations.md").read_text("utf-8")
+    listed = {name for record in RECORDS for name in record.deviations}
+    assert listed <= set(captions.DEVIATIONS)
+    assert all(f"| {name} |" in ledger for name in captions.DEVIATIONS)

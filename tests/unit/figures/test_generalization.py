@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
-from types import SimpleNamespace
 
-import jinja2
 import numpy as np
 import pytest
 
 from pausefl.figures.generalization import plot_rewards
 from pausefl.figures.style import save
-from pausefl.settings.studies import Generalization, load_studies, settings_of
+from pausefl.settings.studies import Generalization, load_studies
 from pausefl.studies import generalization
 
 ROOT = Path(__file__).parents[3]
@@ -53,21 +50,3 @@ def test_the_figure_is_saved_the_same_every_time(tmp_path: Path) -> None:
     for suffix in (".pdf", ".png"):
         one, two = ((tmp_path / stem).with_suffix(suffix).read_bytes() for stem in ("one", "two"))
         assert one == two
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_the_caption_is_whole(name: str) -> None:
-    core = pytest.importorskip("docutils.core")
-    study = STUDIES[name]
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    template = environment.from_string((ROOT / "workflow/report/generalization.rst").read_text("utf-8"))
-    params, complaints = SimpleNamespace(study=settings_of(study), title=study.title), io.StringIO()
-    document = core.publish_doctree(
-        template.render(snakemake=SimpleNamespace(params=params)),
-        settings_overrides={"warning_stream": complaints},
-    )
-    text = " ".join(document.astext().split())
-    assert complaints.getvalue() == ""
-    network = f"{study.n_selected} of {study.n_users} users"
-    for phrase in (study.title, network, ", ".join(map(str, study.betas)), "Fig. 1", "D71"):
-        assert phrase in text, phrase

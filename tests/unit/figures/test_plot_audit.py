@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import io
-from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
 
-import jinja2
 import numpy as np
 import pandas as pd
 import pytest
@@ -79,20 +75,3 @@ def test_a_violation_is_crossed_in_red() -> None:
     assert len(crosses.get_xydata()) == 2
     assert same_color(crosses.get_color(), "#D00000")
     assert "VIOLATED: more than claimed" in [text.get_text() for text in figure.legends[0].get_texts()]
-
-
-@pytest.mark.parametrize("name", STUDIES.audit)
-def test_the_caption_is_whole(name: str) -> None:
-    core = pytest.importorskip("docutils.core")
-    study = STUDIES.audit[name]
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    template = environment.from_string((ROOT / "workflow/report/audit.rst").read_text("utf-8"))
-    params, complaints = SimpleNamespace(study=asdict(study), title=study.title), io.StringIO()
-    document = core.publish_doctree(
-        template.render(snakemake=SimpleNamespace(params=params)),
-        settings_overrides={"warning_stream": complaints},
-    )
-    text = " ".join(document.astext().split())
-    assert complaints.getvalue() == ""
-    for phrase in (study.title, f"sampler {study.sampler}", f"{study.n_trials:,} trials", "99 %", "D8"):
-        assert phrase in text, phrase

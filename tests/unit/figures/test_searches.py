@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import jinja2
 import numpy as np
 import pandas as pd
 import pytest
@@ -151,31 +147,3 @@ def test_costs_without_annealers_have_one_panel() -> None:
     times = runtime_times()
     figure = runtime.plot_times(times[times["selector"] == "pause"], "Runtime")
     assert [axes.get_ylabel() for axes in figure.axes] == ["Time of a selection (s)"]
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        (
-            "comparison",
-            ["98.3 %", "25 of 500 users", "1000 instances", "alsa races sa_bsfl", "above 2α = 200", "D35"],
-        ),
-        ("graphs", ["4 of 8 users", "independent and uniform on [0, 1]", "ucb or g (ALSA)", "D7"]),
-        ("runtime", ["10 % of K users", "3000 iterations", "cannot be reproduced", "Table I", "D36"]),
-    ],
-)
-def test_captions_are_whole(kind: str, words: list[str]) -> None:
-    core = pytest.importorskip("docutils.core")
-    (study,) = getattr(STUDIES, kind).values()
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    template = environment.from_string((ROOT / f"workflow/report/{kind}.rst").read_text("utf-8"))
-    params = SimpleNamespace(study=asdict(study), title=study.title)
-    complaints = io.StringIO()
-    settings = {"warning_stream": complaints}
-    document = core.publish_doctree(
-        template.render(snakemake=SimpleNamespace(params=params)), settings_overrides=settings
-    )
-    text = " ".join(document.astext().split())
-    assert complaints.getvalue() == ""
-    for phrase in (study.title, *words):
-        assert phrase in text, phrase
