@@ -5,7 +5,7 @@ Readers are named, not imported, so that reading a configuration loads none of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pausefl.registry.base import Record, Registry
 
@@ -14,15 +14,14 @@ from pausefl.registry.base import Record, Registry
 class SourceRecord(Record):
     """A data source: its raw files, its reader and its data.
 
-    In ``files`` and ``origin``, ``{key}`` stands for the value of the setting ``data.key``.
+    In ``files`` and ``origin``, ``{key}`` stands for the value of the setting ``data.key``. Fields that bear
+    on no number are not part of ``repr``.
 
     Attributes
     ----------
     code
         Where the reader is: a function of the data settings and the list of raw files that returns
         `pausefl.data.sources.common.Examples`.
-    title
-        Name in captions.
     origin
         What the data are made from, for captions.
     files
@@ -49,10 +48,9 @@ class SourceRecord(Record):
         Record of a folder of images that may replace the files (``image_folders``); None if none may.
     """
 
-    title: str
-    origin: str
+    origin: str = field(repr=False)
     files: tuple[str, ...] = ()
-    check: str = ""
+    check: str = field(default="", repr=False)
     requires: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     n_train: int = 0
@@ -60,16 +58,15 @@ class SourceRecord(Record):
     n_examples: int = 0
     images: bool = True
     regression: bool = False
-    example_bytes: int = 0
-    torchvision: str = ""
-    mirror: str = ""
+    example_bytes: int = field(default=0, repr=False)
+    torchvision: str = field(default="", repr=False)
+    mirror: str = field(default="", repr=False)
     in_folder: SourceRecord | None = None
 
 
-def _image_folder(reader: str, title: str, origin: str) -> SourceRecord:
+def _image_folder(reader: str, origin: str) -> SourceRecord:
     return SourceRecord(
         f"pausefl.data.sources.folder:{reader}",
-        title,
         origin,
         files=("{folder}",),
         check="pausefl.data.sources.folder:check_layout",
@@ -80,7 +77,7 @@ def _image_folder(reader: str, title: str, origin: str) -> SourceRecord:
 
 def _replacement(reader: str, title: str) -> SourceRecord:
     origin = f"{title} from image folder {{folder}} (re-encoded images, not the official bytes)"
-    return _image_folder(reader, title, origin)
+    return _image_folder(reader, origin)
 
 
 def _idx_files(folder: str) -> tuple[str, ...]:
@@ -94,14 +91,12 @@ SOURCES: Registry[SourceRecord] = Registry(
     {
         "digits": SourceRecord(
             "pausefl.data.sources.digits:read",
-            "digits",
             "handwritten digits of scikit-learn (UCI, 8 x 8 pixels)",
             requires=("test_fraction",),
             n_examples=1797,
         ),
         "mnist": SourceRecord(
             "pausefl.data.sources.idx:read_mnist",
-            "MNIST",
             "MNIST, official files",
             files=_idx_files("MNIST"),
             n_train=60_000,
@@ -113,7 +108,6 @@ SOURCES: Registry[SourceRecord] = Registry(
         ),
         "fashion_mnist": SourceRecord(
             "pausefl.data.sources.idx:read_fashion_mnist",
-            "Fashion-MNIST",
             "Fashion-MNIST, IDX files (structure verified, checksums not)",
             files=_idx_files("FashionMNIST"),
             n_train=60_000,
@@ -125,7 +119,6 @@ SOURCES: Registry[SourceRecord] = Registry(
         ),
         "cifar10": SourceRecord(
             "pausefl.data.sources.cifar10:read",
-            "CIFAR-10",
             "CIFAR-10, official files",
             files=tuple(
                 f"cifar-10-batches-py/{name}"
@@ -137,10 +130,9 @@ SOURCES: Registry[SourceRecord] = Registry(
             torchvision="CIFAR10",
             in_folder=_replacement("read_cifar10", "CIFAR-10"),
         ),
-        "imagefolder": _image_folder("read", "image folder", "image folder {folder}"),
+        "imagefolder": _image_folder("read", "image folder {folder}"),
         "synthetic_regression": SourceRecord(
             "pausefl.data.sources.regression:read",
-            "synthetic regression",
             "synthetic linear regression, {n_examples} examples, {n_features} features, noise {noise_std:g}",
             requires=("n_examples", "n_features", "noise_std", "test_fraction"),
             images=False,

@@ -64,8 +64,13 @@ def prepare(settings: DataSettings, raw: RawData) -> Dataset:
     """
     if missing := missing_files(settings, raw):
         raise DataError(_missing_message(settings, raw, missing))
+    return Dataset(settings.source, *read_examples(settings, raw), origin=describe_origin(settings, raw))
+
+
+def read_examples(settings: DataSettings, raw: RawData) -> Examples:
+    """Run the reader of a data set; everything that numbers depend on starts here."""
     examples: Examples = find_record(settings, raw).load()(settings, raw_files(settings, raw))
-    return Dataset(settings.source, *examples, origin=describe_origin(settings, raw))
+    return examples
 
 
 def raw_files(settings: DataSettings, raw: RawData) -> list[Path]:
