@@ -164,12 +164,7 @@ def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, str
     DataError
         If there are too few examples, or ``min_size`` is 0 and some sizes are 0.
     """
-    least = max(settings.min_size, 1)
-    if n_examples < n_users * least:
-        raise DataError(
-            f"{n_examples} training examples cannot give {n_users} users at least {least} each: that takes"
-            f" {n_users * least} (see partition.min_size, network.n_users, data.n_train, data.n_validation)"
-        )
+    _check_enough(settings, n_users, n_examples)
     rng = streams.generator("partition/sizes")
     if settings.sizes == "equal":
         sizes = np.full(n_users, n_examples // n_users, dtype=np.int64)
@@ -179,14 +174,26 @@ def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, str
         raise DataError("partition.sizes 'dirichlet' needs partition.size_concentration")
     proportions = rng.dirichlet(np.full(n_users, settings.size_concentration))
     sizes = _largest_remainder(_raise_to_minimum(proportions * n_examples, settings.min_size), n_examples)
-    n_empty = int(np.count_nonzero(sizes == 0))
-    if n_empty:
+    _check_none_empty(settings, sizes, streams.seed)
+    return sizes
+
+
+def _check_enough(settings: PartitionSettings, n_users: int, n_examples: int) -> None:
+    least = max(settings.min_size, 1)
+    if n_examples < n_users * least:
+        raise DataError(
+            f"{n_examples} training examples cannot give {n_users} users at least {least} each: that takes"
+            f" {n_users * least} (see partition.min_size, network.n_users, data.n_train, data.n_validation)"
+        )
+
+
+def _check_none_empty(settings: PartitionSettings, sizes: IntArray, seed: int) -> None:
+    if n_empty := int(np.count_nonzero(sizes == 0)):
         raise DataError(
             f"partition.sizes 'dirichlet' with partition.size_concentration = {settings.size_concentration:g}"
-            f" leaves {n_empty} of {n_users} users without data for seed {streams.seed};"
+            f" leaves {n_empty} of {len(sizes)} users without data for seed {seed};"
             " raise partition.min_size to 1 or more, or raise partition.size_concentration"
         )
-    return sizes
 
 
 def label_mix(partition: Partition, labels: npt.NDArray[np.int64], n_classes: int) -> IntArray:
@@ -211,23 +218,25 @@ def label_mix(partition: Partition, labels: npt.NDArray[np.int64], n_classes: in
 
 def _hold_out(n: int, settings: DataSettings, streams: Streams) -> tuple[IntArray, IntArray]:
     """Return training pool and validation set; with ``n_train``, validation starts after the pool."""
+    _check_split(n, settings)
     indices = np.arange(n, dtype=np.int64)
     n_train, n_validation = settings.n_train, settings.n_validation
-    if n_train is not None and n_train > n:
-        raise DataError(
-            f"data.n_train = {n_train}, but the training split of '{settings.source}' has only {n} examples"
-        )
     candidates = indices if n_train is None else indices[n_train:]
-    if n_validation > len(candidates):
-        beyond = "" if n_train is None else f" beyond the first data.n_train = {n_train}"
-        raise DataError(
-            f"data.n_validation = {n_validation}, but the training split of '{settings.source}' has only"
-            f" {len(candidates)} examples{beyond}"
-        )
     shuffled = streams.generator("validation").permutation(candidates)
     validation = np.sort(shuffled[:n_validation])
     pool = np.sort(shuffled[n_validation:]) if n_train is None else indices[:n_train]
     return pool, validation
+
+
+def _check_split(n: int, settings: DataSettings) -> None:
+    """Raise `DataError` if a training split of ``n`` examples is too small for pool and validation."""
+    n_train, n_validation = settings.n_train or 0, settings.n_validation
+    split = f"the training split of '{settings.source}' has only"
+    if n_train > n:
+        raise DataError(f"data.n_train = {n_train}, but {split} {n} examples")
+    if n_validation > n - n_train:
+        beyond = f" beyond the first data.n_train = {n_train}" if n_train else ""
+        raise DataError(f"data.n_validation = {n_validation}, but {split} {n - n_train} examples{beyond}")
 
 
 def _raise_to_minimum(shares: npt.NDArray[np.float64], least: int) -> npt.NDArray[np.float64]:

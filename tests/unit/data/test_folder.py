@@ -98,6 +98,12 @@ def test_an_empty_class_folder_is_named(pets: Path) -> None:
     assert refusal(prepare, PETS, raw(pets)).startswith(f"{pets}/pets/train/eel: no images")
 
 
+@pytest.mark.parametrize("action", [prepare, check_available])
+def test_a_file_in_place_of_the_folder(tmp_path: Path, action: Callable[..., object]) -> None:
+    (tmp_path / "pets").write_text("no folder")
+    assert f"{tmp_path}/pets: not a folder" in refusal(action, PETS, raw(tmp_path))
+
+
 def test_a_folder_without_classes(tmp_path: Path) -> None:
     (tmp_path / "pets").mkdir()
     settings = source("imagefolder", folder="pets", test_fraction=0.2)

@@ -35,8 +35,10 @@ def read_cifar10(settings: DataSettings, files: list[Path]) -> Examples:
 
 
 def check_layout(settings: DataSettings, files: list[Path]) -> None:
-    """Raise `DataError` if only one of ``train`` and ``test`` exists, or neither without a test fraction."""
+    """Raise `DataError` if only one of ``train`` and ``test`` exists, or none and no test fraction is set."""
     (folder,) = files
+    if not folder.is_dir():
+        raise DataError(f"{folder}: not a folder")
     there = [name for name in ("train", "test") if (folder / name).is_dir()]
     if len(there) == 1:
         absent = {"train": "test", "test": "train"}[there[0]]
