@@ -63,11 +63,6 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     assert stored.read_bytes() == before
 
 
-def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"absent\.npz: no such file"):
-        load_dataset(tmp_path / "absent.npz")
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(kept=st.floats(0, 0.999))
 def test_truncated_file(stored: Path, kept: float) -> None:
@@ -96,28 +91,17 @@ def test_a_flipped_bit_never_changes_the_data(stored: Path, where: float, bit: i
     np.testing.assert_array_equal(loaded.train_y, small().train_y)
 
 
-@pytest.mark.parametrize("content", [b"", b"not an archive", b"\x93NUMPY\x01\x00v\x00"])
-def test_not_an_archive(tmp_path: Path, content: bytes) -> None:
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.npz"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match=r"other\.npz: truncated or corrupt"):
+    with pytest.raises(DataError, match=r"other\.npz: no such file"):
         load_dataset(path)
-
-
-def test_an_array_file_and_an_archive_of_something_else(tmp_path: Path) -> None:
-    with (tmp_path / "array.npz").open("wb") as file:
-        np.save(file, np.arange(3))
-    with pytest.raises(DataError, match=r"array\.npz: .*delete it and rerun"):
-        load_dataset(tmp_path / "array.npz")
-    np.savez(tmp_path / "foreign.npz", a=np.arange(3))
-    with pytest.raises(DataError, match=r"foreign\.npz: holds nothing known, expected pausefl data set"):
-        load_dataset(tmp_path / "foreign.npz")
-    write_arrays(tmp_path / "partition.npz", "pausefl partition 1", a=np.arange(3))
+    for content in (b"", b"not an archive", b"\x93NUMPY\x01\x00v\x00"):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"other\.npz: truncated or corrupt"):
+            load_dataset(path)
+    np.savez(path, a=np.arange(3))
+    with pytest.raises(DataError, match=r"other\.npz: holds nothing known, expected pausefl data set"):
+        load_dataset(path)
+    write_arrays(path, "pausefl partition 1", a=np.arange(3))
     with pytest.raises(DataError, match="holds pausefl partition 1, expected pausefl data set"):
-        load_dataset(tmp_path / "partition.npz")
-
-
-def test_pickled_objects_are_never_loaded(tmp_path: Path) -> None:
-    np.savez(tmp_path / "pickle.npz", kind=np.array([{}], dtype=object))
-    with pytest.raises(DataError, match=r"pickle\.npz: truncated or corrupt"):
-        load_dataset(tmp_path / "pickle.npz")
+        load_dataset(path)
