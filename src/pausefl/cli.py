@@ -1,7 +1,4 @@
-"""The command line: one job (``run``), a configuration (``check``, ``plan``), verdicts (``claims``).
-
-``explain`` and ``compare`` lead from results back to what they come from.
-"""
+"""The command line. Commands import what they need, so that ``--help`` is fast."""
 
 from __future__ import annotations
 
@@ -27,32 +24,36 @@ app = typer.Typer(
 
 @app.command()
 def run(
-    scenario: Annotated[str, typer.Option(help="Name of a scenario: a file of the scenario folder.")],
-    selector: Annotated[str, typer.Option(help="Name of a selector that applies to the scenario.")],
+    scenario: Annotated[str, typer.Option(help="Name of a scenario file, without .yaml.")],
+    selector: Annotated[str, typer.Option(help="Name of any selector that can run in the scenario.")],
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random streams.")],
-    out: Annotated[Path, typer.Option(help="Folder for rounds.parquet, ledger.parquet and summary.json.")],
-    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds; the scenario's by default.")] = None,
-    train: Annotated[bool, typer.Option(help="Train and evaluate, or run the selection alone.")] = True,
-    data_root: Annotated[Path, typer.Option(help="Folder of the raw data sets.")] = Path("data/raw"),
+    out: Annotated[Path, typer.Option(help="Output folder: rounds.parquet, ledger.parquet, summary.json.")],
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Number of rounds. Default: that of the scenario.")
+    ] = None,
+    train: Annotated[bool, typer.Option(help="Train and evaluate, or only select.")] = True,
+    data_root: Annotated[Path, typer.Option(help="Folder of raw data sets.")] = Path("data/raw"),
     data_folder: Annotated[
         str | None,
-        typer.Option(help="Folder of class folders under the data root, in place of official files."),
+        typer.Option(
+            help="Folder below the data root with one folder of images a class; replaces official files."
+        ),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="Prepared data set (npz), in place of raw data.")] = None,
-    download: Annotated[bool, typer.Option(help="Download raw data that are not there.")] = True,
+    data: Annotated[Path | None, typer.Option(help="Prepared data set (npz); replaces raw data.")] = None,
+    download: Annotated[bool, typer.Option(help="Download missing raw data.")] = True,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    threads: Annotated[int, typer.Option(min=1, help="Threads of the arithmetic.")] = 1,
-    genie: Annotated[bool, typer.Option(help="Compute the pseudo-regret against the genie.")] = False,
+    threads: Annotated[int, typer.Option(min=1, help="Number of threads.")] = 1,
+    genie: Annotated[bool, typer.Option(help="Compute the pseudo-regret.")] = False,
     scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
     save_every: Annotated[
-        float, typer.Option(min=0, help="Least seconds between two saves of the job's state; 0: every round.")
+        float, typer.Option(min=0, help="Least seconds between two checkpoints. 0: every round.")
     ] = 120.0,
-    restart: Annotated[bool, typer.Option(help="Start anew, whatever state an earlier run left.")] = False,
+    restart: Annotated[bool, typer.Option(help="Ignore the checkpoint of an earlier run.")] = False,
 ) -> None:
-    """Run one federated job: one scenario, one selector, one seed.
+    """Run one job: one scenario, one selector, one seed.
 
-    The same command goes on with a job that was stopped or killed. SIGTERM and SIGINT stop it after the round
-    in progress, with exit code 75.
+    SIGTERM and SIGINT stop it after the current round, with exit code 75. The same command resumes a stopped
+    or killed job.
     """
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
@@ -86,7 +87,7 @@ def run(
 def check(
     config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
 ) -> None:
-    """Check a configuration and its scenarios, and list the experiment table."""
+    """Check a configuration and list its jobs."""
     from pausefl.federated.runnable import check_table
     from pausefl.settings import load_config, read_yaml
 
@@ -102,7 +103,7 @@ def check(
 def plan(
     config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
 ) -> None:
-    """List the jobs of a configuration with the core-hours and disk that they will take; runs nothing."""
+    """Estimate the core-hours and disk space of a configuration's jobs."""
     from pausefl.settings import load_config, read_yaml
     from pausefl.workflow.plan import shipped_rates, to_text
 
@@ -113,10 +114,12 @@ def plan(
 def claims(
     config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
     results: Annotated[Path, typer.Option(help="Folder with runs and studies.")] = Path("results"),
-    partial: Annotated[bool, typer.Option(help="Judge what is there; missing runs are no error.")] = False,
-    file: Annotated[Path, typer.Option(help="File of the claims.")] = Path("config/claims.yaml"),
+    partial: Annotated[
+        bool, typer.Option(help="Judge the results that exist, even if some are missing.")
+    ] = False,
+    file: Annotated[Path, typer.Option(help="File of claims.")] = Path("config/claims.yaml"),
 ) -> None:
-    """Say of every claim of the papers whether the runs that are there reproduce it."""
+    """Judge the papers' claims on finished runs and studies."""
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
@@ -131,7 +134,7 @@ def claims(
     claimed, studies = load_claims(file, folder), load_studies(loaded.studies, folder)
     found = scales(claimed, loaded.scenarios, studies.names())
     if not found:
-        raise ConfigError(f"no claim of {file} is tested on what {config} lists")
+        raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
     for scale in found:
         records = Records(loaded.scenarios, loaded.experiments, studies, results)
         typer.echo(to_text(evaluate(claimed, records, scale, partial), scale), nl=False)
@@ -147,7 +150,7 @@ def explain(
     studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
     captions: Annotated[Path, typer.Option(help="Folder of captions.")] = Path("workflow/report"),
 ) -> None:
-    """Say where a figure comes from: table rows, runs, seeds, code, settings, warnings, deviations."""
+    """Show where a figure comes from: runs, seeds, code, settings, warnings, deviations."""
     from pausefl.report import lineage
     from pausefl.settings import load_config, read_yaml
 
@@ -159,10 +162,12 @@ def explain(
 
 @app.command()
 def compare(
-    first: Annotated[Path, typer.Argument(help="Folder of a run, e.g. results/runs/SCENARIO/pause/seed-0.")],
-    second: Annotated[Path, typer.Argument(help="Folder of another.")],
+    first: Annotated[
+        Path, typer.Argument(help="Folder of a run, e.g. results/runs/demo_small/pause/seed-0.")
+    ],
+    second: Annotated[Path, typer.Argument(help="Folder of another run.")],
 ) -> None:
-    """Lay two runs side by side: settings that differ, results, first round in which they differ."""
+    """Compare two runs: settings that differ, results, first round that differs."""
     from pausefl.results.compare import compare as compare_runs
 
     typer.echo(compare_runs(first, second))
@@ -170,7 +175,7 @@ def compare(
 
 @contextmanager
 def _progress(label: str, n_rounds: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function to call with t after each round; draws a bar where a person is watching."""
+    """Yield a function to call with t after each round. It shows a progress bar on a terminal."""
     if not sys.stderr.isatty():
         yield lambda t: None
         return
@@ -179,7 +184,7 @@ def _progress(label: str, n_rounds: int) -> Iterator[Callable[[int], None]]:
 
 
 def main() -> None:
-    """Entry point: errors a user can act on are shown as one message, without a traceback."""
+    """Entry point. Errors that a user can act on appear as one message, without a traceback."""
     try:
         app()
     except StoppedError as stopped:

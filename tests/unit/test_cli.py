@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it refuses, and what it can do without."""
+"""The command line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from pausefl.cli import main
 from pausefl.data.dataset import Dataset
 
 ROOT = Path(__file__).parents[2]
 FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
-#: Packages that the workflow needs and a job must not.
+#: Packages of the workflow, without which a job must run.
 WORKFLOW_ONLY = (
     "PIL",
     "jinja2",
@@ -97,12 +98,17 @@ def test_the_scenarios_number_of_rounds_is_the_default(
     assert rounds.pseudo_regret.notna().all()
 
 
-def test_options_are_kept_in_the_summary(pausefl: Command, prepared: Path, tmp_path: Path) -> None:
-    more = ["--rounds", 2, "--threads", 1, "--device", "cpu", "--data", prepared]
-    assert pausefl(*run_demo(tmp_path / "out", *more, selector="sa_pause"))[0] == 0
+def test_a_selector_that_the_scenario_does_not_list_runs_with_the_given_options(
+    pausefl: Command, prepared: Path, tmp_path: Path
+) -> None:
+    scenario = yaml.safe_load((ROOT / "config/scenarios/demo_small.yaml").read_text("utf-8"))
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(scenario | {"name": "mine", "selectors": ["pause"]}))
+    more = ["--rounds", 2, "--threads", 1, "--device", "cpu", "--data", prepared, "--scenarios", tmp_path]
+    command = run_demo(tmp_path / "out", *more, scenario="mine", selector="sa_pause")
+    assert pausefl(*command)[0] == 0
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
-    told = {key: summary[key] for key in ("selector", "n_rounds", "n_threads", "device", "seed")}
-    assert told == {"selector": "sa_pause", "n_rounds": 2, "n_threads": 1, "device": "cpu", "seed": 0}
+    options = {key: summary[key] for key in ("selector", "n_rounds", "n_threads", "device", "seed")}
+    assert options == {"selector": "sa_pause", "n_rounds": 2, "n_threads": 1, "device": "cpu", "seed": 0}
 
 
 @pytest.mark.parametrize(
@@ -185,14 +191,6 @@ def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
     assert verdicts["C1"].startswith("C1     reproduced")
     assert verdicts["C3"].startswith("C3     not run")
     assert "missing: demo_small/fedavg/seed-2" in out
-
-
-def test_help_names_all_commands(pausefl: Command) -> None:
-    code, out, _ = pausefl("--help")
-    assert code == 0
-    assert "run" in out
-    assert "check" in out
-    assert "claims" in out
 
 
 def test_a_job_runs_on_prepared_data_without_the_packages_of_the_workflow(

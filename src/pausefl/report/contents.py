@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pausefl.figures.style import LABELS
-from pausefl.registry import FIGURES
+from pausefl.registry import FIGURES, TABLES
 from pausefl.report import papers, text
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.settings import SCALES
@@ -244,10 +244,9 @@ class Contents:
                 yield Table(f"table-{owner}", f"{study.title}: the numbers", scale, html, Markup())
             return
         part = self.parts.scenarios[owner]
-        words = {"summary": "summary of all selectors", "privacy": "what users have spent"}
         for kind, path in part.tables.items():
             caption = self.caption(kind, {"params": {"caption": part.captions[kind]}})
-            title = f"{part.settings['title']}: {words[kind]}"
+            title = f"{part.settings['title']}: {TABLES[kind].label}"
             yield Table(f"table-{owner}-{kind}", title, scale, self._table(path), caption)
 
     def _table(self, path: str) -> Markup:
