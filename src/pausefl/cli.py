@@ -148,7 +148,6 @@ def explain(
     config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
     results: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
     studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
-    captions: Annotated[Path, typer.Option(help="Folder of captions.")] = Path("workflow/report"),
 ) -> None:
     """Show where a figure comes from: runs, seeds, code, settings, warnings, deviations."""
     from pausefl.report import lineage
@@ -156,7 +155,7 @@ def explain(
 
     document = read_yaml(config)
     loaded = load_config(document, str(config))
-    project = lineage.Project(loaded, Path(document["scenarios"]), studies, results, captions)
+    project = lineage.Project(loaded, Path(document["scenarios"]), studies, results)
     typer.echo(lineage.explain(figure, project))
 
 

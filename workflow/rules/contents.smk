@@ -2,6 +2,7 @@
 import hashlib
 
 import pausefl
+from pausefl.figures.captions import caption, study_caption
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 
 REPORTS = {"all", *([] if CONFIG.published else ["demo"]), *SCENARIOS, *STUDY_OUTPUTS}
@@ -32,7 +33,12 @@ def scenario_part(name):
         runs={row: run_folder(row) for row in EXPERIMENTS[name]},
         figures={kind: f"results/figures/{name}/{kind}.png" for kind in curves(name)},
         tables={table: f"results/tables/{name}/{table}.md" for table in tables(name)},
-        captions={kind: figure_caption(name, kind) for kind in [*tables(name), "partition"]},
+        captions={
+            kind: caption(
+                kind, SCENARIOS[name], SEEDS[name], describe_origin(SCENARIOS[name].data, CONFIG.raw)
+            )
+            for kind in [*curves(name), *tables(name), "partition"]
+        },
         partition=partition if partition in scenario_outputs(name) else None,
     )
 
@@ -43,6 +49,11 @@ def study_part(name):
     return StudyPart(
         kind=STUDIES.kind(name),
         title=STUDIES.study(name).title,
+        caption=study_caption(
+            STUDIES.kind(name),
+            STUDIES.study(name),
+            leakage_figures(STUDIES.selection[name]) if name in STUDIES.selection else None,
+        ),
         figures=tuple(leakage_figures(STUDIES.selection[name])) if name in STUDIES.selection else (name,),
         figure=f"results/studies/{name}/{name}.png",
         table=table if table in STUDY_OUTPUTS[name] else None,
@@ -57,7 +68,7 @@ def report_sources(name):
         scenarios={scenario: scenario_part(scenario) for scenario in scenarios},
         studies={study: study_part(study) for study in studies},
         claims={scale: f"results/claims/{scale}/claims.json" for scale in scales_judged},
-        captions="workflow/report",
+        texts="workflow/report",
         ledger="docs/deviations.md",
     )
 
@@ -75,6 +86,6 @@ def report_inputs(wildcards):
         *[part.partition for part in sources.scenarios.values() if part.partition],
         *[f"{folder}/summary.json" for part in sources.scenarios.values() for folder in part.runs.values()],
         *sources.claims.values(),
-        *sorted(str(path) for path in Path(sources.captions).glob("*.rst")),
+        *sorted(str(path) for path in Path(sources.texts).glob("*.rst")),
         sources.ledger,
     ]

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from pausefl.figures.style import LABELS
 from pausefl.registry import FIGURES, TABLES
 from pausefl.report import papers, text
-from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
+from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.settings import SCALES
 
 
@@ -134,14 +134,9 @@ class Contents:
             for entry in (entry for group in section.groups for entry in group.entries):
                 self.found.setdefault(entry.owner, entry.id)
 
-    def caption(self, template: str, facts: Mapping[str, Any]) -> Markup:
+    def caption(self, restructured: str) -> Markup:
         """Render a caption, with links into the ledger."""
-        rendered = text.caption(Path(self.parts.captions) / f"{template}.rst", facts)
-        return text.link_deviations(rendered, self.deviations)
-
-    def partition_caption(self, part: ScenarioPart) -> Markup:
-        """The caption of the picture of a partition."""
-        return self.caption("partition", {"params": {"caption": part.captions["partition"]}})
+        return text.link_deviations(text.restructured(restructured), self.deviations)
 
     def _sections(self) -> list[Section]:
         groups: dict[str, dict[str, Group]] = {key: {} for key in papers.SECTIONS}
@@ -183,8 +178,8 @@ class Contents:
     def _study_entries(self) -> Iterator[tuple[str, str, str, Entry]]:
         """The same for every study, once for each paper that has it."""
         for name, study in self.parts.studies.items():
-            facts = _study_facts(study)
-            scale = facts["scenario"]["scale"] if "scenario" in facts else ""
+            settings = _read(Path(study.figure).with_suffix(".json"))["study"]
+            scale = settings["scenario"]["scale"] if "scenario" in settings else ""
             own = [place for place in map(papers.place_of, study.figures) if place is not None]
             if not own:
                 entry = Entry(f"figure-{name}", name, study.title, scale, path=study.figure)
@@ -210,22 +205,16 @@ class Contents:
     def _embed(self, entry: Entry) -> None:
         path = Path(entry.path)
         entry.image, entry.broad = text.picture(path), text.is_broad(path)
-        sidecar = _read(path.with_suffix(".json"))
-        entry.notes = tuple(sidecar.get("notes", ()))
+        entry.notes = tuple(_read(path.with_suffix(".json")).get("notes", ()))
         if entry.owner in self.parts.studies:
             study = self.parts.studies[entry.owner]
-            entry.caption = self._study_caption(study)
+            entry.caption = self.caption(study.caption)
             entry.alt = f"Figure of the study {study.title}"
             return
         part = self.parts.scenarios[entry.owner]
-        entry.caption = self.caption(path.stem, {"params": {"caption": sidecar["caption"]}})
+        entry.caption = self.caption(part.captions[path.stem])
         selectors = ", ".join(LABELS.get(name, name) for name in selectors_of(part))
         entry.alt = f"{entry.shows[0].upper()}{entry.shows[1:]}; {entry.title}; selectors: {selectors}"
-
-    def _study_caption(self, study: StudyPart) -> Markup:
-        return self.caption(
-            study.kind, {"params": {"study": _study_facts(study), "title": text.literal(study.title)}}
-        )
 
     def _add_tables(self, sections: Iterable[Section]) -> None:
         """Put the tables of a scenario or study below the group of its first figure."""
@@ -245,8 +234,8 @@ class Contents:
             return
         part = self.parts.scenarios[owner]
         for kind, path in part.tables.items():
-            caption = self.caption(kind, {"params": {"caption": part.captions[kind]}})
             title = f"{part.settings['title']}: {TABLES[kind].label}"
+            caption = self.caption(part.captions[kind])
             yield Table(f"table-{owner}-{kind}", title, scale, self._table(path), caption)
 
     def _table(self, path: str) -> Markup:
@@ -274,12 +263,6 @@ def _absent(key: str, groups: Mapping[str, Mapping[str, Group]]) -> tuple[str, s
         papers.labels(part for part in parts if part not in scales),
         papers.labels(part for part in parts if scales.get(part) == {"reduced"}),
     )
-
-
-def _study_facts(study: StudyPart) -> dict[str, Any]:
-    """What a study's caption states, from the file beside its figure; texts are safe in reStructuredText."""
-    sidecar = _read(Path(study.figure).with_suffix(".json"))
-    return {**sidecar["study"], "title": text.literal(study.title)}
 
 
 def _first_cells(markdown: str) -> Iterator[str]:

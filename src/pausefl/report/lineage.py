@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pausefl.errors import PauseflError
-from pausefl.figures.captions import wholes
+from pausefl.figures.captions import (
+    paper_figures,
+    scenario_deviations,
+    study_deviations,
+    study_place,
+    wholes,
+)
 from pausefl.figures.notes import scale_note
 from pausefl.provenance import code_hash
 from pausefl.provenance.metadata import flattened
@@ -37,15 +42,12 @@ class Project:
         File of studies.
     results
         Folder of results.
-    captions
-        Folder of the captions of studies.
     """
 
     config: Config
     scenarios: Path
     studies: Path
     results: Path
-    captions: Path
 
 
 def explain(figure: str, project: Project) -> str:
@@ -97,19 +99,19 @@ def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[s
     results, config = project.results, project.config
     sidecar = results / "figures" / scenario.name / f"{scenario.figures[figure]}.json"
     metadata = _metadata(figure, sidecar)
-    caption = metadata["caption"]
+    kind = metadata["kind"]
     selectors = sorted({e.selector for e in config.experiments if e.scenario == scenario.name})
     then, now = flattened(metadata["scenario"]), flattened(scenario.as_dict())
     return [
         f"{sidecar.with_suffix('.png')}",
-        f"  {scenario.title}; {metadata['kind']}; in the papers: {caption['paper_figures']}",
+        f"  {scenario.title}; {kind}; in the papers: {paper_figures(scenario, kind)}",
         *[f"  {note}" for note in [scale_note(scenario)] if note],
         f"Rows of the experiment table: {scenario.name}, {', '.join(selectors) or 'none'}",
         f"Settings: {project.scenarios / scenario.name}.yaml{_changed(then, now)}",
-        f"Data: {caption['origin']}",
+        f"Data: {'; '.join(metadata['dataset_origins'])}",
         "Runs:",
         *[f"  {_run_line(_moved(path, results))}" for path in metadata["runs"]],
-        *_ending(metadata["notes"], caption["deviations"]),
+        *_ending(metadata["notes"], scenario_deviations(kind, scenario)),
     ]
 
 
@@ -119,14 +121,14 @@ def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
     metadata = _metadata(name, sidecar)
     kind, study = studies.kind(name), studies.study(name)
     then, now = flattened(metadata["study"]), flattened(settings_of(study))
-    place, deviations = _caption(project.captions / f"{kind}.rst", metadata["study"], study.title)
     # A study that is computed run by run has a code hash for each selector.
     codes = metadata.get("code_hashes") or {"": metadata["code_hash"]}
     scenario = getattr(study, "scenario", None)
     selectors = scenario.selectors if scenario is not None else ()
+    figures = load_scenario(scenario.name, project.scenarios).figures if scenario is not None else {}
     lines = [
         f"{sidecar.with_suffix('.png')}",
-        f"  {study.title}; {kind}; in the papers: {place}",
+        f"  {study.title}; {kind}; in the papers: {study_place(kind, figures)}",
         f"Settings: {project.studies}, {name}{_changed(then, now)}",
     ]
     if scenario is not None:
@@ -140,7 +142,7 @@ def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
         *lines,
         "Data:",
         *[f"  {_file_line(_moved(path, project.results))}" for path in metadata["data"]],
-        *_ending(metadata["notes"], deviations),
+        *_ending(metadata["notes"], study_deviations(kind, study)),
     ]
 
 
@@ -161,20 +163,6 @@ def _metadata(figure: str, sidecar: Path) -> dict[str, Any]:
             f"{sidecar} is of an earlier version: make the figure again with snakemake --cores 2 {figure}"
         )
     return metadata
-
-
-def _caption(template: Path, study: Mapping[str, Any], title: str) -> tuple[str, list[str]]:
-    """Where the papers have a study, and the deviations that bear on it, as its caption states them."""
-    import jinja2
-
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    params = {"study": {**study, "title": title}, "title": title}
-    text = environment.from_string(template.read_text("utf-8")).render(snakemake={"params": params})
-    place = re.search(r"\*Where the papers have it\.\* (.*?)\n\n", text, re.DOTALL)
-    return (
-        " ".join(place[1].split()).rstrip(".") if place else "nowhere",
-        re.findall(r"^- (D\d+: .*)$", text, re.MULTILINE),
-    )
 
 
 def _ending(notes: Iterable[str], deviations: Iterable[str]) -> list[str]:

@@ -38,15 +38,11 @@ def render(parts: ReportParts) -> str:
     -------
     str
         HTML. The same results give the same bytes.
-
-    Raises
-    ------
-    PauseflError
-        If a caption names a value that does not exist.
     """
     contents = Contents(parts)
     costs = {name: list(metadata.costs(part, contents.summaries)) for name, part in parts.scenarios.items()}
-    title, introduction = text.titled(Path(parts.captions) / "workflow.rst")
+    judging = jinja2.Template((Path(parts.texts) / "claims.rst").read_text("utf-8"))
+    title, introduction = text.titled((Path(parts.texts) / "workflow.rst").read_text("utf-8"))
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pausefl.report", ""),
         autoescape=True,
@@ -81,7 +77,7 @@ def render(parts: ReportParts) -> str:
         ],
         scales=[(name, meaning) for name, meaning in _SCALES.items() if name in there],
         seeds=sorted({run.seed for run in contents.summaries}),
-        claims=[_claims(contents, document) for document in contents.claims],
+        claims=[_claims(contents, document, judging) for document in contents.claims],
         scenarios=_scenarios(contents),
         ledger=linked(text.markdown(_without_title(contents.ledger), 2)),
         costs=costs,
@@ -91,7 +87,7 @@ def render(parts: ReportParts) -> str:
     )
 
 
-def _claims(contents: Contents, document: dict[str, Any]) -> dict[str, Any]:
+def _claims(contents: Contents, document: dict[str, Any], judging: jinja2.Template) -> dict[str, Any]:
     """The verdicts at one scale, with their summaries."""
     counts = Counter(claim["verdict"] for claim in document["claims"])
     rows = [
@@ -107,7 +103,7 @@ def _claims(contents: Contents, document: dict[str, Any]) -> dict[str, Any]:
         "missing": document["missing"],
         "counts": [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
         "claims": rows,
-        "caption": contents.caption("claims", {"wildcards": {"scale": document["scale"]}}),
+        "caption": contents.caption(judging.render(snakemake={"wildcards": {"scale": document["scale"]}})),
     }
 
 
@@ -128,7 +124,7 @@ def _scenarios(contents: Contents) -> list[dict[str, Any]]:
                 "yaml": metadata.settings_text(part.settings),
                 "reductions": metadata.reductions(part.settings),
                 "picture": text.picture(Path(path)) if path is not None and shared == name else None,
-                "caption": contents.partition_caption(part),
+                "caption": contents.caption(part.captions["partition"]),
                 "shared": shared,
             }
         )

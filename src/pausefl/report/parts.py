@@ -22,9 +22,9 @@ class ScenarioPart:
     figures
         PNG file of each figure, by kind; its metadata is in the JSON file beside it.
     tables
-        Path of each Markdown table, by the name of its caption.
+        Path of each Markdown table, by name.
     captions
-        What the captions of the tables and of the partition say.
+        Caption of each figure, by kind, of each table, and of the ``partition``, in reStructuredText.
     partition
         Picture of the first seed's partition, if any.
     """
@@ -33,7 +33,7 @@ class ScenarioPart:
     runs: Mapping[Experiment, str]
     figures: Mapping[str, str]
     tables: Mapping[str, str]
-    captions: Mapping[str, Mapping[str, Any]]
+    captions: Mapping[str, str]
     partition: str | None
 
 
@@ -43,8 +43,8 @@ class StudyPart:
 
     Attributes
     ----------
-    kind, title
-        Of the study; its kind is the name of its caption.
+    kind, title, caption
+        Of the study; the caption is reStructuredText.
     figures
         Names that give its places in the papers: its own, or those of the figures it stands for.
     figure, table
@@ -53,6 +53,7 @@ class StudyPart:
 
     kind: str
     title: str
+    caption: str
     figures: tuple[str, ...]
     figure: str
     table: str | None
@@ -70,8 +71,8 @@ class ReportParts:
         Parts by name.
     claims
         Path of ``claims.json`` by scale.
-    captions
-        Folder of the captions.
+    texts
+        Folder with ``workflow.rst``, the introduction, and ``claims.rst``, how claims are judged.
     ledger
         Path of the deviation ledger.
     """
@@ -80,5 +81,5 @@ class ReportParts:
     scenarios: Mapping[str, ScenarioPart]
     studies: Mapping[str, StudyPart]
     claims: Mapping[str, str]
-    captions: str
+    texts: str
     ledger: str

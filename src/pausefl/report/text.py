@@ -1,17 +1,16 @@
-"""Markdown and reStructuredText as safe HTML, with the ids of deviations as links into the ledger."""
+"""Markdown and reStructuredText as safe HTML, with links from ids of deviations into the ledger."""
 
 from __future__ import annotations
 
 import base64
 import re
 import struct
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from docutils.core import publish_parts
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -19,14 +18,12 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
-from pausefl.errors import PauseflError
-
 #: An id of the deviation ledger.
 DEVIATION = re.compile(r"D\d+")
 
 _TAG_OR_ID = re.compile(r"<a\b[^>]*>.*?</a>|<[^>]*>|\b(D\d+)\b", re.DOTALL)
 
-#: Nothing of a template reaches a file or the page unescaped; what is wrong with its markup is not shown.
+#: Captions include no files and no raw HTML; errors in their markup are not shown.
 _RST = {
     "raw_enabled": False,
     "file_insertion_enabled": False,
@@ -38,51 +35,27 @@ _RST = {
 }
 
 
-def caption(template: Path, facts: Mapping[str, Any]) -> Markup:
-    """Render a caption: a Jinja2 template of reStructuredText, as Snakemake's own report has it.
-
-    Parameters
-    ----------
-    template
-        A file of ``workflow/report``.
-    facts
-        What it calls ``snakemake``: ``params`` and ``wildcards``.
-
-    Raises
-    ------
-    PauseflError
-        If it names a fact that is not there.
-    """
-    return Markup(_parts(template, facts)["body"])
+def restructured(text: str) -> Markup:
+    """Render reStructuredText."""
+    return Markup(_parts(text)["body"])
 
 
-def titled(template: Path) -> tuple[Markup, Markup]:
-    """Title and body of a text that has a title and states no facts."""
-    parts = _parts(template, {})
+def titled(text: str) -> tuple[Markup, Markup]:
+    """Title and body of reStructuredText that has a title."""
+    parts = _parts(text)
     return Markup(parts["title"]), Markup(parts["body"])
 
 
-def _parts(template: Path, facts: Mapping[str, Any]) -> dict[str, str]:
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
-    try:
-        text = environment.from_string(template.read_text("utf-8")).render(snakemake=facts)
-    except jinja2.UndefinedError as error:
-        raise PauseflError(f"{template}: {error}") from None
+def _parts(text: str) -> dict[str, str]:
     parts: dict[str, str] = publish_parts(text, writer="html5", settings_overrides=_RST)
     return parts
-
-
-def literal(text: str) -> str:
-    """Keep reStructuredText from reading markup into a text."""
-    return re.sub(r"([\\*`|_])", r"\\\1", text)
 
 
 def markdown(text: str, heading: int = 3) -> Markup:
     """Render Markdown.
 
-    HTML in it is shown, not obeyed, and pictures are links. Tables have a container to scroll in, a cell that
-    holds nothing but the id of a deviation has that id, and links to other files of the documentation are
-    their words alone.
+    HTML in it is escaped and pictures are links. Tables have a container to scroll in. A cell that holds only
+    the id of a deviation gets that id. Links to other files of the documentation become plain text.
 
     Parameters
     ----------
@@ -146,14 +119,14 @@ def _table_close(
 
 
 def link_deviations(html: Markup | str, known: Collection[str]) -> Markup:
-    """Make links into the ledger of the ids in a text that it has.
+    """Link the ids of deviations in a text to the ledger.
 
     Parameters
     ----------
     html
-        A text, escaped unless it is `Markup`; links that it has stay as they are.
+        A text, escaped unless it is `Markup`. Its own links stay.
     known
-        Ids of the ledger.
+        Ids in the ledger.
     """
 
     def link(match: re.Match[str]) -> str:

@@ -51,7 +51,7 @@ def make_run(digits: Dataset, tmp_path: Path) -> Iterator[MakeRun]:
 def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> lineage.Project:
     monkeypatch.chdir(ROOT)
     config = load_config(read_yaml(Path("config/demo.yaml")))
-    return lineage.Project(config, SCENARIOS, STUDIES, tmp_path / "results", ROOT / "workflow/report")
+    return lineage.Project(config, SCENARIOS, STUDIES, tmp_path / "results")
 
 
 def draw(results: Path, runs: list[Path], **settings: Any) -> None:
@@ -63,7 +63,7 @@ def draw(results: Path, runs: list[Path], **settings: Any) -> None:
         "kind": "accuracy_vs_time",
         "runs": [str(Path("results") / run.relative_to(results)) for run in runs],
         "scenario": scenario,
-        "caption": {"paper_figures": "none", "origin": "digits", "deviations": ["D8: per coordinate"]},
+        "dataset_origins": ["digits"],
         "notes": ["One seed of each selector."],
     }
     sidecar = results / "figures/demo_small/accuracy_vs_time.json"
@@ -82,7 +82,7 @@ def test_a_figure_is_traced_to_rows_runs_code_and_deviations(
     for run in runs:
         code = json.loads((run / "summary.json").read_text())["code_hash"]
         assert f"{run}: 6 rounds, code {code}, " in said
-    assert "D8: per coordinate" in said
+    assert "D8: budgets" in said
     assert "Demo: small data" in said
     assert "Notes:\n  One seed of each selector.\n" in said
     assert "changed since" not in said

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pausefl.claims.words import gaps, interval, number, tally
-from pausefl.figures.captions import caption_facts
+from pausefl.figures.captions import caption
 from pausefl.report.contents import Contents
 from pausefl.report.metadata import costs, duration, reductions, settings_text
 from pausefl.report.page import render
@@ -55,14 +55,14 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
     ) -> ScenarioPart:
         scenario = dataclasses.replace(base, name=name, title=title, figures=figures, **changes)
         captions = {
-            kind: caption_facts(scenario, [0, 1], "some digits", kind)
+            kind: caption(kind, scenario, [0, 1], "some digits")
             for kind in ("summary", "privacy", "partition", *figures.values())
         }
         paths = {}
         for kind in figures.values():
             stem = tmp_path / "figures" / name / kind
             paths[kind] = picture(stem.with_suffix(".png"))
-            as_json(stem.with_suffix(".json"), {"kind": kind, "caption": captions[kind], "notes": notes})
+            as_json(stem.with_suffix(".json"), {"kind": kind, "notes": notes})
         runs = {}
         for seed in (0, 1):
             folder = tmp_path / "anywhere" / name / f"seed-{seed}"
@@ -86,9 +86,9 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
     return scenario_part
 
 
-def sources(**changes: Any) -> ReportParts:
+def parts(**changes: Any) -> ReportParts:
     defaults: dict[str, Any] = {"name": "all", "scenarios": {}, "studies": {}, "claims": {}}
-    folders = {"captions": str(ROOT / "workflow/report"), "ledger": str(ROOT / "docs/deviations.md")}
+    folders = {"texts": str(ROOT / "workflow/report"), "ledger": str(ROOT / "docs/deviations.md")}
     return ReportParts(**defaults | folders | changes)
 
 
@@ -120,7 +120,7 @@ def claims(tmp_path: Path, scale: str, **test: Any) -> str:
 
 def test_figures_are_by_paper_and_number_and_the_papers_scale_comes_first(write: Write) -> None:
     accuracy, leakage = "accuracy_vs_time", "leakage_vs_time"
-    parts = {
+    scenarios = {
         "small": write("small", {"demo_small_accuracy": accuracy}, scale="demo"),
         "reduced_nine": write(
             "reduced_nine",
@@ -133,7 +133,7 @@ def test_figures_are_by_paper_and_number_and_the_papers_scale_comes_first(write:
         "mine": write("mine", {"mine_accuracy": accuracy}, scale="paper"),
         "theirs": write("theirs", {"authors_mnist": accuracy}, scale="paper"),
     }
-    sections = {section.key: section for section in Contents(sources(scenarios=parts)).sections}
+    sections = {section.key: section for section in Contents(parts(scenarios=scenarios)).sections}
     assert list(sections) == ["pause_v2", "pause_v1", "bsfl", "authors", "own", "demo"]
     groups = sections["pause_v2"].groups
     assert [group.heading for group in groups] == ["Fig. 3", "Fig. 9", "Fig. 10"]
@@ -148,7 +148,7 @@ def test_every_picture_is_there_once_and_linked_from_where_it_is_again(write: Wr
     part = write(
         "nine", {"pause_v1_fig2": "accuracy_vs_time", "pause_v2_fig2": "accuracy_vs_time"}, scale="paper"
     )
-    page = render(sources(scenarios={"nine": part}))
+    page = render(parts(scenarios={"nine": part}))
     encoded = base64.b64encode(Path(part.figures["accuracy_vs_time"]).read_bytes()).decode()
     assert page.count(encoded) == 1
     assert 'The same picture as <a href="#figure-pause_v2_fig2">PAUSE v2, Fig. 2</a>' in page
@@ -161,7 +161,7 @@ def test_kinds_that_no_paper_has_are_shown_too(write: Write) -> None:
     part = dataclasses.replace(
         part, settings={**part.settings, "figures": {"pause_v2_fig9": "accuracy_vs_time"}}
     )
-    sections = {section.key: section for section in Contents(sources(scenarios={"nine": part})).sections}
+    sections = {section.key: section for section in Contents(parts(scenarios={"nine": part})).sections}
     (entry,) = sections["beyond"].groups[0].entries
     assert (entry.id, entry.shows) == ("figure-nine-loss_vs_time", "test loss against simulated time")
 
@@ -169,7 +169,7 @@ def test_kinds_that_no_paper_has_are_shown_too(write: Write) -> None:
 def test_nothing_of_the_configuration_or_the_runs_is_html(write: Write, tmp_path: Path) -> None:
     part = write("mine", {"mine_accuracy": "accuracy_vs_time"}, title=HOSTILE, notes=(HOSTILE,))
     path = claims(tmp_path, "demo", question=HOSTILE, note=HOSTILE, where=HOSTILE, wanted=HOSTILE)
-    page = render(sources(name=HOSTILE, scenarios={"mine": part}, claims={"demo": path}))
+    page = render(parts(name=HOSTILE, scenarios={"mine": part}, claims={"demo": path}))
     assert "onerror" in page
     assert not re.search(r"<[^>&]*onerror", page)
     assert page.count("<img ") == 1
@@ -181,7 +181,7 @@ def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write
         "paper": claims(tmp_path, "paper"),
         "demo": claims(tmp_path, "demo", where="elsewhere", gap=None),
     }
-    page = render(sources(scenarios={"there": part}, claims=paths))
+    page = render(parts(scenarios={"there": part}, claims=paths))
     heads = ['id="claims-paper"', 'id="claims-demo"', 'id="figures"', 'id="configuration"', 'id="deviations"']
     positions = [page.index(head) for head in [*heads, 'id="cost"', 'id="environment"']]
     assert positions == sorted(positions)
@@ -194,7 +194,7 @@ def test_warnings_are_shown_with_links_into_the_ledger(write: Write) -> None:
     part = write(
         "mine", {"mine_accuracy": "accuracy_vs_time"}, notes=("One seed: no band (D45).", "Old & new")
     )
-    page = render(sources(scenarios={"mine": part}))
+    page = render(parts(scenarios={"mine": part}))
     assert '<p class="note">One seed: no band (<a href="#D45">D45</a>).</p>' in page
     assert '<p class="note">Old &amp; new</p>' in page
     assert 'See <a href="#D8">D8</a>.' in page
@@ -202,23 +202,23 @@ def test_warnings_are_shown_with_links_into_the_ledger(write: Write) -> None:
 
 def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     figure = picture(tmp_path / "s.png")
-    facts = {"n_users": 8, "n_selected": 4, "n_instances": 10}
-    as_json(tmp_path / "s.json", {"study": facts, "code_hash": "x"})
+    as_json(tmp_path / "s.json", {"study": {}})
     (tmp_path / "s.md").write_text("| a |\n| - |\n| b |\n", "utf-8")
-    study = StudyPart("graphs", "A *study*", ("bsfl_fig3",), figure, str(tmp_path / "s.md"))
+    study = StudyPart(
+        "graphs", "A *study*", "**A \\*study\\*.** See D7.", ("bsfl_fig3",), figure, str(tmp_path / "s.md")
+    )
     own = dataclasses.replace(study, figures=("own_graphs",))
-    page = render(sources(studies={"bsfl_fig3": study, "own_graphs": own}))
-    assert "All selections of 4 of 8 users" in page
-    assert "A *study*: the graphs that annealing walks on." in page
+    page = render(parts(studies={"bsfl_fig3": study, "own_graphs": own}))
+    assert '<strong>A *study*.</strong> See <a href="#D7">D7</a>.' in page
     assert page.index('id="bsfl-fig3"') < page.index('id="beyond-own_graphs"')
     assert "No job was run for this report." in page
 
 
 def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
     figure = picture(tmp_path / "s.png")
-    as_json(tmp_path / "s.json", {"study": {"n_users": 8, "n_selected": 4, "n_instances": 10}})
-    study = StudyPart("graphs", "A", ("pause_v2_fig1",), figure, None)
-    contents = Contents(sources(studies={"pause_v2_fig1": study}))
+    as_json(tmp_path / "s.json", {"study": {}})
+    study = StudyPart("graphs", "A", "A.", ("pause_v2_fig1",), figure, None)
+    contents = Contents(parts(studies={"pause_v2_fig1": study}))
     (first,), (second,) = (section.groups for section in contents.sections if section.groups)
     assert [first.heading, second.heading] == ["Fig. 1", "Fig. 1"]
     assert second.entries[0].same_as is first.entries[0]
@@ -227,9 +227,9 @@ def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
 
 def test_a_study_is_where_the_figures_are_that_it_stands_for(tmp_path: Path) -> None:
     figure = picture(tmp_path / "s.png")
-    as_json(tmp_path / "s.json", {"study": {"n_users": 8, "n_selected": 4, "n_instances": 10}})
-    study = StudyPart("graphs", "A", ("pause_v2_fig4", "pause_v1_fig3"), figure, None)
-    contents = Contents(sources(studies={"selection_s": study}))
+    as_json(tmp_path / "s.json", {"study": {}})
+    study = StudyPart("graphs", "A", "A.", ("pause_v2_fig4", "pause_v1_fig3"), figure, None)
+    contents = Contents(parts(studies={"selection_s": study}))
     (first,), (second,) = (section.groups for section in contents.sections if section.groups)
     assert [first.heading, second.heading] == ["Fig. 4", "Fig. 3"]
     assert second.entries[0].same_as is first.entries[0]
@@ -237,13 +237,13 @@ def test_a_study_is_where_the_figures_are_that_it_stands_for(tmp_path: Path) -> 
 
 
 def test_the_same_results_give_the_same_page(write: Write) -> None:
-    made = sources(scenarios={"mine": write("mine", {"mine_accuracy": "accuracy_vs_time"})})
+    made = parts(scenarios={"mine": write("mine", {"mine_accuracy": "accuracy_vs_time"})})
     assert render(made) == render(made)
 
 
 def test_costs_are_of_cores_and_the_largest_memory(write: Write) -> None:
     part = write("mine", {"mine_accuracy": "accuracy_vs_time"})
-    contents = Contents(sources(scenarios={"mine": part}))
+    contents = Contents(parts(scenarios={"mine": part}))
     everything, row = costs(part, contents.summaries)
     assert everything == dataclasses.replace(row, selector="all")
     assert (row.selector, row.n_jobs, row.wall_hours, row.core_hours) == ("PAUSE", 2, 1.0, 2.0)

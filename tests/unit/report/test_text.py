@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from markupsafe import Markup
 
-from pausefl.errors import PauseflError
-from pausefl.report.text import caption, link_deviations, literal, markdown, titled
-from pausefl.settings.studies import load_studies, settings_of
+from pausefl.report.text import link_deviations, markdown, restructured, titled
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<script>alert("x")</script>'
@@ -51,36 +48,18 @@ def test_ids_of_the_ledger_are_links_and_no_others() -> None:
     assert link_deviations(f"{HOSTILE} D1", {"D1"}).startswith("&lt;script&gt;")
 
 
-def test_a_caption_is_what_the_template_says(tmp_path: Path) -> None:
-    template = tmp_path / "t.rst"
-    template.write_text("**{{ snakemake.params.title }}:** ε ``x``\n\n- D1: a\n", "utf-8")
-    html = caption(template, {"params": {"title": literal(f"{HOSTILE} a*b* c_ `d` |e|")}})
-    assert "&lt;script&gt;" in html
-    assert "a*b* c_ `d` |e|" in html
-    assert "<li>" in html
-    assert "href" not in html
-
-
-def test_a_fact_that_is_not_there_is_an_error_and_not_a_blank(tmp_path: Path) -> None:
-    template = tmp_path / "t.rst"
-    template.write_text("{{ snakemake.params.nothing }}", "utf-8")
-    with pytest.raises(PauseflError, match=r"t\.rst.*nothing"):
-        caption(template, {"params": {}})
-
-
 def test_a_caption_reads_no_file_and_has_no_html_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret", "utf-8")
-    template = tmp_path / "t.rst"
-    template.write_text(
-        f".. include:: {tmp_path}/secret.txt\n\n.. raw:: html\n\n   <script>x</script>\n", "utf-8"
+    html = restructured(
+        f"{HOSTILE} **x**\n\n.. include:: {tmp_path}/secret.txt\n\n.. raw:: html\n\n   <script>x</script>\n"
     )
-    html = caption(template, {})
+    assert "<strong>x</strong>" in html
     assert "secret" not in html
     assert "<script" not in html
 
 
 def test_the_introduction_has_a_title() -> None:
-    title, body = titled(ROOT / "workflow/report/workflow.rst")
+    title, body = titled((ROOT / "workflow/report/workflow.rst").read_text("utf-8"))
     assert title == "Privacy-aware user selection for federated learning"
     assert "PAUSE" in body
     assert title not in body
@@ -92,19 +71,6 @@ def test_every_deviation_that_is_cited_is_in_the_ledger() -> None:
     for path in places:
         for name in re.findall(r"\bD\d+\b", path.read_text("utf-8")):
             assert f"| {name} |" in ledger, f"{path.name}: {name}"
-
-
-@pytest.mark.parametrize("kind", ["comparison", "graphs", "runtime", "audit", "generalization"])
-def test_captions_of_studies_have_all_their_facts(kind: str) -> None:
-    """The workflow puts together the facts of regret and gap: its test has their captions."""
-    studies = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios")
-    for study in getattr(studies, kind).values():
-        facts = settings_of(study) | {"title": study.title}
-        html = caption(
-            ROOT / f"workflow/report/{kind}.rst", {"params": {"study": facts, "title": study.title}}
-        )
-        assert study.title in html
-        assert "problematic" not in html
 
 
 def test_the_ledger_has_every_deviation_once() -> None:
