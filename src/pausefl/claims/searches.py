@@ -24,6 +24,7 @@ from pausefl.bandit.rewards import Reward, confidence_bound, make_reward
 from pausefl.claims.findings import Finding
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED
+from pausefl.registry import REWARDS
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.exact import Bsfl, Pause
 from pausefl.settings import RewardSettings
@@ -57,11 +58,10 @@ def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding
     for name in test.rewards:
         gaps = [shortfall(name, seed) for seed in range(test.n_instances)]
         worst, n_exact = max(gaps), sum(gap <= TIE for gap in gaps)
-        selector = "bsfl" if name == "bsfl" else "pause"
         yield Finding(
             test.kind,
             "",
-            f"{selector} against enumeration, reward {name}",
+            f"{exact_search(name).__name__.lower()} against enumeration, reward {name}",
             f"difference ≤ {TIE:g}",
             HOLDS if n_exact == len(gaps) else FAILS,
             worst,
@@ -70,13 +70,18 @@ def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding
         )
 
 
+def exact_search(reward_name: str) -> type[Pause]:
+    """The exact search of the selector that uses a reward."""
+    return Pause if REWARDS.find(reward_name).has_privacy_term else Bsfl
+
+
 def shortfall(reward_name: str, seed: int) -> float:
     """Difference in reward between the exact search and enumeration on one random history."""
     reward = make_reward(RewardSettings(reward_name, 4.0, 2.0, 3.0, 4, 0.2, 0.05))
     rng = Streams(seed).generator(f"claims/{reward_name}")
     history = random_history(rng)
-    search = Bsfl(reward, 1.0) if reward_name == "bsfl" else Pause(reward, 1.0)
-    best, found = (select(history, rng) for select in (BrutePause(reward, 1.0), search))
+    searches = (BrutePause(reward, 1.0), exact_search(reward_name)(reward, 1.0))
+    best, found = (select(history, rng) for select in searches)
     bound = confidence_bound(history, 1.0)
     return abs(_worth(reward, history, bound, best) - _worth(reward, history, bound, found))
 

@@ -322,8 +322,8 @@ def test_the_limit_fails_where_the_probability_does_not_rise(
 def test_where_nothing_was_run_a_study_of_selection_stands_in(world: World) -> None:
     """Leakage and time are judged on it, accuracy is not, and findings say where they come from."""
     for seed, leakage in ((0, 2.0), (1, 2.2), (2, 2.1)):
-        world.play("pause", seed, leakage=leakage)
-        world.play("random", seed, leakage=2 * leakage)
+        world.simulate("pause", seed, leakage=leakage)
+        world.simulate("random", seed, leakage=2 * leakage)
     test = {"selectors": ("pause",), "against": ("random",), "direction": "lower", "gap": "ratio"}
     (leaked,) = found(world, on_runs("ordering", metric="leakage_max", **test))
     assert (leaked.outcome, leaked.note) == (HOLDS, "selection alone")

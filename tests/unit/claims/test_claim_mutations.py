@@ -1,4 +1,4 @@
-"""What is broken on purpose must change a verdict: real games without training, on the demo's network."""
+"""Deliberate errors change verdicts: simulations without training on the demo's network."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LEAKAGE = claim(
 )
 
 
-def played(world: World, names: dict[str, str] | None = None) -> World:
+def simulated(world: World, names: dict[str, str] | None = None) -> World:
     """Three seeds of each selector; ``names`` says under which other name a selector's runs are kept."""
     for selector in SELECTORS:
         for seed in range(3):
@@ -51,13 +51,13 @@ def verdicts(world: World) -> list[str]:
 
 
 def test_unbroken_all_three_are_reproduced(world: World) -> None:
-    assert verdicts(played(world)) == ["reproduced"] * 3
+    assert verdicts(simulated(world)) == ["reproduced"] * 3
 
 
 def test_a_reward_of_the_wrong_sign_leaks_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     right = AverageReward.scores
     monkeypatch.setattr(AverageReward, "scores", lambda self, history: -right(self, history))
-    assert verdicts(played(world)) == ["reproduced", "not reproduced", "reproduced"]
+    assert verdicts(simulated(world)) == ["reproduced", "not reproduced", "reproduced"]
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
@@ -66,13 +66,13 @@ def test_a_ledger_that_tells_wrong_numbers(
 ) -> None:
     right = Ledger.spent
     monkeypatch.setattr(Ledger, "spent", lambda self: factor * right(self))
-    assert verdicts(played(world)) == ["not reproduced", "reproduced", "partly"]
+    assert verdicts(simulated(world)) == ["not reproduced", "reproduced", "partly"]
 
 
 def test_a_ledger_that_forgets_participations(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     right = GeometricSchedule.spent
     monkeypatch.setattr(GeometricSchedule, "spent", lambda self, n: right(self, np.asarray(n) // 2))
-    bound, _, coincidence = verdicts(played(world))
+    bound, _, coincidence = verdicts(simulated(world))
     assert (bound, coincidence) == ("not reproduced", "partly")
 
 
@@ -85,11 +85,11 @@ def test_a_ledger_that_forgets_participations(world: World, monkeypatch: pytest.
 )
 def test_swapped_runs(world: World, swapped: tuple[str, str], expected: list[str]) -> None:
     names = dict([swapped, swapped[::-1]])
-    assert verdicts(played(world, names)) == expected
+    assert verdicts(simulated(world, names)) == expected
 
 
 def test_a_smaller_budget_than_was_spent(world: World, demo: Scenario) -> None:
-    played(world)
+    simulated(world)
     assert demo.privacy is not None
     less = dataclasses.replace(demo.privacy, epsilon_total=demo.privacy.epsilon_total / 2)
     world.scenarios["s"] = dataclasses.replace(world.scenarios["s"], privacy=less)

@@ -17,7 +17,7 @@ from pausefl.claims.findings import Finding
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import evaluate, verdict
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.settings import load_config, load_scenario, read_yaml
+from pausefl.settings import load_config, read_yaml
 from pausefl.settings.claims import SCALES, ClaimTest, load_claims, places, scales
 from pausefl.settings.studies import load_studies
 
@@ -105,12 +105,6 @@ def test_a_run_cut_short_is_refused(ordered: World) -> None:
         evaluate([claim(LOWER)], ordered.records(), SCALE, partial=True)
 
 
-def test_one_scale_says_nothing_of_another(ordered: World) -> None:
-    judged = evaluate([claim(LOWER)], ordered.records(), "paper")
-    assert judged[0].verdict == "not run"
-    assert "none at this scale" in page.to_markdown(judged, "paper")
-
-
 def test_what_is_written(ordered: World) -> None:
     untrained = on_runs(
         "ordering", metric="leakage_max", gap="difference", selectors=("pause",), against=("fastest",)
@@ -153,13 +147,6 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
         for study in test.studies.get(scale, ()):
             kind = next(k for k in ("regret", "comparison", "runtime") if study in getattr(studies, k))
             assert set(test.selectors) <= set(getattr(studies, kind)[study].scenario.selectors)
-
-
-def test_no_demo_is_at_another_scale() -> None:
-    for scale in SCALES:
-        for name in places(SHIPPED, scale)[0]:
-            assert (scale == "demo") == name.startswith("demo_")
-            load_scenario(name, FOLDER)
 
 
 @pytest.mark.parametrize(
@@ -212,8 +199,8 @@ def test_a_test_without_places_is_part_of_a_claim_at_every_scale() -> None:
 
 
 def test_a_missing_study_of_selection_is_an_error_where_nothing_else_was_to_be_run(world: World) -> None:
-    world.play("pause", 0)
-    world.play("random", 0)
+    world.simulate("pause", 0)
+    world.simulate("random", 0)
     (world.folder / "studies/selection_s/rounds.parquet").unlink()
     with pytest.raises(PauseflError, match=r"study selection_s: rounds\.parquet"):
         evaluate([claim(LOWER)], world.records(), SCALE)

@@ -36,7 +36,7 @@ class World:
         self.scenarios: dict[str, Scenario] = {}
         self.experiments: list[Experiment] = []
         self.regret: dict[str, Runs] = {}
-        self.played: list[pd.DataFrame] = []
+        self.simulated: list[pd.DataFrame] = []
 
     def plan(self, selector: str, seed: int, scenario: str = "s") -> Experiment:
         """Put a run into the experiment table."""
@@ -83,13 +83,13 @@ class World:
         }
         self.write(self.plan(selector, seed, scenario), pd.DataFrame(rounds))
 
-    def play(self, selector: str, seed: int, *, round_s: float = 1.0, leakage: float = 2.0) -> None:
-        """Write a run of the study that plays the scenario ``s``."""
+    def simulate(self, selector: str, seed: int, *, round_s: float = 1.0, leakage: float = 2.0) -> None:
+        """Write a run of the selection study of the scenario ``s``."""
         rounds = pd.DataFrame(self._rounds(20, round_s, leakage))
-        self.played.append(as_collected(rounds, Experiment("s", selector, seed)))
+        self.simulated.append(as_collected(rounds, Experiment("s", selector, seed)))
         folder = self.folder / "studies" / "selection_s"
         folder.mkdir(parents=True, exist_ok=True)
-        pd.concat(self.played).to_parquet(folder / "rounds.parquet")
+        pd.concat(self.simulated).to_parquet(folder / "rounds.parquet")
 
     def _rounds(self, n: int, round_s: float, leakage: float) -> dict[str, Any]:
         """What a run without training has."""
@@ -115,11 +115,11 @@ class World:
     def records(self) -> Records:
         """What claims are tested on."""
         selection = {}
-        if self.played:
-            names = dict.fromkeys(str(rounds["selector"].iloc[0]) for rounds in self.played)
-            seeds = dict.fromkeys(int(rounds["seed"].iloc[0]) for rounds in self.played)
+        if self.simulated:
+            names = dict.fromkeys(str(rounds["selector"].iloc[0]) for rounds in self.simulated)
+            seeds = dict.fromkeys(int(rounds["seed"].iloc[0]) for rounds in self.simulated)
             scenario = dataclasses.replace(self.base, name="s", selectors=tuple(names))
-            selection["selection_s"] = Selections("Played", scenario, tuple(seeds))
+            selection["selection_s"] = Selections("Simulated", scenario, tuple(seeds))
         studies = dataclasses.replace(load_studies(None, Path()), regret=self.regret, selection=selection)
         return Records(self.scenarios, self.experiments, studies, self.folder)
 

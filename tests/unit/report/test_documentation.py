@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.report.documentation import BEGIN, END, SCALES, Published, filled, pages
+from pausefl.report.documentation import SCALES, Published, pages
 from pausefl.settings.claims import load_claims
 
 ROOT = Path(__file__).parents[3]
@@ -31,10 +31,6 @@ def test_every_claim_has_a_row_with_a_command_and_a_status(published: Published)
     for claim, row in zip(claims, rows, strict=True):
         assert f"`make claim ID={claim.id}`" in row
         assert re.search(r"\*\*(reproduced|partly|not reproduced)\*\*|not run \|$", row)
-
-
-def test_the_table_replaces_what_was_there() -> None:
-    assert filled(f"a\n{BEGIN}\nold\n{END}\nb", "| new |\n") == f"a\n{BEGIN}\n| new |\n{END}\nb"
 
 
 def test_the_verdicts_of_the_summary_are_those_of_the_pages(published: Published) -> None:

@@ -225,22 +225,6 @@ def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
     assert (first.entries[0].id, first.entries[0].where) == ("figure-pause_v2_fig1", "PAUSE v2, Fig. 1")
 
 
-def test_a_study_is_where_the_figures_are_that_it_stands_for(tmp_path: Path) -> None:
-    figure = picture(tmp_path / "s.png")
-    as_json(tmp_path / "s.json", {"study": {}})
-    study = StudyPart("graphs", "A", "A.", ("pause_v2_fig4", "pause_v1_fig3"), figure, None)
-    contents = Contents(parts(studies={"selection_s": study}))
-    (first,), (second,) = (section.groups for section in contents.sections if section.groups)
-    assert [first.heading, second.heading] == ["Fig. 4", "Fig. 3"]
-    assert second.entries[0].same_as is first.entries[0]
-    assert first.entries[0].id != second.entries[0].id
-
-
-def test_the_same_results_give_the_same_page(write: Write) -> None:
-    made = parts(scenarios={"mine": write("mine", {"mine_accuracy": "accuracy_vs_time"})})
-    assert render(made) == render(made)
-
-
 def test_costs_are_of_cores_and_the_largest_memory(write: Write) -> None:
     part = write("mine", {"mine_accuracy": "accuracy_vs_time"})
     contents = Contents(parts(scenarios={"mine": part}))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.report.papers import CONTENTS, SECTIONS, SHARED, Place, home_of, label, labels, place_of
+from pausefl.report.papers import CONTENTS, SECTIONS, SHARED, Place, home_of, labels, place_of
 from pausefl.settings import load_scenario, scenario_names
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
@@ -34,12 +34,6 @@ def test_a_name_says_where_the_papers_have_it(name: str, place: Place | None) ->
     assert place_of(name) == place
 
 
-def test_places_are_in_the_order_of_the_papers() -> None:
-    names = ("bsfl_fig2", "pause_v1_fig2", "pause_v2_table1", "pause_v2_fig10", "pause_v2_fig9")
-    places = sorted((place for place in map(place_of, names) if place), key=lambda place: place.order)
-    assert [f"{place.paper}_{place.part}" for place in places] == [*reversed(names[2:]), *reversed(names[:2])]
-
-
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
@@ -53,10 +47,6 @@ def test_places_are_in_the_order_of_the_papers() -> None:
 )
 def test_several_parts_in_few_words(parts: list[str], words: str) -> None:
     assert labels(parts) == words
-
-
-def test_labels_are_those_of_the_papers() -> None:
-    assert [label(part) for part in ("fig10", "table1", "theorem3")] == ["Fig. 10", "Table I", "Theorem 3"]
 
 
 @pytest.mark.parametrize(

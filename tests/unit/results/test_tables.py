@@ -14,7 +14,7 @@ import pytest
 
 from pausefl.errors import PauseflError
 from pausefl.results import tables
-from pausefl.results.outcomes import moving_average, target_accuracy
+from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import ROUND_COLUMNS, TRAINED_COLUMNS, collect, read_summaries
 from pausefl.settings import Experiment
 
@@ -174,11 +174,6 @@ def test_summary_by_hand(write_run: WriteRun) -> None:
     assert table["diverged_round"].isna().all()
 
 
-def test_without_any_private_selector_all_set_the_target(write_run: WriteRun) -> None:
-    rounds = collect(dict([write_run("fedavg_no_privacy", 0, [0.5] * 20, leakage=math.inf)]))
-    assert target_accuracy(rounds) == pytest.approx(0.45)
-
-
 def test_sparse_evaluation(write_run: WriteRun) -> None:
     accuracy = [0.1 * (t // 5) if t % 5 == 0 else math.nan for t in range(1, 21)]
     run = summary_of(dict([write_run("pause", 0, accuracy)])).iloc[0]
@@ -200,12 +195,6 @@ def test_a_diverged_run_ends_at_chance_level_and_says_so(write_run: WriteRun) ->
     assert table["target_accuracy"].unique() == pytest.approx([0.45])
     text = tables.to_markdown(tables.across_seeds(table))
     assert "35.0 ± 35.4, diverged (1 of 2 seeds)" in text
-
-
-def test_runs_evaluated_seldom_have_a_final_accuracy(write_run: WriteRun) -> None:
-    accuracy = [0.2 if t in (1, 20) or t % 6 == 0 else math.nan for t in range(1, 21)]
-    table = summary_of(dict([write_run("pause", 0, accuracy)]))
-    assert table["final_accuracy"].item() == pytest.approx(0.2)
 
 
 def test_rounds_and_summaries_must_match(write_run: WriteRun) -> None:
@@ -257,12 +246,6 @@ def test_markdown_reads_well(write_run: WriteRun) -> None:
     assert "the target, 45.9 %, is 90 % of that best" in text
 
 
-def test_markdown_says_what_leakage_is_for(write_run: WriteRun) -> None:
-    across = tables.across_seeds(summary_of(dict([write_run("pause", 0, [0.5] * 20)])))
-    assert "| Leakage (ε per coordinate) |" in tables.to_markdown(across)
-    assert "| Leakage (ε per update) |" in tables.to_markdown(across, protected="update")
-
-
 def test_markdown_of_selection_alone(write_run: WriteRun) -> None:
     text = tables.to_markdown(tables.across_seeds(summary_of(dict([write_run("pause", 0, None)]))))
     assert text.splitlines()[2].startswith("| `pause` | – | – | – | 1.000 | 2.00 |")
@@ -293,21 +276,6 @@ def test_a_regression_has_a_loss_and_no_accuracy(write_run: WriteRun) -> None:
     assert len({line.count("|") for line in (header, rule, *rows)}) == 1
     assert "mean squared error on test data" in text.splitlines()[-1]
     assert not {"nan", "inf", "<NA>"} & set(text.split())
-
-
-def test_a_regression_that_diverged_says_so(write_run: WriteRun) -> None:
-    experiment, folder = write_run("bsfl", 0, [math.nan] * 20, diverged_round=3)
-    rounds = pd.read_parquet(folder / "rounds.parquet")
-    rounds.loc[3:, "loss"] = math.inf
-    rounds.to_parquet(folder / "rounds.parquet")
-    table = summary_of({experiment: folder})
-    assert table["final_loss"].iloc[0] == math.inf
-    assert "diverged (1 of 1 seeds)" in tables.to_markdown(tables.across_seeds(table))
-
-
-def test_classification_has_no_column_of_losses(write_run: WriteRun) -> None:
-    text = tables.to_markdown(tables.across_seeds(summary_of(dict([write_run("pause", 0, [0.5] * 20)]))))
-    assert "loss" not in text.lower()
 
 
 def test_a_page_shows_the_table_and_escapes_its_title() -> None:
