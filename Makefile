@@ -73,8 +73,8 @@ format: .venv/installed ## put the code in its canonical form
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow
 
-docs: .venv/installed ## write config/README.md from the schemas, and the tables of claims from results/published
-	$(BIN)/python -m pausefl.settings.reference > config/README.md
+docs: .venv/installed ## write config/README.md and config/schemas from the settings, and the tables of claims from results/published
+	$(BIN)/python -m pausefl.settings.reference
 	$(BIN)/python -m pausefl.report.documentation
 
 constraints: ## pin the newest versions that pyproject.toml admits

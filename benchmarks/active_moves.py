@@ -11,7 +11,6 @@ the papers covers it. Instances, temperatures and starts are those of the study 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import math
 from pathlib import Path
 from typing import cast
@@ -146,10 +145,10 @@ def main() -> None:
     for name, exact, thin, plain in RACES:
         scenario = load_scenario(name, Path("config/scenarios"))
         for divisor in arguments.divisors:
-            settings = dataclasses.replace(
-                scenario.selection, n_iterations=arguments.iterations, temperature_divisor=divisor
+            settings = scenario.selection.replace(
+                n_iterations=arguments.iterations, temperature_divisor=divisor
             )
-            at = dataclasses.replace(scenario, selection=settings)
+            at = scenario.replace(selection=settings)
             print("\n".join(race(at, exact, thin, plain, arguments.instances)), flush=True)
 
 

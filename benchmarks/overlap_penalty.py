@@ -8,7 +8,6 @@ Plays the scenarios under R2 by exact search, without training, for each of seve
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -36,10 +35,10 @@ def main() -> None:
     for name in SCENARIOS:
         scenario = load_scenario(name, Path("config/scenarios"))
         for penalty in PENALTIES:
-            reward = dataclasses.replace(scenario.reward, overlap_penalty=penalty)
+            reward = scenario.reward.replace(overlap_penalty=penalty)
             found = []
             for seed in range(arguments.seeds):
-                game = selection_only(dataclasses.replace(scenario, reward=reward), "pause", seed)
+                game = selection_only(scenario.replace(reward=reward), "pause", seed)
                 game.run(arguments.rounds)
                 rounds = pd.DataFrame(game.rows)
                 clusters = [len(set(game.history.cluster[list(s)])) for s in rounds["selection"]]

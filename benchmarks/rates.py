@@ -78,11 +78,18 @@ def network_rates(scenario: Scenario, shape: tuple[int, ...]) -> dict[str, float
     data = Dataset("drawn", x[:n_train], y[:n_train], x[n_train:], y[n_train:], 10 if shape else 0, "drawn")
     users = tuple(np.array_split(rng.permutation(n_train), n_users))
     share = Partition(users, np.ones(n_users), np.arange(0))
-    model, everyone = ModelSettings(scenario.model.name, scenario.model.norm), np.arange(n_users)
+    model, everyone = ModelSettings(name=scenario.model.name, norm=scenario.model.norm), np.arange(n_users)
     trainers = {
         n: Trainer(
             model,
-            TrainingSettings(1, 1, BATCH, n, 0.01, "persist"),
+            TrainingSettings(
+                n_rounds=1,
+                n_epochs=1,
+                batch_size=BATCH,
+                max_batches=n,
+                learning_rate=0.01,
+                optimizer_state="persist",
+            ),
             data,
             share,
             Streams(0),

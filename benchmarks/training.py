@@ -48,7 +48,15 @@ def images(n_train: int = N_TRAIN, n_test: int = N_TEST) -> Dataset:
 
 def settings(precision: str = "float32") -> TrainingSettings:
     """The papers' local training."""
-    return TrainingSettings(1, 1, BATCH, 100, 0.01, "persist", precision=precision)
+    return TrainingSettings(
+        n_rounds=1,
+        n_epochs=1,
+        batch_size=BATCH,
+        max_batches=100,
+        learning_rate=0.01,
+        optimizer_state="persist",
+        precision=precision,
+    )
 
 
 def engine(model: ModelSettings, data: Dataset, n_users: int, precision: str = "float32") -> Trainer:
@@ -113,7 +121,7 @@ def steps_and_evaluation(n_turns: int, n_steps: int) -> None:
     )
     print("| :-- | :-- | --: | --: | --: | --: | --: |")
     for name, norm in NETWORKS.items():
-        model, n_users = ModelSettings(name, norm), N_TRAIN // (n_steps * BATCH)
+        model, n_users = ModelSettings(name=name, norm=norm), N_TRAIN // (n_steps * BATCH)
         plain = Plain(model, data)
         single, half = (engine(model, data, n_users, precision) for precision in ("float32", "bfloat16"))
         steps = {

@@ -21,8 +21,17 @@ few = images[:BATCH]
 dataset = Dataset("random", images, labels.reshape(-1), few, labels.reshape(-1)[:BATCH], 10, "drawn")
 users = tuple(np.split(np.arange(N_USERS * N_EXAMPLES), N_USERS))
 partition = Partition(users, np.ones(N_USERS), np.arange(0))
-settings = TrainingSettings(1, 1, BATCH, 100, LEARNING_RATE, "persist")
-trainer = Trainer(ModelSettings("fc", "none"), settings, dataset, partition, Streams(0), torch.device("cpu"))
+settings = TrainingSettings(
+    n_rounds=1,
+    n_epochs=1,
+    batch_size=BATCH,
+    max_batches=100,
+    learning_rate=LEARNING_RATE,
+    optimizer_state="persist",
+)
+trainer = Trainer(
+    ModelSettings(name="fc", norm="none"), settings, dataset, partition, Streams(0), torch.device("cpu")
+)
 theta = trainer.initial.copy()
 
 

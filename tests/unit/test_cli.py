@@ -21,7 +21,6 @@ FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
 WORKFLOW_ONLY = (
     "PIL",
     "jinja2",
-    "jsonschema",
     "matplotlib",
     "scipy",
     "seaborn",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 import shutil
@@ -75,9 +74,9 @@ def test_the_example_variant_is_the_example_scenario_with_half_the_budget(tmp_pa
     (tmp_path / "pets_more_private.yaml").write_text(lines, encoding="utf-8")
     pets, variant = (load_scenario(name, tmp_path) for name in ("pets", "pets_more_private"))
     assert pets.privacy is not None
-    halved = dataclasses.replace(pets.privacy, epsilon_total=pets.privacy.epsilon_total / 2)
+    halved = pets.privacy.replace(epsilon_total=pets.privacy.epsilon_total / 2)
     own = {"name": variant.name, "title": variant.title, "figures": variant.figures}
-    assert variant == dataclasses.replace(pets, privacy=halved, **own)
+    assert variant == pets.replace(privacy=halved, **own)
 
 
 def test_the_example_reward_is_searched_exactly(checkout: Path) -> None:

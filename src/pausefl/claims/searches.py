@@ -77,7 +77,17 @@ def exact_search(reward_name: str) -> type[Pause]:
 
 def shortfall(reward_name: str, seed: int) -> float:
     """Difference in reward between the exact search and enumeration on one random history."""
-    reward = make_reward(RewardSettings(reward_name, 4.0, 2.0, 3.0, 4, 0.2, 0.05))
+    reward = make_reward(
+        RewardSettings(
+            name=reward_name,
+            alpha=4.0,
+            beta=2.0,
+            gamma=3.0,
+            n_clusters=4,
+            overlap_penalty=0.2,
+            overlap_latency=0.05,
+        )
+    )
     rng = Streams(seed).generator(f"claims/{reward_name}")
     history = random_history(rng)
     searches = (BrutePause(reward, 1.0), exact_search(reward_name)(reward, 1.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from pausefl.errors import ConfigError
 from pausefl.registry import MODELS, SELECTORS, SOURCES
@@ -43,7 +43,7 @@ def _check_model(scenario: Scenario) -> None:
 
 def _check_selector(scenario: Scenario, selector: str) -> None:
     record = SELECTORS.find(selector)
-    if missing := _missing(scenario, record.requires):
+    if missing := scenario.missing(record.requires):
         raise ConfigError(f"scenario '{scenario.name}': selector '{selector}' needs {' and '.join(missing)}")
     n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
     n_selections = math.comb(n_users, n_selected)
@@ -52,10 +52,3 @@ def _check_selector(scenario: Scenario, selector: str) -> None:
             f"scenario '{scenario.name}': selector '{selector}' would enumerate {n_selections:.3g} selections"
             f" of {n_selected} out of {n_users} users, more than {record.most_selections:.0e}"
         )
-
-
-def _missing(scenario: Scenario, keys: Sequence[str]) -> list[str]:
-    """Which of some dotted keys a scenario leaves out."""
-    document = scenario.as_dict()
-    values = {key: document[section][name] for key in keys for section, name in [key.split(".")]}
-    return [key for key, value in values.items() if value is None]

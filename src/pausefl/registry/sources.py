@@ -5,6 +5,7 @@ Readers are named, not imported, so that reading a configuration loads none of t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from pausefl.registry.base import Record, Registry
@@ -62,6 +63,11 @@ class SourceRecord(Record):
     torchvision: str = field(default="", repr=False)
     mirror: str = field(default="", repr=False)
     in_folder: SourceRecord | None = None
+
+    @property
+    def about(self) -> str:
+        """What it is, for the reference of settings."""
+        return re.sub(r"\{(\w+)[^}]*\}", r"`\1`", self.origin)
 
 
 def _image_folder(reader: str, origin: str) -> SourceRecord:

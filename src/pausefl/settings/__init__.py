@@ -1,28 +1,23 @@
 """What to run: every setting, checked before anything runs."""
 
+from pausefl.settings.base import Settings
+from pausefl.settings.config import Config, Experiment, RawData, load_config
 from pausefl.settings.scenario import (
     SCALES,
-    Config,
     DataSettings,
-    Experiment,
     ModelSettings,
     NetworkSettings,
     PartitionSettings,
     PrivacySettings,
-    RawData,
     RewardSettings,
     Scenario,
     SelectionSettings,
     TrainingSettings,
-    check_schema,
-    check_selectors,
-    load_config,
     load_scenario,
-    load_schema,
-    read_yaml,
     scenario_from_dict,
     scenario_names,
 )
+from pausefl.settings.yaml import read_yaml
 
 __all__ = [
     "SCALES",
@@ -37,12 +32,10 @@ __all__ = [
     "RewardSettings",
     "Scenario",
     "SelectionSettings",
+    "Settings",
     "TrainingSettings",
-    "check_schema",
-    "check_selectors",
     "load_config",
     "load_scenario",
-    "load_schema",
     "read_yaml",
     "scenario_from_dict",
     "scenario_names",

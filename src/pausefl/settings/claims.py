@@ -1,49 +1,83 @@
-"""The papers' claims and how each is tested: ``config/claims.yaml``, read and checked."""
+"""The papers' claims and how each is tested: ``config/claims.yaml``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from functools import cache
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
+
+from pydantic import Field, Strict, model_validator
 
 from pausefl.errors import ConfigError, suggest
+from pausefl.registry import REWARDS
 from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
-from pausefl.registry.selectors import SELECTORS
-from pausefl.settings.scenario import SCALES, check_schema, load_scenario, read_yaml, scenario_names
+from pausefl.settings.base import (
+    Count,
+    Distinct,
+    NonNegative,
+    OneOf,
+    Positive,
+    Real,
+    Settings,
+    Several,
+    Text,
+)
+from pausefl.settings.scenario import SCALES, Scale, SelectorName, load_scenario, scenario_names
+from pausefl.settings.yaml import read_yaml
 
-#: The scale of a test that draws its instances itself, and is part of a claim at every scale.
+#: The scale of a test that makes its instances itself, and is part of a claim at every scale.
 ANY = "any"
 
 
-@dataclass(frozen=True)
-class ClaimTest:
-    """One test of a claim, in each of its scenarios or studies. See the schema for each key.
+class ClaimTest(Settings):
+    """One test of a claim, in each of its scenarios or studies."""
 
-    Attributes
-    ----------
-    scenarios, studies
-        Names by scale.
-    reference
-        Scenario by scale whose runs the others are compared with, in place of the same scenario.
-    """
+    kind: Annotated[str, OneOf(CLAIM_TESTS)]
+    """Kind of test; it decides which of the other keys are needed."""
+    scenarios: dict[Scale, Distinct[str]] = {}
+    """Scenarios whose runs are compared, by scale (`paper`, `reduced`, `demo`); a scenario has one scale."""
+    studies: dict[Scale, Distinct[str]] = {}
+    """Studies that are read, by scale."""
+    reference: dict[Scale, str] = {}
+    """By scale, a scenario whose runs the others are compared with, in place of the same scenario."""
+    selectors: Distinct[SelectorName] = ()
+    """Selectors that the claim is about."""
+    against: Distinct[SelectorName] = ()
+    """Selectors that each of them is compared with."""
+    rewards: Distinct[Annotated[str, OneOf(REWARDS)]] = ()
+    """Rewards that are searched."""
+    metric: Annotated[str, OneOf(QUANTITIES)] = ""
+    """What is compared: at the end of a run, over its rounds, when the first of two runs ends (`_in_time`),
+    or over the time until then (`_over_time`)."""
+    gap: Annotated[str, OneOf(("ratio", "difference"))] = "difference"
+    """Whether values are compared by their ratio or their difference."""
+    direction: Annotated[str, OneOf(("lower", "higher"))] = "lower"
+    """Which side the selectors' values are to be on."""
+    margin: NonNegative = 0.0
+    """What a gap has to exceed (`ordering`, `collapse`) or must not (`equivalence`, laws): in the metric's
+    unit (accuracy from 0 to 1), of a ratio its distance from 1."""
+    law: Annotated[str, OneOf([law for record in CLAIM_TESTS.values() for law in record.laws])] = ""
+    """Law of growth, `logarithmic` or `linear` of regret, `power` or `exponential` of time."""
+    exponent: Positive = 1.0
+    """Power of K by which a search's time is to grow."""
+    at_least: Annotated[float, Real(ge=0, le=1)] = 1.0
+    """Least share of comparisons, or of graphs."""
+    n_instances: Count = 0
+    """How many instances are sampled."""
 
-    kind: str
-    scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    studies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    reference: Mapping[str, str] = field(default_factory=dict)
-    selectors: tuple[str, ...] = ()
-    against: tuple[str, ...] = ()
-    rewards: tuple[str, ...] = ()
-    metric: str = ""
-    gap: str = "difference"
-    direction: str = "lower"
-    margin: float = 0.0
-    law: str = ""
-    exponent: float = 1.0
-    at_least: float = 1.0
-    n_instances: int = 0
+    @model_validator(mode="after")
+    def _keys_of_the_kind(self) -> Self:
+        record, given = CLAIM_TESTS[self.kind], self.model_fields_set - {"kind"}
+        known = {*record.needs, *record.allows, *record.one_of}
+        for key in sorted(given - known):
+            raise ValueError(f"{key} is no key of a test of kind '{self.kind}'. {suggest(key, known)}")
+        for key in sorted(set(record.needs) - given):
+            raise ValueError(f"kind = '{self.kind}' needs the key '{key}'")
+        if record.one_of and not given & set(record.one_of):
+            raise ValueError(f"kind = '{self.kind}' needs the key {' or '.join(map(repr, record.one_of))}")
+        if record.laws and self.law not in record.laws:
+            raise ValueError(f"law = '{self.law}' is not known. {suggest(self.law, record.laws)}")
+        return self
 
     def scenarios_at(self, scale: str) -> tuple[str, ...]:
         """All scenarios whose runs the test needs at a scale."""
@@ -52,26 +86,50 @@ class ClaimTest:
 
     def applies(self, scale: str) -> bool:
         """Whether the test is part of its claim at a scale."""
-        drawn = not self.scenarios and not self.studies
-        return drawn or bool(self.scenarios.get(scale) or self.studies.get(scale))
+        anywhere = not self.scenarios and not self.studies
+        return anywhere or bool(self.scenarios.get(scale) or self.studies.get(scale))
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One claim of a paper.
+class Claim(Settings):
+    """One claim."""
 
-    Attributes
-    ----------
-    id, sentence, place
-        What it says, and where the papers have it.
-    tests
-        All of them have to hold.
-    """
+    id: Annotated[str, Strict(), Field(pattern=r"^[A-Z][A-Za-z0-9]*$")]
+    """What the claim is called."""
+    sentence: Text
+    """What is claimed, in our words."""
+    place: Text
+    """Where the papers have it."""
+    tests: Several[ClaimTest]
+    """How it is tested; the claim is reproduced if all tests hold."""
 
-    id: str
-    sentence: str
-    place: str
-    tests: tuple[ClaimTest, ...]
+
+class Claims(Settings):
+    """What the papers claim, and how each claim is tested on runs and studies."""
+
+    claims: Several[Claim]
+    """The claims, in the order of the page. docs/claims.md says what each kind of test does."""
+
+    @model_validator(mode="after")
+    def _one_of_each_id(self) -> Self:
+        ids = [claim.id for claim in self.claims]
+        for name in ids:
+            if ids.count(name) > 1:
+                raise ValueError(f"claim '{name}' is there twice")
+        return self
+
+    @model_validator(mode="after")
+    def _a_study_has_one_scale(self) -> Self:
+        found: dict[str, str] = {}
+        for claim in self.claims:
+            for test in claim.tests:
+                for scale, names in test.studies.items():
+                    for name in names:
+                        if found.setdefault(name, scale) != scale:
+                            raise ValueError(
+                                f"'{name}' is at scale '{found[name]}' in one test and at '{scale}' in"
+                                f" another, of claim '{claim.id}'; it can have only one"
+                            )
+        return self
 
 
 def load_claims(path: Path, scenario_folder: Path) -> tuple[Claim, ...]:
@@ -82,81 +140,17 @@ def load_claims(path: Path, scenario_folder: Path) -> tuple[Claim, ...]:
     ConfigError
         For the first thing that is wrong, naming the claim.
     """
-    document = read_yaml(path)
-    check_schema(document, "claims", str(path))
-    known, seen = scenario_names(scenario_folder), set()
-    claims = []
-    for row in document["claims"]:
-        where = f"{path}: claim '{row['id']}'"
-        if row["id"] in seen:
-            raise ConfigError(f"{where} is there twice")
-        seen.add(row["id"])
-        try:
-            tests = tuple(_test(values, known) for values in row["tests"])
-        except ConfigError as error:
-            raise ConfigError(f"{where}: {error}") from None
-        claims.append(Claim(row["id"], row["sentence"], row["place"], tests))
-    _check_scales(claims, path, scenario_folder)
-    return tuple(claims)
-
-
-def _test(values: Mapping[str, Any], known_scenarios: list[str]) -> ClaimTest:
-    """Build a test from its settings."""
-    kind = values["kind"]
-    record = CLAIM_TESTS.find(kind)
-    given, known = set(values) - {"kind"}, {*record.needs, *record.allows, *record.one_of}
-    for key in sorted(set(record.needs) - given):
-        raise ConfigError(f"a test of kind '{kind}' needs the key '{key}'")
-    for key in sorted(given - known):
-        raise ConfigError(f"unknown key '{key}' of a test of kind '{kind}'. {suggest(key, known)}")
-    if record.one_of and not given & set(record.one_of):
-        raise ConfigError(f"a test of kind '{kind}' needs the key {' or '.join(map(repr, record.one_of))}")
-    if record.laws and values["law"] not in record.laws:
-        raise ConfigError(f"law = '{values['law']}' is not known. {suggest(values['law'], record.laws)}")
-    if "metric" in values:
-        QUANTITIES.find(values["metric"])
-    test = ClaimTest(**{key: _frozen(value) for key, value in values.items()})
-    for name in (*test.selectors, *test.against):
-        if name not in SELECTORS:
-            raise ConfigError(f"unknown selector '{name}'. {suggest(name, SELECTORS)}")
-    for scale in test.scenarios:
-        for name in test.scenarios_at(scale):
-            if name not in known_scenarios:
-                raise ConfigError(f"unknown scenario '{name}'. {suggest(name, known_scenarios)}")
-    return test
-
-
-def _frozen(value: Any) -> Any:
-    """Lists as tuples, also those in a mapping."""
-    if isinstance(value, dict):
-        return {key: _frozen(inner) for key, inner in value.items()}
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _check_scales(claims: Iterable[Claim], path: Path, folder: Path) -> None:
-    """Raise `ConfigError` if a scenario is not of the scale it is listed under, or a study is of two."""
-    found: dict[str, str] = {}
+    claims = Claims.read(read_yaml(path), str(path)).claims
+    known = scenario_names(scenario_folder)
     for claim in claims:
-        for test in claim.tests:
-            for scale in SCALES:
-                for name in test.scenarios_at(scale):
-                    if (own := _scale_of(name, folder)) != scale:
-                        raise ConfigError(
-                            f"{path}: claim '{claim.id}' lists '{name}' at scale '{scale}';"
-                            f" its file says '{own}'"
-                        )
-                for name in test.studies.get(scale, ()):
-                    if found.setdefault(name, scale) != scale:
-                        raise ConfigError(
-                            f"{path}: '{name}' is at scale '{found[name]}' in one test and at '{scale}' in"
-                            f" another, of claim '{claim.id}'; it can have only one"
-                        )
-
-
-@cache
-def _scale_of(name: str, folder: Path) -> str:
-    """Scale of a scenario."""
-    return load_scenario(name, folder).scale
+        for scale in SCALES:
+            for name in sorted(places([claim], scale)[0]):
+                where = f"{path}: claim '{claim.id}'"
+                if name not in known:
+                    raise ConfigError(f"{where}: unknown scenario '{name}'. {suggest(name, known)}")
+                if (own := load_scenario(name, scenario_folder).scale) != scale:
+                    raise ConfigError(f"{where} lists '{name}' at scale '{scale}'; its file says '{own}'")
+    return claims
 
 
 def places(claims: Iterable[Claim], scale: str) -> tuple[set[str], set[str]]:
@@ -178,12 +172,4 @@ def scales(claims: Iterable[Claim], scenarios: Iterable[str], studies: Iterable[
 
 def plain(claims: Iterable[Claim]) -> list[dict[str, Any]]:
     """Claims as nested dictionaries and lists, from which the workflow sees a change."""
-    return [
-        {
-            "id": claim.id,
-            "sentence": claim.sentence,
-            "place": claim.place,
-            "tests": [{f.name: getattr(test, f.name) for f in fields(test)} for test in claim.tests],
-        }
-        for claim in claims
-    ]
+    return [claim.model_dump() for claim in claims]

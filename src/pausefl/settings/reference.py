@@ -1,43 +1,60 @@
-"""The reference of all configuration keys, generated from the schemas and the scenario files.
+"""The reference of all configuration keys and the schemas for editors, made from the models.
 
-``python -m pausefl.settings.reference > config/README.md``
+``python -m pausefl.settings.reference`` writes ``config/README.md`` and ``config/schemas``.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pausefl.settings.scenario import Scenario, load_scenario, load_schema, scenario_names
+from pausefl.registry import SELECTORS
+from pausefl.results.markdown import table
+from pausefl.settings.base import Settings, described, inside
+from pausefl.settings.claims import Claims
+from pausefl.settings.config import ConfigFile
+from pausefl.settings.scenario import Scenario, load_scenario, scenario_names
+from pausefl.settings.studies import Studies
 
 _INTRODUCTION = """\
 # Configuration
 
-<!-- Made by `python -m pausefl.settings.reference > config/README.md`; edit the schemas, not this file. -->
+<!-- Made by `python -m pausefl.settings.reference`; edit `src/pausefl/settings`, not this file. -->
 
 - `config.yaml` says where the data are and which experiments are run: rows of a scenario, its selectors and
   seeds. Each selector and seed of a row is one federated job.
-- `scenarios/NAME.yaml` describes one federated experiment of a paper, everything a job needs apart from the
+- `scenarios/NAME.yaml` describes one federated experiment of a paper: everything a job needs apart from the
   selector and the seed. A comment beside each value says where it comes from.
 - `studies.yaml` lists studies of selection alone and audits of the noise, without training or data.
 - `claims.yaml` says what the papers claim and how each claim is tested ([docs/claims.md](../docs/claims.md)).
-- Three files have the shape of `config.yaml` and are used in its place (`--configfile config/demo.yaml`):
+- Three files have the keys of `config.yaml` and are used in its place (`--configfile config/demo.yaml`):
   `demo.yaml`, two small experiments that run in minutes and need no download; `reduced.yaml`, the papers'
-  settings with less work, for a laptop; `published.yaml`, the runs that are kept in `results/published`.
+  settings with less work, for a laptop; `published.yaml`, the runs in `results/published`.
+- `schemas` tells editors with a YAML language server the keys of each file.
 
-All keys are checked before anything runs: an unknown or missing key, a value of the wrong type or out of
-range, and a selector that does not apply to a scenario are refused with a message that says what is allowed.
+All keys are checked before anything runs. A message says what is wrong with which key and what is allowed.
 YAML reads `1e-3` as text; write `0.001`. A key of a scenario that is not required may be left out or be null.
 
 A scenario file may say `base: NAME`, a scenario of the same folder that has no base itself; below it are
-`name`, `title`, `figures` and what differs. Sections are merged key by key; a list, a number or null takes
-the place of what the base says.
+`name`, `title`, `figures` and what differs. Sections are merged key by key; a list, a number or null replaces
+what the base says.
 """
 
-_TABLE_HEAD = ("Key", "Required", "Value", "Meaning")
+_HEAD = ("Key", "Required", "Value", "Meaning")
 _SCENARIO_HEAD = ("Scenario", "Title", "K", "m", "Data", "Model", "Budget")
+
+#: Longer lists of choices, those of selectors, are not repeated in every row.
+_MOST_CHOICES = 10
+
+#: Model of each file, by the name of its schema.
+_FILES: dict[str, type[Settings]] = {
+    "config": ConfigFile,
+    "scenario": Scenario,
+    "studies": Studies,
+    "claims": Claims,
+}
 
 
 def reference(scenario_folder: Path) -> str:
@@ -61,51 +78,72 @@ def reference(scenario_folder: Path) -> str:
     scenarios = [load_scenario(name, scenario_folder) for name in scenario_names(scenario_folder)]
     parts = [
         _INTRODUCTION,
-        "## Keys of `config.yaml` and `demo.yaml`\n",
-        *_sections(load_schema("config")),
+        "## Keys of `config.yaml`\n",
+        *_sections(ConfigFile),
         "## Keys of a scenario file\n",
-        *_sections(load_schema("scenario")),
-        "## Keys of a file of studies\n",
+        f"Selectors are {', '.join(f'`{name}`' for name in SELECTORS)}.\n",
+        *_sections(Scenario),
+        "## Keys of `studies.yaml`\n",
         "NAME is the name of a study, which is also its target.\n",
-        *_sections(load_schema("studies")),
+        *_sections(Studies),
         "## Keys of `claims.yaml`\n",
-        *_sections(load_schema("claims")),
+        *_sections(Claims),
         "## Scenarios\n",
         "K users, m of them selected in a round; the budget holds per user and coordinate.\n",
-        _table(_SCENARIO_HEAD, (_scenario_row(scenario) for scenario in scenarios)),
+        table(_SCENARIO_HEAD, (_scenario_row(scenario) for scenario in scenarios)),
     ]
     return "\n".join(parts)
 
 
-def _sections(schema: Mapping[str, Any]) -> Iterator[str]:
+def editor_schemas() -> dict[str, dict[str, Any]]:
+    """JSON schema of each file, by the name of the file in ``config/schemas``."""
+    schemas = {name: described(model) for name, model in _FILES.items()}
+    whole = schemas["scenario"]
+    part = _without_required(whole)
+    part["properties"] |= {"base": {"type": "string", "description": "Scenario from which this one differs."}}
+    schemas["scenario"] = {"if": {"required": ["base"]}, "then": part, "else": whole}
+    return {f"{name}.json": schema for name, schema in schemas.items()}
+
+
+def write(folder: Path) -> None:
+    """Write the reference and the schemas into the folder of the configuration."""
+    (folder / "README.md").write_text(reference(folder / "scenarios"), encoding="utf-8")
+    (folder / "schemas").mkdir(exist_ok=True)
+    for name, schema in editor_schemas().items():
+        (folder / "schemas" / name).write_text(json.dumps(schema, indent=1) + "\n", encoding="utf-8")
+
+
+def _without_required(schema: Any) -> Any:
+    """A schema of whose keys any may be missing."""
+    if isinstance(schema, Mapping):
+        return {key: _without_required(part) for key, part in schema.items() if key != "required"}
+    return schema
+
+
+def _sections(model: type[Settings]) -> Iterator[str]:
     """Yield a table of the top-level values, then one section for each key that has keys of its own."""
+    schema = described(model)
     required = schema.get("required", [])
     plain = {key: sub for key, sub in schema["properties"].items() if not _has_keys(sub)}
     if plain:
-        yield _table(_TABLE_HEAD, (_row(key, sub, key in required) for key, sub in plain.items()))
+        yield table(_HEAD, (_row(key, sub, key in required) for key, sub in plain.items()))
     for key, sub in schema["properties"].items():
         if key in plain:
             continue
         note = "" if key in required else " Optional."
         yield f"### `{key}`\n\n{sub['description']}{note}\n"
-        yield _table(_TABLE_HEAD, _leaves(sub, key))
-
-
-def _inside(schema: Mapping[str, Any], path: str) -> tuple[Mapping[str, Any], str]:
-    """What is in a list or in a mapping of free names, and its path; anything else as it is."""
-    if "items" in schema:
-        return schema["items"], f"{path}[]"
-    named = schema.get("additionalProperties")
-    return (named, f"{path}.NAME") if isinstance(named, Mapping) else (schema, path)
+        yield table(_HEAD, _leaves(sub, key))
 
 
 def _has_keys(schema: Mapping[str, Any]) -> bool:
-    return "properties" in _inside(schema, "")[0]
+    return "properties" in (inside(schema) or schema)
 
 
 def _leaves(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, ...]]:
     """Rows of all values below a mapping or a list of mappings, however deep."""
-    schema, path = _inside(schema, path)
+    if (within := inside(schema)) is not None:
+        path += "[]" if "items" in schema else ".NAME"
+        schema = within
     for key, sub in schema["properties"].items():
         where, required = f"{path}.{key}", key in schema.get("required", [])
         yield _row(where, sub, required)
@@ -114,23 +152,35 @@ def _leaves(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, ...]]:
 
 
 def _row(path: str, schema: Mapping[str, Any], required: bool) -> tuple[str, ...]:
-    return f"`{path}`", "yes" if required else "no", _allowed(schema), schema["description"]
+    default = schema.get("default")
+    given = default not in (None, "", 0, [], {})
+    choices = zip(schema.get("enum", ()), schema.get("enumDescriptions", ()), strict=False)
+    about = " ".join(f"`{name}`: {text}." for name, text in choices)
+    return (
+        f"`{path}`",
+        "yes" if required else f"no, `{default}`" if given else "no",
+        _allowed(schema),
+        f"{schema['description']} {about}".strip(),
+    )
 
 
 def _allowed(schema: Mapping[str, Any]) -> str:
     """Type, range and choices of a value in words."""
     if "enum" in schema:
+        if len(schema["enum"]) > _MOST_CHOICES:
+            return "string"
         return "one of " + ", ".join(f"`{choice}`" for choice in schema["enum"])
-    kinds = [schema["type"]] if isinstance(schema["type"], str) else list(schema["type"])
-    kind = " or ".join(kind for kind in kinds if kind != "null")
+    kind = schema["type"]
     if kind == "array":
-        unique = "distinct " if schema.get("uniqueItems") else ""
-        return f"list of {unique}values ({_allowed(schema['items'])}), at least {schema.get('minItems', 0)}"
+        distinct = "distinct " if schema.get("uniqueItems") else ""
+        return f"list of {distinct}values ({_allowed(schema['items'])}), at least {schema.get('minItems', 0)}"
     if kind == "object":
         values = schema.get("additionalProperties")
-        return f"mapping of names to values ({_allowed(values)})" if values else "mapping"
+        return (
+            f"mapping of names to values ({_allowed(values)})" if isinstance(values, Mapping) else "mapping"
+        )
     bounds = (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"), ("exclusiveMaximum", "<"))
-    limits = [f"{sign} {schema[key]}" for key, sign in bounds if key in schema]
+    limits = [f"{sign} {schema[key]:g}" for key, sign in bounds if key in schema]
     return ", ".join([kind, *limits])
 
 
@@ -147,10 +197,5 @@ def _scenario_row(scenario: Scenario) -> tuple[str, ...]:
     )
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
-
-
 if __name__ == "__main__":
-    sys.stdout.write(reference(Path("config/scenarios")))
+    write(Path("config"))

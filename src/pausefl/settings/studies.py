@@ -1,130 +1,253 @@
-"""What the studies are about: ``config/studies.yaml``, read and checked.
-
-The networks, rewards and selection constants of a study are those of a scenario, save for its ``changes``.
-"""
+"""Studies of selection alone and of the noise: ``config/studies.yaml``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self, get_args
+
+from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
 from pausefl.errors import ConfigError, suggest
-from pausefl.registry.selectors import SELECTORS
-from pausefl.settings.scenario import Scenario, check_schema, load_scenario, read_yaml, scenario_from_dict
+from pausefl.registry import MECHANISMS, SAMPLERS, SELECTORS
+from pausefl.settings.base import (
+    Count,
+    Distinct,
+    Items,
+    Name,
+    Natural,
+    OneOf,
+    Positive,
+    Real,
+    Settings,
+    Whole,
+)
+from pausefl.settings.scenario import Scenario, SelectorName, load_scenario
+from pausefl.settings.yaml import read_yaml
+
+AtLeastTwo = Annotated[int, Whole(ge=2)]
 
 
-@dataclass(frozen=True)
-class Runs:
-    """Selectors that play against the latency law of a scenario. See the schema for each key.
+class Study(Settings):
+    """One study."""
 
-    Attributes
-    ----------
-    title
-        For figures.
-    scenario
-        With the changes made; its selectors are those of the study.
-    seeds, n_rounds
-        One run for each selector and seed.
-    """
+    title: Annotated[str, Strict()]
+    """Title of the figure."""
 
-    title: str
-    scenario: Scenario
-    seeds: tuple[int, ...]
-    n_rounds: int
+    def settings(self) -> dict[str, Any]:
+        """All that the study's numbers depend on, in plain values: no title."""
+        plain = self.model_dump(exclude={"title", "changes", "selectors"})
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
 
 
-@dataclass(frozen=True)
-class Selections:
-    """The jobs of a scenario without training, for as many rounds as the scenario has."""
+class ScenarioStudy(Study):
+    """One study with the network, the reward and the constants of a scenario."""
 
-    title: str
-    scenario: Scenario
-    seeds: tuple[int, ...]
+    scenario: Annotated[Scenario, WithJsonSchema({"type": "string"})]
+    """Scenario whose network, reward and constants are used."""
+    selectors: Distinct[SelectorName]
+    """Selectors to study."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_scenario(cls, values: Any, info: ValidationInfo) -> Any:
+        """Replace the name of a scenario, as files have it, by the scenario with the study's changes."""
+        if not isinstance(values, Mapping) or "scenario" not in values or set(values) - set(cls.model_fields):
+            return values
+        scenario = values["scenario"]
+        if isinstance(scenario, str) and info.context is not None:
+            scenario = _changed(scenario, values, info.context["scenarios"])
+            return {**values, "scenario": scenario}
+        if isinstance(scenario, Mapping):
+            scenario = Scenario.read(scenario, "scenario")
+        selectors = scenario.selectors if isinstance(scenario, Scenario) else ()
+        return {**values, "scenario": scenario, "selectors": selectors}
+
+    def settings(self) -> dict[str, Any]:
+        """All that the study's numbers depend on, in plain values: no titles."""
+        scenario = self.scenario.as_dict() | {"title": self.scenario.name}
+        return super().settings() | {"scenario": scenario}
+
+
+class ChangedScenarioStudy(ScenarioStudy):
+    """One study with the network, the reward and the constants of a scenario, some of them changed."""
+
+    changes: dict[str, dict[str, Any]] = {}
+    """Keys that replace those of the scenario, by section."""
+
+
+class _Untrained(ScenarioStudy):
+    """One study of selectors that run without training."""
+
+    seeds: Distinct[Natural]
+    """Seeds, one run of each selector for each."""
+
+    @model_validator(mode="after")
+    def _nobody_needs_updates(self) -> Self:
+        for name in self.selectors:
+            if SELECTORS[name].needs_updates:
+                raise ValueError(f"selectors: '{name}' looks at the users' updates, so it needs training")
+        return self
+
+
+class Runs(_Untrained, ChangedScenarioStudy):
+    """One study."""
+
+    n_rounds: AtLeastTwo
+    """Rounds of each run."""
+
+
+class Selections(_Untrained):
+    """One study, the only one of its scenario."""
+
+    scenario: Annotated[Scenario, WithJsonSchema({"type": "string"})]
+    """Scenario whose jobs are simulated, for as many rounds as it has."""
 
     @property
     def n_rounds(self) -> int:
         """Of each job."""
         return self.scenario.training.n_rounds
 
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two annealers on the same instances: ALSA against plain annealing (BSFL, V-C and Fig. 4)."""
-
-    title: str
-    scenario: Scenario
-    n_instances: int
-    n_iterations: int
-    temperature_divisors: tuple[float, ...]
+    @model_validator(mode="after")
+    def _something_leaks(self) -> Self:
+        private = [name for name in self.selectors if SELECTORS[name].private]
+        if self.scenario.privacy is None or not private:
+            raise ValueError("selectors: none of them has a budget, so there is no leakage to show")
+        return self
 
 
-@dataclass(frozen=True)
-class Graphs:
-    """The graphs that annealing walks on, drawn for a few users (BSFL, Fig. 3)."""
+class Comparison(ChangedScenarioStudy):
+    """One study."""
 
-    title: str
-    n_users: int
-    n_selected: int
-    n_instances: int
+    selectors: Annotated[tuple[SelectorName, ...], Items(2, 2)]
+    """The two annealers that are compared."""
+    n_instances: Count
+    """Instances; each is a round of a run that the exact search has made up to it."""
+    n_iterations: Count
+    """Iterations J of each run."""
+    temperature_divisors: Distinct[Positive]
+    """Divisors kappa of the temperature, one comparison for each; 1 is the papers' theorem."""
+
+    @model_validator(mode="after")
+    def _both_anneal(self) -> Self:
+        for name in self.selectors:
+            if not SELECTORS[name].anneals:
+                raise ValueError(f"selectors: '{name}' does not anneal, so it cannot be compared")
+        return self
 
 
-@dataclass(frozen=True)
-class Runtime:
+class Graphs(Study):
+    """One study."""
+
+    n_users: Annotated[int, Whole(ge=2, le=12)]
+    """Number of users; every selection is a vertex."""
+    n_selected: Count
+    """Users in a selection."""
+    n_instances: Count
+    """Instances over which degrees are averaged; the first is plotted."""
+
+    @model_validator(mode="after")
+    def _selections_have_neighbours(self) -> Self:
+        if self.n_selected >= self.n_users:
+            raise ValueError(
+                f"n_selected = {self.n_selected} must be less than n_users = {self.n_users}:"
+                " the only selection has no neighbour"
+            )
+        return self
+
+
+class Runtime(ChangedScenarioStudy):
+    """One study."""
+
+    n_users: Annotated[tuple[AtLeastTwo, ...], Items(2)]
+    """Numbers of users to measure."""
+    selected_share: Annotated[float, Real(gt=0, le=1)]
+    """Users selected, as a share of all; at least one."""
+    budget_s: Positive
+    """Wall-clock seconds for the repetitions of one selector at one size."""
+
+
+class Audit(Study):
+    """One study."""
+
+    mechanisms: Distinct[Annotated[str, OneOf(MECHANISMS)]]
+    """Mechanisms to audit."""
+    sampler: Annotated[str, OneOf(SAMPLERS)]
+    """Where noise comes from; with `secure`, no two audits have the same numbers."""
+    epsilons: Distinct[Positive]
+    """Budgets of a participation to audit."""
+    dimensions: Distinct[AtLeastTwo]
+    """Whole updates of these numbers of coordinates are audited, besides single coordinates."""
+    n_trials: Annotated[int, Whole(ge=100)]
+    """Trials of each claim, for each of two data sets; a quarter of them choose what is tested."""
+    confidence: Annotated[float, Real(gt=0, lt=1)]
+    """Probability with which all bounds of the study hold together."""
+    seed: Natural
+    """Seed of the noise."""
+
+
+class Generalization(Study):
+    """One study."""
+
+    n_users: Count
+    """Number of users K, who hold equally much data."""
+    n_selected: Count
+    """Users m selected in a round; the reward is 0 at a share of m/K."""
+    betas: Distinct[Positive]
+    """Exponents, a line for each."""
+    n_rounds: AtLeastTwo
+    """Rounds t of the history; a line has a point for each number of rounds from 0 to t."""
+
+    @model_validator(mode="after")
+    def _enough_users(self) -> Self:
+        if self.n_selected > self.n_users:
+            raise ValueError(f"n_selected = {self.n_selected} exceeds n_users = {self.n_users}")
+        return self
+
+
+class Studies(Settings):
+    """All studies of a file, by kind and name; the name is the workflow's target.
+
+    Nothing is trained and no data are read.
+    """
+
+    regret: dict[Name, Runs] = {}
+    """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
+    optimality_gap: dict[Name, Runs] = {}
+    """What annealing loses against the exact search, in objective and in simulated time."""
+    selection: dict[Name, Selections] = {}
+    """The jobs of a scenario without training: leakage, and simulated time. Claims are tested on them where
+    the table of experiments has no runs of the scenario."""
+    comparison: dict[Name, Comparison] = {}
+    """ALSA beside plain annealing on the same instances (BSFL, V-C and Fig. 4)."""
+    graphs: dict[Name, Graphs] = {}
+    """Degrees of the graphs that annealing walks on (BSFL, Fig. 3)."""
+    runtime: dict[Name, Runtime] = {}
     """Time of one round's search against the number of users (PAUSE v2, Table I)."""
-
-    title: str
-    scenario: Scenario
-    n_users: tuple[int, ...]
-    selected_share: float
-    budget_s: float
-
-
-@dataclass(frozen=True)
-class Audit:
+    audit: dict[Name, Audit] = {}
     """Lower bounds on epsilon of the noise as implemented, beside what is claimed."""
-
-    title: str
-    mechanisms: tuple[str, ...]
-    sampler: str
-    epsilons: tuple[float, ...]
-    dimensions: tuple[int, ...]
-    n_trials: int
-    confidence: float
-    seed: int
-
-
-@dataclass(frozen=True)
-class Generalization:
+    generalization: dict[Name, Generalization] = {}
     """The generalisation reward against the share of rounds (PAUSE v2, Fig. 1; BSFL, Fig. 2)."""
 
-    title: str
-    n_users: int
-    n_selected: int
-    betas: tuple[float, ...]
-    n_rounds: int
-
-
-@dataclass(frozen=True)
-class Studies:
-    """All studies of a file, by kind and name; the name is the workflow's target."""
-
-    regret: dict[str, Runs]
-    optimality_gap: dict[str, Runs]
-    selection: dict[str, Selections]
-    comparison: dict[str, Comparison]
-    graphs: dict[str, Graphs]
-    runtime: dict[str, Runtime]
-    audit: dict[str, Audit]
-    generalization: dict[str, Generalization]
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Self:
+        names = self.names()
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"study '{name}' is there twice")
+        for name, study in self.selection.items():
+            if (first := self.played(study.scenario.name)) != name:
+                raise ValueError(
+                    f"selection.{name}.scenario: '{first}' simulates scenario '{study.scenario.name}', too"
+                )
+        return self
 
     def kind(self, name: str) -> str:
         """Of which kind a study is."""
-        return next(kind.name for kind in fields(self) if name in getattr(self, kind.name))
+        return next(kind for kind, studies in self if name in studies)
 
     def played(self, scenario: str) -> str | None:
-        """The study that plays a scenario as it is, if there is one."""
+        """The study that simulates a scenario as it is, if there is one."""
         return next((name for name, study in self.selection.items() if study.scenario.name == scenario), None)
 
     def study(self, name: str) -> Any:
@@ -132,20 +255,8 @@ class Studies:
         return getattr(self, self.kind(name))[name]
 
     def names(self) -> list[str]:
-        """Names of all studies, in the order of the file."""
-        return [name for kind in fields(self) for name in getattr(self, kind.name)]
-
-
-_KINDS: dict[str, type] = {
-    "regret": Runs,
-    "optimality_gap": Runs,
-    "selection": Selections,
-    "comparison": Comparison,
-    "graphs": Graphs,
-    "runtime": Runtime,
-    "audit": Audit,
-    "generalization": Generalization,
-}
+        """Names of all studies, by kind."""
+        return [name for _, studies in self for name in studies]
 
 
 def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
@@ -157,97 +268,44 @@ def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
         For the first thing that is wrong, naming the study.
     """
     if path is None:
-        return Studies(**{kind: {} for kind in _KINDS})
-    document = read_yaml(path)
-    check_schema(document, "studies", str(path))
-    built: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
-    seen: set[str] = set()
-    for kind, studies in document.items():
-        for name, settings in studies.items():
-            if name in seen:
-                raise ConfigError(f"{path}: study '{name}' is there twice")
-            seen.add(name)
-            try:
-                built[kind][name] = _study(_KINDS[kind], settings, scenario_folder)
-            except ConfigError as error:
-                raise ConfigError(f"{path}: study '{name}': {error}") from None
-    found = Studies(**built)
-    for name, study in found.selection.items():
-        if (first := found.played(study.scenario.name)) != name:
-            raise ConfigError(
-                f"{path}: study '{name}': '{first}' plays scenario '{study.scenario.name}', too"
-            )
-    return found
+        return Studies()
+    return Studies.read(read_yaml(path), str(path), {"scenarios": scenario_folder})
 
 
-def _study(cls: type, settings: Mapping[str, Any], scenario_folder: Path) -> Any:
-    """Build a study from its settings."""
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()
-    }
-    if "scenario" in values:
-        values["scenario"] = _changed(
-            load_scenario(values["scenario"], scenario_folder),
-            values.pop("changes", {}),
-            values.pop("selectors"),
-        )
-    study = cls(**values)
-    if isinstance(study, Runs | Selections):
-        for name in study.scenario.selectors:
-            if SELECTORS[name].needs_updates:
-                raise ConfigError(
-                    f"selectors: '{name}' looks at the users' updates, so it cannot play without training"
-                )
-    if isinstance(study, Selections):
-        private = [name for name in study.scenario.selectors if SELECTORS[name].private]
-        if study.scenario.privacy is None or not private:
-            raise ConfigError("selectors: none of them has a budget, so there is no leakage to show")
-    if isinstance(study, Comparison):
-        for name in study.scenario.selectors:
-            if not SELECTORS[name].anneals:
-                raise ConfigError(f"selectors: '{name}' does not anneal, so it cannot be compared")
-    if isinstance(study, Graphs) and study.n_selected >= study.n_users:
-        raise ConfigError(
-            f"n_selected = {study.n_selected} must be less than n_users = {study.n_users}: the only selection"
-            " has no neighbour"
-        )
-    if isinstance(study, Generalization) and study.n_selected > study.n_users:
-        raise ConfigError(f"n_selected = {study.n_selected} exceeds n_users = {study.n_users}")
-    return study
-
-
-def settings_of(study: Any) -> dict[str, Any]:
+def settings_of(study: Study) -> dict[str, Any]:
     """All that a study's numbers depend on, in plain values: no titles."""
-    settings = {
-        key: list(value) if isinstance(value, tuple) else value for key, value in asdict(study).items()
-    }
-    del settings["title"]
-    if "scenario" in settings:
-        settings["scenario"] = study.scenario.as_dict() | {"title": study.scenario.name}
-    return settings
+    return study.settings()
 
 
 def study_from_dict(kind: str, settings: Mapping[str, Any], title: str = "") -> Any:
     """A study from what `settings_of` returns, and its title."""
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()
-    }
-    if "scenario" in values:
-        values["scenario"] = scenario_from_dict(values["scenario"])
-    return _KINDS[kind](title=title, **values)
+    model = get_args(Studies.model_fields[kind].annotation)[1]
+    return model.read({**settings, "title": title}, f"study of kind '{kind}'")
 
 
 def one_run(study: Any, selector: str, seed: int) -> Any:
     """The part of a study that is one selector's run under one seed."""
-    return replace(study, scenario=replace(study.scenario, selectors=(selector,)), seeds=(seed,))
+    return study.replace(scenario=study.scenario.replace(selectors=(selector,)), seeds=(seed,))
 
 
-def _changed(scenario: Scenario, changes: Mapping[str, Any], selectors: tuple[str, ...]) -> Scenario:
-    """The scenario with some keys changed, and the study's selectors in place of its own."""
-    document = scenario.as_dict()
+def _changed(name: str, values: Mapping[str, Any], folder: Path) -> Scenario:
+    """The scenario of a study: some keys are changed, and the selectors are the study's."""
+    try:
+        scenario = load_scenario(name, folder)
+    except ConfigError as error:
+        raise ValueError(f"scenario: {error}") from None
+    changes, selectors = values.get("changes", {}), values.get("selectors")
+    listed = selectors if isinstance(selectors, list | tuple) else ()
+    known = [name for name in listed if isinstance(name, str) and name in SELECTORS]
+    if not (isinstance(changes, Mapping) and known):
+        return scenario  # what is wrong with them is said elsewhere
+    document = scenario.as_dict() | {"selectors": known}
     for section, keys in changes.items():
         if not isinstance(document.get(section), dict):
             sections = [name for name, value in document.items() if isinstance(value, dict)]
-            raise ConfigError(f"changes: unknown section '{section}'. {suggest(section, sections)}")
+            raise ValueError(f"changes: unknown section '{section}'. {suggest(section, sections)}")
         document[section] |= keys
-    return scenario_from_dict({**document, "selectors": list(selectors), "figures": {}})
+    try:
+        return Scenario.read({**document, "figures": {}}, "changes")
+    except ConfigError as error:
+        raise ValueError(str(error)) from None

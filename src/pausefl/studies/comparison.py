@@ -13,7 +13,6 @@ Gaps are the optimum of an instance, found by Pivot-and-Fill, less an energy of 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
@@ -62,10 +61,8 @@ def racers(study: Comparison, divisor: float) -> dict[str, Annealer]:
     PauseflError
         If they do not maximise the same objective.
     """
-    settings = dataclasses.replace(
-        study.scenario.selection, n_iterations=study.n_iterations, temperature_divisor=divisor
-    )
-    scenario = dataclasses.replace(study.scenario, selection=settings)
+    settings = study.scenario.selection.replace(n_iterations=study.n_iterations, temperature_divisor=divisor)
+    scenario = study.scenario.replace(selection=settings)
     annealers = {name: cast(Annealer, make_selector(name, scenario)) for name in scenario.selectors}
     first, second = annealers.values()
     if first.reward != second.reward:

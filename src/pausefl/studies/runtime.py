@@ -18,7 +18,6 @@ next one is looked for in O(min(m, K / m)) on average.
 from __future__ import annotations
 
 import copy
-import dataclasses
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -70,8 +69,8 @@ ORDERS = {
 def sized(study: Runtime, n_users: int) -> Scenario:
     """The study's scenario with K users and m = max(1, share * K)."""
     n_selected = max(1, round(study.selected_share * n_users))
-    network = dataclasses.replace(study.scenario.network, n_users=n_users, n_selected=n_selected)
-    return dataclasses.replace(study.scenario, network=network)
+    network = study.scenario.network.replace(n_users=n_users, n_selected=n_selected)
+    return study.scenario.replace(network=network)
 
 
 def history_of(scenario: Scenario) -> History:

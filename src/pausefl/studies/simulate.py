@@ -8,7 +8,6 @@ What a played study found is drawn without the loop, so the loop, and PyTorch wi
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +54,7 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
             f"scenario '{scenario.name}': the size of data set '{scenario.data.source}' is not known before"
             " it is read, so the scenario cannot be played without data"
         )
-    settings = dataclasses.replace(scenario.partition, labels="iid")
+    settings = scenario.partition.replace(labels="iid")
     streams = Streams(seed)
     partition = make_partition(
         np.zeros(n_examples), scenario.data, settings, scenario.network.n_users, streams

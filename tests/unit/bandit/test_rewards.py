@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
@@ -258,12 +257,20 @@ def test_without_privacy_only_gamma_is_nothing() -> None:
 
 def test_rewards_are_built_from_the_settings_of_a_scenario() -> None:
     plain, overlap = (
-        RewardSettings("r1", 100.0, 2.0, 5.0),
-        RewardSettings("r2", 100.0, 2.0, 5.0, 4, 0.25, 0.5),
+        RewardSettings(name="r1", alpha=100.0, beta=2.0, gamma=5.0),
+        RewardSettings(
+            name="r2",
+            alpha=100.0,
+            beta=2.0,
+            gamma=5.0,
+            n_clusters=4,
+            overlap_penalty=0.25,
+            overlap_latency=0.5,
+        ),
     )
     assert make_reward(plain) == R1
     assert make_reward(overlap) == R2
-    assert make_reward(dataclasses.replace(plain, name="bsfl")) == QUALITY
+    assert make_reward(plain.replace(name="bsfl")) == QUALITY
 
 
 @given(st.integers(1, 30), st.data(), st.integers(0, 50))

@@ -32,8 +32,9 @@ def outcomes(world: World, test: ClaimTest) -> list[str]:
 
 
 def ordering(**keys: Any) -> ClaimTest:
-    base = {"metric": "leakage_max", "gap": "ratio", "selectors": ("pause",), "against": ("random",)}
-    return on_runs("ordering", **base | keys)
+    base = {"metric": "leakage_max", "gap": "ratio", "direction": "lower", "selectors": ("pause",)}
+    base |= {"against": ("random",)}
+    return on_runs("ordering", **{key: value for key, value in (base | keys).items() if value})
 
 
 def test_an_interval_is_students() -> None:
@@ -207,7 +208,7 @@ def test_what_the_table_does_not_have_is_not_run(world: World) -> None:
     world.add("pause", 0)
     (finding,) = found(world, ordering())
     assert (finding.outcome, finding.note) == (NOT_RUN, "random is not in the experiment table of s")
-    elsewhere = ClaimTest("bound", scenarios={SCALE: ("elsewhere",)})
+    elsewhere = ClaimTest(kind="bound", scenarios={SCALE: ("elsewhere",)})
     (finding,) = found(world, elsewhere)
     assert (finding.outcome, "elsewhere" in finding.note) == (NOT_RUN, True)
     assert outcomes(world, on_study("regret", selectors=("pause",), law="linear", margin=0.1)) == [NOT_RUN]
@@ -279,7 +280,7 @@ def test_a_share_of_races(world: World) -> None:
 def test_the_exact_search_is_exact_and_a_wrong_one_is_not(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    test = ClaimTest("exactness", rewards=("r1", "r2", "bsfl"), n_instances=40)
+    test = ClaimTest(kind="exactness", rewards=("r1", "r2", "bsfl"), n_instances=40)
     assert outcomes(world, test) == [HOLDS] * 3
     first = lambda self, objective, history, users, rng: np.arange(objective.n_selected)  # noqa: E731
     monkeypatch.setattr(Pause, "search", first)
@@ -312,9 +313,11 @@ def test_the_limit_fails_where_the_probability_does_not_rise(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searches, "DECADES", (1, 30))
-    test = ClaimTest("limit", selectors=("sa_pause",), n_instances=4, at_least=0.5)
+    test = ClaimTest(kind="limit", selectors=("sa_pause",), n_instances=4, at_least=0.5)
     assert outcomes(world, test) == [HOLDS]
-    assert outcomes(world, ClaimTest("limit", selectors=("sa_pause",), n_instances=20)) == [UNDECIDED]
+    assert outcomes(
+        world, ClaimTest(kind="limit", selectors=("sa_pause",), n_instances=20, at_least=1.0)
+    ) == [UNDECIDED]
     monkeypatch.setattr(searches, "_step", lambda walk, loss, log_j: searches._stochastic(walk.copy()))
     assert outcomes(world, test) == [FAILS]
 

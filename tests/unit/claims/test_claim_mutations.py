@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +20,8 @@ ROOT = Path(__file__).parents[3]
 SELECTORS = ("pause", "random", "clustered_size", "fastest", "fedavg")
 SHIPPED = {one.id: one for one in load_claims(ROOT / "config/claims.yaml", ROOT / "config" / "scenarios")}
 
-BOUND = claim(*(dataclasses.replace(t, scenarios={SCALE: ("s",)}) for t in SHIPPED["C2"].tests))
-COINCIDENCE = claim(*(dataclasses.replace(t, scenarios={SCALE: ("s",)}) for t in SHIPPED["C7"].tests))
+BOUND = claim(*(t.replace(scenarios={SCALE: ("s",)}) for t in SHIPPED["C2"].tests))
+COINCIDENCE = claim(*(t.replace(scenarios={SCALE: ("s",)}) for t in SHIPPED["C7"].tests))
 #: That part of C6 which the demo's network shows.
 LEAKAGE = claim(
     on_runs(
@@ -91,6 +90,6 @@ def test_swapped_runs(world: World, swapped: tuple[str, str], expected: list[str
 def test_a_smaller_budget_than_was_spent(world: World, demo: Scenario) -> None:
     simulated(world)
     assert demo.privacy is not None
-    less = dataclasses.replace(demo.privacy, epsilon_total=demo.privacy.epsilon_total / 2)
-    world.scenarios["s"] = dataclasses.replace(world.scenarios["s"], privacy=less)
+    less = demo.privacy.replace(epsilon_total=demo.privacy.epsilon_total / 2)
+    world.scenarios["s"] = world.scenarios["s"].replace(privacy=less)
     assert verdicts(world)[0] == "not reproduced"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,7 +39,7 @@ class World:
 
     def plan(self, selector: str, seed: int, scenario: str = "s") -> Experiment:
         """Put a run into the experiment table."""
-        self.scenarios.setdefault(scenario, dataclasses.replace(self.base, name=scenario))
+        self.scenarios.setdefault(scenario, self.base.replace(name=scenario))
         experiment = Experiment(scenario, selector, seed)
         self.experiments.append(experiment)
         return experiment
@@ -106,7 +105,9 @@ class World:
 
     def study(self, name: str, **tables: pd.DataFrame) -> None:
         """Configure a study and write tables of it."""
-        self.regret[name] = Runs(name, self.base, (0,), 100)
+        self.regret[name] = Runs(
+            title=name, scenario=self.base.replace(selectors=("pause",)), seeds=(0,), n_rounds=100
+        )
         folder = self.folder / "studies" / name
         folder.mkdir(parents=True, exist_ok=True)
         for file, table in tables.items():
@@ -118,21 +119,21 @@ class World:
         if self.simulated:
             names = dict.fromkeys(str(rounds["selector"].iloc[0]) for rounds in self.simulated)
             seeds = dict.fromkeys(int(rounds["seed"].iloc[0]) for rounds in self.simulated)
-            scenario = dataclasses.replace(self.base, name="s", selectors=tuple(names))
-            selection["selection_s"] = Selections("Simulated", scenario, tuple(seeds))
-        studies = dataclasses.replace(load_studies(None, Path()), regret=self.regret, selection=selection)
+            scenario = self.base.replace(name="s", selectors=tuple(names))
+            selection["selection_s"] = Selections(title="Simulated", scenario=scenario, seeds=tuple(seeds))
+        studies = load_studies(None, Path()).replace(regret=self.regret, selection=selection)
         return Records(self.scenarios, self.experiments, studies, self.folder)
 
 
 def claim(*tests: ClaimTest) -> Claim:
-    return Claim("C0", "something is so", "somewhere", tests)
+    return Claim(id="C0", sentence="something is so", place="somewhere", tests=tests)
 
 
 def on_runs(kind: str, **keys: Any) -> ClaimTest:
     """A test on the scenario ``s``."""
-    return ClaimTest(kind, scenarios={SCALE: ("s",)}, **keys)
+    return ClaimTest(kind=kind, scenarios={SCALE: ("s",)}, **keys)
 
 
 def on_study(kind: str, **keys: Any) -> ClaimTest:
     """A test on the study ``study``."""
-    return ClaimTest(kind, studies={SCALE: ("study",)}, **keys)
+    return ClaimTest(kind=kind, studies={SCALE: ("study",)}, **keys)

@@ -192,7 +192,7 @@ def test_what_only_tables_and_figures_read_may_change(
     runs: Runs, demo: Scenario, unbroken: dict[str, bytes]
 ) -> None:
     runs.run(until=1)
-    assert tables(runs.run(scenario=dataclasses.replace(demo, title="Other", figures={}))) == unbroken
+    assert tables(runs.run(scenario=demo.replace(title="Other", figures={}))) == unbroken
 
 
 def test_other_code_is_refused(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

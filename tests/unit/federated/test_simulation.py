@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -222,7 +221,7 @@ def test_batch_normalisation_leaves_without_noise_and_everything_else_with_it(de
     x, y = rng.integers(0, 256, (72, 1, 22, 22)).astype(np.uint8), rng.integers(0, 10, 72)
     data = Dataset("noise", x, y, x[:20], y[:20], 10, "drawn")
     share = Partition(tuple(np.split(np.arange(72), N_USERS)), np.ones(N_USERS), np.arange(0))
-    scenario = dataclasses.replace(demo, model=ModelSettings("cnn3", "batch"))
+    scenario = demo.replace(model=ModelSettings(name="cnn3", norm="batch"))
     layout = model_layout(scenario.model, data)
     thetas: list[NDArray[np.float32]] = []
     for variant in (scenario, changed(scenario, privacy=None)):

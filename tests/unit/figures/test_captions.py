@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import re
 from pathlib import Path
@@ -25,7 +24,12 @@ CAPTIONS = (*FIGURES, *TABLES, "partition")
 RECORDS = (*FIGURES.values(), *TABLES.values(), *registry.STUDIES.values())
 
 REGRESSION = config.DataSettings(
-    "synthetic_regression", 0, test_fraction=0.2, n_examples=100, n_features=3, noise_std=0.1
+    source="synthetic_regression",
+    n_validation=0,
+    test_fraction=0.2,
+    n_examples=100,
+    n_features=3,
+    noise_std=0.1,
 )
 
 
@@ -34,13 +38,28 @@ def scenario() -> config.Scenario:
     return config.Scenario(
         name="mnist_large_iid_r1",
         title="MNIST_large *i.i.d.*",
-        data=config.DataSettings("mnist", 10),
-        partition=config.PartitionSettings("iid", "equal", 20, "equal"),
-        network=config.NetworkSettings(311, 17, 0.05, 0.2, 0.7, 0.9, 0.05),
-        reward=config.RewardSettings("r1", 100, 2, 5),
-        selection=config.SelectionSettings(1, 500, 30),
-        model=config.ModelSettings("cnn3", "batch"),
-        training=config.TrainingSettings(293, 1, 20, 100, 0.01, "persist"),
+        data=config.DataSettings(source="mnist", n_validation=10),
+        partition=config.PartitionSettings(labels="iid", sizes="equal", min_size=20, qualities="equal"),
+        network=config.NetworkSettings(
+            n_users=311,
+            n_selected=17,
+            latency_floor=0.05,
+            fast_latency_max=0.2,
+            slow_latency_min=0.7,
+            slow_latency_max=0.9,
+            latency_std=0.05,
+        ),
+        reward=config.RewardSettings(name="r1", alpha=100, beta=2, gamma=5),
+        selection=config.SelectionSettings(exploitation=1, n_iterations=500, temperature_divisor=30),
+        model=config.ModelSettings(name="cnn3", norm="batch"),
+        training=config.TrainingSettings(
+            n_rounds=293,
+            n_epochs=1,
+            batch_size=20,
+            max_batches=100,
+            learning_rate=0.01,
+            optimizer_state="persist",
+        ),
         selectors=("pause", "sa_pause"),
         figures={
             "pause_v2_fig8": "accuracy_vs_time",
@@ -48,12 +67,12 @@ def scenario() -> config.Scenario:
             "bsfl_fig7b": "loss_vs_time",
             "odd_name": "leakage_vs_time",
         },
-        privacy=config.PrivacySettings(37, 0.04, 0.0031),
+        privacy=config.PrivacySettings(epsilon_total=37, decay=0.04, sensitivity=0.0031),
     )
 
 
 def changed(settings: Any, **changes: Any) -> Any:
-    return dataclasses.replace(settings, **changes)
+    return settings.replace(**changes)
 
 
 def words_of(rst: str) -> str:
@@ -90,9 +109,14 @@ def test_a_caption_without_privacy_or_figures(kind: str, scenario: config.Scenar
 
 
 VECTOR = config.PrivacySettings(
-    37, mechanism="vector", clip_norm=0.5, schedule="uniform", n_participations=60, sampler="secure"
+    epsilon_total=37,
+    mechanism="vector",
+    clip_norm=0.5,
+    schedule="uniform",
+    n_participations=60,
+    sampler="secure",
 )
-LISTED = config.PrivacySettings(37, sensitivity=0.1, schedule="listed", budgets=(30.0, 7.0))
+LISTED = config.PrivacySettings(epsilon_total=37, sensitivity=0.1, schedule="listed", budgets=(30.0, 7.0))
 
 
 @pytest.mark.parametrize("kind", [*FIGURES, *TABLES])
@@ -149,7 +173,7 @@ def test_fedavg_is_mentioned_where_it_runs(scenario: config.Scenario) -> None:
     ],
 )
 def test_paper_figures(key: str, name: str, scenario: config.Scenario) -> None:
-    scenario = changed(scenario, figures={key: "loss_vs_time", "bsfl_fig1": "other"})
+    scenario = changed(scenario, figures={key: "loss_vs_time", "bsfl_fig1": "leakage_vs_time"})
     assert captions.paper_figures(scenario, "loss_vs_time") == name
     assert captions.paper_figures(scenario, "summary") == "none"
 
@@ -187,8 +211,8 @@ def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:
 def test_only_deviations_that_apply(scenario: config.Scenario) -> None:
     assert ids(scenario) == ["D1", "D2", "D3", "D4", "D8", "D9", "D10"]
     assert ids(scenario, "partition") == []
-    assert "D9" not in ids(changed(scenario, model=config.ModelSettings("cnn3", "group")))
-    assert "D9" not in ids(changed(scenario, model=config.ModelSettings("fc", "none")))
+    assert "D9" not in ids(changed(scenario, model=config.ModelSettings(name="cnn3", norm="group")))
+    assert "D9" not in ids(changed(scenario, model=config.ModelSettings(name="fc", norm="none")))
     assert "D10" not in ids(changed(scenario, name="cifar10_small_iid_r1"))
     assert "D1" not in ids(changed(scenario, selectors=("pause",)))
     assert ids(changed(scenario, privacy=None)) == ["D1", "D2", "D4"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,12 @@ from pausefl.registry import FIGURES
 from pausefl.settings import scenario as config
 
 REGRESSION = config.DataSettings(
-    "synthetic_regression", 0, test_fraction=0.2, n_examples=100, n_features=3, noise_std=0.1
+    source="synthetic_regression",
+    n_validation=0,
+    test_fraction=0.2,
+    n_examples=100,
+    n_features=3,
+    noise_std=0.1,
 )
 
 
@@ -32,16 +36,31 @@ def scenario() -> config.Scenario:
     return config.Scenario(
         name="s",
         title="A small scenario",
-        data=config.DataSettings("mnist", 10),
-        partition=config.PartitionSettings("iid", "equal", 20, "equal"),
-        network=config.NetworkSettings(4, 2, 0.05, 0.2, 0.7, 0.9, 0.05),
-        reward=config.RewardSettings("r1", 100, 2, 5),
-        selection=config.SelectionSettings(1),
-        model=config.ModelSettings("fc", "batch"),
-        training=config.TrainingSettings(3, 1, 20, 100, 0.01, "persist"),
+        data=config.DataSettings(source="mnist", n_validation=10),
+        partition=config.PartitionSettings(labels="iid", sizes="equal", min_size=20, qualities="equal"),
+        network=config.NetworkSettings(
+            n_users=4,
+            n_selected=2,
+            latency_floor=0.05,
+            fast_latency_max=0.2,
+            slow_latency_min=0.7,
+            slow_latency_max=0.9,
+            latency_std=0.05,
+        ),
+        reward=config.RewardSettings(name="r1", alpha=100, beta=2, gamma=5),
+        selection=config.SelectionSettings(exploitation=1),
+        model=config.ModelSettings(name="fc", norm="batch"),
+        training=config.TrainingSettings(
+            n_rounds=3,
+            n_epochs=1,
+            batch_size=20,
+            max_batches=100,
+            learning_rate=0.01,
+            optimizer_state="persist",
+        ),
         selectors=("pause", "fedavg"),
         figures={},
-        privacy=config.PrivacySettings(8, 0.04, 0.003),
+        privacy=config.PrivacySettings(epsilon_total=8, decay=0.04, sensitivity=0.003),
     )
 
 
@@ -171,8 +190,8 @@ def test_unbounded_leakage_is_left_out_and_the_budget_is(kind: str, scenario: co
 
 def test_the_axis_says_what_epsilon_is_for(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2])
-    vector = config.PrivacySettings(8, 0.04, mechanism="vector", clip_norm=1.0)
-    whole = dataclasses.replace(scenario, privacy=vector)
+    vector = config.PrivacySettings(epsilon_total=8, decay=0.04, mechanism="vector", clip_norm=1.0)
+    whole = scenario.replace(privacy=vector)
     for kind in ("leakage_vs_time", "leakage_vs_rounds"):
         label = axes_of(kinds.plot(kind, rounds, scenario)).get_ylabel()
         assert label == "Maximum leakage\n(ε per coordinate)"
@@ -223,7 +242,7 @@ def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config
 
 
 def test_a_regression_has_a_loss_to_plot_and_no_accuracy(scenario: config.Scenario) -> None:
-    linear = dataclasses.replace(scenario, data=REGRESSION)
+    linear = scenario.replace(data=REGRESSION)
     rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])
     axes = axes_of(kinds.plot("loss_vs_time", rounds, linear))
     assert axes.get_ylabel() == "Test loss\n(mean squared error)"

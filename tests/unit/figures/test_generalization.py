@@ -14,7 +14,7 @@ from pausefl.studies import generalization
 
 ROOT = Path(__file__).parents[3]
 STUDIES = load_studies(ROOT / "config" / "studies.yaml", ROOT / "config" / "scenarios").generalization
-SMALL = Generalization("Small", n_users=8, n_selected=2, betas=(1, 2.5), n_rounds=4)
+SMALL = Generalization(title="Small", n_users=8, n_selected=2, betas=(1, 2.5), n_rounds=4)
 
 
 def test_values_by_hand() -> None:

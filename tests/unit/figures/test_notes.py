@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,7 +56,7 @@ def test_every_shipped_reduction_has_words_of_its_own(name: str) -> None:
 def test_any_key_can_be_reduced() -> None:
     scenario = load("demo_small")
     other = {"reward.overlap_latency": None, "network.n_users": 500, "selection.temperature_divisor": 1.5}
-    reduced = dataclasses.replace(scenario, scale="reduced", reduced=other)
+    reduced = scenario.replace(scale="reduced", reduced=other)
     assert notes.scale_note(reduced) == (
         "Reduced: reward overlap latency none (full scale: none), 12 users (500), selection temperature"
         " divisor 30.0 (1.5)."
@@ -68,7 +67,7 @@ def test_any_key_can_be_reduced() -> None:
 @pytest.mark.parametrize(("n", "word"), [(2, "2nd"), (3, "3rd"), (5, "5th"), (11, "11th"), (21, "21st")])
 def test_ordinals(n: int, word: str) -> None:
     scenario = load("demo_small")
-    reduced = dataclasses.replace(scenario, scale="reduced", reduced={"training.evaluate_every": n})
+    reduced = scenario.replace(scale="reduced", reduced={"training.evaluate_every": n})
     assert f"after every {word} round)" in notes.scale_note(reduced)
 
 
@@ -159,11 +158,11 @@ def test_every_figure_states_its_scale_and_its_notes(kind: str) -> None:
     demo = load("demo_small")
     said = "One seed only (0)."
     assert notes.scale_note(demo) in written(kinds.plot(kind, rounds(1), demo))
-    reduced = dataclasses.replace(demo, scale="reduced", reduced={"training.n_rounds": 400})
+    reduced = demo.replace(scale="reduced", reduced={"training.n_rounds": 400})
     text = written(kinds.plot(kind, rounds(1), reduced, [said]))
     assert "Reduced: 200 rounds (full scale: 400)." in text
     assert said in text
-    paper = dataclasses.replace(demo, scale="paper")
+    paper = demo.replace(scale="paper")
     assert "Demo" not in written(kinds.plot(kind, rounds(1), paper))
 
 
@@ -174,7 +173,7 @@ def test_bands_are_of_two_seeds_or_more(kind: str) -> None:
 
 
 def test_notes_lie_below_the_legend_and_take_nothing_from_the_axes() -> None:
-    demo = dataclasses.replace(load("demo_small"), scale="paper")
+    demo = load("demo_small").replace(scale="paper")
     plain = kinds.plot("accuracy_vs_time", rounds(2), demo)
     noted = kinds.plot("accuracy_vs_time", rounds(2), demo, ["A long sentence that has to be broken. " * 5])
     heights = []

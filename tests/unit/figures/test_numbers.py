@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from itertools import pairwise
@@ -40,8 +39,8 @@ def runs(
 ) -> tuple[Scenario, dict[Experiment, Path]]:
     """Six short runs on the digits, and their scenario."""
     threads = torch.get_num_threads()
-    training = dataclasses.replace(demo.training, n_rounds=N_ROUNDS, evaluate_every=request.param)
-    scenario = dataclasses.replace(demo, training=training)
+    training = demo.training.replace(n_rounds=N_ROUNDS, evaluate_every=request.param)
+    scenario = demo.replace(training=training)
     folders = {}
     for selector in SELECTORS:
         for seed in SEEDS:

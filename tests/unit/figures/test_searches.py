@@ -45,7 +45,9 @@ def runtime_times() -> pd.DataFrame:
 
 
 def graphs_figure() -> Figure:
-    return graphs.plot_graphs(*first(Graphs("", 5, 2, 1)), "Small graphs")
+    return graphs.plot_graphs(
+        *first(Graphs(title="", n_users=5, n_selected=2, n_instances=1)), "Small graphs"
+    )
 
 
 MADE: dict[str, Callable[[], Figure]] = {
@@ -98,7 +100,7 @@ def test_the_papers_share_is_that_of_alsa_only() -> None:
 
 
 def test_graphs_have_all_edges_at_the_same_places() -> None:
-    vertices, edges = first(Graphs("", 5, 2, 1))
+    vertices, edges = first(Graphs(title="", n_users=5, n_selected=2, n_instances=1))
     figure = graphs_figure()
     panels = [axes for axes in figure.axes if axes.collections]
     assert [axes.get_title().split(":")[0] for axes in panels] == [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,14 +22,16 @@ from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
 
-LISTED = config.PrivacySettings(8, sensitivity=0.01, schedule="listed", budgets=(4.0, 3.0, 1.0))
-UNIFORM = config.PrivacySettings(8, mechanism="vector", clip_norm=0.5, schedule="uniform", n_participations=4)
+LISTED = config.PrivacySettings(epsilon_total=8, sensitivity=0.01, schedule="listed", budgets=(4.0, 3.0, 1.0))
+UNIFORM = config.PrivacySettings(
+    epsilon_total=8, mechanism="vector", clip_norm=0.5, schedule="uniform", n_participations=4
+)
 
 
 @pytest.fixture
 def scenario() -> config.Scenario:
     whole = load_scenario("demo_small", ROOT / "config" / "scenarios")
-    return dataclasses.replace(whole, network=dataclasses.replace(whole.network, n_users=4, n_selected=2))
+    return whole.replace(network=whole.network.replace(n_users=4, n_selected=2))
 
 
 def run_of(
@@ -60,7 +61,7 @@ def test_account_by_hand() -> None:
 
 
 def test_a_budget_beyond_the_total_is_not_upcoming() -> None:
-    short = dataclasses.replace(LISTED, epsilon_total=7.0)
+    short = LISTED.replace(epsilon_total=7.0)
     run = run_of([[0, 1], [0, 1]], LISTED)
     assert spending.account(run, 4, short).upcoming[-1].tolist() == [0, 0, 4, 4]
 
@@ -87,7 +88,7 @@ def test_spending_of_real_runs_is_the_leakage_that_they_recorded(
     share_out: Callable[..., Partition],
     tmp_path: Path,
 ) -> None:
-    whole = demo if privacy is None else dataclasses.replace(demo, privacy=privacy)
+    whole = demo if privacy is None else demo.replace(privacy=privacy)
     n_rounds = 25 if privacy is None else 3  # which is all that everyone has a budget for
     job = Job(whole, selector, 3, n_rounds=n_rounds, train=False, device="cpu")
     run_job(job, digits, share_out(whole), tmp_path)
@@ -106,7 +107,7 @@ def heights(axes: Axes, line: int) -> list[float]:
 
 
 def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Scenario) -> None:
-    scenario = dataclasses.replace(scenario, privacy=LISTED)
+    scenario = scenario.replace(privacy=LISTED)
     rounds = pd.concat(
         [
             run_of([[0, 1], [1, 2]], LISTED, "random", 1),
@@ -122,14 +123,14 @@ def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Sc
     assert [heights(panel, i) for i in range(4)] == [[0, 0, 4], [0, 4, 4], [0, 4, 4], [8, 8]]
     assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["budget ε = 8"]
     assert figure.get_supylabel() == "Spent (ε per coordinate)"
-    vector = dataclasses.replace(scenario, privacy=UNIFORM)
+    vector = scenario.replace(privacy=UNIFORM)
     rounds = run_of([[0, 1], [0, 2]], UNIFORM)
     assert kinds.plot("spending_vs_rounds", rounds, vector).get_supylabel() == "Spent (ε per update)"
 
 
 def test_many_users_are_bands(scenario: config.Scenario) -> None:
-    network = dataclasses.replace(scenario.network, n_users=41)
-    many = dataclasses.replace(scenario, privacy=LISTED, network=network)
+    network = scenario.network.replace(n_users=41)
+    many = scenario.replace(privacy=LISTED, network=network)
     figure = kinds.plot("spending_vs_rounds", run_of([[0, 1], [0, 2]], LISTED), many)
     (axes,) = figure.axes
     assert len(axes.collections) == 2
@@ -140,7 +141,7 @@ def test_many_users_are_bands(scenario: config.Scenario) -> None:
 
 
 def test_signal_is_of_those_who_may_take_part(scenario: config.Scenario) -> None:
-    scenario = dataclasses.replace(scenario, privacy=LISTED)
+    scenario = scenario.replace(privacy=LISTED)
     rounds = pd.concat(
         [run_of([[0, 1]] * 4, LISTED).iloc[:3], run_of([[0, 1], [2, 3], [2, 3]], LISTED, seed=1)]
     )
@@ -183,7 +184,7 @@ def test_the_name_of_the_ordinate_fits_beside_a_single_row(scenario: config.Scen
 
 
 def test_when_nobody_may_take_part_the_signal_ends(scenario: config.Scenario) -> None:
-    scenario = dataclasses.replace(scenario, privacy=UNIFORM)
+    scenario = scenario.replace(privacy=UNIFORM)
     rounds = run_of([[0, 1, 2, 3]] * 4, UNIFORM, "fedavg")
     panel, shares = kinds.plot("signal_vs_rounds", rounds, scenario).axes
     assert heights(panel, 0) == pytest.approx([1 / np.sqrt(2)] * 4)
@@ -194,6 +195,6 @@ def test_without_budgets_there_is_nothing_to_plot(scenario: config.Scenario) -> 
     rounds = run_of([[0, 1]], LISTED).assign(leakage_max=np.inf)
     for kind in ("spending_vs_rounds", "signal_vs_rounds"):
         with pytest.raises(PauseflError, match="no run has a budget to plot"):
-            kinds.plot(kind, rounds, dataclasses.replace(scenario, privacy=LISTED))
+            kinds.plot(kind, rounds, scenario.replace(privacy=LISTED))
         with pytest.raises(PauseflError, match="no run has a budget to plot"):
-            kinds.plot(kind, run_of([[0, 1]], LISTED), dataclasses.replace(scenario, privacy=None))
+            kinds.plot(kind, run_of([[0, 1]], LISTED), scenario.replace(privacy=None))

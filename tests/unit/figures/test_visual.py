@@ -8,7 +8,6 @@ in this folder, and look at them::
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -50,7 +49,7 @@ SPEED = {"pause": 0.5, "sa_pause": 0.7, "random": 0.9, "fedavg": 1.1}
 
 def scenario() -> config.Scenario:
     whole = config.load_scenario("demo_small", ROOT / "config" / "scenarios")
-    return dataclasses.replace(whole, training=dataclasses.replace(whole.training, n_rounds=N_ROUNDS))
+    return whole.replace(training=whole.training.replace(n_rounds=N_ROUNDS))
 
 
 def rounds() -> pd.DataFrame:
@@ -171,7 +170,11 @@ def partition_figure() -> Figure:
 
 
 def generalization_figure() -> Figure:
-    return generalization.plot_rewards(evaluate(Generalization("", 8, 2, (1, 2, 4), 50)), 0.25, "Reward")
+    return generalization.plot_rewards(
+        evaluate(Generalization(title="", n_users=8, n_selected=2, betas=(1, 2, 4), n_rounds=50)),
+        0.25,
+        "Reward",
+    )
 
 
 MADE: dict[str, Callable[[], Figure]] = {
@@ -180,7 +183,9 @@ MADE: dict[str, Callable[[], Figure]] = {
     "optimality_gap": gap_figure,
     "selection": lambda: selection.plot_leakage(rounds(), scenario(), "Selection alone"),
     "comparison": comparison_figure,
-    "graphs": lambda: graphs.plot_graphs(*first(Graphs("", 5, 2, 1)), "Small graphs"),
+    "graphs": lambda: graphs.plot_graphs(
+        *first(Graphs(title="", n_users=5, n_selected=2, n_instances=1)), "Small graphs"
+    ),
     "runtime": runtime_figure,
     "audit": audit_figure,
     "partition": partition_figure,

@@ -72,6 +72,8 @@ def test_an_update_costs_as_much_as_its_coordinates_or_its_norm() -> None:
 
 
 def test_settings_name_the_mechanism() -> None:
-    assert make_mechanism(PrivacySettings(40, 0.04, 0.012)) == CoordinateMechanism(0.012)
-    vector = PrivacySettings(40, 0.04, mechanism="vector", clip_norm=3.0)
+    assert make_mechanism(
+        PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
+    ) == CoordinateMechanism(0.012)
+    vector = PrivacySettings(epsilon_total=40, decay=0.04, mechanism="vector", clip_norm=3.0)
     assert make_mechanism(vector) == VectorMechanism(3.0)

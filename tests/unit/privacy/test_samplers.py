@@ -191,7 +191,7 @@ def test_no_outcome_is_more_than_e_to_the_epsilon_times_likelier_for_other_data(
 
 
 def test_settings_name_the_sampler() -> None:
-    settings = PrivacySettings(40, 0.04, 0.012)
+    settings = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
     assert isinstance(make_sampler(settings, Streams(0)), SimulatedSampler)
-    secure = PrivacySettings(40, 0.04, 0.012, sampler="secure")
+    secure = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012, sampler="secure")
     assert isinstance(make_sampler(secure, Streams(0)), SecureSampler)

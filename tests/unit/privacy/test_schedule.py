@@ -63,8 +63,10 @@ def test_a_listed_schedule_gives_its_budgets_one_by_one() -> None:
 
 
 def test_settings_name_the_schedule() -> None:
-    assert make_schedule(PrivacySettings(40, 0.04, 0.012)) == GeometricSchedule(40, 0.04)
-    uniform = PrivacySettings(40, schedule="uniform", n_participations=9)
+    assert make_schedule(
+        PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
+    ) == GeometricSchedule(40, 0.04)
+    uniform = PrivacySettings(epsilon_total=40, schedule="uniform", n_participations=9)
     assert make_schedule(uniform) == UniformSchedule(40, 9)
-    listed = PrivacySettings(4, schedule="listed", budgets=(2.0, 1.0))
+    listed = PrivacySettings(epsilon_total=4, schedule="listed", budgets=(2.0, 1.0))
     assert make_schedule(listed) == ListedSchedule(4, (2.0, 1.0))

@@ -53,7 +53,7 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
         base: Scenario = demo,
         **changes: Any,
     ) -> ScenarioPart:
-        scenario = dataclasses.replace(base, name=name, title=title, figures=figures, **changes)
+        scenario = base.replace(name=name, title=title, figures=figures, **changes)
         captions = {
             kind: caption(kind, scenario, [0, 1], "some digits")
             for kind in ("summary", "privacy", "partition", *figures.values())

@@ -15,8 +15,8 @@ from pausefl.privacy.pld import epsilons
 from pausefl.results.privacy_table import privacy_table, to_markdown
 from pausefl.settings import Experiment, PrivacySettings
 
-COORDINATE = PrivacySettings(10, 0.04, 0.003)
-VECTOR = PrivacySettings(10, 0.04, mechanism="vector", clip_norm=0.5)
+COORDINATE = PrivacySettings(epsilon_total=10, decay=0.04, sensitivity=0.003)
+VECTOR = PrivacySettings(epsilon_total=10, decay=0.04, mechanism="vector", clip_norm=0.5)
 
 
 def write(folder: Path, participations: list[int], privacy: PrivacySettings | None) -> Path:

@@ -498,13 +498,13 @@ def test_no_two_energies_differ_by_more_than_the_largest_gap(cls: type[Annealer]
 def test_iterations_temperature_and_reward_are_those_of_the_scenario(
     cls: type[Annealer], demo: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = dataclasses.replace(
-        demo.selection, exploitation=3.0, n_iterations=123, temperature_divisor=7.0
+    settings = demo.selection.replace(exploitation=3.0, n_iterations=123, temperature_divisor=7.0)
+    reward = RewardSettings(
+        name="r2", alpha=3.0, beta=2.0, gamma=5.0, n_clusters=4, overlap_penalty=0.01, overlap_latency=0.1
     )
-    reward = RewardSettings("r2", 3.0, 2.0, 5.0, n_clusters=4, overlap_penalty=0.01, overlap_latency=0.1)
     name = {SaPause: "sa_pause", SaPauseV1: "sa_pause_v1", SaVanilla: "sa_vanilla"}.get(cls)
     name = name or {Alsa: "alsa", SaBsfl: "sa_bsfl"}[cls]
-    select = make_selector(name, dataclasses.replace(demo, selection=settings, reward=reward))
+    select = make_selector(name, demo.replace(selection=settings, reward=reward))
     assert type(select) is cls
     gamma = 0.0 if cls in WITHOUT_PRIVACY else 5.0
     assert select.reward == OverlapReward(3.0, 2.0, gamma, 0.01, 0.1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from itertools import combinations
 
@@ -124,6 +123,6 @@ def test_the_best_of_the_unseen_is_found_whatever_the_penalty() -> None:
 
 
 def test_a_network_that_is_too_large_is_refused_when_the_selector_is_made(demo: Scenario) -> None:
-    network = dataclasses.replace(demo.network, n_users=300, n_selected=15)
+    network = demo.network.replace(n_users=300, n_selected=15)
     with pytest.raises(ConfigError, match=r"pause_brute would enumerate .* Use pause"):
-        BrutePause.build(dataclasses.replace(demo, network=network))
+        BrutePause.build(demo.replace(network=network))

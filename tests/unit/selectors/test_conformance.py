@@ -36,8 +36,10 @@ Users = NDArray[np.int64]
 Check = Callable[[str, Scenario], None]
 
 REWARDS = {
-    "r1": RewardSettings("r1", 100.0, 2.0, 5.0),
-    "r2": RewardSettings("r2", 100.0, 2.0, 5.0, n_clusters=4, overlap_penalty=0.01, overlap_latency=0.1),
+    "r1": RewardSettings(name="r1", alpha=100.0, beta=2.0, gamma=5.0),
+    "r2": RewardSettings(
+        name="r2", alpha=100.0, beta=2.0, gamma=5.0, n_clusters=4, overlap_penalty=0.01, overlap_latency=0.1
+    ),
 }
 #: What holds the truth of the selectors that are told it.
 TRUTH = {"fastest": "mean_latency", "genie": "speeds"}
@@ -52,8 +54,8 @@ def check(function: Check) -> Check:
 @pytest.fixture(params=REWARDS)
 def scenario(request: pytest.FixtureRequest, demo: Scenario) -> Scenario:
     """Twelve users, three selected, and all that any selector needs."""
-    selection = SelectionSettings(1.0, n_iterations=20, temperature_divisor=30.0)
-    made = dataclasses.replace(demo, selection=selection, reward=REWARDS[request.param])
+    selection = SelectionSettings(exploitation=1.0, n_iterations=20, temperature_divisor=30.0)
+    made = demo.replace(selection=selection, reward=REWARDS[request.param])
     return changed(made, round_latency_max=1.2)
 
 
@@ -71,7 +73,7 @@ def start(scenario: Scenario, alike: bool = False) -> History:
 
 def changed(scenario: Scenario, **network: float) -> Scenario:
     """The scenario in another network."""
-    return dataclasses.replace(scenario, network=dataclasses.replace(scenario.network, **network))
+    return scenario.replace(network=scenario.network.replace(**network))
 
 
 def all_equal(scenario: Scenario) -> dict[str, float]:
@@ -209,8 +211,8 @@ def renumber(told: Feedback, order: Users) -> Feedback:
 @check
 def does_not_depend_on_user_numbers(name: str, scenario: Scenario) -> None:
     n_streams = 300
-    few = dataclasses.replace(scenario.selection, n_iterations=3)  # so that annealing is still random
-    scenario = dataclasses.replace(scenario, selection=few)
+    few = scenario.selection.replace(n_iterations=3)  # so that annealing is still random
+    scenario = scenario.replace(selection=few)
     equally_fast = changed(scenario, **all_equal(scenario))
     orders = [np.arange(12)[::-1], np.random.default_rng(3).permutation(12)]
     worlds = [(scenario, 0, 9), (scenario, 12, 9), (equally_fast, 1, 12)]
@@ -438,7 +440,7 @@ def test_a_new_selector_runs_after_one_line_in_the_registry(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = register(monkeypatch, Rare)
-    listed = dataclasses.replace(scenario, selectors=(name,))
+    listed = scenario.replace(selectors=(name,))
     share = Partition(tuple(np.arange(20) for _ in range(12)), np.ones(12), np.arange(0))
     rounds = Simulation(listed, name, Streams(0), share, Layout(5, 5, 5), None).run(8).rounds
     played = np.bincount(np.concatenate(rounds["selection"].tolist()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 from itertools import combinations
@@ -195,7 +194,7 @@ def test_the_queue_survives() -> None:
 
 @pytest.mark.parametrize(("name", "cls"), [("cs_ucb", CsUcb), ("cs_ucb_q", CsUcbQ)])
 def test_the_longest_latency_is_that_of_the_scenario(name: str, cls: type[CsUcb], demo: Scenario) -> None:
-    network = dataclasses.replace(demo.network, round_latency_max=1.7)
-    select = make_selector(name, dataclasses.replace(demo, network=network))
+    network = demo.network.replace(round_latency_max=1.7)
+    select = make_selector(name, demo.replace(network=network))
     assert type(select) is cls
     assert select.latency_max == 1.7

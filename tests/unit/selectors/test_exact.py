@@ -450,7 +450,7 @@ def test_searches_are_built_with_the_reward_and_exploitation_of_a_scenario(demo:
     pause, bsfl = Pause.build(demo), Bsfl.build(demo)
     assert pause.reward == AverageReward(100.0, 2.0, 5.0)
     assert bsfl.reward == AverageReward(100.0, 2.0, 0.0)
-    assert demo.reward == RewardSettings("r1", 100.0, 2.0, 5.0)
+    assert demo.reward == RewardSettings(name="r1", alpha=100.0, beta=2.0, gamma=5.0)
     assert pause.exploitation == bsfl.exploitation == demo.selection.exploitation == 1.0
 
 

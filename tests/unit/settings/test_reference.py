@@ -1,43 +1,63 @@
-"""The reference of configuration keys says what the schemas and the scenario files say."""
+"""The reference of configuration keys and the schemas for editors say what the models say."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
-from pausefl.settings import load_schema, scenario_names
-from pausefl.settings.reference import reference
+from pausefl.settings import Scenario, scenario_names
+from pausefl.settings.base import described, inside
+from pausefl.settings.claims import Claims
+from pausefl.settings.config import ConfigFile
+from pausefl.settings.reference import editor_schemas, reference
+from pausefl.settings.studies import Studies
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "config" / "scenarios"
+CONFIG = ROOT / "config"
+FOLDER = CONFIG / "scenarios"
+MODELS = [ConfigFile, Scenario, Studies, Claims]
 
 
-def keys(schema: dict[str, Any], path: str = "") -> Iterator[str]:
-    """Paths of all values of a schema that hold no keys themselves."""
+def described_keys(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """Path and description of each key of a schema, however deep."""
+    within = inside(schema)
+    if within is not None:
+        yield from described_keys(within, path + ("[]" if "items" in schema else ".NAME"))
     for key, sub in schema.get("properties", {}).items():
-        named = sub.get("additionalProperties", False)
-        if "properties" in sub:
-            yield from keys(sub, f"{path}{key}.")
-        elif "properties" in (named or {}):
-            yield from keys(named, f"{path}{key}.NAME.")
-        elif "properties" in sub.get("items", {}):
-            yield from keys(sub["items"], f"{path}{key}[].")
-        else:
-            yield path + key
+        where = f"{path}.{key}" if path else key
+        yield where, sub.get("description", "")
+        yield from described_keys(sub, where)
 
 
 def test_the_file_is_up_to_date() -> None:
-    found = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
-    assert found == reference(FOLDER), "run: python -m pausefl.settings.reference > config/README.md"
+    found = (CONFIG / "README.md").read_text(encoding="utf-8")
+    assert found == reference(FOLDER), "run: python -m pausefl.settings.reference"
 
 
-@pytest.mark.parametrize("name", ["config", "scenario", "studies", "claims"])
-def test_every_key_is_listed(name: str) -> None:
+def test_the_schemas_are_up_to_date() -> None:
+    found = {p.name: json.loads(p.read_text(encoding="utf-8")) for p in (CONFIG / "schemas").iterdir()}
+    assert found == editor_schemas(), "run: python -m pausefl.settings.reference"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_key_is_described_and_listed(model: type[BaseModel]) -> None:
     text = reference(FOLDER)
-    assert [key for key in keys(load_schema(name)) if f"| `{key}` |" not in text] == []
+    keys = dict(described_keys(described(model)))
+    assert [key for key, description in keys.items() if not description] == []
+    assert [key for key in keys if f"| `{key}` |" not in text and f"### `{key}`" not in text] == []
+
+
+@pytest.mark.parametrize("file", sorted(p.relative_to(CONFIG).as_posix() for p in CONFIG.rglob("*.yaml")))
+def test_files_name_their_schema(file: str) -> None:
+    path = CONFIG / file
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    schema = (path.parent / first.removeprefix("# yaml-language-server: $schema=")).resolve()
+    assert schema in {(CONFIG / "schemas" / name).resolve() for name in editor_schemas()}
 
 
 def test_every_scenario_is_listed_with_its_facts() -> None:
@@ -50,8 +70,9 @@ def test_every_scenario_is_listed_with_its_facts() -> None:
     assert "CIFAR-10, BSFL, i.i.d. data | 500 | 25 | cifar10 | cnn_bsfl | none |" in text
 
 
-def test_ranges_and_choices_are_told() -> None:
+def test_ranges_choices_and_defaults_are_told() -> None:
     text = reference(FOLDER)
     assert "| `reward.beta` | yes | number, > 1 |" in text
     assert "| `model.norm` | yes | one of `batch`, `group`, `none` |" in text
     assert "| `data.test_fraction` | no | number, > 0, < 1 |" in text
+    assert "| `training.evaluate_every` | no, `1` | integer, ≥ 1 |" in text

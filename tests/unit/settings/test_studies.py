@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,7 @@ def test_a_study_keeps_its_scenario_but_for_the_changes() -> None:
 
 
 def test_no_file_is_no_studies() -> None:
-    assert load_studies(None, FOLDER) == Studies(**{field.name: {} for field in fields(Studies)})
+    assert load_studies(None, FOLDER) == Studies()
     assert load_studies(None, FOLDER).names() == []
 
 
@@ -67,20 +66,24 @@ def test_no_file_is_no_studies() -> None:
     ("path", "value", "message"),
     [
         ("regret.bsfl_fig5_regret.scenario", "bsfl_linear", "unknown scenario 'bsfl_linear'. Did you mean"),
-        ("regret.bsfl_fig5_regret.selectors", ["bslf"], "unknown selector 'bslf'. Did you mean 'bsfl'?"),
-        ("regret.bsfl_fig5_regret.seeds", [], "regret.bsfl_fig5_regret.seeds: [] should be non-empty"),
+        (
+            "regret.bsfl_fig5_regret.selectors",
+            ["bslf"],
+            "selectors.0 = 'bslf' is not known. Did you mean",
+        ),
+        ("regret.bsfl_fig5_regret.seeds", [], "regret.bsfl_fig5_regret.seeds = [] must have at least 1 item"),
         ("regret.bsfl_fig5_regret.round", 3, "unknown key 'regret.bsfl_fig5_regret.round'"),
         (
             "regret.bsfl_fig5_regret.changes",
             {"netwrok": {"n_users": 5}},
-            "study 'bsfl_fig5_regret': changes: unknown section 'netwrok'. Did you mean 'network'?",
+            "regret.bsfl_fig5_regret.changes: unknown section 'netwrok'. Did you mean 'network'?",
         ),
         (
             "regret.bsfl_fig5_regret.changes",
             {"network": {"n_user": 5}},
             "unknown key 'network.n_user'. Did you mean 'n_users'?",
         ),
-        ("regret.bsfl_fig5_regret.changes", {}, "'alsa' anneals, and needs selection.n_iterations"),
+        ("regret.bsfl_fig5_regret.changes", {}, "selector 'alsa' needs selection.n_iterations"),
         (
             "regret.pause_v2_theorem3_small.changes",
             {"network": {"n_users": 20}},
@@ -96,7 +99,7 @@ def test_no_file_is_no_studies() -> None:
         (
             "selection.selection_cifar10_small_iid_r1.selectors",
             ["clustered_similarity"],
-            "'clustered_similarity' looks at the users' updates, so it cannot play without training",
+            "'clustered_similarity' looks at the users' updates, so it needs training",
         ),
         (
             "selection.selection_cifar10_small_iid_r1.selectors",
@@ -106,7 +109,7 @@ def test_no_file_is_no_studies() -> None:
         (
             "selection.selection_cifar10_small_iid_r2.scenario",
             "cifar10_small_iid_r1",
-            "'selection_cifar10_small_iid_r1' plays scenario 'cifar10_small_iid_r1', too",
+            "'selection_cifar10_small_iid_r1' simulates scenario 'cifar10_small_iid_r1', too",
         ),
         ("gaps", {}, "unknown key 'gaps'. Did you mean 'graphs'?"),
         (
@@ -114,7 +117,11 @@ def test_no_file_is_no_studies() -> None:
             DOCUMENT["optimality_gap"]["annealing_gap_r1"],
             "'bsfl_fig5_regret' is there twice",
         ),
-        ("optimality_gap.Gap", DOCUMENT["optimality_gap"]["annealing_gap_r1"], "'Gap' does not match"),
+        (
+            "optimality_gap.Gap",
+            DOCUMENT["optimality_gap"]["annealing_gap_r1"],
+            "'Gap' must be",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(

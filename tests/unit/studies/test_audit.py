@@ -226,7 +226,16 @@ def test_an_event_is_expected_of_the_data_set_that_it_names() -> None:
 
 @pytest.fixture(scope="module")
 def study() -> Audit:
-    return Audit("", ("coordinate", "vector"), "simulated", (1.0, 4.0), (2,), 1000, 0.99, 0)
+    return Audit(
+        title="",
+        mechanisms=("coordinate", "vector"),
+        sampler="simulated",
+        epsilons=(1.0, 4.0),
+        dimensions=(2,),
+        n_trials=1000,
+        confidence=0.99,
+        seed=0,
+    )
 
 
 def test_a_study_has_a_row_a_claim_and_can_be_repeated(study: Audit) -> None:
@@ -244,11 +253,11 @@ def test_a_study_has_a_row_a_claim_and_can_be_repeated(study: Audit) -> None:
     n_tests = 2 * len(table)
     assert table["ceiling"].unique() == [audit.ceiling(1000, 0.01 / n_tests)]
     assert audit.run(study).equals(table)
-    assert not audit.run(replace(study, seed=1))["audited"].equals(table["audited"])
+    assert not audit.run(study.replace(seed=1))["audited"].equals(table["audited"])
 
 
 def test_a_violation_is_said_and_shown(study: Audit) -> None:
-    table = audit.run(replace(study, mechanisms=("vector",)))
+    table = audit.run(study.replace(mechanisms=("vector",)))
     assert "No claim is refuted." in audit.to_markdown(table)
     table.loc[1, ["audited", "violated"]] = 1.5, True
     assert "**VIOLATED: 1.5 of 1**" in audit.to_markdown(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,10 @@ from pausefl.studies import comparison
 
 @pytest.fixture
 def study(demo: Scenario) -> Comparison:
-    scenario = dataclasses.replace(demo, selectors=("sa_pause", "sa_vanilla"))
-    return Comparison("", scenario, n_instances=4, n_iterations=50, temperature_divisors=(1.0, 100.0))
+    scenario = demo.replace(selectors=("sa_pause", "sa_vanilla"))
+    return Comparison(
+        title="", scenario=scenario, n_instances=4, n_iterations=50, temperature_divisors=(1.0, 100.0)
+    )
 
 
 def synthetic(first: list[float], second: list[float]) -> pd.DataFrame:
@@ -131,12 +132,12 @@ def test_an_instance_is_a_round_after_the_start_up(demo: Scenario) -> None:
 
 
 def test_a_scenario_of_start_up_only_is_refused(demo: Scenario) -> None:
-    short = dataclasses.replace(demo, training=dataclasses.replace(demo.training, n_rounds=4))
+    short = demo.replace(training=demo.training.replace(n_rounds=4))
     with pytest.raises(PauseflError, match="ends after round 4, and searches from round 5 on"):
         comparison.instance(short, "pause", 0)
 
 
 def test_annealers_of_different_objectives_are_not_compared(study: Comparison) -> None:
-    unlike = dataclasses.replace(study.scenario, selectors=("sa_pause", "alsa"))
+    unlike = study.scenario.replace(selectors=("sa_pause", "alsa"))
     with pytest.raises(PauseflError, match="sa_pause and alsa cannot be compared"):
-        comparison.racers(dataclasses.replace(study, scenario=unlike), 1.0)
+        comparison.racers(study.replace(scenario=unlike), 1.0)

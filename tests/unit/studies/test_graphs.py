@@ -66,7 +66,9 @@ def test_the_listing_is_that_of_the_moves(n_users: int, m: int) -> None:
 
 @pytest.mark.parametrize(("n_users", "m"), [(2, 1), (7, 3), (8, 4)])
 def test_degrees_follow_the_formulas(n_users: int, m: int) -> None:
-    degrees = graphs.run(Graphs("", n_users, m, 20)).set_index("selector")
+    degrees = graphs.run(Graphs(title="", n_users=n_users, n_selected=m, n_instances=20)).set_index(
+        "selector"
+    )
     plain, one = degrees.loc["sa_bsfl"], degrees.loc["sa_pause"]
     n_swaps = m * (n_users - m)
     assert set(plain["degree_min"]) == set(plain["degree_max"]) == {n_swaps}
@@ -94,7 +96,9 @@ def test_diameter() -> None:
 
 
 def test_edges_kept_and_dropped_make_up_those_of_plain_annealing() -> None:
-    degrees = graphs.run(Graphs("", 6, 3, 4)).set_index(["instance", "selector"])
+    degrees = graphs.run(Graphs(title="", n_users=6, n_selected=3, n_instances=4)).set_index(
+        ["instance", "selector"]
+    )
     for instance in range(4):
         plain, alsa = degrees.loc[(instance, "sa_bsfl")], degrees.loc[(instance, "alsa")]
         n_dropped = plain["n_edges"] - alsa["n_edges"]
@@ -105,7 +109,7 @@ def test_edges_kept_and_dropped_make_up_those_of_plain_annealing() -> None:
 
 
 def test_the_first_instance_is_the_one_that_is_counted() -> None:
-    study = Graphs("", 6, 2, 1)
+    study = Graphs(title="", n_users=6, n_selected=2, n_instances=1)
     vertices, edges = graphs.first(study)
     counts = edges.groupby("selector", sort=False).size()
     pd.testing.assert_series_equal(
@@ -116,7 +120,7 @@ def test_the_first_instance_is_the_one_that_is_counted() -> None:
 
 
 def test_summary_counts_what_is_not_connected() -> None:
-    degrees = graphs.run(Graphs("", 5, 2, 4))
+    degrees = graphs.run(Graphs(title="", n_users=5, n_selected=2, n_instances=4))
     degrees.loc[degrees["instance"] == 0, "diameter"] = np.inf
     summary = graphs.summarise(degrees, 5, 2).set_index("selector")
     assert (summary["connected"] == 0.75).all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import math
 from itertools import combinations
 
@@ -25,12 +24,8 @@ SEARCHES = ("pause", "bsfl", "sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "s
 @pytest.fixture(scope="module")
 def scenario(demo: Scenario) -> Scenario:
     """Annealing so short that it misses the optimum, and overlaps to be avoided."""
-    reward = dataclasses.replace(
-        demo.reward, name="r2", n_clusters=4, overlap_penalty=0.01, overlap_latency=0.01
-    )
-    return dataclasses.replace(
-        demo, reward=reward, selection=dataclasses.replace(demo.selection, n_iterations=5)
-    )
+    reward = demo.reward.replace(name="r2", n_clusters=4, overlap_penalty=0.01, overlap_latency=0.01)
+    return demo.replace(reward=reward, selection=demo.selection.replace(n_iterations=5))
 
 
 @pytest.mark.parametrize("selector", SEARCHES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from typing import Any
@@ -23,9 +22,11 @@ SIZES = np.array([10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000])
 
 
 def study_of(demo: Scenario, selectors: tuple[str, ...], sizes: tuple[int, ...], **changes: Any) -> Runtime:
-    selection = dataclasses.replace(demo.selection, n_iterations=20_000)
-    scenario = dataclasses.replace(demo, selectors=selectors, selection=selection)
-    return Runtime("", scenario, sizes, **({"selected_share": 0.5, "budget_s": 10.0} | changes))
+    selection = demo.selection.replace(n_iterations=20_000)
+    scenario = demo.replace(selectors=selectors, selection=selection)
+    return Runtime(
+        title="", scenario=scenario, n_users=sizes, **({"selected_share": 0.5, "budget_s": 10.0} | changes)
+    )
 
 
 def times_of(median_s: Any, sizes: Any = SIZES, iteration_s: Any = math.nan) -> pd.DataFrame:
@@ -73,8 +74,8 @@ def test_everyone_took_part_in_a_drawn_history(demo: Scenario) -> None:
 
 def test_enumeration_stops_at_its_refusal(demo: Scenario) -> None:
     notes: list[str] = []
-    network = dataclasses.replace(demo.network, n_users=300, n_selected=15)  # itself far too large
-    large = dataclasses.replace(demo, network=network)
+    network = demo.network.replace(n_users=300, n_selected=15)  # itself far too large
+    large = demo.replace(network=network)
     study = study_of(large, ("pause_brute", "pause"), (40, 6, 10, 60))
     times = costs.run(study, notes.append)
     sizes = times.groupby("selector")["n_users"].apply(list)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 
 import pandas as pd
@@ -27,10 +26,10 @@ def test_a_study_plays_the_rounds_of_the_job(
     labels: str,
     selector: str,
 ) -> None:
-    partition = dataclasses.replace(
-        demo.partition, labels=labels, dominant_share=0.25, sizes="dirichlet", size_concentration=2.0
+    partition = demo.partition.replace(
+        labels=labels, dominant_share=0.25, sizes="dirichlet", size_concentration=2.0
     )
-    scenario = dataclasses.replace(demo, partition=dataclasses.replace(partition, qualities="uniform"))
+    scenario = demo.replace(partition=partition.replace(qualities="uniform"))
     layout = model_layout(scenario.model, digits)
     job = Simulation(scenario, selector, Streams(3), share_out(scenario, 3), layout, None)
     pd.testing.assert_frame_equal(selection_only(scenario, selector, 3).run(30).rounds, job.run(30).rounds)
@@ -39,7 +38,7 @@ def test_a_study_plays_the_rounds_of_the_job(
 def test_a_geometric_budget_keeps_all_users_in_a_game_however_long(demo: Scenario) -> None:
     """Of a job they are left out where noise would leave float32; here after four participations."""
     assert demo.privacy is not None
-    scenario = dataclasses.replace(demo, privacy=dataclasses.replace(demo.privacy, decay=20.0))
+    scenario = demo.replace(privacy=demo.privacy.replace(decay=20.0))
     game = selection_only(scenario, "random", 0)
     rounds = game.run(50).rounds
     assert (rounds["selection"].map(len) == demo.network.n_selected).all()
@@ -49,13 +48,13 @@ def test_a_geometric_budget_keeps_all_users_in_a_game_however_long(demo: Scenari
 
 def test_a_budget_that_ends_by_its_schedule_ends_in_a_game_too(demo: Scenario) -> None:
     assert demo.privacy is not None
-    ends = dataclasses.replace(demo.privacy, decay=None, schedule="uniform", n_participations=2)
-    game = selection_only(dataclasses.replace(demo, privacy=ends), "random", 0)
+    ends = demo.privacy.replace(decay=None, schedule="uniform", n_participations=2)
+    game = selection_only(demo.replace(privacy=ends), "random", 0)
     game.run(50)
     assert game.ledger.participations.max() == 2
 
 
 def test_data_of_unknown_size_cannot_be_played(demo: Scenario) -> None:
-    data = dataclasses.replace(demo.data, source="imagefolder", folder="photographs")
+    data = demo.data.replace(source="imagefolder", folder="photographs")
     with pytest.raises(ConfigError, match="the size of data set 'imagefolder' is not known"):
-        selection_only(dataclasses.replace(demo, data=data), "random", 0)
+        selection_only(demo.replace(data=data), "random", 0)

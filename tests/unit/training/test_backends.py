@@ -30,14 +30,14 @@ from pausefl.training.flat import FlatModel
 CPU = torch.device("cpu")
 SIZES = [1, 7, 20, 21, 45, 60]
 ROUNDS = [[0, 1, 2, 3, 4, 5], [5, 0, 3], [4], [1, 3, 4, 5]]
-FC = ModelSettings("fc", "none")
+FC = ModelSettings(name="fc", norm="none")
 #: A convolutional network of each kind of layer, and the smallest images it takes.
 NETWORKS = [
     (FC, 6),
-    (ModelSettings("cnn3", "batch"), 22),
-    (ModelSettings("cnn3", "group"), 22),
-    (ModelSettings("cnn5", "batch"), 32),
-    (ModelSettings("cnn_bsfl", "none"), 10),
+    (ModelSettings(name="cnn3", norm="batch"), 22),
+    (ModelSettings(name="cnn3", norm="group"), 22),
+    (ModelSettings(name="cnn5", norm="batch"), 32),
+    (ModelSettings(name="cnn_bsfl", norm="none"), 10),
 ]
 
 
@@ -120,7 +120,7 @@ def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Bac
 
 
 @pytest.mark.parametrize("backend", [OneByOne, Grouped])
-@pytest.mark.parametrize("model", [FC, ModelSettings("cnn3", "group")], ids=["fc", "cnn3"])
+@pytest.mark.parametrize("model", [FC, ModelSettings(name="cnn3", norm="group")], ids=["fc", "cnn3"])
 def test_bfloat16_trains_near_float32_and_not_equally(backend: type[Backend], model: ModelSettings) -> None:
     size = 6 if model.name == "fc" else 22
     single = play(backend, model, size, settings(), SIZES)
@@ -170,7 +170,7 @@ def masks(backend: OneByOne, seed: int, n_batches: int = 2) -> list[Any]:
 
 
 def test_dropout_is_a_function_of_its_seed() -> None:
-    backend = OneByOne(bench(ModelSettings("cnn_bsfl", "none"), "cpu"))
+    backend = OneByOne(bench(ModelSettings(name="cnn_bsfl", norm="none"), "cpu"))
     first, again, other = (masks(backend, seed) for seed in (1, 1, 2))
     for batch in (0, 1):
         for layer in (0, 1):

@@ -24,9 +24,9 @@ from pausefl.training.engine import build_model
 from pausefl.training.flat import FlatModel
 
 CPU = torch.device("cpu")
-FC, CNN = ModelSettings("fc", "none"), ModelSettings("cnn3", "batch")
-CNN5, BSFL = ModelSettings("cnn5", "batch"), ModelSettings("cnn_bsfl", "none")
-LINEAR = ModelSettings("linear", "none")
+FC, CNN = ModelSettings(name="fc", norm="none"), ModelSettings(name="cnn3", norm="batch")
+CNN5, BSFL = ModelSettings(name="cnn5", norm="batch"), ModelSettings(name="cnn_bsfl", norm="none")
+LINEAR = ModelSettings(name="linear", norm="none")
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_colour_images_enter_dense_networks_in_the_right_order() -> None:
 
 
 @pytest.mark.usefixtures("double_precision")
-@pytest.mark.parametrize("model", [FC, CNN, ModelSettings("cnn3", "group")], ids=lambda m: m.norm)
+@pytest.mark.parametrize("model", [FC, CNN, ModelSettings(name="cnn3", norm="group")], ids=lambda m: m.norm)
 @pytest.mark.parametrize("optimizer_state", ["persist", "reset"])
 def test_every_network_equals_a_plain_loop_in_double_precision(
     model: ModelSettings, optimizer_state: str
@@ -171,7 +171,9 @@ def test_every_network_equals_a_plain_loop_in_double_precision(
 
 @pytest.mark.usefixtures("double_precision")
 @pytest.mark.parametrize(
-    ("model", "size"), [(CNN5, 32), (ModelSettings("cnn5", "group"), 32), (BSFL, 12)], ids=lambda v: str(v)
+    ("model", "size"),
+    [(CNN5, 32), (ModelSettings(name="cnn5", norm="group"), 32), (BSFL, 12)],
+    ids=lambda v: str(v),
 )
 def test_networks_with_dropout_equal_a_plain_loop_of_the_same_seed(model: ModelSettings, size: int) -> None:
     settings = training(batch_size=4)
@@ -207,7 +209,12 @@ def test_evaluation_is_without_dropout() -> None:
 
 @pytest.mark.parametrize(
     ("model", "size", "rate"),
-    [(CNN5, 32, 0.001), (ModelSettings("cnn5", "group"), 32, 0.001), (BSFL, 10, 0.01), (CNN, 22, 0.01)],
+    [
+        (CNN5, 32, 0.001),
+        (ModelSettings(name="cnn5", norm="group"), 32, 0.001),
+        (BSFL, 10, 0.01),
+        (CNN, 22, 0.01),
+    ],
     ids=lambda v: str(v),
 )
 def test_training_of_every_network_reduces_the_loss(model: ModelSettings, size: int, rate: float) -> None:

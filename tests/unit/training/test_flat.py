@@ -30,7 +30,7 @@ def double_precision() -> Iterator[None]:
 def module(request: pytest.FixtureRequest) -> nn.Module:
     name, norm = request.param
     torch.manual_seed(0)
-    module = make_model(ModelSettings(name, norm), SHAPE, 5)
+    module = make_model(ModelSettings(name=name, norm=norm), SHAPE, 5)
     for values in [*module.parameters(), *(b for b in module.buffers() if b.is_floating_point())]:
         values.data += 0.1 * torch.rand_like(values)  # no two parts alike
     return module

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from pathlib import Path
@@ -32,7 +31,7 @@ RATES: dict[str, Any] = {
 
 def scenario(name: str = "mnist_large_iid_r1", **training: Any) -> Scenario:
     loaded = load_scenario(name, FOLDER)
-    return dataclasses.replace(loaded, training=dataclasses.replace(loaded.training, **training))
+    return loaded.replace(training=loaded.training.replace(**training))
 
 
 @pytest.mark.parametrize(

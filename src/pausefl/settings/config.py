@@ -1,0 +1,128 @@
+"""A configuration, ``config/config.yaml``: where the data are, and which experiments are run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pausefl.errors import ConfigError
+from pausefl.registry import SOURCES
+from pausefl.settings.base import Distinct, Flag, Natural, OneOf, Settings, Several, Text
+from pausefl.settings.scenario import Scenario, SelectorName, load_scenario
+
+
+class Row(Settings):
+    """One scenario, the selectors compared in it and the seeds each of them runs with."""
+
+    scenario: Text
+    """Name of a scenario file, without its ending; each scenario has at most one row."""
+    selectors: Distinct[SelectorName] | None = None
+    """Selectors to run; those that the scenario lists if left out."""
+    seeds: Distinct[Natural]
+    """Seeds, one job for each. Selectors under the same seed share partition, initial weights, latencies and
+    noise, so that their differences are paired."""
+
+
+class ConfigFile(Settings):
+    """What to run, and where the data are."""
+
+    data_root: Text
+    """Folder of the raw data sets, in torchvision's layout (for example ROOT/MNIST/raw); relative paths start
+    at the working directory."""
+    download: Flag
+    """Whether missing data sets are downloaded; if false, a missing one is an error."""
+    image_folders: dict[Annotated[str, OneOf([name for name, r in SOURCES.items() if r.in_folder])], Text]
+    """Folders of images in place of official files, by data source, for example CIFAR-10 re-encoded as JPEG.
+    Each is a folder under `data_root` with train/CLASS/ and test/CLASS/ inside; {} for none."""
+    scenarios: Text
+    """Folder of the scenario files NAME.yaml; relative paths start at the working directory."""
+    studies: str | None
+    """File of the studies; a relative path starts at the working directory, null for none."""
+    runs: Annotated[str, OneOf(("computed", "published"))] = "computed"
+    """`computed`: what is missing is run. `published`: tables, figures and verdicts are made from
+    `results/published`, and nothing is trained."""
+    experiments: Several[Row]
+    """The experiment table: a job for each selector and seed of each row."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One federated job of the experiment table."""
+
+    scenario: str
+    selector: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class RawData:
+    """Where raw data sets are, and what may be done when they are missing.
+
+    Attributes
+    ----------
+    root, download, folders
+        The keys ``data_root``, ``download`` and ``image_folders`` of the configuration.
+    """
+
+    root: Path
+    download: bool
+    folders: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to run.
+
+    Attributes
+    ----------
+    raw, studies
+        Where data and the file of studies are.
+    scenarios, experiments
+        The scenarios in use, and the table of jobs.
+    published
+        Whether the runs are those of ``results/published``, so that nothing is trained.
+    """
+
+    raw: RawData
+    scenarios: dict[str, Scenario]
+    experiments: tuple[Experiment, ...]
+    studies: Path | None
+    published: bool = False
+
+
+def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
+    """Check a whole configuration, its scenarios included, and expand the experiment table.
+
+    Parameters
+    ----------
+    document
+        The merged configuration, as Snakemake passes it.
+    origin
+        Named in error messages.
+
+    Raises
+    ------
+    ConfigError
+        For the first thing that is wrong, before anything runs.
+    """
+    file = ConfigFile.read(document, origin)
+    scenarios: dict[str, Scenario] = {}
+    experiments: list[Experiment] = []
+    for row in file.experiments:
+        name = row.scenario
+        if name in scenarios:
+            raise ConfigError(
+                f"{origin}: scenario '{name}' is listed twice in experiments; merge the two rows"
+            )
+        scenarios[name] = load_scenario(name, Path(file.scenarios))
+        selectors = scenarios[name].selectors if row.selectors is None else row.selectors
+        experiments += [Experiment(name, selector, seed) for selector in selectors for seed in row.seeds]
+    return Config(
+        RawData(Path(file.data_root), file.download, dict(file.image_folders)),
+        scenarios,
+        tuple(experiments),
+        None if file.studies is None else Path(file.studies),
+        published=file.runs == "published",
+    )
