@@ -5,7 +5,7 @@ from pathlib import Path
 from common import logged
 from pausefl.registry import STUDIES
 from pausefl.settings.studies import study_from_dict
-from pausefl.studies.files import write_tables
+from pausefl.studies.tables import write_tables
 
 params = snakemake.params
 with logged(snakemake.log[0]) as note:

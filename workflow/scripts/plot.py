@@ -8,7 +8,7 @@ from pausefl.figures.style import add_notes, save
 from pausefl.registry import STUDIES
 from pausefl.results.tables import to_html
 from pausefl.settings.studies import study_from_dict
-from pausefl.studies.files import read_tables, write_tables
+from pausefl.studies.tables import read_tables, write_tables
 
 output, params = snakemake.output, snakemake.params
 with logged(snakemake.log[0]):

@@ -30,7 +30,7 @@ from pausefl.selectors.exact import Bsfl, Pause
 from pausefl.settings import RewardSettings
 from pausefl.settings.claims import ClaimTest
 from pausefl.streams import Streams
-from pausefl.studies.graphs import CRITERIA, Swaps, drawn
+from pausefl.studies.graphs import CRITERIA, Swaps, sample_criteria
 
 Floats = NDArray[np.float64]
 
@@ -139,7 +139,7 @@ def probabilities(selector: str, n_instances: int) -> Floats:
     swaps = Swaps.of(*GRAPH)
     walks, losses, best = [], [], []
     for instance in range(n_instances):
-        criteria = drawn(GRAPH[0], instance)
+        criteria = sample_criteria(GRAPH[0], instance)
         energy = swaps.energies(criteria["ucb"], criteria["g"])
         kept = swaps.kept([criteria[name] for name in CRITERIA[selector]])
         edges = np.zeros((len(energy), len(energy)))

@@ -22,8 +22,9 @@ _SINGLE = [("o", "#0072B2", 7.0), ("s", "#56B4E9", 4.6), ("D", "#0CA87C", 2.4), 
 #: Of whole updates; their shades go from light to dark with the number of coordinates.
 _WHOLE, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
 
-#: Both mechanisms where they share a panel.
-_MECHANISMS = {"coordinate": ("#D55E00", "o"), "vector": ("#0072B2", "s")}
+#: Colour, marker and place of the name, in points from the line's end, where mechanisms share a panel.
+_MECHANISMS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
+_OTHER_MECHANISM = ("#4B3A6B", "D", (0, 4))
 
 _REFUTED = "#D00000"
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
@@ -113,14 +114,13 @@ def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
     epsilon = budgets[np.abs(np.log(budgets)).argmin()]
     whole = (table["n_coordinates"] > 1) | (table["observation"] == table["observation"].iloc[0])
     for mechanism, rows in table[whole & (table["epsilon"] == epsilon)].groupby("mechanism", sort=False):
-        color, marker = _MECHANISMS[str(mechanism)]
+        color, marker, place = _MECHANISMS.get(str(mechanism), _OTHER_MECHANISM)
         sizes = rows.sort_values("n_coordinates")
         axes.plot(sizes["n_coordinates"], sizes["claimed"], color=color, **_DASHED)
         look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 4, "markeredgewidth": 0}
         axes.plot(sizes["n_coordinates"], sizes["audited"], linewidth=1.2, **look)
         end = (sizes["n_coordinates"].iloc[-1], sizes["claimed"].iloc[-1])
-        above = {"coordinate": (-6, 0), "vector": (0, 4)}[str(mechanism)]
-        axes.annotate(f"“{mechanism}”", end, above, color=color, ha="right", **NOTE)
+        axes.annotate(f"“{mechanism}”", end, place, color=color, ha="right", **NOTE)
     axes.set(xlabel="Coordinates of the update", ylabel="ε of the update", ylim=(0, None))
     axes.set_title(f"Budget ε = {epsilon:g}; dashed: claimed", weight="normal")
     axes.set_xticks(table.loc[whole, "n_coordinates"].unique())

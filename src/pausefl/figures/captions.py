@@ -27,7 +27,7 @@ from pausefl.registry import (
 from pausefl.registry.figures import PARTITION, FigureRecord
 from pausefl.settings import PrivacySettings, Scenario
 
-#: Users up to this number have a line each; where there are more, quantiles have one.
+#: Up to this many users have a line each; of more, quantiles are shown.
 MOST_LINES = 40
 
 _PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
@@ -401,7 +401,7 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
 
 
 def wholes(names: Iterable[str]) -> dict[str, list[str]]:
-    """Figures of the papers that are drawn in parts, such as ``bsfl_fig5``, and the names of the parts.
+    """Figures of the papers that have several parts, such as ``bsfl_fig5``, and the names of the parts.
 
     A part's name is that of the whole with a word more: ``bsfl_fig5_loss``, ``bsfl_fig5_regret``.
     """

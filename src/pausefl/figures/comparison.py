@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from pausefl.figures.panels import NOTE, Plotted, look, titled_panels
-from pausefl.figures.style import LABELS, style_of, theme
+from pausefl.figures.panels import NOTE, Plotted, titled_panels
+from pausefl.figures.style import LABELS, look, style_of, theme
 from pausefl.settings.studies import Comparison
 from pausefl.studies.comparison import shares, to_markdown
 

@@ -1,14 +1,12 @@
 """Curves of a scenario's runs: accuracy, loss and leakage against simulated time or rounds.
 
-Every figure shows, per selector, the mean over seeds as a line and their minimum and maximum as a band.
-Each seed's rounds end at its own times; seeds are interpolated onto the union of those times, where
-mean, minimum and maximum are exact at every knot. A curve ends where the first of its seeds ends.
+A line is the mean over seeds, a band their minimum and maximum. Each seed's rounds end at its own times;
+seeds are interpolated onto the union of those times. A curve ends where the first of its seeds ends.
 
 Time axis
-    Rounds cost different time, so equal numbers of rounds end at different times. The axis shows the
-    full range, with one exception: a FedAvg waits for all users (and under R2 for all overlaps), and where
-    it lasts more than `LONG` times as long as every other selector the axis ends `MARGIN` times after
-    the longest of those, and the legend says how far the curve goes on.
+    FedAvg waits for all users (and under R2 for all overlaps). Where it lasts more than `LONG` times as long
+    as every other selector, the axis ends at `MARGIN` times the longest of those, and the legend gives the
+    end of the curve.
 """
 
 from __future__ import annotations
@@ -27,21 +25,19 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.captions import is_regression, protected
-from pausefl.figures.style import in_legend_order, new_figure, style_of
+from pausefl.figures.style import in_legend_order, look, new_figure, style_of
+from pausefl.registry import SELECTORS
 from pausefl.results.outcomes import seconds_to_target, smoothed, target_accuracy
 from pausefl.results.runs import runs_of
 from pausefl.settings import Scenario
 
-#: Selectors that take part with all users, and so may last much longer than the others.
-ALL_USERS = frozenset({"fedavg", "fedavg_no_privacy"})
-
 #: From this ratio of durations on, the time axis is cut.
 LONG = 1.5
 
-#: Where a cut axis ends, relative to the longest selector that is not in `ALL_USERS`.
+#: Where a cut axis ends, relative to the longest selector that does not take everyone.
 MARGIN = 1.08
 
-#: Losses whose means span more than this ratio are drawn on a logarithmic axis.
+#: Losses whose means span more than this ratio are on a logarithmic axis.
 LOG_SPAN = 8.0
 
 Array = NDArray[np.float64]
@@ -58,7 +54,7 @@ class Band:
     mean, low, high
         Shape (n,) each: mean, minimum and maximum over seeds at ``x``.
     n_seeds
-        Of one alone, the line is all there is to draw.
+        With one seed there is no band.
     """
 
     x: Array
@@ -128,8 +124,9 @@ def time_limit(final_times: Mapping[str, float]) -> float:
         Where each selector's curve ends.
     """
     longest = max(final_times.values())
-    others = max((time for name, time in final_times.items() if name not in ALL_USERS), default=longest)
-    return longest if longest <= LONG * others else MARGIN * others
+    others = [time for name, time in final_times.items() if not SELECTORS[name].takes_everyone]
+    limit = max(others, default=longest)
+    return longest if longest <= LONG * limit else MARGIN * limit
 
 
 def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
@@ -187,27 +184,19 @@ def plot_band(axes: Axes, selector: str, curve: Band, step: bool = False) -> Lin
 
     Returns the line.
     """
-    style = style_of(selector)
+    style = look(selector)
     if curve.n_seeds > 1:
         axes.fill_between(
             curve.x,
             curve.low,
             curve.high,
             step="post" if step else None,
-            color=style.color,
+            color=style["color"],
             alpha=0.18,
             linewidth=0,
-            zorder=style.zorder - 2,
+            zorder=style["zorder"] - 2,
         )
-    (line,) = axes.plot(
-        curve.x,
-        curve.mean,
-        drawstyle="steps-post" if step else "default",
-        color=style.color,
-        linestyle=style.line,
-        linewidth=style.width,
-        zorder=style.zorder,
-    )
+    (line,) = axes.plot(curve.x, curve.mean, drawstyle="steps-post" if step else "default", **style)
     return line
 
 
@@ -230,7 +219,7 @@ class Panel:
         self.axes.set_title("\n".join(title), loc="left", linespacing=1.0)
         self.axes.set_xlabel(x_label)
         self.axes.set_ylabel(y_label, linespacing=0.9)
-        #: The line of every selector drawn.
+        #: The line of every selector.
         self.lines: dict[str, Line2D] = {}
         self._scenario = scenario
         self._title_rows = len(title)
@@ -252,7 +241,7 @@ class Panel:
         Raises
         ------
         PauseflError
-            If nothing was drawn.
+            If there is no line.
         """
         if not self.lines:
             what = " ".join(self.axes.get_ylabel().split())
@@ -328,7 +317,7 @@ def _mark_target(panel: Panel, rounds: pd.DataFrame) -> None:
     for selector in panel.lines:
         style, reached = style_of(selector), float(np.mean(times[selector]))
         if np.isfinite(reached):
-            look = dot | {"color": style.color, "markersize": 3.2 * style.width, "zorder": style.zorder + 2}
-            panel.axes.plot([reached], [100 * target], linestyle="none", **look)
+            size: dict[str, Any] = {"markersize": 3.2 * style.width, "zorder": style.zorder + 2}
+            panel.axes.plot([reached], [100 * target], linestyle="none", color=style.color, **dot, **size)
     key = Line2D([], [], color="black", linewidth=line.get_linewidth(), markersize=4.2, **dot)
     panel.explain(key, f"Target {100 * target:.1f} %")

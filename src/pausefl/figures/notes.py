@@ -1,7 +1,7 @@
-"""What a figure or a table says of the runs behind it: their scale, and whatever warns its reader.
+"""Notes on the runs behind a figure or a table: their scale, and warnings.
 
-Figures and captions say at which scale runs were made. Warnings are sentences in the list ``notes`` of the
-JSON beside a figure; those that a reader must not miss are on the figure too, in small type below the legend.
+Warnings are sentences in the list ``notes`` of the JSON beside a figure. The important ones are on the figure
+too, in small type below the legend.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Notes:
     Attributes
     ----------
     shown
-        Sentences that belong on the figure itself.
+        Sentences on the figure itself.
     quiet
-        Sentences that its JSON has besides.
+        Sentences that only its JSON has.
     """
 
     shown: list[str]
@@ -57,7 +57,7 @@ class Notes:
 
 
 class SidecarNotes(str):
-    """Path of a figure's JSON; captions read its notes, which are not known before the figure is drawn."""
+    """Path of a figure's JSON; its notes are known only once the figure is plotted."""
 
     def read(self) -> list[str]:
         """The notes; none while there is no such file."""
@@ -66,7 +66,7 @@ class SidecarNotes(str):
 
 
 def scale_note(scenario: Scenario, sections: Collection[str] | None = None) -> str:
-    """What the scale of a scenario means for its results, in a sentence; empty at the papers' scale.
+    """A sentence on the scale of a scenario's runs; empty at the papers' scale.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _ordinal(n: int) -> str:
 
 
 def seed_notes(seeds: Iterable[int]) -> list[str]:
-    """That there is one seed, and so no band; nothing if there are more."""
+    """A sentence if there is one seed only, and so no band."""
     unique = sorted(set(seeds))
     return [f"One seed only ({unique[0]})."] if len(unique) == 1 else []
 
@@ -113,8 +113,8 @@ def run_notes(
 ) -> Notes:
     """Warnings about runs that are shown together.
 
-    Runs were made by different versions of the code if seeds of one selector were, or if the code of some
-    selectors is today's (the hash of a job's code is another for each selector) and that of others is not.
+    Each selector's code has a hash of its own. Runs are of different versions if seeds of one selector have
+    different hashes, or if only some selectors have today's hash.
 
     Parameters
     ----------

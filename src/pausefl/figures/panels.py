@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pausefl.figures.curves import Band, band, plot_band
-from pausefl.figures.style import COLUMN_WIDTH, in_legend_order, style_of
+from pausefl.figures.style import COLUMN_WIDTH, in_legend_order
 
 Floats = NDArray[np.float64]
 
@@ -40,12 +40,6 @@ class Plotted:
     figure: Figure
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     markdown: str | None = None
-
-
-def look(selector: str) -> dict[str, Any]:
-    """Matplotlib's keywords for a selector's line."""
-    style = style_of(selector)
-    return {"color": style.color, "linestyle": style.line, "linewidth": style.width, "zorder": style.zorder}
 
 
 def two_panels(title: str, x_label: str, y_labels: tuple[str, str]) -> tuple[Figure, Axes, Axes]:

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from pausefl.figures.panels import NOTE, Plotted, look, titled_panels
-from pausefl.figures.style import LABELS, in_legend_order, style_of, theme
+from pausefl.figures.panels import NOTE, Plotted, titled_panels
+from pausefl.figures.style import LABELS, in_legend_order, look, style_of, theme
 from pausefl.settings.studies import Runtime
 from pausefl.studies.runtime import fits, to_markdown
 

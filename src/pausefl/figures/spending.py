@@ -1,7 +1,7 @@
 """For a reviewer of privacy: what every user has spent, and what its next participation would be worth.
 
-Both figures are made from who took part in which round, by the schedule of the scenario, and agree with the
-leakage that the runs recorded. A user drawn twice in a round (clustered sampling) takes part once.
+Both figures follow from the selections and the schedule of the scenario, and are checked against the recorded
+leakage. A user sampled twice in a round (clustered sampling) takes part once.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.captions import MOST_LINES, protected
-from pausefl.figures.curves import ALL_USERS, Band, mark_budget, plot_band
+from pausefl.figures.curves import Band, mark_budget, plot_band
 from pausefl.figures.style import COLUMN_WIDTH, DOT, in_legend_order, style_of
 from pausefl.privacy import Ledger, make_mechanism, make_schedule
+from pausefl.registry import SELECTORS
 from pausefl.results.runs import runs_of
 from pausefl.settings import PrivacySettings, Scenario
 
@@ -32,9 +33,6 @@ Floats = NDArray[np.float64]
 
 #: Panels side by side.
 COLUMNS = 4
-
-#: Selectors that take part with the same users in every round, whose budget is used up long before.
-SAME_USERS = ALL_USERS | {"fastest"}
 
 #: Quantiles over users that a band joins.
 LOW, HIGH = 0.1, 0.9
@@ -71,7 +69,7 @@ def account(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Accoun
     Raises
     ------
     PauseflError
-        If the run recorded another leakage than its selections amount to.
+        If the selections do not add up to the recorded leakage.
     """
     took_part = np.zeros((len(run) + 1, n_users), np.int64)
     for t, users in enumerate(run["selection"], start=1):
@@ -85,15 +83,15 @@ def account(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Accoun
     upcoming = np.where(ledger.may_take_part(), schedule.epsilon(np.arange(1, most + 2)), 0.0)
     spent = ledger.spent()[participations]
     if not np.allclose(spent[1:].max(axis=1), run["leakage_max"].to_numpy(np.float64), rtol=1e-9):
-        raise PauseflError("the selections of a run do not amount to the leakage that it recorded")
+        raise PauseflError("the selections of a run do not add up to the leakage that it recorded")
     return Account(spent, upcoming[participations])
 
 
 def signal_to_noise(upcoming: Floats, privacy: PrivacySettings) -> Floats:
     """Largest signal of a coordinate over the standard deviation of its noise, elementwise.
 
-    Largest is half the clamp width, or the clipping norm where all of it is on one coordinate: half the
-    sensitivity either way, which makes the ratio eps / (2 sqrt 2). Not a number where ``upcoming`` is 0.
+    The largest signal is half the clamp width, or the clipping norm if all of it is on one coordinate: half
+    the sensitivity either way. So the ratio is eps / (2 sqrt 2); NaN where ``upcoming`` is 0.
     """
     mechanism = make_mechanism(privacy)
     # Noise of scale b has variance 2 b^2.
@@ -125,11 +123,11 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     Up to `MOST_LINES` users are lines, more are bands: of all users, and of those between the quantiles `LOW`
     and `HIGH`. The highest of them is bold, the budget a thin line.
     """
-    drawn = {
+    shown = {
         selector: next(iter(seeds.values())).spent for selector, seeds in accounts(rounds, scenario).items()
     }
-    figure, panels = _panels(scenario, [style_of(selector).label for selector in drawn])
-    for axes, (selector, spent) in zip(panels, drawn.items(), strict=True):
+    figure, panels = _panels(scenario, [style_of(selector).label for selector in shown])
+    for axes, (selector, spent) in zip(panels, shown.items(), strict=True):
         _plot_spent(axes, spent, style_of(selector).color)
         axes.sharey(panels[0])
         mark_budget(axes, scenario, words=axes is panels[0])
@@ -144,16 +142,17 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
 
     In a panel for each private selector, over the users of all seeds that may still take part: their median,
     a band between the quantiles `LOW` and `HIGH`, and the lowest. The last panel has the share of users
-    that may, of every selector. `SAME_USERS` do not scale the axis; panels say how far they go on below it.
+    that may, of every selector. Selectors that choose the same users in every
+    round use up their budgets early and do not scale the axis; their panels say how far down they go.
     """
-    drawn = {
+    shown = {
         selector: np.concatenate([one.upcoming for one in seeds.values()], axis=1)
         for selector, seeds in accounts(rounds, scenario).items()
     }
-    figure, panels = _panels(scenario, [*(style_of(selector).label for selector in drawn), "May take part"])
+    figure, panels = _panels(scenario, [*(style_of(selector).label for selector in shown), "May take part"])
     shares = panels[-1]
     lowest, highest = {}, 0.0
-    for axes, (selector, upcoming) in zip(panels, drawn.items(), strict=False):
+    for axes, (selector, upcoming) in zip(panels, shown.items(), strict=False):
         assert scenario.privacy is not None
         ratio = signal_to_noise(upcoming, scenario.privacy)
         _plot_signal(axes, ratio, style_of(selector).color)
@@ -161,7 +160,8 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
         share = np.mean(upcoming > 0, axis=1)
         curve = Band(np.arange(len(share), dtype=np.float64), share, share, share, n_seeds=1)
         plot_band(shares, selector, curve, step=True)
-    bottom = min([low for name, low in lowest.items() if name not in SAME_USERS] or lowest.values())
+    varying = [low for name, low in lowest.items() if not _same_users(name)]
+    bottom = min(varying or lowest.values())
     end = min(0.8 * bottom, highest / 10)  # at least a decade, for the ticks
     for axes, (selector, low) in zip(panels, lowest.items(), strict=False):
         if low < end:
@@ -177,6 +177,11 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     _label(figure, "Largest signal to noise, next participation")
     _explain(figure, [_MEDIAN, _INNER, _LOWEST])
     return figure
+
+
+def _same_users(selector: str) -> bool:
+    record = SELECTORS[selector]
+    return record.takes_everyone or record.fixed_users
 
 
 def _panels(scenario: Scenario, titles: Sequence[str]) -> tuple[Figure, list[Axes]]:
@@ -232,7 +237,7 @@ def _plot_signal(axes: Axes, ratio: Floats, color: str) -> None:
 _TITLE: dict[str, Any] = {"loc": "left", "fontsize": "small", "fontweight": "normal", "pad": 3}
 _STEPS: dict[str, Any] = {"drawstyle": "steps-post"}
 
-#: What a panel holds: its name, and how it is drawn.
+#: Parts of a panel: name, and Matplotlib's keywords.
 _HIGHEST: tuple[str, dict[str, Any]] = ("Highest user", {"linewidth": 1.6})
 _USER: tuple[str, dict[str, Any]] = ("Every user", {"linewidth": 0.5, "alpha": 0.6})
 _MEDIAN: tuple[str, dict[str, Any]] = ("Median", {"linewidth": 0.9})

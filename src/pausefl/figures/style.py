@@ -1,12 +1,12 @@
-"""How every figure looks: one fixed colour, line and label per selector, one theme, one way to save.
+"""How every figure looks: one fixed colour, line and label a selector, one theme, one way to save.
 
-Hues follow Okabe and Ito's palette, with shades of one hue for related selectors. Two selectors with
-the same line differ clearly in lightness, so that a figure survives colour-blind eyes and a greyscale
-printer.
+Hues follow Okabe and Ito's palette, with shades of one hue for related selectors. Two selectors with the same
+dashes differ clearly in lightness, so that figures work in greyscale and for colour-blind readers.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from pausefl.errors import PauseflError, suggest
+from pausefl.registry import SELECTORS
 
 #: A dash pattern as Matplotlib takes it: offset and lengths in line widths.
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
@@ -43,7 +44,7 @@ DPI = 300
 
 @dataclass(frozen=True)
 class SelectorStyle:
-    """How one selector is drawn and called.
+    """How one selector looks and what it is called.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class SelectorStyle:
     width
         Line width in points.
     zorder
-        Higher is drawn on top.
+        Higher is on top.
     """
 
     label: str
@@ -66,8 +67,8 @@ class SelectorStyle:
     zorder: float = 3.0
 
 
-#: Every selector's style; the order of this dictionary is that of the legend.
-STYLES: dict[str, SelectorStyle] = {
+#: Styles of selectors; the order of this dictionary is that of the legend.
+_CHOSEN: dict[str, SelectorStyle] = {
     "pause": SelectorStyle("PAUSE", "#0072B2", SOLID, width=1.8, zorder=4.0),
     # SA-PAUSE follows PAUSE closely: light dashes on top of the solid line leave both visible.
     "sa_pause": SelectorStyle("SA-PAUSE", "#56B4E9", DASH, width=1.5, zorder=4.2),
@@ -89,6 +90,26 @@ STYLES: dict[str, SelectorStyle] = {
     "fedavg": SelectorStyle("FedAvg with privacy", "#D55E00", LONG_DASH, width=1.6, zorder=2.7),
     "fedavg_no_privacy": SelectorStyle("FedAvg w/o privacy", "#7A2E00", LONG_DASH_DOT, zorder=2.6),
 }
+
+#: Colours and dashes of selectors without a style of their own; no dashes of `_CHOSEN` are among them.
+_SPARE: list[tuple[str, Line]] = [
+    (color, (0, (*[1.0, 1.0] * n_dots, 6.0, 1.5)))
+    for n_dots in (3, 4)
+    for color in ("#4B3A6B", "#B22222", "#2F7F7F", "#8A6D3B", "#C71585", "#6A8E23")
+]
+
+
+def _styles() -> dict[str, SelectorStyle]:
+    """The chosen styles, and one for every other registered selector, named after it."""
+    others = [name for name in SELECTORS if name not in _CHOSEN]
+    return _CHOSEN | {
+        name: SelectorStyle(name.replace("_", " ").capitalize(), *look, zorder=2.5)
+        for name, look in zip(others, itertools.cycle(_SPARE), strict=False)
+    }
+
+
+#: The style of every registered selector, in the order of the legend.
+STYLES: dict[str, SelectorStyle] = _styles()
 
 #: What people call each selector.
 LABELS: dict[str, str] = {name: style.label for name, style in STYLES.items()}
@@ -137,16 +158,16 @@ def theme() -> Iterator[None]:
 
 
 def style_of(selector: str) -> SelectorStyle:
-    """Style of a selector.
-
-    Raises
-    ------
-    PauseflError
-        If it has none, naming the nearest selector.
-    """
+    """Style of a selector; `PauseflError` with the nearest name if it is not registered."""
     if selector not in STYLES:
-        raise PauseflError(f"no style for selector '{selector}'. {suggest(selector, STYLES)}")
+        raise PauseflError(f"unknown selector '{selector}'. {suggest(selector, STYLES)}")
     return STYLES[selector]
+
+
+def look(selector: str) -> dict[str, Any]:
+    """Matplotlib's keywords for a selector's line."""
+    style = style_of(selector)
+    return {"color": style.color, "linestyle": style.line, "linewidth": style.width, "zorder": style.zorder}
 
 
 def in_legend_order(selectors: Iterable[str]) -> list[str]:
@@ -160,7 +181,7 @@ def in_legend_order(selectors: Iterable[str]) -> list[str]:
 def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
     """A figure of one column's width with one pair of axes.
 
-    Call it, and draw, inside `theme`. The figure belongs to no pyplot state.
+    Call it, and plot, inside `theme`. The figure belongs to no pyplot state.
 
     Parameters
     ----------
@@ -212,7 +233,7 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
     Parameters
     ----------
     figure
-        What to draw.
+        The figure.
     stem
         Path without suffix; its folder is made if need be. A dot in the name is kept.
     metadata

@@ -19,6 +19,8 @@ class SelectorRecord(Record):
         Settings that must be given, as dotted keys.
     takes_everyone
         Whether all available users take part in every round.
+    fixed_users
+        Whether it selects the same users in every round, as long as they have budget.
     private
         Whether updates are clamped and noised; without, nothing bounds the leakage.
     uses_reward
@@ -38,6 +40,7 @@ class SelectorRecord(Record):
 
     requires: tuple[str, ...] = ()
     takes_everyone: bool = False
+    fixed_users: bool = False
     private: bool = True
     uses_reward: bool = False
     anneals: bool = False
@@ -88,7 +91,7 @@ SELECTORS: Registry[SelectorRecord] = Registry(
         "fedavg_no_privacy": SelectorRecord(
             "pausefl.selectors.baselines:Everyone", takes_everyone=True, private=False
         ),
-        "fastest": SelectorRecord("pausefl.selectors.baselines:Fastest"),
+        "fastest": SelectorRecord("pausefl.selectors.baselines:Fastest", fixed_users=True),
         "clustered_size": SelectorRecord("pausefl.selectors.clustered:ClusteredBySize", uniform_weights=True),
         "clustered_similarity": SelectorRecord(
             "pausefl.selectors.clustered:ClusteredBySimilarity", uniform_weights=True, needs_updates=True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 _RULES = {"l": ":--", "r": "--:"}
 
@@ -26,6 +26,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -
     """
     rule = [_RULES[letter] for letter in align] or ["---"] * len(head)
     return "".join(f"| {' | '.join(map(_escaped, cells))} |\n" for cells in [head, rule, *rows])
+
+
+def of_records(records: Sequence[Mapping[str, str]], align: str) -> str:
+    """A `table` with a row a record; all have the keys of the first, which are the titles."""
+    return table(list(records[0]), [list(record.values()) for record in records], align)
 
 
 def _escaped(cell: str) -> str:

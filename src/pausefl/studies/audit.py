@@ -1,7 +1,7 @@
 """How much the noise as implemented lets through: a lower bound on epsilon, beside the epsilon claimed.
 
-An attacker sees what `Protection` releases, drawn and added as in the federated loop, and tells two data sets
-of a user apart that the mechanism should hide from each other: updates far beyond the bound, in opposite
+An attacker sees what `Protection` releases, with noise as in the federated loop, and tells two data sets of a
+user apart that the mechanism should hide from each other: updates far beyond the bound, in opposite
 directions. Pure epsilon means P(E | one) <= e^eps P(E | other) for every event E, so any event bounds epsilon
 from below, by log(P(E | one) / P(E | other)). Probabilities are bounded from independent trials by Clopper
 and Pearson's intervals (Jagielski et al. 2020, "Auditing differentially private machine learning"). The event
@@ -28,6 +28,7 @@ from scipy.special import betainccinv, betaincinv
 
 from pausefl.errors import PauseflError
 from pausefl.privacy import Protection, make_mechanism, make_sampler
+from pausefl.results import markdown
 from pausefl.settings import PrivacySettings
 from pausefl.settings.studies import Audit
 from pausefl.streams import Streams
@@ -41,7 +42,7 @@ SENSITIVITY, CLIP_NORM = 0.012, 1.0
 #: How large the updates are that must be clipped: so large that without clipping no noise hides them.
 LARGE = 1e4
 
-#: Coordinates of a wide update: more than the generator draws in one pass.
+#: Coordinates of a wide update: more than the generator makes in one pass.
 WIDE = 2048
 
 #: Part of the trials that the event is chosen on.
@@ -296,7 +297,7 @@ def audit(
 
 
 def run(study: Audit, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
-    """Audit every claim of a study; ``note`` is told of each setting.
+    """Audit every claim of a study; ``note`` gets a line for each setting.
 
     Returns
     -------
@@ -345,7 +346,7 @@ def verdict(tables: Mapping[str, pd.DataFrame]) -> str:
 
 
 def check(table: pd.DataFrame) -> None:
-    """Do nothing if every claim stands.
+    """Raise if a claim is refuted.
 
     Raises
     ------
@@ -367,7 +368,7 @@ def to_markdown(table: pd.DataFrame) -> str:
     cells = []
     for (mechanism, observation), rows in table.groupby(["mechanism", "observation"], sort=False):
         of_claim = rows.set_index("epsilon")
-        cell = {"Mechanism": mechanism, "What is seen": observation}
+        cell = {"Mechanism": str(mechanism), "What is seen": str(observation)}
         for epsilon, row in of_claim.iterrows():
             text = f"{row['audited']:.3g} of {row['claimed']:.3g}"
             cell[f"ε = {epsilon:g}"] = f"**VIOLATED: {text}**" if row["violated"] else text
@@ -379,7 +380,5 @@ def to_markdown(table: pd.DataFrame) -> str:
         f" {100 * first['confidence']:g} % confidence. {first['n_trials']:,} trials for each of two data"
         f" sets; {first['ceiling']:.2f} is the most that they could have shown. Sampler: {first['sampler']}."
     )
-    align = ("left", "left", *["right"] * (len(cells[0]) - 2))
-    return (
-        f"{pd.DataFrame(cells).to_markdown(index=False, colalign=align, disable_numparse=True)}\n\n{note}\n"
-    )
+    listed = markdown.of_records(cells, "ll" + (len(cells[0]) - 2) * "r")
+    return f"{listed}\n{note}\n"

@@ -1,14 +1,13 @@
 """Two annealers on the same instances: ALSA against plain annealing (BSFL, Section V-C and Fig. 4).
 
-An instance is the search of one round of a real game. The exact search plays the scenario, without training,
-up to a round drawn uniformly from those after the start-up, and both annealers are given the history it
-leaves. Every instance is of a game of its own, so instances are independent; at 500 users a game of 300
-rounds takes some 50 ms, and several instances a game would save little.
+An instance is the search of one round. The exact search simulates the scenario, without training, up to a
+random round after the start-up; both annealers get the history at that round. Every instance has a simulation
+of its own, so instances are independent. At 500 users and 300 rounds one takes some 50 ms.
 
-Each annealer draws from the stream that it would have in that round of a job. The stream, and with it the
+Each annealer uses the random stream that it would have in that round of a job. The stream, and with it the
 start, is the same for every temperature divisor.
 
-Gaps are the optimum of an instance, found by Pivot-and-Fill, less an energy of it.
+A gap is the optimum of an instance, found by Pivot-and-Fill, less an energy.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
+from pausefl.results import markdown
 from pausefl.selectors import make_selector
 from pausefl.selectors.annealing import Annealer
 from pausefl.selectors.exact import pivot_and_fill
@@ -38,10 +38,10 @@ Floats = NDArray[np.float64]
 #: Iterations whose energies are kept of each run, at most.
 N_KEPT = 61
 
-#: Energies are close to the optimum if they are short of it by no more than this share of it.
+#: Energies are close to the optimum if they fall short of it by no more than this share.
 CLOSE = 0.01
 
-#: Energies that differ by no more are equal. A run adds up its energy step by step, and rounds.
+#: Energies that differ by no more are equal: rounding errors of a run add up.
 TIE = 1e-9
 
 #: Confidence level of the intervals.
@@ -53,7 +53,7 @@ def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
     return np.unique(np.rint(np.geomspace(1, n_iterations, N_KEPT)).astype(np.int64))
 
 
-def racers(study: Comparison, divisor: float) -> dict[str, Annealer]:
+def annealers(study: Comparison, divisor: float) -> dict[str, Annealer]:
     """The two annealers by name, with the study's number of iterations and a temperature divisor.
 
     Raises
@@ -63,24 +63,24 @@ def racers(study: Comparison, divisor: float) -> dict[str, Annealer]:
     """
     settings = study.scenario.selection.replace(n_iterations=study.n_iterations, temperature_divisor=divisor)
     scenario = study.scenario.replace(selection=settings)
-    annealers = {name: cast(Annealer, make_selector(name, scenario)) for name in scenario.selectors}
-    first, second = annealers.values()
+    found = {name: cast(Annealer, make_selector(name, scenario)) for name in scenario.selectors}
+    first, second = found.values()
     if first.reward != second.reward:
-        raise PauseflError(f"{' and '.join(annealers)} cannot be compared: one of them values privacy")
-    return annealers
+        raise PauseflError(f"{' and '.join(found)} cannot be compared: one of them values privacy")
+    return found
 
 
 def instance(scenario: Scenario, exact: str, seed: int) -> History:
-    """The history before a round drawn uniformly from those in which annealing is used.
+    """The history before a round sampled uniformly from those in which annealing is used.
 
     Parameters
     ----------
     scenario
-        What is played, for as many rounds as it trains.
+        The scenario; its number of rounds is the last that may be sampled.
     exact
-        The selector that plays.
+        The selector that makes the history.
     seed
-        Of the game and of the round.
+        Of the simulation and of the round.
 
     Raises
     ------
@@ -93,9 +93,9 @@ def instance(scenario: Scenario, exact: str, seed: int) -> History:
         raise PauseflError(
             f"scenario '{scenario.name}' ends after round {last}, and searches from round {first} on"
         )
-    game = selection_only(scenario, exact, seed)
-    game.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
-    return game.history
+    simulation = selection_only(scenario, exact, seed)
+    simulation.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
+    return simulation.history
 
 
 def compute(study: Comparison, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
@@ -110,7 +110,7 @@ def compute(study: Comparison, note: Callable[[str], None]) -> dict[str, pd.Data
         `CLOSE` of the optimum (missing if there is none); and ``curves``, the
         `curves` of the gaps.
     """
-    fields = {divisor: racers(study, divisor) for divisor in study.temperature_divisors}
+    fields = {divisor: annealers(study, divisor) for divisor in study.temperature_divisors}
     kept = kept_iterations(study.n_iterations)
     energies, rows = np.empty(study.n_iterations), []
     gaps = {
@@ -118,13 +118,13 @@ def compute(study: Comparison, note: Callable[[str], None]) -> dict[str, pd.Data
         for divisor, field in fields.items()
         for name in field
     }
-    any_racer = next(iter(fields[study.temperature_divisors[0]].values()))
-    exact = "pause" if any_racer.with_privacy else "bsfl"
+    any_annealer = next(iter(fields[study.temperature_divisors[0]].values()))
+    exact = "pause" if any_annealer.with_privacy else "bsfl"
     for seed in range(study.n_instances):
         history = instance(study.scenario, exact, seed)
         users, t = history.candidates(), history.round
-        objective = Objective.of(history, any_racer.reward, any_racer.bound(history), users)
-        # Whichever of several optima this is, its value is the same.
+        objective = Objective.of(history, any_annealer.reward, any_annealer.bound(history), users)
+        # All optima have the same value.
         optimum = objective.value(pivot_and_fill(objective, np.random.default_rng(0)))
         for (divisor, name), gap in gaps.items():
             rng = Streams(seed).generator(f"select/{name}", round=t)
@@ -210,8 +210,10 @@ def shares(runs: pd.DataFrame) -> pd.DataFrame:
     """
     first, second = runs["selector"].unique()
     rows = []
-    for divisor, race in runs.groupby("temperature_divisor"):
-        ours, theirs = (race[race["selector"] == name].set_index("instance") for name in (first, second))
+    for divisor, compared in runs.groupby("temperature_divisor"):
+        ours, theirs = (
+            compared[compared["selector"] == name].set_index("instance") for name in (first, second)
+        )
         for energy in ("final", "best"):
             lead = ours[energy] - theirs[energy]
             n, n_won, n_lost = len(lead), int((lead > TIE).sum()), int((lead < -TIE).sum())
@@ -255,7 +257,5 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         f"{table['n_instances'].iloc[0]:,} instances at each temperature divisor. Wilson's interval at"
         f" {100 * CONFIDENCE:.0f} %. Energies within {TIE:g} are tied. A gap is the optimum less the energy."
     )
-    align = ("right", "left", *["right"] * 5)
-    return (
-        f"{pd.DataFrame(cells).to_markdown(index=False, colalign=align, disable_numparse=True)}\n\n{note}\n"
-    )
+    rows = markdown.of_records(cells, "rl" + 5 * "r")
+    return f"{rows}\n{note}\n"

@@ -3,11 +3,11 @@
 Vertices are the selections of m of K users. Plain annealing joins those that differ in one user, m (K - m) to
 each. The thinner graphs keep an edge if the user who leaves is least of the one selection, or the user who
 enters least of the other, by some criterion (BSFL, eq. 19; PAUSE v2, Section IV-A; v1, Algorithm 2). The
-annealers draw from these graphs without listing them; here the edges are tried one by one.
+annealers sample from these graphs without listing them; here every edge is tried.
 
-Criteria are drawn: independent and uniform on [0, 1], for every user and criterion. Degrees depend on the
-order of the users by each criterion alone, so any continuous law without ties gives the same. Energies, which
-place the vertices in the figure, are min ucb + mean g (BSFL, eq. 17, with alpha = 1).
+Criteria are sampled: independent and uniform on [0, 1], for every user and criterion. Degrees depend only on
+the order of the users by each criterion, so any continuous law gives the same. Energies, which place the
+vertices in the figure, are min ucb + mean g (BSFL, eq. 17, with alpha = 1).
 
 Mean degree. An outsider ranks below all m members of a random selection with probability 1 / (m + 1), so a
 vertex has on average (K - m) / (m + 1) outsiders below its least member. The least member may leave for any
@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pausefl.results import markdown
 from pausefl.settings.studies import Graphs
 from pausefl.streams import Streams
 
@@ -89,7 +90,7 @@ class Swaps:
         return np.asarray(np.where(self.member, ucb, np.inf).min(axis=1) + self.member @ g / n_selected)
 
 
-def drawn(n_users: int, instance: int) -> dict[str, Floats]:
+def sample_criteria(n_users: int, instance: int) -> dict[str, Floats]:
     """The criteria (K,) of an instance."""
     rng = Streams(instance).generator("graph")
     return {name: rng.random(n_users) for name in ("ucb", "g", "p")}
@@ -130,7 +131,7 @@ def run(study: Graphs) -> pd.DataFrame:
     swaps = Swaps.of(study.n_users, study.n_selected)
     n_vertices, rows = len(swaps.member), []
     for instance in range(study.n_instances):
-        criteria = drawn(study.n_users, instance)
+        criteria = sample_criteria(study.n_users, instance)
         energy = swaps.energies(criteria["ucb"], criteria["g"])
         is_low = np.maximum(energy[swaps.u], energy[swaps.v]) < np.median(energy)
         step = np.abs(energy[swaps.u] - energy[swaps.v])
@@ -161,7 +162,7 @@ def first(study: Graphs) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     An edge is a row of ``selector``, ``u`` and ``v``, the numbers of two vertices.
     """
-    swaps, criteria = Swaps.of(study.n_users, study.n_selected), drawn(study.n_users, 0)
+    swaps, criteria = Swaps.of(study.n_users, study.n_selected), sample_criteria(study.n_users, 0)
     users = [" ".join(map(str, np.flatnonzero(row))) for row in swaps.member]
     vertices = pd.DataFrame({"users": users, "energy": swaps.energies(criteria["ucb"], criteria["g"])})
     edges = []
@@ -183,7 +184,7 @@ def _mean(values: Bools | Floats) -> float:
 
 
 def mean_degree(selector: str, n_users: int, n_selected: int) -> float:
-    """What the mean degree is with at most one criterion, and at most with several; see the module's text."""
+    """The mean degree with one criterion or none; its upper bound with several (see the module)."""
     n_criteria, n_swaps = len(CRITERIA[selector]), n_selected * (n_users - n_selected)
     return min(n_swaps, 2 * n_criteria * n_swaps / (n_selected + 1)) if n_criteria else n_swaps
 
@@ -228,7 +229,7 @@ def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFr
 
 
 def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int, labels: Mapping[str, str]) -> str:
-    """What `summarise` gives as a Markdown table for people, with a note; ``labels`` name the selectors."""
+    """The table of `summarise` in Markdown, with a note; ``labels`` name the selectors."""
     cells = [
         {
             "Graph": labels[row["selector"]],
@@ -254,10 +255,8 @@ def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int, labels: Mapp
         " median energy; a step is the difference in energy along an edge. Dropped are the edges that only"
         " plain annealing has."
     )
-    align = ("left", "left", *["right"] * 10)
-    return (
-        f"{pd.DataFrame(cells).to_markdown(index=False, colalign=align, disable_numparse=True)}\n\n{note}\n"
-    )
+    rows = markdown.of_records(cells, "ll" + 10 * "r")
+    return f"{rows}\n{note}\n"
 
 
 def _percent(share: float) -> str:

@@ -116,7 +116,7 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         One row a curve: ``selector``, ``seed`` as in `fits`; ``regret`` of all n rounds; ``ratio`` to that of
         the first n / 10; ``exponent`` over the last decade of rounds and ``exponent_before`` over the decade
-        before it. Not a number where there was no regret yet.
+        before it. NaN where there was no regret yet.
     """
     rows = []
     for selector, seed, t, regret in _curves(runs):

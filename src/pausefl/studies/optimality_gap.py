@@ -1,9 +1,9 @@
 """What annealing loses against the exact search: in the objective, in simulated time and in leakage.
 
-Each selector plays a game of its own. In every round the value that it reached is compared with the optimum
-of the same objective (PAUSE v2, eq. 14), with the bandit index on its own history. In the start-up rounds,
-while m users or more were never seen, both are infinite, and all selectors choose alike, exactly (deviation
-D31).
+Each selector has a simulation of its own. In every round the value that it reached is compared with the
+optimum of the same objective (PAUSE v2, eq. 14), with the bandit index of its own history. In the start-up
+rounds, while m users or more were never seen, both are infinite and every selector chooses exactly
+(deviation D31).
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from pausefl.selectors.search import Objective, Search
 from pausefl.settings import Scenario
 from pausefl.settings.studies import Runs
 from pausefl.studies.simulate import selection_only
+from pausefl.studies.tables import across_seeds
 
 Users = NDArray[np.int64]
 
 #: The selector that the others are compared with.
 REFERENCE = "pause"
 
-#: The optimum is found if the gap is no larger: far above rounding, far below what a user adds.
+#: The optimum counts as found if the gap is no larger: far above rounding, far below what a user adds.
 FOUND = 1e-9
 
 
-class Watched(Selector):
-    """Selects what a search selects, and notes what could have been had.
+class Recorded(Selector):
+    """A search whose values and optima are recorded.
 
     Attributes
     ----------
@@ -47,23 +48,23 @@ class Watched(Selector):
         self.values: list[tuple[float, float]] = []
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
-        """Select by the search, which draws from ``rng`` what it draws unwatched."""
+        """Select by the search, with the same random draws as the unwrapped search."""
         selection, users = self.inner(history, rng), history.candidates()
         objective = Objective.of(history, self.inner.reward, self.inner.bound(history), users)
         value = optimum = objective.value(np.searchsorted(users, selection))
         if np.isfinite(value):
-            ties = np.random.default_rng(0)  # whichever it is, its value is the same
+            ties = np.random.default_rng(0)  # all optima have the same value
             optimum = objective.value(self.exact.search(objective, history, users, ties))
         self.values.append((value, optimum))
         return selection
 
     def observe(self, feedback: Feedback, history: History) -> None:
-        """Let the search learn."""
+        """Pass the feedback to the search."""
         self.inner.observe(feedback, history)
 
 
 def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataFrame:
-    """Play a scenario, and search every round exactly besides.
+    """Simulate a scenario, and search every round exactly too.
 
     Returns
     -------
@@ -75,14 +76,14 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
     Raises
     ------
     PauseflError
-        If the selector has no objective that could be searched exactly.
+        If the selector has no objective to search exactly.
     """
     simulation = selection_only(scenario, selector, seed)
     if not isinstance(simulation.select, Search):
         raise PauseflError(f"selector '{selector}' maximises nothing, so it has no gap to an optimum")
-    simulation.select = watched = Watched(simulation.select, Pause.build(scenario))
+    simulation.select = recorded = Recorded(simulation.select, Pause.build(scenario))
     rounds = simulation.run(n_rounds).rounds
-    rounds[["value", "optimum"]] = watched.values
+    rounds[["value", "optimum"]] = recorded.values
     started = np.isfinite(rounds["optimum"])
     rounds["gap"] = (rounds["optimum"] - rounds["value"]).where(started, 0.0)
     return rounds[["round", "value", "optimum", "gap", "latency_s", "elapsed_s", "leakage_max"]]
@@ -112,19 +113,15 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
         ``selector``, ``n_seeds`` and, each with ``_mean`` and ``_sd``: ``gap`` and ``found_share``, the mean
         gap after the start-up rounds and the share of these rounds in which the optimum was found;
         ``round_s``, mean simulated seconds of a round; ``elapsed_s`` and ``leakage_max`` at the end, and
-        ``elapsed_ratio`` and ``leakage_ratio``, these over those of `REFERENCE` under the same seed (not a
-        number without it).
+        ``elapsed_ratio`` and ``leakage_ratio``, their ratios to those of `REFERENCE` under the same seed (NaN
+        without it).
     """
     by_run = {key: _in_all(run) for key, run in runs.groupby(["selector", "seed"], sort=False)}
     table = pd.DataFrame.from_dict(by_run, orient="index").rename_axis(["selector", "seed"])
     reference = table[table.index.get_level_values("selector") == REFERENCE].droplevel("selector")
     for ratio, column in (("elapsed_ratio", "elapsed_s"), ("leakage_ratio", "leakage_max")):
         table[ratio] = table[column].div(reference[column], level="seed")
-    seeds = table.groupby("selector", sort=False)
-    across = seeds.mean().add_suffix("_mean").join(seeds.std().add_suffix("_sd"))
-    across = across[[f"{column}_{kind}" for column in table for kind in ("mean", "sd")]]
-    across.insert(0, "n_seeds", seeds.size())
-    return across.reset_index()
+    return across_seeds(table)
 
 
 def _in_all(run: pd.DataFrame) -> dict[str, float]:

@@ -23,14 +23,14 @@ N_KEPT = 301
 
 
 def kept_rounds(n_rounds: int) -> NDArray[np.int64]:
-    """At most `N_KEPT` rounds, the first and last among them, as even in ln t as whole numbers can be."""
+    """At most `N_KEPT` rounds, the first and last among them, as evenly spaced in ln t as integers can be."""
     return np.unique(np.rint(np.geomspace(1, n_rounds, N_KEPT)).astype(np.int64))
 
 
 def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataFrame:
-    """Play a scenario beside the genie.
+    """Simulate a scenario beside the genie.
 
-    Every round is held until the end, at 1 kB each: 100 MB for 100,000 rounds.
+    All rounds are in memory until the end, at 1 kB each: 100 MB for 100,000 rounds.
 
     Returns
     -------

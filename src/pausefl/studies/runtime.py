@@ -1,16 +1,16 @@
 """Time of one selection against the number of users (PAUSE v2, Section IV-B and Table I).
 
-What is timed is ``selector(history, rng)``: index, scores and search together, compiled, on one core, by the
-wall clock. So no two runs of this study give the same numbers. m grows with K, as Table I assumes.
+``selector(history, rng)`` is timed: index, scores and search together, compiled, on one core, in wall-clock
+time. So no two runs of this study give the same numbers. m grows with K, as Table I assumes.
 
-Histories are not played but drawn: participations as after 299 rounds of random selection, at least one a
-user; speeds, budgets left and sizes of data uniform.
+Histories are sampled, not simulated: participations as after 299 rounds of random selection, at least one a
+user; speeds, budgets left and sizes of data are uniform.
 
 Annealers are timed a second time without iterations. The difference, divided by their number, is the time of
-an iteration. Where the iterations take less than `LEAST_PART` of the selection, it would be noise and is left
-out.
+an iteration. It is left out where iterations take less than `LEAST_PART` of the selection, as it would be
+noise.
 
-The papers' orders are those of implementations that list neighbours. Here one is drawn in O(1) from lists
+The papers' orders are those of implementations that list neighbours. Here one is sampled in O(1) from lists
 sorted once a round, and an iteration costs more only when the least member of a selection is to leave: the
 next one is looked for in O(min(m, K / m)) on average.
 """
@@ -20,7 +20,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,8 @@ from pausefl.bandit.history import History
 from pausefl.bandit.rewards import sample_clusters
 from pausefl.errors import PauseflError
 from pausefl.provenance import peak_memory_bytes
+from pausefl.registry import SELECTORS
+from pausefl.results import markdown
 from pausefl.selectors import Selector, make_selector
 from pausefl.selectors.annealing import Annealer
 from pausefl.settings import Scenario
@@ -55,15 +57,6 @@ ABOVE_OVERHEAD = 3
 
 _FIT = ["selector", "quantity", "from_users", "to_users"]
 _FIT += [f"{law}{what}" for law in ("exponent", "rate") for what in ("", "_se", "_error")]
-
-#: Orders of growth in K with m = Theta(K): best, average and worst case (v2, Proposition 1 and Table I; v1).
-ORDERS = {
-    "pause": "O(K log K)",
-    "pause_brute": "O(e^K)",
-    "sa_pause": "O(K log K), O(K log K), O(K²)",
-    "sa_pause_v1": "O(K log K), O(K log K), O(K²)",
-    "sa_vanilla": "O(K²)",
-}
 
 
 def sized(study: Runtime, n_users: int) -> Scenario:
@@ -94,7 +87,7 @@ def history_of(scenario: Scenario) -> History:
 def memory(study: Runtime) -> pd.DataFrame:
     """Peak memory of this process before and after PAUSE selects at the largest size, libraries included.
 
-    To be called first: a peak hides every lower one that comes later.
+    Call it first: a peak hides every lower one that comes later.
 
     Returns
     -------
@@ -112,7 +105,7 @@ def memory(study: Runtime) -> pd.DataFrame:
 def seconds(selector: Selector, history: History, budget_s: float) -> Floats:
     """Times (n,) of single selections: as many as fit into a budget, within `REPETITIONS`.
 
-    Only one if that takes longer than the budget.
+    Only one if it takes longer than the budget.
     """
     fewest, most = REPETITIONS
     times: list[float] = []
@@ -134,13 +127,13 @@ def run(study: Runtime, note: Callable[[str], None] = lambda text: None) -> pd.D
     study
         What to time.
     note
-        Is told where and why a selector stops.
+        Gets a line where a selector stops, with the reason.
 
     Returns
     -------
     pandas.DataFrame
         One row for each ``selector`` and size: ``n_users``, ``n_selected``, ``n_repetitions``; in seconds
-        ``median_s`` and ``min_s`` of a selection, and ``iteration_s`` of an iteration, NaN where not known.
+        ``median_s`` and ``min_s`` of a selection, and ``iteration_s`` of an iteration, NaN if unknown.
 
     Raises
     ------
@@ -185,7 +178,7 @@ def compute(study: Runtime, note: Callable[[str], None]) -> dict[str, pd.DataFra
 
 
 def _iteration(selector: Selector, history: History, budget_s: float, median_s: float) -> float:
-    """Time of an annealer's iteration, from that of a selection; NaN where it is not known."""
+    """Time of an annealer's iteration, from that of a selection; NaN if unknown."""
     if not isinstance(selector, Annealer):
         return math.nan
     idle = copy.copy(selector)
@@ -279,7 +272,7 @@ of the selection.
 Fits of t ~ K^a and t ~ exp(bK) with standard errors, in bold the one with the smaller error in ln t. They
 cover two decades at most, without sizes whose time is mostly overhead. K ln K has a = 1.07 to 1.11 between
 10,000 and 1,000,000 users. The papers' orders are for m in proportion to K, of implementations that list
-neighbours; three are for the best, average and worst case. Ours draws a neighbour in O(1) from lists sorted
+neighbours; three are for the best, average and worst case. Ours samples a neighbour in O(1) from lists sorted
 once a round, and looks for the next least member, in O(min(m, K / m)) on average, only when that one is to
 leave.
 """
@@ -289,9 +282,12 @@ leave.
 def _by_size(times: pd.DataFrame, column: str, labels: Mapping[str, str]) -> str:
     """A column of the times: a row a size, a column a selector."""
     wide = times.pivot(index=["n_users", "n_selected"], columns="selector", values=column)
-    sizes = [{"K": f"{n_users:,}", "m": f"{m:,}"} for n_users, m in wide.index]
-    cells = {labels[name]: wide[name].map(pretty).to_list() for name in times["selector"].unique()}
-    return _table(pd.DataFrame(sizes).assign(**cells), ["right"] * (2 + len(cells)))
+    names = times["selector"].unique()
+    head = ["K", "m", *[labels[name] for name in names]]
+    cells = zip(*(wide[name].map(pretty) for name in names), strict=True)
+    sizes = wide.index.to_frame().itertuples(index=False)
+    rows = [[f"{k:,}", f"{m:,}", *times] for (k, m), times in zip(sizes, cells, strict=True)]
+    return markdown.table(head, rows, "r" * len(head)).rstrip()
 
 
 def _growth(fitted: pd.DataFrame, labels: Mapping[str, str]) -> str:
@@ -307,14 +303,15 @@ def _growth(fitted: pd.DataFrame, labels: Mapping[str, str]) -> str:
                 "Fitted from K": f"{row['from_users']:,} to {row['to_users']:,}",
                 "Exponent a": f"**{exponent}**" if is_power else exponent,
                 "Rate b": rate if is_power else f"**{rate}**",
-                "Papers": ORDERS.get(row["selector"], "–") if row["quantity"] == "selection" else "",
+                "Papers": _stated(row["selector"]) if row["quantity"] == "selection" else "",
             }
         )
-    return _table(pd.DataFrame(rows), ["left", "left", *["right"] * 3, "left"])
+    return markdown.of_records(rows, "llrrrl").rstrip()
 
 
-def _table(cells: pd.DataFrame, align: Sequence[str]) -> str:
-    return str(cells.to_markdown(index=False, colalign=align, disable_numparse=True))
+def _stated(selector: str) -> str:
+    """What the papers state of a selector's cost: best, average and worst case, or one of them."""
+    return SELECTORS[selector].stated_cost or "–"
 
 
 def pretty(seconds: float) -> str:

@@ -1,7 +1,7 @@
-"""The jobs of a scenario as far as selection goes: who takes part, how long that takes, what it leaks.
+"""The jobs of a scenario without training: who takes part, how long it takes and what it leaks.
 
-None of it depends on what is learned, save where a selector looks at the users' updates. So the papers'
-figures of leakage, and what is claimed of leakage and of the time of a round, need no training.
+None of it depends on what is learned, unless a selector looks at the users' updates. So the papers' figures
+of leakage, and their claims on leakage and on the time of a round, need no training.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import product
 
-import numpy as np
 import pandas as pd
 
+from pausefl.results import markdown
 from pausefl.results.runs import as_collected
 from pausefl.results.tables import mean_sd
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.studies import Selections
 from pausefl.studies.simulate import selection_only
+from pausefl.studies.tables import across_seeds
 
 #: Quantities of a run in the table for people: their heads, and digits.
 _COLUMNS = {
@@ -28,7 +29,7 @@ _COLUMNS = {
 
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
-    """Play all rounds of a job.
+    """Simulate all rounds of a job.
 
     Returns
     -------
@@ -67,13 +68,7 @@ def summary(rounds: pd.DataFrame) -> pd.DataFrame:
     seeds = rounds.groupby(["selector", "seed"], sort=False)
     runs = seeds[["elapsed_s", "leakage_max", "leakage_mean"]].last()
     runs["round_s"] = seeds["latency_s"].mean()
-    by_selector = runs.groupby("selector", sort=False)
-    # No deviation where a mean is infinite.
-    deviation = runs.where(np.isfinite(runs)).groupby("selector", sort=False).std()
-    across = by_selector.mean().add_suffix("_mean").join(deviation.add_suffix("_sd"))
-    across = across[[f"{column}_{kind}" for column in _COLUMNS for kind in ("mean", "sd")]]
-    across.insert(0, "n_seeds", by_selector.size())
-    return across.reset_index()
+    return across_seeds(runs[list(_COLUMNS)])
 
 
 def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], protected: str) -> str:
@@ -95,7 +90,6 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], protected: str) 
         | {"Seeds": str(row["n_seeds"])}
         for _, row in table.iterrows()
     ]
-    align = ("left", *["right"] * (len(_COLUMNS) + 1))
-    lines = pd.DataFrame(cells).to_markdown(index=False, colalign=align, disable_numparse=True)
+    lines = markdown.of_records(cells, "l" + "r" * (len(_COLUMNS) + 1))
     note = "Mean ± standard deviation over seeds; seconds are simulated, leakage is that at the end."
-    return f"{lines}\n\n{note}\n"
+    return f"{lines}\n{note}\n"

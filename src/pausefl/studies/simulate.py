@@ -1,9 +1,9 @@
-"""A scenario played without data: the federated loop with users of the right sizes and nothing to train.
+"""Selection without training: the federated loop with users of the right sizes and no data.
 
-No noise is drawn in it. A job ends for a user whose next budget is so small that its noise would leave
-float32 (deviation D70); a game, which may be longer than a job, goes on.
+No noise is sampled. In a job a user drops out once its next budget is so small that its noise would leave
+float32 (deviation D70). A simulation here, which may be longer than a job, goes on.
 
-What a played study found is drawn without the loop, so the loop, and PyTorch with it, is loaded to play only.
+Plotting a study does not need the loop, so the loop, and PyTorch with it, is imported only to simulate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class NoiselessLedger(Ledger):
-    """The account of a game: a geometric schedule never ends, however small its budgets become."""
+    """A ledger whose geometric schedule never ends, however small the budgets become."""
 
     def may_take_part(self) -> NDArray[np.bool_]:
         """Whether each user (K,) has budget for another participation."""
@@ -36,9 +36,9 @@ class NoiselessLedger(Ledger):
 
 
 def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> Simulation:
-    """The loop of a job without training, which selects as that job does.
+    """The simulation of a job without training; it selects as that job does.
 
-    Sizes and qualities of the users' data are those of the job's partition; who holds what is left out.
+    Sizes and qualities of the users' data are those of the job's partition; their labels do not matter.
 
     Raises
     ------
@@ -52,16 +52,16 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
     if n_examples is None:
         raise ConfigError(
             f"scenario '{scenario.name}': the size of data set '{scenario.data.source}' is not known before"
-            " it is read, so the scenario cannot be played without data"
+            " it is read, so the scenario cannot be simulated without data"
         )
     settings = scenario.partition.replace(labels="iid")
     streams = Streams(seed)
     partition = make_partition(
         np.zeros(n_examples), scenario.data, settings, scenario.network.n_users, streams
     )
-    game = Simulation(scenario, selector, streams, partition, Layout(0, 0, 0), None, genie)
-    kept = game.ledger
-    game.ledger = NoiselessLedger(
+    simulation = Simulation(scenario, selector, streams, partition, Layout(0, 0, 0), None, genie)
+    kept = simulation.ledger
+    simulation.ledger = NoiselessLedger(
         kept.n_users, kept.n_protected, kept.n_unprotected, kept.schedule, kept.mechanism
     )
-    return game
+    return simulation

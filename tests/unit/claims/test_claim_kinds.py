@@ -18,7 +18,7 @@ from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.selectors.exact import Pause
 from pausefl.settings.claims import ClaimTest
 from pausefl.studies import growth
-from pausefl.studies.graphs import Swaps, drawn
+from pausefl.studies.graphs import Swaps, sample_criteria
 
 RISING = [0.05 * i for i in range(1, 21)]
 
@@ -303,7 +303,7 @@ def test_annealing_is_in_equilibrium_late(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(searches, "DECADES", (100,))
     held = searches.probabilities("sa_bsfl", 5)[:, 0]
     for instance, probability in enumerate(held):
-        criteria = drawn(5, instance)
+        criteria = sample_criteria(5, instance)
         energy = Swaps.of(5, 2).energies(criteria["ucb"], criteria["g"])
         weights = np.exp((energy - energy.max()) / np.ptp(energy) * 100 * math.log(10))
         assert probability == pytest.approx(1 / weights.sum(), abs=0.01)

@@ -68,7 +68,7 @@ def test_a_budget_beyond_the_total_is_not_upcoming() -> None:
 
 def test_selections_that_do_not_amount_to_the_leakage_are_an_error() -> None:
     run = run_of([[0, 1], [0, 2]], LISTED).assign(leakage_max=[4.0, 4.0])
-    with pytest.raises(PauseflError, match="do not amount to the leakage"):
+    with pytest.raises(PauseflError, match="do not add up to the leakage"):
         spending.account(run, 4, LISTED)
 
 

@@ -41,6 +41,15 @@ def test_every_selector_has_its_own_style() -> None:
     assert len(set(style.LABELS.values())) == len(looks)
 
 
+def test_a_selector_without_a_style_gets_one_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = dict.fromkeys((*SELECTORS, "least_used", "most_used"), SELECTORS["random"])
+    monkeypatch.setattr(style, "SELECTORS", known)
+    styles = style._styles()
+    assert list(styles)[-2:] == ["least_used", "most_used"]
+    assert styles["least_used"].label == "Least used"
+    assert len({(s.color, s.line) for s in styles.values()}) == len(known)
+
+
 def test_same_lines_differ_in_greyscale() -> None:
     for (a, first), (b, second) in itertools.combinations(style.STYLES.items(), 2):
         if first.line == second.line:
@@ -71,13 +80,13 @@ def test_theme_leaves_no_trace() -> None:
 
 
 def test_saved_twice_is_the_same(tmp_path: Path) -> None:
-    facts = {"seeds": [1, 0], "code_hash": "ä"}
+    metadata = {"seeds": [1, 0], "code_hash": "ä"}
     for name in ("first.v9", "second.v9"):
-        style.save(a_figure(), tmp_path / "new" / name, facts)
+        style.save(a_figure(), tmp_path / "new" / name, metadata)
     for suffix in (".pdf", ".png", ".json"):
         first, second = (tmp_path / "new" / f"{name}.v9{suffix}" for name in ("first", "second"))
         assert first.read_bytes() == second.read_bytes(), suffix
-    assert json.loads(first.read_text(encoding="utf-8")) == facts
+    assert json.loads(first.read_text(encoding="utf-8")) == metadata
     pdf = (tmp_path / "new" / "first.v9.pdf").read_bytes()
     assert b"CreationDate" not in pdf
     assert b"pausefl" in pdf
@@ -91,7 +100,7 @@ def test_user_settings_do_not_reach_a_figure(tmp_path: Path) -> None:
     assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "odd.png").read_bytes()
 
 
-def test_facts_must_be_json(tmp_path: Path) -> None:
+def test_metadata_must_be_json(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         style.save(a_figure(), tmp_path / "x", {"leakage": float("inf")})
     assert not list(tmp_path.iterdir())

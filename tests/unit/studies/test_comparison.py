@@ -92,9 +92,9 @@ def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: py
         met.append((id(objective), history.round, type(self).__name__, state))
         return anneal(self, objective, history, users, rng, **options)
 
-    racers = {divisor: comparison.racers(study, divisor) for divisor in study.temperature_divisors}
+    made = {divisor: comparison.annealers(study, divisor) for divisor in study.temperature_divisors}
     monkeypatch.setattr(Annealer, "anneal", spy)
-    monkeypatch.setattr(comparison, "racers", lambda study, divisor: racers[divisor])
+    monkeypatch.setattr(comparison, "annealers", lambda study, divisor: made[divisor])
     comparison.compute(study, print)
     assert len(met) == 4 * 2 * 2
     for first in range(0, len(met), 4):
@@ -140,4 +140,4 @@ def test_a_scenario_of_start_up_only_is_refused(demo: Scenario) -> None:
 def test_annealers_of_different_objectives_are_not_compared(study: Comparison) -> None:
     unlike = study.scenario.replace(selectors=("sa_pause", "alsa"))
     with pytest.raises(PauseflError, match="sa_pause and alsa cannot be compared"):
-        comparison.racers(study.replace(scenario=unlike), 1.0)
+        comparison.annealers(study.replace(scenario=unlike), 1.0)

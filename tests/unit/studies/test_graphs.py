@@ -57,7 +57,7 @@ def test_two_of_four_users_by_hand() -> None:
 def test_the_listing_is_that_of_the_moves(n_users: int, m: int) -> None:
     swaps = Swaps.of(n_users, m)
     for instance in range(5):
-        drawn = graphs.drawn(n_users, instance)
+        drawn = graphs.sample_criteria(n_users, instance)
         for names in CRITERIA.values():
             if names:
                 criteria = [drawn[name] for name in names]

@@ -1,10 +1,11 @@
-"""Tables of a study and their files."""
+"""Tables of studies: their files, and means over seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 
@@ -22,6 +23,28 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, files: Iterab
             table.to_parquet(path, index=False)
         else:
             table.to_csv(path, index=False)
+
+
+def across_seeds(runs: pd.DataFrame) -> pd.DataFrame:
+    """Means and sample standard deviations over seeds.
+
+    Parameters
+    ----------
+    runs
+        One row a run, with index ``selector`` and ``seed``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``selector``, ``n_seeds`` and each column with ``_mean`` and ``_sd``; infinite values have no
+        deviation.
+    """
+    seeds = runs.groupby("selector", sort=False)
+    deviations = runs.where(np.isfinite(runs)).groupby("selector", sort=False).std()
+    across = seeds.mean().add_suffix("_mean").join(deviations.add_suffix("_sd"))
+    across = across[[f"{column}_{kind}" for column in runs for kind in ("mean", "sd")]]
+    across.insert(0, "n_seeds", seeds.size())
+    return across.reset_index()
 
 
 def _name(file: str) -> str:
