@@ -28,7 +28,7 @@ from pausefl.figures.captions import (
 )
 from pausefl.figures.notes import SidecarNotes, scale_note
 from pausefl.files import check_writable
-from pausefl.provenance import code_hash
+from pausefl.provenance import code_hash, job_code
 from pausefl.results.published import those_published
 from pausefl.registry import FIGURES, kinds_of, tables_of
 from pausefl.studies.code import study_code
@@ -120,15 +120,15 @@ def figure_title(name):
     return f"{scenario.title} (re-encoded images)" if substitute else scenario.title
 
 
-JOB_CODE = {
-    selector: code_hash("pausefl.federated.job", selectors=[selector])
-    for selector in sorted({row.selector for rows in EXPERIMENTS.values() for row in rows})
-}
+def code_of_job(name, selector):
+    """Today's hash of the code of a job."""
+    scenario = SCENARIOS[name]
+    return job_code(scenario, selector, in_folder=scenario.data.source in CONFIG.raw.folders)
 
 
 def job_versions(name):
     """Today's hash of the code of a scenario's jobs, by selector: runs with others were made by other code."""
-    return {row.selector: JOB_CODE[row.selector] for row in EXPERIMENTS[name]}
+    return {row.selector: code_of_job(name, row.selector) for row in EXPERIMENTS[name]}
 
 
 def job_minutes(wildcards, attempt):

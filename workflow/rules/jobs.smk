@@ -20,6 +20,6 @@ rule job:
         gpu=job_gpus,
     params:
         settings=lambda wildcards: SCENARIOS[wildcards.scenario].job_settings(),
-        code=lambda wildcards: code_hash("pausefl.federated.job", selectors=[wildcards.selector]),
+        code=lambda wildcards: code_of_job(wildcards.scenario, wildcards.selector),
     script:
         "../scripts/job.py"

@@ -21,8 +21,8 @@ from pausefl.federated.checkpoint import STATE_FILE, Checkpoint, Saving, stop_re
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result, Simulation
 from pausefl.files import check_writable, locked, replacing
-from pausefl.provenance import code_hash, hardware, versions
-from pausefl.registry import SELECTORS
+from pausefl.provenance import hardware, job_code, versions
+from pausefl.registry import SELECTORS, SOURCES
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.training import Trainer, choose_device, model_layout
@@ -146,7 +146,8 @@ def _run(
 
 def _identity(job: Job, dataset: Dataset, partition: Partition, device: str | None) -> dict[str, Any]:
     """Everything that a result depends on; only a job with the same identity may resume."""
-    selectors = [job.selector, *(["genie"] if job.genie else [])]
+    folder = SOURCES.find(job.scenario.data.source).in_folder
+    in_folder = folder is not None and dataset.origin.startswith(folder.origin.partition("{")[0])
     examples = (dataset.train_x, dataset.train_y, dataset.test_x, dataset.test_y)
     return {
         "scenario": job.scenario.job_settings(),
@@ -157,7 +158,7 @@ def _identity(job: Job, dataset: Dataset, partition: Partition, device: str | No
         "genie": job.genie,
         "device": device,
         "n_threads": job.n_threads,
-        "code": code_hash("pausefl.federated.job", selectors=selectors),
+        "code": job_code(job.scenario, job.selector, device or "cpu", genie=job.genie, in_folder=in_folder),
         "versions": versions(),
         "data set": _digest(examples),
         "partition": _digest((*partition.users, partition.quality, partition.validation)),

@@ -1,76 +1,168 @@
-"""Which code made a result."""
+"""Hash of the code behind results: all definitions that are reached by name from where they are made."""
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 
-from pausefl.registry import SELECTORS
+from pausefl.provenance.definitions import WHOLE, Definition, definitions, effects, methods, source
+from pausefl.registry import (
+    BACKENDS,
+    MECHANISMS,
+    MODELS,
+    REWARDS,
+    SAMPLERS,
+    SCHEDULES,
+    SELECTORS,
+    SOURCES,
+    Record,
+)
+from pausefl.registry.backends import fastest_backend
+from pausefl.settings import Scenario
 
-_ROOT = Path(__file__).parents[1]
+#: What runs in every job, apart from what its scenario and its selector choose.
+_JOB = (
+    "pausefl.data.sources:prepare",
+    "pausefl.data.dataset:load_dataset",
+    "pausefl.data.partition:make_partition",
+    "pausefl.data.partition:load_partition",
+    "pausefl.federated.job:run_job",
+)
+#: How far around a definition its uses count, so that two of the same source are told apart.
+_DEPTH = 3
 
 
-def code_hash(*modules: str, selectors: Iterable[str] = ()) -> str:
-    """Hash of modules of this package and of every module of the package they import, directly or not.
-
-    Comments, docstrings and layout do not count, so only an edit that can change a result changes the hash.
-    Nor does `pausefl.registry.selectors`: of the selectors, only those named count, with their lines there.
+def job_code(
+    scenario: Scenario, selector: str, device: str = "cpu", *, genie: bool = False, in_folder: bool = False
+) -> str:
+    """Hash of the code that the results of a job depend on.
 
     Parameters
     ----------
-    modules
-        Dotted names, e.g. ``"pausefl.federated.job"``.
+    scenario
+        Names the data source, model, reward and privacy whose code counts. Its other values do not.
+    selector
+        What selects.
+    device
+        Type of device that it trains on: ``cpu`` or ``cuda``.
+    genie
+        Whether the pseudo-regret is computed.
+    in_folder
+        Whether the data were read from a folder of images in place of the source's files.
+    """
+    data, training = SOURCES.find(scenario.data.source), scenario.training
+    family = MODELS.find(scenario.model.name).family
+    backend = fastest_backend(device, family, training.precision, data.regression)
+    reader = data.in_folder if in_folder and data.in_folder is not None else data
+    selectors = [selector, *(["genie"] if genie else [])]
+    return code_hash(*_JOB, records=[*scenario_records(scenario, selectors), reader, BACKENDS.find(backend)])
+
+
+def scenario_records(scenario: Scenario, selectors: Iterable[str]) -> list[Record]:
+    """Records of what a scenario uses whether or not it trains: selectors, reward, privacy, model."""
+    records: list[Record] = [SELECTORS.find(name) for name in selectors]
+    private = any(SELECTORS.find(name).private for name in selectors)
+    records += [REWARDS.find(scenario.reward.name), MODELS.find(scenario.model.name)]
+    if scenario.privacy is not None and private:
+        records += [
+            MECHANISMS.find(scenario.privacy.mechanism),
+            SCHEDULES.find(scenario.privacy.schedule),
+            SAMPLERS.find(scenario.privacy.sampler),
+        ]
+    return records
+
+
+def code_hash(*roots: str, records: Iterable[Record] = (), selectors: Iterable[str] = ()) -> str:
+    """Hash of definitions and of all definitions that they use, directly or not.
+
+    Comments, docstrings, layout, annotations, messages and checks do not count; nor does where a definition
+    stands. What is registered counts only where its record is given.
+
+    Parameters
+    ----------
+    roots
+        Definitions, ``"package.module:name"``, or modules, for all of their definitions.
+    records
+        Records of what is used. Their code counts, and those of their other fields that this code reads.
     selectors
-        Names of the selectors that run.
+        Names of selectors whose records count.
 
     Returns
     -------
     str
         16 hexadecimal digits.
     """
-    infos = {name: SELECTORS[name] for name in sorted(selectors)}
-    digest = hashlib.sha256(repr(infos).encode())
-    for name in sorted(_closure([*modules, *[info.code.partition(":")[0] for info in infos.values()]])):
-        digest.update(f"{name}\n{_read(name)[0]}\n".encode())
-    return digest.hexdigest()[:16]
-
-
-def _path(module: str) -> Path | None:
-    """File of a module of this package, or None for anything else."""
-    base = _ROOT.joinpath(*module.split(".")[1:])
-    candidates = (base / "__init__.py", base.with_suffix(".py"))
-    return next((path for path in candidates if module.split(".")[0] == "pausefl" and path.is_file()), None)
+    used = [*records, *(SELECTORS.find(name) for name in selectors)]
+    found = frozenset().union(*(reached(root) for root in [*roots, *(record.code for record in used)]))
+    found, read = _with_methods(found, frozenset(type(record) for record in used))
+    lines = {_digest(definition, _DEPTH) for definition in found}
+    for record in used:
+        fields = {name: value for name, value in vars(record).items() if name in read and name != "code"}
+        lines.add(repr((type(record).__name__, _digest_of(record.code), sorted(fields.items()))))
+    return _short("\n".join(sorted(lines)))
 
 
 @cache
-def _read(module: str) -> tuple[str, tuple[str, ...]]:
-    """Code of a module without comments, docstrings and layout, and all names that it imports."""
-    path = _path(module)
-    assert path is not None, module
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
-            node.body = node.body[1:] or [ast.Pass()]
-    imported: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imported += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return ast.unparse(tree), tuple(name for name in imported if _path(name) is not None)
-
-
-def _closure(modules: Iterable[str]) -> set[str]:
-    """The modules and all modules of the package that importing them can load."""
-    found: set[str] = set()
-    pending = list(modules)
+def reached(root: str) -> frozenset[Definition]:
+    """All definitions that a root uses, itself included, and statements that importing them executes."""
+    module, _, name = root.partition(":")
+    found: set[Definition] = set()
+    pending = [Definition(module, name)] if name else definitions(module)
     while pending:
-        name = pending.pop()
-        if name in found or name == "pausefl.registry.selectors":
+        definition = pending.pop()
+        if definition in found:
             continue
-        found.add(name)
-        pending += [name.rpartition(".")[0] or name, *_read(name)[1]]
-    return found
+        found.add(definition)
+        pending += [used for _, used in source(definition).uses if isinstance(used, Definition)]
+        pending += effects(definition.module)
+    return frozenset(definition for definition in found if definition.name != WHOLE)
+
+
+@cache
+def _with_methods(
+    found: frozenset[Definition], classes: frozenset[type[Record]]
+) -> tuple[frozenset[Definition], frozenset[str]]:
+    """Add methods of records that are used by name, and all that they use.
+
+    Returns
+    -------
+    found
+        All definitions.
+    read
+        Names of all attributes that they use.
+    """
+    candidates = {
+        method
+        for cls in classes
+        for base in cls.__mro__
+        if issubclass(base, Record)
+        for method in methods(Definition(base.__module__, base.__qualname__))
+    }
+    while True:
+        read = frozenset(name for definition in found for name in source(definition).attributes)
+        used = {method for method in candidates - found if method.name.partition(".")[2] in read}
+        if not used:
+            return found, read
+        found = found.union(used, *(reached(f"{method.module}:{method.name}") for method in used))
+
+
+def _digest_of(code: str) -> str:
+    module, _, name = code.partition(":")
+    return _digest(Definition(module, name), _DEPTH)
+
+
+@cache
+def _digest(definition: Definition, depth: int) -> str:
+    """Hash of a definition and, ``depth`` steps far, of those that it uses."""
+    said = source(definition)
+    lines = [
+        f"{name} = {_digest(used, depth - 1) if isinstance(used, Definition) else used}"
+        for name, used in said.uses
+        if depth > 0
+    ]
+    return _short("\n".join([said.text, *lines]))
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -18,7 +18,7 @@ from pausefl.figures.captions import (
     wholes,
 )
 from pausefl.figures.notes import scale_note
-from pausefl.provenance import code_hash
+from pausefl.provenance import job_code
 from pausefl.provenance.metadata import flattened
 from pausefl.results.compare import read_run
 from pausefl.settings import Config, Scenario, load_scenario, scenario_names
@@ -110,7 +110,7 @@ def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[s
         f"Settings: {project.scenarios / scenario.name}.yaml{_changed(then, now)}",
         f"Data: {'; '.join(metadata['dataset_origins'])}",
         "Runs:",
-        *[f"  {_run_line(_moved(path, results))}" for path in metadata["runs"]],
+        *[f"  {_run_line(_moved(path, results), scenario)}" for path in metadata["runs"]],
         *_ending(metadata["notes"], scenario_deviations(kind, scenario)),
     ]
 
@@ -191,12 +191,12 @@ def _moved(path: str, results: Path) -> Path:
     return results.joinpath(*Path(path).parts[1:])
 
 
-def _run_line(folder: Path) -> str:
+def _run_line(folder: Path, scenario: Scenario) -> str:
     """One line on a run."""
     if not (folder / "summary.json").is_file():
         return f"{folder}: no longer exists"
     summary, rounds = read_run(folder)
-    now = code_hash("pausefl.federated.job", selectors=[summary["selector"]])
+    now = job_code(scenario, summary["selector"])
     notes = [
         f"{len(rounds)} rounds",
         f"code {summary['code_hash']}" + ("" if summary["code_hash"] == now else _OTHER_CODE),

@@ -30,7 +30,7 @@ from pausefl.federated import job as job_module
 from pausefl.federated.checkpoint import Checkpoint, Saving, stop_requests
 from pausefl.federated.job import Job, run_job
 from pausefl.files import locked
-from pausefl.provenance import code_hash
+from pausefl.provenance import job_code
 from pausefl.selectors import make_selector
 from pausefl.settings import Scenario, load_scenario, scenario_from_dict
 from pausefl.streams import Streams
@@ -197,7 +197,7 @@ def test_what_only_tables_and_figures_read_may_change(
 
 def test_other_code_is_refused(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     runs.run(until=1)
-    monkeypatch.setattr(job_module, "code_hash", lambda *_, **__: "0123456789abcdef")
+    monkeypatch.setattr(job_module, "job_code", lambda *_, **__: "0123456789abcdef")
     with pytest.raises(ConfigError, match=r"job: other code\. Delete"):
         runs.run()
 
@@ -499,7 +499,7 @@ class Mortal:
         )
         self.job = Job(scenario, "sa_pause", 0, n_rounds, device="cpu")
         make_selector("sa_pause", scenario)  # once, and not in every life
-        code_hash("pausefl.federated.job", selectors=["sa_pause"])
+        job_code(scenario, "sa_pause")
         self.expected: dict[str, bytes] = {}
         start = time.perf_counter()
         assert self.live("unbroken") == 0
