@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pausefl.registry import STUDIES
 from pausefl.settings.studies import Studies
 
 #: zstd's level; decompression takes as long at any.
@@ -50,17 +50,17 @@ def publish(source: Path, target: Path) -> None:
 
 
 def those_published(studies: Studies, folder: Path) -> Studies:
-    """The studies that have a folder in ``folder``, and those that are made in no time from nothing.
+    """The studies that have a folder in ``folder``, and those that are computed in no time.
 
-    Unlike the table of runs, the file of studies is one for all configurations, so it may list more.
+    All configurations share one file of studies, so it may list more than were published.
     """
     kept = {
-        kind.name: {
+        kind: {
             name: study
-            for name, study in getattr(studies, kind.name).items()
-            if kind.name == "generalization" or (folder / name).is_dir()
+            for name, study in of_kind.items()
+            if STUDIES[kind].instant or (folder / name).is_dir()
         }
-        for kind in fields(studies)
+        for kind, of_kind in studies
     }
     return Studies(**kept)
 
