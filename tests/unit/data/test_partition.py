@@ -165,6 +165,14 @@ def test_small_users_are_raised_and_the_others_keep_their_proportions(
         assert np.max(ratio - slack) <= np.min(ratio + slack)
 
 
+def test_sizes_are_rounded_by_largest_remainder() -> None:
+    sizes = sample_sizes(dirichlet(5.0), 20, 1000, Streams(3))
+    shares = 1000 * Streams(3).generator("partition/sizes").dirichlet(np.full(20, 5.0))
+    up = sizes > shares
+    assert np.all(np.abs(sizes - shares) < 1)
+    assert (shares % 1)[up].min() > (shares % 1)[~up].max()
+
+
 def test_a_dominant_label_holds_about_a_quarter_of_a_users_data() -> None:
     labels = classes_of(60_000)
     partition = make_partition(labels, data_of(10_000), dominant(), 300, Streams(1))
@@ -189,6 +197,17 @@ def test_a_label_that_runs_out_is_replaced_from_the_pool() -> None:
     partition = make_partition(labels, data_of(0), whole, 4, Streams(0))
     assert list(partition.sizes) == [50] * 4
     assert label_mix(partition, labels, 2)[:, 0].sum() == 10
+
+
+def test_who_gets_a_label_that_runs_out_does_not_depend_on_the_order_of_users() -> None:
+    labels = np.r_[np.zeros(10, int), np.ones(190, int)]
+    whole, first = dominant(sizes="equal", min_size=1, dominant_share=1.0), set()
+    for seed in range(20):
+        rng = Streams(seed).generator("partition/labels")
+        wanting = np.flatnonzero(rng.permutation(rng.permutation(2)[np.arange(4) % 2]) == 0)
+        mix = label_mix(make_partition(labels, data_of(0), whole, 4, Streams(seed)), labels, 2)
+        first.add(mix[wanting, 0].argmax())
+    assert first == {0, 1}
 
 
 def test_iid_users_hold_the_classes_of_the_pool() -> None:
