@@ -1,6 +1,6 @@
-"""Which figure of which paper a result belongs to, and what the papers have that nothing here shows.
+"""The places of figures in the papers.
 
-A figure's name says it: ``pause_v2_fig8``, ``reduced_bsfl_fig6_loss``, ``pause_v2_table1``.
+A figure's name gives its place: ``pause_v2_fig8``, ``reduced_bsfl_fig6_loss``, ``pause_v2_table1``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-#: Sections of figures in the order of the page, and their headings. The first three are the papers.
+#: Sections of the report and their headings, in order. The first three are the papers.
 SECTIONS = {
     "pause_v2": "PAUSE v2",
     "pause_v1": "PAUSE v1",
@@ -20,17 +20,17 @@ SECTIONS = {
     "demo": "The demo",
 }
 
-#: What each paper has to reproduce, by the part of a name that says so; Fig. 1 of BSFL is a drawing.
+#: Numerical results of each paper; Fig. 1 of BSFL is a sketch.
 CONTENTS = {
     "pause_v2": (*(f"fig{n}" for n in range(1, 16)), "table1", "theorem3"),
     "pause_v1": tuple(f"fig{n}" for n in range(1, 10)),
     "bsfl": tuple(f"fig{n}" for n in range(2, 11)),
 }
 
-#: What a paper shares with another, after which the result is named.
+#: Results that two papers share; they are named by the second place.
 SHARED = {("pause_v1", "fig1"): ("pause_v2", "fig1")}
 
-#: What the names of figures begin with that go beyond the papers.
+#: First parts of the names of figures beyond the papers.
 _BEYOND = ("group_", "beyond_")
 
 _NAME = re.compile(
@@ -43,31 +43,31 @@ _ROMAN = ("0", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a paper has something: ``paper`` of `CONTENTS`, and ``part`` such as ``fig8``."""
+    """A place in a paper: a key of `CONTENTS` and a part such as ``fig8``."""
 
     paper: str
     part: str
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """Papers in the order of `SECTIONS`; figures, tables, theorems; numbers."""
+        """Sort key: paper, then figures, tables, theorems, then number."""
         word, number = _split(self.part)
         return list(SECTIONS).index(self.paper), list(_WORDS).index(word), number
 
 
 def place_of(name: str) -> Place | None:
-    """The place of a figure or study in the papers; None if they do not have it."""
+    """The place of a figure or study in the papers; None if it has none."""
     match = _NAME.fullmatch(name)
     return None if match is None else Place(match["paper"], match["part"])
 
 
 def also_in(place: Place) -> list[Place]:
-    """Places in other papers that share what this place has."""
+    """Places in other papers that share this result."""
     return [Place(*there) for there, of in SHARED.items() if of == (place.paper, place.part)]
 
 
 def home_of(scale: str, names: Iterable[str]) -> str:
-    """The section of a scenario's figures that no paper has, by its scale and the names of its figures."""
+    """The section of a scenario's figures without a place, by its scale and the names of all its figures."""
     names = list(names)
     if scale == "demo":
         return "demo"
@@ -84,7 +84,7 @@ def label(part: str) -> str:
 
 
 def labels(parts: Iterable[str]) -> str:
-    """Several parts in few words: "Figs. 1 to 3 and 5, Table I"."""
+    """Several parts: "Figs. 1 to 3 and 5, Table I"."""
     split = [_split(part) for part in parts]
     listed = []
     for word, (one, many) in _WORDS.items():
@@ -102,7 +102,7 @@ def labels(parts: Iterable[str]) -> str:
 
 
 def _spans(numbers: list[int]) -> list[tuple[int, int]]:
-    """Sorted numbers as spans of three and more, and single ones."""
+    """Sorted numbers as spans of three or more, and single numbers."""
     spans: list[tuple[int, int]] = []
     for number in numbers:
         if spans and number == spans[-1][1] + 1:

@@ -14,10 +14,10 @@ import pandas as pd
 from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import runs_of
 
-#: Numbers of a selector; without an accuracy its loss stands for it.
+#: Key numbers of a selector; the loss only where there is no accuracy.
 NUMBERS = ("final_accuracy", "final_loss", "seconds_to_target", "leakage_max")
 
-#: Points of a curve, at most.
+#: Largest number of points of a curve.
 N_POINTS = 100
 
 #: Significant digits.
@@ -25,16 +25,16 @@ _DIGITS = 5
 
 
 def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: Path) -> None:
-    """Write the numbers and curves of finished scenarios, and how many claims got which verdict.
+    """Write numbers and curves of finished scenarios, and the number of claims with each verdict.
 
-    What was there of other scenarios and selectors is removed.
+    Files of other scenarios and selectors are removed.
 
     Parameters
     ----------
     tables
         Folders of scenarios, each with ``summary.csv`` and ``rounds.parquet``.
     claims
-        Files ``claims.json``, each in a folder named after its scale.
+        Files ``claims.json``, each in a folder named by its scale.
     metrics
         Folder to write ``SCENARIO/SELECTOR.json`` and ``claims/SCALE.json`` to.
     plots
@@ -59,7 +59,7 @@ def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: 
 
 
 def numbers(row: Mapping[str, object]) -> dict[str, float]:
-    """Key numbers of a row of `pausefl.results.tables.across_seeds`, without missing and infinite ones."""
+    """Finite key numbers of a row of `pausefl.results.tables.across_seeds`."""
     means = {name: float(str(row[f"{name}_mean"])) for name in NUMBERS}
     finite = {name: float(f"{mean:.{_DIGITS}g}") for name, mean in means.items() if math.isfinite(mean)}
     if "final_accuracy" in finite:
@@ -68,13 +68,13 @@ def numbers(row: Mapping[str, object]) -> dict[str, float]:
 
 
 def verdicts(claims: Iterable[Mapping[str, object]]) -> dict[str, int]:
-    """How many claims got each verdict."""
+    """Number of claims with each verdict."""
     counts = Counter(str(claim["verdict"]).replace(" ", "_") for claim in claims)
     return dict(sorted(counts.items()))
 
 
 def curves(rounds: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy over rounds, or loss where there is no accuracy: moving averages, means over seeds.
+    """Mean over seeds of the smoothed accuracy, or of the smoothed loss if there is no accuracy.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ def curves(rounds: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``round``, ``selector``, ``accuracy`` or ``loss``; of each selector at most `N_POINTS` rounds, evenly
-        spaced and with the last one, without those in which the loss of a seed is infinite.
+        ``round``, ``selector``, ``accuracy`` or ``loss``. At most `N_POINTS` evenly spaced rounds a selector,
+        the last one among them; no rounds in which the loss of a seed is infinite.
     """
     column = "accuracy" if rounds["accuracy"].notna().any() else "loss"
     parts = []
