@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures import curves, kinds, style
-from pausefl.privacy import GeometricSchedule
-from pausefl.registry import FIGURES
 from pausefl.settings import scenario as config
 
 REGRESSION = config.DataSettings(
@@ -90,7 +87,7 @@ def line_of(figure: Figure, selector: str) -> Line2D:
 
 
 def points_of(line: Line2D) -> NDArray[np.float64]:
-    """Shape (n, 2): what a line is drawn through."""
+    """Shape (n, 2): what a line is shown through."""
     return np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
 
 
@@ -162,16 +159,6 @@ def test_target_is_marked_where_all_seeds_reach_it(scenario: config.Scenario) ->
     assert legend_texts(figure) == ["PAUSE", "Random", "Target 45.0 %"]
 
 
-def test_leakage_is_a_step_function_from_zero(scenario: config.Scenario) -> None:
-    rounds = rounds_of("pause", 0, [0.5, 2.0, 2.5], leakage_max=[1, 1, 2])
-    line = line_of(kinds.plot("leakage_vs_time", rounds, scenario), "pause")
-    assert line.get_drawstyle() == "steps-post"
-    np.testing.assert_allclose(points_of(line)[:, 0], [0, 0.5, 2.0, 2.5])
-    np.testing.assert_allclose(points_of(line)[:, 1], [0, 1, 1, 2])
-    line = line_of(kinds.plot("leakage_vs_rounds", rounds, scenario), "pause")
-    np.testing.assert_allclose(points_of(line)[:, 0], [0, 1, 2, 3])
-
-
 @pytest.mark.parametrize("kind", ["leakage_vs_time", "leakage_vs_rounds"])
 def test_unbounded_leakage_is_left_out_and_the_budget_is(kind: str, scenario: config.Scenario) -> None:
     rounds = pd.concat(
@@ -186,16 +173,6 @@ def test_unbounded_leakage_is_left_out_and_the_budget_is(kind: str, scenario: co
     assert [points_of(line)[:, 1].tolist() for line in straight] == [[8, 8]]
     assert [text.get_text() for text in axes_of(figure).texts] == ["budget ε = 8"]
     assert axes_of(figure).get_ylim()[1] > 8
-
-
-def test_the_axis_says_what_epsilon_is_for(scenario: config.Scenario) -> None:
-    rounds = rounds_of("pause", 0, [1, 2])
-    vector = config.PrivacySettings(epsilon_total=8, decay=0.04, mechanism="vector", clip_norm=1.0)
-    whole = scenario.replace(privacy=vector)
-    for kind in ("leakage_vs_time", "leakage_vs_rounds"):
-        label = axes_of(kinds.plot(kind, rounds, scenario)).get_ylabel()
-        assert label == "Maximum leakage\n(ε per coordinate)"
-        assert axes_of(kinds.plot(kind, rounds, whole)).get_ylabel() == "Maximum leakage\n(ε per update)"
 
 
 def test_nothing_to_plot_is_an_error(scenario: config.Scenario) -> None:
@@ -249,23 +226,3 @@ def test_a_regression_has_a_loss_to_plot_and_no_accuracy(scenario: config.Scenar
     assert axes_of(kinds.plot("loss_vs_time", rounds, scenario)).get_ylabel() == "Test loss"
     with pytest.raises(PauseflError, match="no run has finite values"):
         kinds.plot("accuracy_vs_time", rounds, linear)
-
-
-@pytest.mark.parametrize("kind", FIGURES)
-def test_plotted_twice_is_the_same_and_small(kind: str, scenario: config.Scenario, tmp_path: Path) -> None:
-    generator = np.random.default_rng(0)
-    runs = []
-    for selector in ("fedavg", "pause", "random", "sa_pause"):
-        for seed in range(2):
-            elapsed = generator.uniform(0.1, 1, 60).cumsum()
-            spent = GeometricSchedule(8, 0.04).spent(np.arange(1, 61))
-            columns = {"accuracy": generator.uniform(0, 1, 60), "leakage_max": spent}
-            run = rounds_of(selector, seed, elapsed.tolist(), **columns)
-            # User 0 takes part in every round.
-            runs.append(run.assign(selection=[[0, int(user)] for user in generator.integers(0, 4, 60)]))
-    for name, order in (("a", runs), ("b", runs[::-1])):
-        style.save(kinds.plot(kind, pd.concat(order), scenario), tmp_path / name, {})
-    for suffix in (".pdf", ".png"):
-        first, second = ((tmp_path / name).with_suffix(suffix).read_bytes() for name in "ab")
-        assert first == second, suffix
-    assert (tmp_path / "a.png").stat().st_size < 300_000

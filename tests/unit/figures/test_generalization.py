@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pausefl.figures.generalization import plot_rewards
-from pausefl.figures.style import save
 from pausefl.settings.studies import Generalization, load_studies
 from pausefl.studies import generalization
 
@@ -42,11 +41,3 @@ def test_the_figure_has_a_line_an_exponent_that_crosses_zero_at_the_share(name: 
     assert [text.get_text() for text in legend.get_texts()] == [f"β = {beta:g}" for beta in study.betas]
     assert axes.get_xlim() == (0, 1)
     assert len({line.get_color() for line in lines}) == len(lines)
-
-
-def test_the_figure_is_saved_the_same_every_time(tmp_path: Path) -> None:
-    for stem in ("one", "two"):
-        save(plot_rewards(generalization.run(SMALL), 0.25, "Small"), tmp_path / stem, {})
-    for suffix in (".pdf", ".png"):
-        one, two = ((tmp_path / stem).with_suffix(suffix).read_bytes() for stem in ("one", "two"))
-        assert one == two

@@ -13,7 +13,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from pausefl.figures import kinds, notes, style
-from pausefl.registry import FIGURES
 from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
@@ -46,13 +45,6 @@ def test_what_was_reduced_is_told_in_words() -> None:
     assert notes.scale_note(load("demo_small")).startswith("Demo: ")
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in config.scenario_names(ROOT / "config/scenarios") if "reduced" in n]
-)
-def test_every_shipped_reduction_has_words_of_its_own(name: str) -> None:
-    assert set(load(name).reduced) <= set(notes._REDUCED)
-
-
 def test_any_key_can_be_reduced() -> None:
     scenario = load("demo_small")
     other = {"reward.overlap_latency": None, "network.n_users": 500, "selection.temperature_divisor": 1.5}
@@ -69,10 +61,6 @@ def test_ordinals(n: int, word: str) -> None:
     scenario = load("demo_small")
     reduced = scenario.replace(scale="reduced", reduced={"training.evaluate_every": n})
     assert f"after every {word} round)" in notes.scale_note(reduced)
-
-
-def test_there_is_nothing_to_say_of_good_runs() -> None:
-    assert notes_on(*[run(name, seed) for name in VERSIONS for seed in (0, 1)]).all() == []
 
 
 def test_one_seed_is_told() -> None:
@@ -151,19 +139,6 @@ def rounds(n_seeds: int) -> pd.DataFrame:
 def written(figure: Figure) -> str:
     """What stands below everything else."""
     return " ".join(" ".join(text.get_text() for text in figure.texts).split())
-
-
-@pytest.mark.parametrize("kind", FIGURES)
-def test_every_figure_states_its_scale_and_its_notes(kind: str) -> None:
-    demo = load("demo_small")
-    said = "One seed only (0)."
-    assert notes.scale_note(demo) in written(kinds.plot(kind, rounds(1), demo))
-    reduced = demo.replace(scale="reduced", reduced={"training.n_rounds": 400})
-    text = written(kinds.plot(kind, rounds(1), reduced, [said]))
-    assert "Reduced: 200 rounds (full scale: 400)." in text
-    assert said in text
-    paper = demo.replace(scale="paper")
-    assert "Demo" not in written(kinds.plot(kind, rounds(1), paper))
 
 
 @pytest.mark.parametrize("kind", ["accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds"])

@@ -106,12 +106,12 @@ def line_of(figure: Figure, selector: str) -> Line2D:
 
 def compare(figure: Figure, selector: str, wanted: list[tuple[float, ...]], index: int) -> None:
     """Line and band of a selector; ``index`` is that of its band."""
-    drawn = np.column_stack(line_of(figure, selector).get_data())
+    plotted = np.column_stack(line_of(figure, selector).get_data())
     # The axis may end before a curve does, after its first knot beyond.
-    assert len(drawn) == len(wanted) or drawn[-1, 0] >= figure.axes[0].get_xlim()[1]
-    np.testing.assert_allclose(drawn, np.array(wanted)[: len(drawn), :2], rtol=1e-9)
+    assert len(plotted) == len(wanted) or plotted[-1, 0] >= figure.axes[0].get_xlim()[1]
+    np.testing.assert_allclose(plotted, np.array(wanted)[: len(plotted), :2], rtol=1e-9)
     heights = np.asarray(figure.axes[0].collections[index].get_paths()[0].vertices)[:, 1]
-    shown = np.array(wanted)[: len(drawn)]
+    shown = np.array(wanted)[: len(plotted)]
     assert heights.min() == pytest.approx(shown[:, 2].min(), rel=1e-9, abs=1e-12)
     assert heights.max() == pytest.approx(shown[:, 3].max(), rel=1e-9)
 

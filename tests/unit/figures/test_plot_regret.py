@@ -62,10 +62,3 @@ def test_laws_are_plotted_where_they_were_fitted(figure: Figure) -> None:
         t = np.asarray(guide.get_xdata())
         assert (t[0], t[-1]) == (T[T >= 100][0], 10_000)
         np.testing.assert_allclose(guide.get_ydata(), MEANS[name][T >= 100], rtol=1e-6)
-
-
-def test_the_order_of_the_runs_does_not_matter(runs: pd.DataFrame, figure: Figure) -> None:
-    other_way = runs.sort_values(["selector", "seed"], ascending=False, kind="stable")
-    again = plot_regret(other_way, fits(other_way), "A study")
-    for one, other in zip(figure.axes[0].lines, again.axes[0].lines, strict=True):
-        np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())

@@ -37,7 +37,7 @@ def scenario() -> config.Scenario:
 def run_of(
     selections: list[list[int]], privacy: config.PrivacySettings, selector: str = "pause", seed: int = 0
 ) -> pd.DataFrame:
-    """Rounds in which users are drawn as told."""
+    """Rounds in which users are shown as told."""
     counts = np.zeros((len(selections), 4), np.int64)
     for t, users in enumerate(selections):
         counts[t:, np.unique(users)] += 1
@@ -58,12 +58,6 @@ def test_account_by_hand() -> None:
     account = spending.account(run, 4, LISTED)
     assert account.spent.tolist() == [[0, 0, 0, 0], [4, 4, 0, 0], [7, 4, 0, 0], [8, 4, 4, 0]]
     assert account.upcoming.tolist() == [[4, 4, 4, 4], [3, 3, 4, 4], [1, 3, 4, 4], [0, 3, 3, 4]]
-
-
-def test_a_budget_beyond_the_total_is_not_upcoming() -> None:
-    short = LISTED.replace(epsilon_total=7.0)
-    run = run_of([[0, 1], [0, 1]], LISTED)
-    assert spending.account(run, 4, short).upcoming[-1].tolist() == [0, 0, 4, 4]
 
 
 def test_selections_that_do_not_amount_to_the_leakage_are_an_error() -> None:

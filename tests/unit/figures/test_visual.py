@@ -60,9 +60,9 @@ def rounds() -> pd.DataFrame:
         for seed in range(2):
             # The later the selector, the more often users of small numbers.
             places = [((0.618 * k + 0.37 * j) % 1) ** (1 + i) for k in t for j in range(3)]
-            drawn = (N_USERS * np.array(places)).astype(int).reshape(N_ROUNDS, 3)
+            shown = (N_USERS * np.array(places)).astype(int).reshape(N_ROUNDS, 3)
             everyone = list(range(N_USERS))
-            selections = [everyone if selector == "fedavg" else sorted({*users}) for users in drawn.tolist()]
+            selections = [everyone if selector == "fedavg" else sorted({*users}) for users in shown.tolist()]
             counts = np.zeros((N_ROUNDS, N_USERS), np.int64)
             for k, users in enumerate(selections):
                 counts[k:, users] += 1
@@ -197,3 +197,10 @@ MADE: dict[str, Callable[[], Figure]] = {
 @pytest.mark.parametrize("name", MADE)
 def test_figure(name: str) -> Figure:
     return MADE[name]()
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_saved_twice_is_the_same(name: str, tmp_path: Path) -> None:
+    for stem in ("one", "two"):
+        style.save(MADE[name](), tmp_path / stem, {})
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()

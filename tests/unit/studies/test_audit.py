@@ -72,11 +72,6 @@ def test_noise_from_the_operating_system_stands(mechanism: Mechanism) -> None:
     assert refuted(Protection(mechanism, SecureSampler(), 0), 1.0, 400, alpha=1e-7) == {}
 
 
-def test_noise_from_the_operating_system_that_is_halved_is_found(mechanism: Mechanism) -> None:
-    halved = Protection(Louder(mechanism, 0.5), SecureSampler(), 0)
-    assert set(refuted(halved, 2.0, 2000, only=ONE)) == {ONE}
-
-
 @dataclass(frozen=True)
 class Louder(Mechanism):
     """Noise of another scale than the sensitivity takes."""
@@ -214,14 +209,6 @@ def test_the_ceiling_is_what_a_perfect_attack_shows() -> None:
     hit, miss = ALPHA ** (1 / n), 1 - ALPHA ** (1 / n)
     assert audit.ceiling(10_000, ALPHA) == pytest.approx(math.log(hit / miss))
     assert audit.epsilon_lower(np.array(0), np.array(5), n, ALPHA) == 0
-
-
-def test_an_event_is_expected_of_the_data_set_that_it_names() -> None:
-    values = np.array([[1.0, 2.0], [-3.0, -4.0]])
-    expected, other = audit.Event("", 1, 0.0).of(values)
-    assert (expected.tolist(), other.tolist()) == ([1, 2], [-3, -4])
-    expected, other = audit.Event("", -1, 0.0).of(values)
-    assert (expected.tolist(), other.tolist()) == ([3, 4], [-1, -2])
 
 
 @pytest.fixture(scope="module")

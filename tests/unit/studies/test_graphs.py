@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from pausefl.figures.style import LABELS
@@ -57,10 +56,10 @@ def test_two_of_four_users_by_hand() -> None:
 def test_the_listing_is_that_of_the_moves(n_users: int, m: int) -> None:
     swaps = Swaps.of(n_users, m)
     for instance in range(5):
-        drawn = graphs.sample_criteria(n_users, instance)
+        sampled = graphs.sample_criteria(n_users, instance)
         for names in CRITERIA.values():
             if names:
-                criteria = [drawn[name] for name in names]
+                criteria = [sampled[name] for name in names]
                 assert listed(swaps, criteria) == reachable(n_users, m, criteria)
 
 
@@ -106,17 +105,6 @@ def test_edges_kept_and_dropped_make_up_those_of_plain_annealing() -> None:
             total = alsa["n_edges"] * alsa[f"{column}_kept"] + n_dropped * alsa[f"{column}_dropped"]
             assert total == pytest.approx(plain["n_edges"] * plain[f"{column}_kept"])
         assert np.isnan(plain["low_dropped"])
-
-
-def test_the_first_instance_is_the_one_that_is_counted() -> None:
-    study = Graphs(title="", n_users=6, n_selected=2, n_instances=1)
-    vertices, edges = graphs.first(study)
-    counts = edges.groupby("selector", sort=False).size()
-    pd.testing.assert_series_equal(
-        counts, graphs.run(study).set_index("selector")["n_edges"], check_names=False
-    )
-    assert vertices["users"].tolist()[:2] == ["0 1", "0 2"]
-    pd.testing.assert_frame_equal(graphs.first(study)[1], edges)
 
 
 def test_summary_counts_what_is_not_connected() -> None:

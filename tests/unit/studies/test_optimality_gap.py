@@ -1,4 +1,4 @@
-"""The gap is what the objective's optimum has over the selection, and the watched game is the same game."""
+"""The gap is the optimum of the objective less the value of the selection; recording both changes nothing."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def test_the_first_rounds_have_no_gap_and_only_annealing_has_one_later(
 @pytest.mark.parametrize("selector", ["pause", "sa_pause", "alsa", "genie"])
 def test_value_and_optimum_are_those_of_the_objective(scenario: Scenario, selector: str) -> None:
     table = run(scenario, selector, 1, 15)
-    game, reward = selection_only(scenario, selector, 1), make_reward(scenario.reward)
+    simulation, reward = selection_only(scenario, selector, 1), make_reward(scenario.reward)
     if selector == "alsa":
         reward = reward.without_privacy()
     for t, value, optimum in zip(table["round"], table["value"], table["optimum"], strict=True):
-        history = copy.deepcopy(game.history)
-        selection = game._round(t)["selection"]
+        history = copy.deepcopy(simulation.history)
+        selection = simulation._round(t)["selection"]
         bound = confidence_bound(history, scenario.selection.exploitation)
         if selector == "genie":
             bound = expected_speeds(scenario.network)
@@ -64,7 +64,7 @@ def test_value_and_optimum_are_those_of_the_objective(scenario: Scenario, select
 
 
 @pytest.mark.parametrize("selector", ["pause", "sa_vanilla"])
-def test_the_watched_game_is_the_same_game(scenario: Scenario, selector: str) -> None:
+def test_recording_changes_nothing(scenario: Scenario, selector: str) -> None:
     columns = ["round", "latency_s", "elapsed_s", "leakage_max"]
     alone = selection_only(scenario, selector, 2).run(30).rounds
     pd.testing.assert_frame_equal(run(scenario, selector, 2, 30)[columns], alone[columns])

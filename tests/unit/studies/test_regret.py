@@ -67,17 +67,6 @@ def test_an_exact_law_is_found_again(law: str, a: float, b: float) -> None:
 
 
 @pytest.mark.parametrize(("law", "a", "b"), GROWING)
-def test_a_law_is_found_again_in_random_rounds(law: str, a: float, b: float) -> None:
-    rng = np.random.default_rng(0)
-    mean = np.diff(law_value(law, a, b, np.arange(1.0, N + 1)), prepend=0.0)
-    runs = runs_of(*[np.cumsum(mean * rng.exponential(size=N))[KEPT - 1] for _ in range(3)])
-    row = preferred(fits(runs))
-    assert row["law"] == law
-    assert row["b"] == pytest.approx(b, rel=0.05)
-    assert row["error"] < 0.02
-
-
-@pytest.mark.parametrize(("law", "a", "b"), GROWING)
 def test_a_law_is_found_again_in_noise(law: str, a: float, b: float) -> None:
     noise = np.random.default_rng(1).normal(1, 0.02, (2, len(KEPT)))
     table = fits(runs_of(*law_value(law, a, b, KEPT.astype(float)) * noise))
@@ -110,18 +99,6 @@ def test_no_regret_and_no_further_regret_are_constant() -> None:
     assert growth(runs_of(never))[["ratio", "exponent"]].isna().all(axis=None)
     assert growth(runs_of(saturated)).loc[0, "ratio"] == 1
     assert growth(runs_of(saturated)).loc[0, "exponent"] == pytest.approx(0, abs=1e-12)
-
-
-def test_regret_that_comes_late_is_fitted_from_there_on() -> None:
-    regret = np.where(KEPT < 5_000, 0.0, 0.2 * KEPT + 7)
-    row = preferred(fits(runs_of(regret)))
-    assert (row["law"], row["a"], row["b"]) == ("linear", pytest.approx(7), pytest.approx(0.2))
-    assert growth(runs_of(regret)).loc[0, "exponent_before"] == pytest.approx(1, abs=0.01)
-
-
-def test_a_run_of_two_rounds_has_fits() -> None:
-    runs = pd.DataFrame({"selector": "pause", "seed": 0, "round": [1, 2], "regret": [1.0, 2.0]})
-    assert np.isfinite(fits(runs)["error"]).all()
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,16 @@ ROOT = Path(__file__).parents[3]
         ("cifar10_small_authors", "sa_pause", 0),
     ],
 )
-def test_a_played_job_is_the_published_one_that_was_trained(name: str, selector: str, seed: int) -> None:
+def test_a_simulated_job_is_the_published_one_that_was_trained(name: str, selector: str, seed: int) -> None:
     experiment = Experiment(name, selector, seed)
     trained = collect({experiment: ROOT / f"results/published/runs/{name}/{selector}/seed-{seed}"})
-    played = run(load_scenario(name, ROOT / "config/scenarios"), selector, seed)
-    assert list(played) == list(trained)
-    for ours, theirs in zip(played["selection"], trained["selection"], strict=True):
+    simulated = run(load_scenario(name, ROOT / "config/scenarios"), selector, seed)
+    assert list(simulated) == list(trained)
+    for ours, theirs in zip(simulated["selection"], trained["selection"], strict=True):
         np.testing.assert_array_equal(ours, theirs)
     same = ["scenario", "selector", "seed", "round", "latency_s", "elapsed_s", "leakage_max", "leakage_mean"]
-    pd.testing.assert_frame_equal(played[same], trained[same], rtol=1e-12)
-    assert played[["train_loss", "accuracy", "loss"]].isna().all(axis=None)
+    pd.testing.assert_frame_equal(simulated[same], trained[same], rtol=1e-12)
+    assert simulated[["train_loss", "accuracy", "loss"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_a_played_job_is_the_published_one_that_was_trained(name: str, selector:
         ("selection_cifar10_large_noniid_r1_cnn5", "pause", 4),
     ],
 )
-def test_a_published_study_is_played_again(name: str, selector: str, seed: int) -> None:
+def test_a_published_study_is_made_again(name: str, selector: str, seed: int) -> None:
     table = pd.read_parquet(ROOT / f"results/published/studies/{name}/rounds.parquet")
     published = table[(table["selector"] == selector) & (table["seed"] == seed)].reset_index(drop=True)
     study = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios").selection[name]
-    played = run(study.scenario, selector, seed)
-    pd.testing.assert_frame_equal(played, published, rtol=1e-12)
+    simulated = run(study.scenario, selector, seed)
+    pd.testing.assert_frame_equal(simulated, published, rtol=1e-12)
 
 
 def test_the_summary_is_over_seeds_at_the_end(demo: Scenario) -> None:

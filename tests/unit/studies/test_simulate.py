@@ -19,7 +19,7 @@ from pausefl.training import model_layout
 
 @pytest.mark.parametrize("labels", ["iid", "dominant"])
 @pytest.mark.parametrize("selector", ["pause", "random_by_size"])
-def test_a_study_plays_the_rounds_of_the_job(
+def test_a_study_simulates_the_rounds_of_the_job(
     demo: Scenario,
     digits: Dataset,
     share_out: Callable[[Scenario, int], Partition],
@@ -35,26 +35,26 @@ def test_a_study_plays_the_rounds_of_the_job(
     pd.testing.assert_frame_equal(selection_only(scenario, selector, 3).run(30).rounds, job.run(30).rounds)
 
 
-def test_a_geometric_budget_keeps_all_users_in_a_game_however_long(demo: Scenario) -> None:
+def test_a_geometric_budget_keeps_all_users_however_long(demo: Scenario) -> None:
     """Of a job they are left out where noise would leave float32; here after four participations."""
     assert demo.privacy is not None
     scenario = demo.replace(privacy=demo.privacy.replace(decay=20.0))
-    game = selection_only(scenario, "random", 0)
-    rounds = game.run(50).rounds
+    simulation = selection_only(scenario, "random", 0)
+    rounds = simulation.run(50).rounds
     assert (rounds["selection"].map(len) == demo.network.n_selected).all()
-    assert game.ledger.participations.max() > 4
+    assert simulation.ledger.participations.max() > 4
     assert rounds["leakage_max"].max() <= demo.privacy.epsilon_total
 
 
-def test_a_budget_that_ends_by_its_schedule_ends_in_a_game_too(demo: Scenario) -> None:
+def test_a_budget_that_ends_by_its_schedule_ends_here_too(demo: Scenario) -> None:
     assert demo.privacy is not None
     ends = demo.privacy.replace(decay=None, schedule="uniform", n_participations=2)
-    game = selection_only(demo.replace(privacy=ends), "random", 0)
-    game.run(50)
-    assert game.ledger.participations.max() == 2
+    simulation = selection_only(demo.replace(privacy=ends), "random", 0)
+    simulation.run(50)
+    assert simulation.ledger.participations.max() == 2
 
 
-def test_data_of_unknown_size_cannot_be_played(demo: Scenario) -> None:
+def test_data_of_unknown_size_cannot_be_simulated(demo: Scenario) -> None:
     data = demo.data.replace(source="imagefolder", folder="photographs")
     with pytest.raises(ConfigError, match="the size of data set 'imagefolder' is not known"):
         selection_only(demo.replace(data=data), "random", 0)
