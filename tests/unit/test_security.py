@@ -94,8 +94,16 @@ def test_no_module_unpickles_or_starts_programs(path: Path) -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
     }
-    assert not called & {"torch.load", "os.system", "os.popen", "eval", "exec", "yaml.load", "read_pickle"}
-    assert "allow_pickle=True" not in ast.unparse(tree)
+    assert not called & {"torch.load", "os.system", "os.popen", "eval", "exec", "read_pickle"}
+    assert not re.search(r"allow_pickle=True|yaml\.(Full|Unsafe|C)?Loader", ast.unparse(tree))
+
+
+def test_a_yaml_file_makes_no_python_objects(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(f"name: !!python/object/apply:os.mkdir ['{tmp_path / 'exploded'}']\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="could not determine a constructor"):
+        read_yaml(path)
+    assert not (tmp_path / "exploded").exists()
 
 
 # --- shells -----------------------------------------------------------------------------------------
