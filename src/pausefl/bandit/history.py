@@ -1,4 +1,4 @@
-"""What the server has seen: the only thing a selector may look at."""
+"""What the server has observed; a selector may look at nothing else."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Feedback:
     Attributes
     ----------
     users
-        (n,) ids of the users that took part, each once.
+        (n,) ids of the users who took part, each once.
     latency
         (n,) their latencies in seconds, as observed.
     privacy
-        (K,) p_k after the round: the share of each user's budget that is left, in [0, 1] (v2, eq. 7).
+        (K,) p_k after the round: share of each user's budget that is left, in [0, 1] (v2, eq. 7).
     updates
-        (n, d) weights of their updates as the server received them, normalisation layers left out; None in a
-        run without training or for a selector that does not ask for them.
+        (n, d) their updates as the server received them, without batch normalisation; None in a run without
+        training, or for a selector that does not need them.
     """
 
     users: NDArray[np.int64]
@@ -34,7 +34,7 @@ class Feedback:
     updates: NDArray[np.float32] | None = None
 
 
-#: Attributes of `History`, arrays all of them, that rounds change.
+#: Array attributes of `History` that change from round to round.
 _OBSERVED = ("participations", "mean_speed", "mean_latency", "privacy", "available")
 
 
@@ -49,13 +49,13 @@ class History:
     quality
         (K,) quality of each user's data, in [0, 1] (BSFL, Section III-B).
     cluster
-        (K,) cluster of each user, a number from 0; all 0 unless the reward has clusters (v2, eq. 22).
+        (K,) cluster of each user, from 0; all 0 unless the reward has clusters (v2, eq. 22).
     n_selected
         m, the number of users to select.
     latency_floor
         tau_min in seconds.
     round
-        t, 1-based: the round about to be selected for.
+        t, 1-based: the coming round.
     participations
         (K,) T_k(t - 1).
     mean_speed
@@ -65,7 +65,7 @@ class History:
     privacy
         (K,) p_k(t - 1); ones at the start.
     available
-        (K,) whether a user can take part in the coming round (BSFL's A_t); everyone at the start.
+        (K,) whether each user can take part in the coming round (BSFL's A_t); everyone at the start.
     """
 
     data_size: NDArray[np.int64]
@@ -89,7 +89,7 @@ class History:
         quality: NDArray[np.float64] | None = None,
         cluster: NDArray[np.int64] | None = None,
     ) -> History:
-        """The history before the first round; by default data are equally good and users in one cluster."""
+        """The history before round 1; by default all data are of quality 1 and all users in one cluster."""
         n_users = len(data_size)
         return cls(
             data_size=data_size,
@@ -111,18 +111,18 @@ class History:
         Raises
         ------
         PauseflError
-            If they are fewer than are to be selected.
+            If there are fewer than m.
         """
         users = np.flatnonzero(self.available)
         if len(users) < self.n_selected:
             raise PauseflError(
-                f"round {self.round}: {len(users)} of {len(self.available)} users are available, and"
-                f" {self.n_selected} are to be selected"
+                f"round {self.round}: {self.n_selected} users are to be selected, but only {len(users)} of"
+                f" {len(self.available)} are available"
             )
         return users
 
     def observe(self, feedback: Feedback) -> None:
-        """Take in what a round revealed, and move on to the next round."""
+        """Add what a round revealed, and move on to the next round."""
         users = feedback.users
         self.participations[users] += 1
         speed = self.latency_floor / feedback.latency
@@ -132,11 +132,11 @@ class History:
         self.round += 1
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Copies of all that rounds change, by name."""
+        """Copies of everything that rounds change, by name."""
         return {"round": np.array(self.round)} | {name: getattr(self, name).copy() for name in _OBSERVED}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from a `state`."""
+        """Continue from a `state`."""
         self.round = int(state["round"])
         for name in _OBSERVED:
             setattr(self, name, state[name].copy())

@@ -1,7 +1,7 @@
 """The latency law of the simulated network (PAUSE v2, Sections II-A and V-A).
 
-Half of the users are fast, half slow. User i has a normal latency with its own mean and a common standard
-deviation, floored at tau_min; means rise linearly with i inside each half. All times are simulated seconds.
+Half of the users are fast, half slow. Latencies are normal and floored at tau_min, with a mean for each user
+and one standard deviation; means rise linearly inside each half. All times are simulated seconds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TAIL_STDS = 10.0
 
 
 def mean_latencies(network: NetworkSettings) -> NDArray[np.float64]:
-    """Means (K,) in seconds of the normal law before it is floored; users 0 .. K//2 - 1 are the fast ones."""
+    """Means (K,) in seconds before latencies are floored; users 0 .. K//2 - 1 are the fast ones."""
     n_fast = network.n_users // 2
     n_slow = network.n_users - n_fast
     fast = np.arange(1, n_fast + 1) / max(n_fast, 1)
@@ -53,7 +53,7 @@ def expected_speeds(network: NetworkSettings) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class LatencyLaw:
-    """Draws tau_{k,t}; the same for every selector of a seed.
+    """The law of tau_{k,t}; samples are the same for every selector of a seed.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class LatencyLaw:
     streams: Streams
 
     def sample(self, round: int) -> NDArray[np.float64]:
-        """Latencies (K,) in seconds of all users in a round, whether or not they take part."""
+        """Latencies (K,) in seconds of all users in a round, whether they take part or not."""
         noise = self.streams.generator("latency", round=round).standard_normal(self.network.n_users)
         latency = mean_latencies(self.network) + self.network.latency_std * noise
         return np.maximum(latency, self.network.latency_floor)

@@ -1,12 +1,12 @@
 """Rewards of a selection: generalisation, privacy and speed (PAUSE v2, III and V-A; BSFL, III).
 
-A `Reward` says what a selection is worth apart from its speed, in three parts: a score of each user,
-clusters of users, and a penalty on how many selected users share a cluster. A search adds the bandit index,
-a genie the true speed. If the penalty is convex in that number, `pausefl.selectors.exact` finds the best
+A `Reward` is the worth of a selection apart from its speed. It has three parts: a score of each user,
+clusters of users, and a penalty on the number of selected users that share a cluster. A search adds the
+bandit index, a genie the true speed. If the penalty is convex, `pausefl.selectors.exact` finds the best
 selection.
 
-Conventions of the authors' code, which reproduce its logs: at round t the quantities use what was seen up
-to t - 1, with ln t in the bandit index and T_k(t - 1) / t in the generalisation reward.
+Conventions of the authors' code, which reproduce its logs: quantities at round t use what was observed up to
+t - 1, with ln t in the bandit index and T_k(t - 1) / t in the generalisation reward.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ Users = NDArray[np.int64]
 
 
 def generalization(history: History, beta: float, weight: Floats | Users) -> Floats:
-    """g_k (K,): how much less a user took part than its share of the weights (v2, eq. 8; BSFL, eq. 4).
+    """g_k (K,): by how much a user took part less than its share of the weight (v2, eq. 8; BSFL, eq. 4).
 
-    In [-1, 1] as long as no user holds more than 1 / m of the weight.
+    In [-1, 1] if no user holds more than 1 / m of the weight.
 
     Parameters
     ----------
     history
-        What was seen before the round.
+        What was observed before the round.
     beta
         Exponent.
     weight
-        (K,) weight of each user, e.g. the size of its data.
+        (K,) weight of each user, e.g. the number of its examples.
     """
     share = history.n_selected * weight / weight.sum()
     gap = share - history.participations / history.round
@@ -48,7 +48,7 @@ def generalization(history: History, beta: float, weight: Floats | Users) -> Flo
 
 
 def confidence_bound(history: History, exploitation: float) -> Floats:
-    """ucb(k, t) (K,): amplified mean speed plus exploration; infinite for users never seen (v2, eq. 13)."""
+    """ucb(k, t) (K,): scaled mean speed plus exploration; infinite for users never seen (v2, eq. 13)."""
     seen = history.participations > 0
     bound = np.full(seen.shape, np.inf)
     exploration = (history.n_selected + 1) * np.log(history.round) / history.participations[seen]
@@ -62,7 +62,7 @@ def sample_clusters(n_users: int, n_clusters: int, streams: Streams) -> Users:
 
 
 def total_penalty(costs: Floats, clusters: Users) -> float:
-    """Penalty on selected users of ``clusters`` (n,), where the j-th of a cluster costs ``costs[j - 1]``."""
+    """Penalty on users of ``clusters`` (n,); the j-th user of a cluster costs ``costs[j - 1]``."""
     return float(np.concatenate([[0.0], np.cumsum(costs)])[np.bincount(clusters)].sum())
 
 
@@ -72,9 +72,9 @@ def penalty_range(costs: Floats) -> float:
 
 
 class Reward(ABC):
-    """What a selection S of m users is worth apart from its speed.
+    """The worth of a selection S of m users apart from its speed.
 
-    The sum over S of ``scores``, less ``costs(m)[0] + ... + costs(m)[j - 1]`` for each cluster with j users
+    The sum of ``scores`` over S, less ``costs(m)[0] + ... + costs(m)[j - 1]`` for each cluster with j users
     in S.
     """
 
@@ -85,42 +85,42 @@ class Reward(ABC):
 
     @abstractmethod
     def scores(self, history: History) -> Floats:
-        """What each user (K,) adds to a selection of ``history.n_selected`` users; finite."""
+        """What each user adds to a selection of ``history.n_selected`` users, (K,), finite."""
 
     def clusters(self, history: History) -> Users:
-        """Cluster (K,) of each user, a number from 0."""
+        """Cluster (K,) of each user, from 0."""
         return np.zeros(len(history.data_size), np.int64)
 
     def costs(self, n_selected: int) -> Floats:
-        """What the 1st, 2nd, ... selected user of a cluster costs, (n_selected,): the steps of the penalty.
+        """Steps of the penalty (n_selected,): what the 1st, 2nd, ... selected user of a cluster costs.
 
-        The exact search needs a convex penalty: steps that never fall.
+        The exact search needs a convex penalty, whose steps never fall.
         """
         return np.zeros(n_selected)
 
     @abstractmethod
     def range(self, n_selected: int) -> float:
-        """Bound on the difference in worth between two selections of ``n_selected`` users."""
+        """Bound on the difference in worth between any two selections of ``n_selected`` users."""
 
     @abstractmethod
     def without_privacy(self) -> Self:
         """The same reward with no weight on the privacy term."""
 
     def delay(self, history: History, selection: Users) -> float:
-        """Simulated seconds that a selection costs on top of its slowest user."""
+        """Simulated seconds that a selection takes beyond the latency of its slowest user."""
         return 0.0
 
     def value(self, history: History, selection: Users, speed: Floats) -> float:
-        """Min speed + alpha Phi_g + gamma Phi_p of a selection of any size (v2, eq. 9).
+        """Least speed + alpha Phi_g + gamma Phi_p of a selection of any size (v2, eq. 9).
 
         Parameters
         ----------
         history
-            What was seen before the round.
+            What was observed before the round.
         selection
-            Users of the selection, each once.
+            The selected users, each once.
         speed
-            tau_min / tau of those users, same shape: realised for the reward, expected for the genie.
+            tau_min / tau of these users, same shape: realised for the reward, expected for the genie.
         """
         mean_score = self.scores(history)[selection].mean() * history.n_selected
         penalty = total_penalty(self.costs(len(selection)), self.clusters(history)[selection])
@@ -129,7 +129,7 @@ class Reward(ABC):
 
 @dataclass(frozen=True)
 class AverageReward(Reward):
-    """R1: the generalisation and the privacy term are means over the selection (v2, eq. 18).
+    """R1: generalisation and privacy terms are means over the selection (v2, eq. 18).
 
     score_k = (alpha g_k + gamma p_k) / m, and no penalty.
     """
@@ -153,7 +153,7 @@ class AverageReward(Reward):
         return np.asarray(gain / history.n_selected)
 
     def range(self, n_selected: int) -> float:
-        """2 alpha + gamma, as g spans 2 and p spans 1, and the largest penalty (v2, Lemma 1)."""
+        """2 alpha + gamma plus the range of the penalty: g spans 2 and p spans 1 (v2, Lemma 1)."""
         return 2 * self.alpha + self.gamma + penalty_range(self.costs(n_selected))
 
     def without_privacy(self) -> Self:
@@ -163,7 +163,7 @@ class AverageReward(Reward):
 
 @dataclass(frozen=True)
 class OverlapReward(AverageReward):
-    """R2: R1 less rho times the overlaps, the selected users beyond the first of each cluster (v2, eq. 22).
+    """R2: R1 less rho for each overlap, a selected user beyond the first of its cluster (v2, eq. 22).
 
     Each overlap also costs ``overlap_latency`` seconds (v2, Section V-A).
     """
@@ -196,7 +196,7 @@ class OverlapReward(AverageReward):
 
 @dataclass(frozen=True)
 class QualityReward(AverageReward):
-    """BSFL's reward: shares are of quality times size of the data, without privacy (BSFL, eqs. 4, 5)."""
+    """BSFL's reward: shares of quality times size of the data, no privacy term (BSFL, eqs. 4, 5)."""
 
     @classmethod
     def build(cls, settings: RewardSettings) -> Self:

@@ -1,7 +1,8 @@
-"""Local differential privacy of updates (PAUSE v2, Sections II-B and III-A): who may spend what, on what.
+"""Local differential privacy of updates (PAUSE v2, Sections II-B and III-A).
 
-A `Schedule` gives a participation its budget, a `Mechanism` bounds an update and says how much noise that
-takes, a `Sampler` draws it, `Protection` puts them together; the `Ledger` keeps the account and admits users.
+A `Schedule` gives each participation a budget. A `Mechanism` bounds an update and sets the scale of its
+noise, a `Sampler` samples the noise, and `Protection` applies both. The `Ledger` accounts for what each user
+has spent, and admits users.
 """
 
 from pausefl.privacy.ledger import Ledger

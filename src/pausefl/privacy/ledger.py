@@ -1,4 +1,4 @@
-"""What each user has spent, by how many participations, and what left it without protection."""
+"""The account of each user: participations, budget spent, values released without protection."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pausefl.errors import PrivacyError
 from pausefl.privacy.mechanisms import Mechanism
 from pausefl.privacy.schedule import Schedule
 
-#: What a sum of budgets may be off by, relatively.
+#: Relative rounding error that a sum of budgets may have.
 _ROUNDING = 1e-12
-#: Noise of a smaller budget would leave the range of float32.
+#: With a smaller budget, noise would leave the range of float32.
 _LEAST_EPSILON = 1e-30
 
 
@@ -22,18 +22,18 @@ _LEAST_EPSILON = 1e-30
 class Ledger:
     """Privacy account of one federated job, and the filter that enforces the budget.
 
-    Budgets are added up, pure epsilon: valid whoever is selected, and when, however that depends on earlier
-    releases, as the budget of a participation depends on nothing but its number.
+    The account is the sum of budgets, pure epsilon. It holds whoever is selected and when, even if that
+    depends on earlier releases, because the budget of a participation depends only on its number.
 
     Attributes
     ----------
     n_users
         K.
     n_protected, n_unprotected
-        Values of one update that are clipped and noised, and values released as they are (normalisation
-        layers with batch statistics, deviation D9; all of them in a run without privacy).
+        Values of one update that are clipped and noised, and values released as they are (batch
+        normalisation, deviation D9; all values in a run without privacy).
     schedule
-        Budgets by participation; None for a run without privacy, where any participation leaks without bound.
+        Budgets by participation; None without privacy, where any participation leaks without bound.
     mechanism
         What a budget is spent on; None without privacy.
     """
@@ -49,28 +49,28 @@ class Ledger:
         self.restore(np.zeros(self.n_users, np.int64))
 
     def restore(self, participations: NDArray[np.int64]) -> None:
-        """Go on from the participations (K,) of an earlier ledger."""
+        """Continue from the participations (K,) of an earlier ledger."""
         self.participations = participations.copy()
         self._spent = np.zeros(self.n_users)
         self._next = np.full(self.n_users, np.inf)
         self._account(np.arange(self.n_users))
 
     def may_take_part(self) -> NDArray[np.bool_]:
-        """Whether each user (K,) has budget for another participation; all of them without privacy."""
+        """Whether each user (K,) has budget for another participation; always true without privacy."""
         if self.schedule is None:
             return np.ones(self.n_users, np.bool_)
         affordable = self._spent + self._next <= self.schedule.epsilon_total * (1 + _ROUNDING)
         return np.asarray(affordable & (self._next >= _LEAST_EPSILON))
 
     def spend(self, users: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Count a participation of each user, before anything of it is released; returns the budgets (n,).
+        """Count a participation of each user, before anything is released; returns the budgets (n,).
 
         Budgets are infinite without privacy.
 
         Raises
         ------
         PrivacyError
-            If one of them has no budget left; then nothing is counted.
+            If a user has no budget left; then nothing is counted.
         """
         refused = users[~self.may_take_part()[users]]
         if len(refused):
@@ -81,17 +81,17 @@ class Ledger:
         return epsilon
 
     def spent(self) -> NDArray[np.float64]:
-        """Leakage (K,) so far, of what the budget is for: the sum of the budgets of all participations."""
+        """Leakage (K,) so far: the sum of the budgets of all participations."""
         return self._spent.copy()
 
     def privacy(self) -> NDArray[np.float64]:
-        """p_k (K,): share of the budget that is left (v2, eq. 7); ones where there is no budget."""
+        """p_k (K,): share of the budget that is left (v2, eq. 7); ones without privacy."""
         if self.schedule is None:
             return np.ones(self.n_users)
         return 1.0 - self._spent / self.schedule.epsilon_total
 
     def _account(self, users: NDArray[np.int64]) -> None:
-        """Bring what some users have spent, and may spend next, up to their participations."""
+        """Compute what some users have spent, and may spend next, from their participations."""
         n = self.participations[users]
         if self.schedule is None:
             self._spent[users] = np.where(n > 0, np.inf, 0.0)
@@ -99,7 +99,7 @@ class Ledger:
             self._spent[users], self._next[users] = self.schedule.spent(n), self.schedule.epsilon(n + 1)
 
     def table(self) -> pd.DataFrame:
-        """One row a user; ``epsilon_update`` is composed over all protected values."""
+        """One row a user; ``epsilon_update`` is for the update as a whole."""
         spent = update = self.spent()
         if self.mechanism is not None:
             update = np.array([self.mechanism.update_epsilon(e, self.n_protected) for e in spent])

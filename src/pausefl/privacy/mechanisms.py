@@ -1,8 +1,8 @@
-"""What makes one update private: clipping that bounds it, and the scale of the Laplace noise that hides it.
+"""Mechanisms: clipping that bounds an update, and the scale of the Laplace noise that hides it.
 
-Adjacency is replace-one on the level of users: a guarantee compares any two local data sets that a user might
-have. It is local: it holds against the server, who sees every released update (Dwork and Roth 2014,
-Theorem 3.6, applied to the clipped update).
+Adjacency is replace-one at the level of users: a guarantee compares any two local data sets that a user might
+have. It is local: it holds against the server, which sees every released update (Dwork and Roth 2014, Theorem
+3.6, applied to the clipped update).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pausefl.settings import PrivacySettings
 
 Vector = NDArray[np.float32]
 
-#: More than a product in float32 can be off by, relatively: clipped updates must not be a bit too long.
+#: More than the relative error of a product in float32, so that no clipped update is too long.
 _ROUNDING = 2.0**-22
 
 
@@ -34,7 +34,7 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def sensitivity(self) -> float:
-        """Largest L1 distance, of what ``epsilon`` is quoted for, between two clipped updates."""
+        """Largest L1 distance between two clipped updates, in what ``epsilon`` is for."""
 
     @abstractmethod
     def clip(self, update: Vector) -> None:
@@ -42,7 +42,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def update_epsilon(self, epsilon: float, n: int) -> float:
-        """Epsilon of a whole update of n coordinates that ``epsilon`` was spent on."""
+        """Epsilon of a whole update of n coordinates on which ``epsilon`` was spent."""
 
     def scale(self, epsilon: float) -> float:
         """Scale b of the noise of each coordinate, whose variance is 2 b^2."""
@@ -54,8 +54,8 @@ class CoordinateMechanism(Mechanism):
     """The papers' mechanism: each coordinate clamped to [-Delta/2, Delta/2], Laplace(Delta / eps) added.
 
     A clamped coordinate changes by at most Delta when the user's data are replaced, so each coordinate is
-    eps-LDP: *per coordinate*. The update as a whole, all n of whose coordinates may change, is n * eps-LDP by
-    basic composition, and no better in the worst case (deviation D8).
+    eps-LDP: *per coordinate*. All n coordinates of an update may change, so the update as a whole is
+    n * eps-LDP by basic composition, and no better in the worst case (deviation D8).
 
     Attributes
     ----------
@@ -92,8 +92,8 @@ class CoordinateMechanism(Mechanism):
 class VectorMechanism(Mechanism):
     """The whole update clipped to L1 norm C, Laplace(2 C / eps) added to each coordinate.
 
-    Two clipped updates are at most 2 C apart in L1, so the update as a whole is eps-LDP, and with it each of
-    its coordinates.
+    Two clipped updates are at most 2 C apart in L1, so the update as a whole is eps-LDP, and so is each
+    coordinate.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class VectorMechanism(Mechanism):
             update *= np.float32(self.norm / length * (1 - _ROUNDING))
 
     def update_epsilon(self, epsilon: float, n: int) -> float:
-        """``epsilon``, whatever the number of coordinates."""
+        """``epsilon``, for any number of coordinates."""
         return epsilon
 
 

@@ -1,9 +1,9 @@
-"""Standard Laplace draws by a counter-based generator: a function of (key, user, round, coordinate).
+"""Standard Laplace samples by a counter-based generator: a function of (key, user, round, coordinate).
 
 Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") turns a counter of four
-words and a key of two into four words. A word gives the sign, by its last bit, and the magnitude, -log of the
-other 31 bits as a number in (0, 1). No state is carried from draw to draw, so the compiled loops fill
-vectors, and noise costs less than the update it is added to.
+words and a key of two into four words. The last bit of a word is the sign; -log of the other 31 bits, as a
+number in (0, 1), is the magnitude. There is no state from one sample to the next, so the compiled loops fill
+vectors, and noise costs less than the update to which it is added.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-#: Counters of one pass: what they turn into stays in a core's cache.
+#: Counters of one pass, whose samples stay in a core's cache.
 _BLOCK = 256
 _WORDS = 4
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -25,7 +25,7 @@ _LN_2 = np.float32(0.69314718056)
 def standard_laplace(
     key: tuple[int, int], user: int, round: int, out: NDArray[np.float32]
 ) -> None:  # pragma: no cover - compiled
-    """Fill ``out`` (n,) with draws of Laplace(0, 1).
+    """Fill ``out`` (n,) with samples of Laplace(0, 1).
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def standard_laplace(
     user, round
         Which stream of the key.
     out
-        float32; draw i is the same whatever n is.
+        float32; sample i is the same for any n.
     """
     words = np.empty((_WORDS, _BLOCK), np.uint32)
     numbers = np.empty(_WORDS * _BLOCK, np.float32)
@@ -65,7 +65,7 @@ def _laplace(words, numbers, bits, out):  # type: ignore[no-untyped-def]  # prag
     """Signed -log of words (n,) as numbers in (0, 1); ``bits`` is ``numbers`` seen as integers.
 
     The logarithm is that of the mantissa, by a polynomial of degree 9 (Cephes' ``logf``, relative error below
-    1e-7), and the exponent's times log 2.
+    1e-7), plus the exponent times log 2.
     """
     real = np.float32
     for i in range(len(words)):

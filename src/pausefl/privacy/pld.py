@@ -1,9 +1,9 @@
 """A tighter account beside the sums of budgets: (epsilon, delta) by privacy-loss distributions.
 
-Composing the distributions of the privacy loss, and not their largest values, gives a smaller epsilon for a
-delta above 0 (Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022). It is no filter: it holds for a
-number of participations that is fixed in advance. Where selection depends on what was released before, so
-does the number, and only the sums of `pausefl.privacy.ledger` hold.
+Composing distributions of the privacy loss, instead of largest values, gives a smaller epsilon for a delta
+above 0 (Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022). This is not a filter: it holds for a number
+of participations fixed in advance. If selection depends on earlier releases, so does that number, and only
+the sums of `pausefl.privacy.ledger` hold.
 
 No job imports this module. It needs ``dp-accounting``.
 """
@@ -19,14 +19,14 @@ from pausefl.errors import PauseflError
 from pausefl.privacy.mechanisms import Mechanism, VectorMechanism
 from pausefl.privacy.schedule import Schedule
 
-#: Chance at which the guarantee may fail.
+#: Probability with which the guarantee may fail.
 DELTA = 1e-5
 
 #: Grid of privacy losses. Laplace losses are interpolated on it, losses of pure mechanisms rounded up.
 _LAPLACE_GRID = 1e-3
 _PURE_GRID = 1e-4
 
-#: Sums of budgets above it are not made tighter: they mean nothing anyway, and the grid would not fit.
+#: Larger sums of budgets stay as they are: they protect nothing, and the grid would not fit in memory.
 _LARGEST = 1000.0
 
 
@@ -35,8 +35,8 @@ def epsilons(
 ) -> dict[int, float]:
     """Epsilon of a user's first n participations at ``delta``, for each n given.
 
-    Never below the truth but for rounding, and never above the sum of the n budgets, which it is where that
-    sum is above 1,000.
+    Never below the truth but for rounding, and never above the sum of the n budgets; equal to a sum above
+    1,000.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Protection:
     n_protected: int
 
     def noise(self, epsilon: float, user: int, round: int) -> Noise:
-        """Noise (n_protected,) for a participation of budget ``epsilon``, whatever the update."""
+        """Noise (n_protected,) for a participation of budget ``epsilon``, independent of the update."""
         return self.sampler.sample(self.n_protected, self.mechanism.scale(epsilon), user, round)
 
     def release(
@@ -44,14 +44,14 @@ class Protection:
         update
             All values of the update.
         noise
-            What `noise` drew for this participation.
+            What `noise` returned for this participation.
         epsilon, user, round
             As given to `noise`.
 
         Raises
         ------
         PrivacyError
-            If a value is not finite; the update is left as it was.
+            If a value is not finite; the update stays as it was.
         """
         if not np.isfinite(update).all():
             raise PrivacyError(

@@ -1,7 +1,6 @@
-"""Where noise comes from: reproducible streams for simulations, the operating system for real secrets.
+"""Sources of Laplace noise: reproducible streams for simulations, the operating system for real secrets.
 
-Both give Laplace noise of a scale. They differ in who can draw it again, and in whether the bits of a sum
-tell more than the sum should.
+They differ in who can repeat the noise, and in whether the bits of a sum reveal more than the sum should.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ class Sampler(ABC):
 class SimulatedSampler(Sampler):
     """Laplace noise in float32, a function of (seed, user, round, coordinate): runs can be repeated.
 
-    Anyone who knows the seed can draw the noise again and subtract it, and which float32 sums can occur
-    depends on the value underneath (Mironov 2012), so this is for simulations, not for secrets.
+    For simulations, not for secrets: anyone who knows the seed can sample the noise again and subtract it,
+    and which float32 sums can occur depends on the value underneath (Mironov 2012).
     """
 
     def __init__(self, streams: Streams) -> None:
@@ -71,13 +70,13 @@ class SecureSampler(Sampler):
     """Discrete Laplace noise on a fixed grid, from the operating system's randomness: runs differ.
 
     The clipped update is rounded towards 0 to multiples of a power of two, which moves no two updates further
-    apart than they may be, and a whole number of grid steps is added; the sum is exact. A released value is
-    thus a function of (value + noise) on the grid alone, and floating-point attacks find nothing. The grid is
-    a 2^16th of the scale or finer, so the distribution is as good as that of the continuous noise.
+    apart than they may be. A whole number of grid steps is added; the sum is exact. A released value thus
+    depends on (value + noise) on the grid alone, and floating-point attacks find nothing. The grid is a
+    2^16th of the scale or finer, so the distribution is as good as that of continuous noise.
 
-    A magnitude of law P(G >= g) = exp(-g / t) is drawn bit by bit: its binary digits are independent, digit k
-    is 1 with probability 1 / (1 + exp(2^k / t)). Digits compare 64 random bits, and magnitudes end at 64 t;
-    both change the distribution by less than 1e-17 a coordinate.
+    A magnitude of law P(G >= g) = exp(-g / t) is sampled bit by bit: its binary digits are independent, and
+    digit k is 1 with probability 1 / (1 + exp(2^k / t)). Digits compare 64 random bits, and magnitudes end at
+    64 t; both change the distribution by less than 1e-17 a coordinate.
     """
 
     #: Grid steps in a scale: 2^16 to 2^17.
@@ -99,7 +98,7 @@ class SecureSampler(Sampler):
 
 
 def discrete_laplace(n: int, t: float) -> NDArray[np.float64]:
-    """N whole numbers of law P(x) proportional to exp(-|x| / t), t > 0, from the operating system."""
+    """N integers of law P(x) proportional to exp(-|x| / t), t > 0, from the operating system."""
     magnitude, negative = np.zeros(n), np.zeros(n, np.bool_)
     todo = np.arange(n)
     while len(todo):  # a negative 0 would make 0 twice as likely
@@ -110,7 +109,7 @@ def discrete_laplace(n: int, t: float) -> NDArray[np.float64]:
 
 
 def _geometric(n: int, t: float) -> NDArray[np.float64]:
-    """N whole numbers of law P(G >= g) = exp(-g / t)."""
+    """N integers of law P(G >= g) = exp(-g / t)."""
     total = np.zeros(n)
     for k in range(max(math.ceil(math.log2(64 * t)), 1)):
         probability = 1 / (1 + math.exp(min(2.0**k / t, 700.0)))

@@ -1,4 +1,4 @@
-"""How a user's budget is spread over its participations."""
+"""Schedules: how a user's budget is spread over its participations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class Schedule(ABC):
-    """Budgets eps_1, eps_2, … of a user's participations, which sum to eps_bar at most."""
+    """Budgets eps_1, eps_2, … of a user's participations; their sum is at most eps_bar."""
 
     #: eps_bar, the budget of a user.
     epsilon_total: float
@@ -29,7 +29,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def epsilon(self, participation: ArrayLike) -> Floats:
-        """Budget of the i-th participation, elementwise, i >= 1; 0 where it is not to take place."""
+        """Budget of the i-th participation, elementwise, i >= 1; 0 if there is no such participation."""
 
     @abstractmethod
     def spent(self, participations: ArrayLike) -> Floats:
@@ -72,7 +72,7 @@ class GeometricSchedule(Schedule):
 
 @dataclass(frozen=True)
 class UniformSchedule(Schedule):
-    """eps_i = eps_bar / N for the first N participations; there are no more.
+    """eps_i = eps_bar / N for the first N participations, the only ones.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class UniformSchedule(Schedule):
 
 @dataclass(frozen=True)
 class ListedSchedule(Schedule):
-    """Budgets that are given one by one; there are no more participations than budgets.
+    """Budgets given one by one; a user takes part at most once for each.
 
     Attributes
     ----------

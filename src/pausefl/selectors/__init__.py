@@ -1,6 +1,6 @@
-"""User selectors: which users take part in a round, given what was seen so far.
+"""User selectors: which users take part in a round, given what was observed so far.
 
-One family a file; `pausefl.registry.selectors` lists them all. `make_selector` builds one for a scenario.
+`pausefl.registry.selectors` lists them all; `make_selector` builds one for a scenario.
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ __all__ = ["Selector", "make_selector"]
 
 
 def make_selector(name: str, scenario: Scenario) -> Selector:
-    """Build the selector ``name`` of `pausefl.registry.selectors` for a scenario."""
+    """Build a selector of `pausefl.registry.selectors` for a scenario."""
     cls: type[Selector] = SELECTORS.find(name).load()
     return cls.build(scenario)

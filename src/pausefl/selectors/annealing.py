@@ -4,27 +4,26 @@ Vertices are selections, the energy is the objective (v2, eq. 19), and neighbour
 annealing admits every swap. The papers' graphs are thinner: one of the two users must be least in its
 selection by some criterion, the ucb alone (SA-PAUSE), ucb or g (ALSA), or ucb, p or g (SA-PAUSE v1).
 
-Neighbours are drawn uniformly without listing them. Sort the users once by each criterion, ties in one random
-order, and let a_i be the member of a selection that is least by criterion i. As no member ranks below a_i,
-the outsiders that do are a prefix of list i. A swap of x for y is a neighbour if and only if
+Neighbours are sampled uniformly without listing them. Sort the users once by each criterion, ties in one
+random order, and let a_i be the member of a selection that is least by criterion i. No member ranks below
+a_i, so the outsiders that do are a prefix of list i. A swap of x for y is a neighbour if and only if
 
 - x is one of the a_i (active; this contains the passive moves of the papers' rule N2b), or
 - y ranks below a_i in some list i (passive, rule N2a).
 
-The swaps of the first kind, and for each list those of the second whose x is none of the a_i, are numbered;
-one number is drawn, and drawn again if its y ranks below a_j in an earlier list j too. So every neighbour is
-equally likely and a draw costs O(1). The energy follows from the previous one; when the least member leaves,
-the next one is found in O(min(m, n / m)) on average.
+Number the swaps of the first kind, and for each list those of the second whose x is none of the a_i. Sample
+a number, and sample again if its y ranks below a_j in an earlier list j too. Every neighbour is then equally
+likely, at a cost of O(1). The energy follows from the previous one. When the least member leaves, the next
+one is found in O(min(m, n / m)) on average.
 
-Two misprints are mended (deviations D1, D2): worse vertices are accepted with probability
+Two misprints are corrected (deviations D1, D2): worse vertices are accepted with probability
 exp((E(U) - E(V)) / tau), and the best vertex seen is returned.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numba import njit
@@ -32,9 +31,11 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import AverageReward, Reward, make_reward, penalty_range
+from pausefl.errors import ConfigError
 from pausefl.selectors.search import Objective, Search
 from pausefl.settings import Scenario
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
 
@@ -43,12 +44,40 @@ _OMEGA = 1e-9
 
 
 @njit(cache=True)
-def _following(
-    rank: Users, order: Users, members: Users, place: Users, is_member: NDArray[np.bool_], low: int
-) -> int:
-    """Position of the member that is least but for the one at ``low``, which is least; -1 if there is none.
+def _ranks(order: Users) -> Users:
+    """The inverse (L, n) of lists ``order`` (L, n) of users."""
+    rank = np.empty_like(order)
+    for i in range(order.shape[0]):
+        rank[i, order[i]] = np.arange(order.shape[1])
+    return rank
 
-    Looked for among the members, or up the list where that is shorter.
+
+@njit(cache=True)
+def _places(members: Users, outsiders: Users) -> tuple[Users, Bools]:
+    """Position (n,) of each user among the members or the outsiders, and whether it is a member."""
+    n_users = members.shape[0] + outsiders.shape[0]
+    place, is_member = np.empty(n_users, np.int64), np.zeros(n_users, np.bool_)
+    place[members], place[outsiders] = np.arange(members.shape[0]), np.arange(outsiders.shape[0])
+    is_member[members] = True
+    return place, is_member
+
+
+@njit(cache=True)
+def _worth(members: Users, score: Floats, cluster: Users, costs: Floats) -> tuple[float, Users]:
+    """Scores less penalty of a selection, and its users in each cluster."""
+    counts = np.zeros(cluster.max() + 1, np.int64)
+    total = 0.0
+    for k in members:
+        total += score[k] - costs[counts[cluster[k]]]
+        counts[cluster[k]] += 1
+    return total, counts
+
+
+@njit(cache=True)
+def _following(rank: Users, order: Users, members: Users, place: Users, is_member: Bools, low: int) -> int:
+    """Position of the least member but for the one at ``low``, which is the least; -1 if there is none.
+
+    Searches the members, or up the list where that is shorter.
     """
     n_users, m = order.shape[0], members.shape[0]
     if m == 1:
@@ -66,8 +95,19 @@ def _following(
 
 
 @njit(cache=True)
+def _swap(
+    members: Users, outsiders: Users, place: Users, is_member: Bools, leaving: int, entering: int
+) -> None:
+    """Let the user ``entering`` take the place of the member at the position ``leaving``."""
+    leaver = members[leaving]
+    members[leaving], outsiders[place[entering]] = entering, leaver
+    place[leaver], place[entering] = place[entering], leaving
+    is_member[leaver], is_member[entering] = False, True
+
+
+@njit(cache=True)
 def _distinct(values: Users, into: Users) -> int:
-    """Write the distinct values in ascending order to the start of ``into``; returns how many there are."""
+    """Write the distinct values in ascending order to the start of ``into``; returns their number."""
     size = 0
     for value in values:
         place = 0
@@ -91,11 +131,11 @@ def _sample_swap(
     least: Users,
     rng: np.random.Generator,
 ) -> tuple[int, int]:
-    """A neighbour, uniformly: the position in ``members`` that is swapped, and the user who enters.
+    """A uniform neighbour: the position in ``members`` that is swapped, and the user who enters.
 
-    ``order`` and ``rank`` (L, n) are the users in rising order of each criterion and the inverse; ``low``
-    (L,) holds the positions of the members that are least, ``least`` the distinct ones, ascending. No
-    criterion (L = 0) admits every swap.
+    ``order`` and ``rank`` (L, n) are the users in rising order of each criterion and the inverse. ``low``
+    (L,) holds the positions of the least members, ``least`` the distinct ones, ascending. Without criteria
+    (L = 0) every swap is a neighbour.
     """
     n_lists, n_outsiders = low.shape[0], outsiders.shape[0]
     if n_lists == 0:
@@ -111,7 +151,7 @@ def _sample_swap(
         if move < active:
             return least[move // n_outsiders], outsiders[move % n_outsiders]
         leaving, place = (move - active) // below, (move - active) % below
-        for position in least:  # ascending, so that counting skips all of them
+        for position in least:  # ascending, so that counting skips all
             if leaving >= position:
                 leaving += 1
         which = 0
@@ -148,24 +188,15 @@ def _anneal(
     iteration j >= 1 has temperature ``scale / log(1 + j)``. ``energies``, unless empty, is filled with the
     energy after each iteration.
     """
-    n_users, m, n_lists = bound.shape[0], members.shape[0], order.shape[0]
-    place, is_member = np.empty(n_users, np.int64), np.zeros(n_users, np.bool_)
-    place[members], place[outsiders] = np.arange(m), np.arange(n_users - m)
-    is_member[members] = True
-    rank, bound_rank = np.empty((n_lists, n_users), np.int64), np.empty(n_users, np.int64)
-    for i in range(n_lists):
-        rank[i, order[i]] = np.arange(n_users)
-    bound_rank[bound_order] = np.arange(n_users)
-    slowest = int(np.argmin(bound_rank[members]))
+    n_lists = order.shape[0]
+    rank, bound_rank = _ranks(order), _ranks(bound_order.reshape(1, -1))[0]
+    place, is_member = _places(members, outsiders)
     low, least = np.empty(n_lists, np.int64), np.empty(n_lists, np.int64)
     for i in range(n_lists):
         low[i] = np.argmin(rank[i][members])
     n_least = _distinct(low, least)
-    counts = np.zeros(cluster.max() + 1, np.int64)
-    total = 0.0
-    for k in members:
-        total += score[k] - costs[counts[cluster[k]]]
-        counts[cluster[k]] += 1
+    slowest = int(np.argmin(bound_rank[members]))
+    total, counts = _worth(members, score, cluster, costs)
     energy = bound[members[slowest]] + total
     best_energy, best = energy, members.copy()
     for j in range(n_iterations):
@@ -188,9 +219,7 @@ def _anneal(
                 if low[i] < 0 or rank[i, entering] < rank[i, members[low[i]]]:
                     low[i] = leaving
             n_least = _distinct(low, least)
-            members[leaving], outsiders[place[entering]] = entering, leaver
-            place[leaver], place[entering] = place[entering], leaving
-            is_member[leaver], is_member[entering] = False, True
+            _swap(members, outsiders, place, is_member, leaving, entering)
             counts[cluster[leaver]] -= 1
             counts[cluster[entering]] += 1
             slowest, total, energy = new_slowest, new_total, new_energy
@@ -207,16 +236,31 @@ class Annealer(Search):
 
     Attributes
     ----------
+    graph
+        Criteria by one of which a neighbour must be least, out of ``ucb``, ``p`` and ``g``; none admits every
+        swap.
     n_iterations
         J.
     temperature_divisor
         kappa: the temperature of iteration j is C / (kappa log(1 + j)) (v2, Section V-D).
+
+    Raises
+    ------
+    ConfigError
+        If ``g`` is among the criteria, and the reward has no g_k.
     """
+
+    graph: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self, reward: Reward, exploitation: float, n_iterations: int, temperature_divisor: float
     ) -> None:
         super().__init__(reward, exploitation)
+        if "g" in self.graph and not isinstance(reward, AverageReward):
+            raise ConfigError(
+                f"{type(self).__name__} sorts users by g_k, which {type(reward).__name__} lacks: derive the"
+                " reward from AverageReward, or use another selector"
+            )
         self.n_iterations = n_iterations
         self.temperature_divisor = temperature_divisor
         # Compile, or load what was compiled, before the first round.
@@ -237,12 +281,16 @@ class Annealer(Search):
             settings.temperature_divisor,
         )
 
-    @abstractmethod
     def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
-        """Criteria (n,) of which a neighbour must be least in one; none admits every swap."""
+        """Values (n,) of the users by each criterion of the graph."""
+        values = {"ucb": objective.bound, "p": history.privacy[users]}
+        if "g" in self.graph:
+            assert isinstance(self.reward, AverageReward)
+            values["g"] = self.reward.generalization(history)[users]
+        return tuple(values[name] for name in self.graph)
 
     def largest_gap(self, objective: Objective, history: History, users: Users) -> float:
-        """C (v2, eq. 20, deviation D4): no energies differ by more if nobody has over 1/m of the data."""
+        """C (v2, eq. 20, deviation D4): no two energies differ by more if nobody has over 1/m of the data."""
         # The m-th largest index is finite, as fewer than m users are unseen.
         m, bound = objective.n_selected, np.sort(objective.bound)
         return float(bound[-m] - bound[0] + self.reward.range(m) + _OMEGA)
@@ -267,7 +315,7 @@ class Annealer(Search):
         objective, history, users
             As in `search`.
         rng
-            Draws the start, the neighbours and what is accepted.
+            Samples the start, the neighbours and what is accepted.
         n_iterations
             J; the selector's own by default.
         energies
@@ -302,22 +350,17 @@ class Annealer(Search):
 class SaPause(Annealer):
     """SA-PAUSE on the graph of the ucb alone (v2, Algorithm 3)."""
 
-    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
-        """The ucb."""
-        return (objective.bound,)
+    graph = ("ucb",)
 
 
 class SaPauseV1(Annealer):
     """SA-PAUSE of the first version, on the graph of ucb, p and g (v1, Algorithm 2)."""
 
-    reward: AverageReward
-
-    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
-        """The ucb, p and g."""
-        return (objective.bound, history.privacy[users], self.reward.generalization(history)[users])
+    graph = ("ucb", "p", "g")
 
     def largest_gap(self, objective: Objective, history: History, users: Users) -> float:
         """C from the m largest and the m least of each list (v1, eq. 19), and the largest penalty."""
+        assert isinstance(self.reward, AverageReward)
         m = objective.n_selected
         bound, p, g = (np.sort(values) for values in self.criteria(objective, history, users))
         return float(
@@ -333,10 +376,6 @@ class SaPauseV1(Annealer):
 class SaVanilla(Annealer):
     """Plain annealing: every swap is a neighbour, m (K - m) of them (v2, Section IV-B)."""
 
-    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
-        """None."""
-        return ()
-
     def largest_gap(self, objective: Objective, history: History, users: Users) -> float:
         """C = 2 alpha + gamma + 1 (v2, Section IV-B), and the largest penalty."""
         return self.reward.range(objective.n_selected) + 1.0
@@ -345,19 +384,11 @@ class SaVanilla(Annealer):
 class Alsa(Annealer):
     """ALSA: BSFL's objective on the graph of ucb and g (BSFL, eqs. 17, 19)."""
 
-    reward: AverageReward
+    graph = ("ucb", "g")
     with_privacy = False
-
-    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
-        """The ucb and g."""
-        return (objective.bound, self.reward.generalization(history)[users])
 
 
 class SaBsfl(Annealer):
     """Plain annealing of BSFL's objective (BSFL, eqs. 17, 18)."""
 
     with_privacy = False
-
-    def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
-        """None."""
-        return ()

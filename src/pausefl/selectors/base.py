@@ -1,4 +1,4 @@
-"""What every selector is: a choice from what was seen, and what it remembers beyond the history."""
+"""Base of all selectors: a choice from what was observed, and what it remembers beyond the history."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Users = NDArray[np.int64]
 class Selector(ABC):
     """Chooses the users of the coming round.
 
-    Choosing changes nothing: the same history and stream give the same choice, however often it is asked.
-    Most selectors need the `History` alone. One that must remember more does so in `observe`, in arrays whose
-    names it lists in ``remembered``, so that a resumed run can go on with what was saved.
+    A call changes nothing: the same history and stream always give the same choice. Most selectors need only
+    the `History`. One that must remember more does so in `observe`, in arrays listed in ``remembered``, so
+    that a resumed run continues with them.
     """
 
-    #: Names of the attributes, arrays all of them, that make up the selector's state.
+    #: Names of the array attributes that are the selector's state.
     remembered: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def build(cls, scenario: Scenario) -> Self:
         """Make the selector for a scenario.
 
-        Only selectors that are told the truth by definition (``genie``, ``fastest``) may look at
-        ``scenario.network`` for its latency law.
+        Only selectors that know the truth by definition (``genie``, ``fastest``) may use the latency law of
+        ``scenario.network``.
         """
         return cls()
 
@@ -41,28 +41,28 @@ class Selector(ABC):
         Parameters
         ----------
         history
-            What was seen before the round.
+            What was observed before the round.
         rng
-            The selector's own stream for the round. It breaks all ties: user numbers never do.
+            The selector's own stream for the round. It breaks all ties; user numbers never do.
 
         Returns
         -------
-        User ids, ascending. Only sampling with replacement names a user more than once.
+        User ids, ascending. Only sampling with replacement returns a user more than once.
 
         Raises
         ------
         PauseflError
-            If fewer users are available than are to be selected.
+            If fewer than m users are available.
         """
 
     def observe(self, feedback: Feedback, history: History) -> None:  # noqa: B027 (most need not)
-        """Learn from a round beyond what the history keeps; ``history`` is that before the round."""
+        """Learn more from a round than the history keeps; ``history`` is that before the round."""
 
     def state(self) -> dict[str, NDArray[np.generic]]:
-        """Copies of all arrays that the selector remembers, by name."""
+        """Copies of the arrays that the selector remembers, by name."""
         return {name: getattr(self, name).copy() for name in self.remembered}
 
     def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
-        """Go on from a `state`."""
+        """Continue from a `state`."""
         for name in self.remembered:
             setattr(self, name, state[name].copy())

@@ -22,10 +22,10 @@ class Random(Selector):
 
 
 class RandomBySize(Selector):
-    """M users without replacement, each draw in proportion to the size of the data of those left (BSFL, VI).
+    """M users without replacement, one after another in proportion to the sizes of their data (BSFL, VI).
 
-    Successive draws without replacement choose the m least of independent exponential times with the sizes as
-    rates (Efraimidis and Spirakis, IPL 2006).
+    Such a sample holds the m users of least independent exponential times, whose rates are the sizes
+    (Efraimidis and Spirakis, IPL 2006).
     """
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
@@ -36,7 +36,7 @@ class RandomBySize(Selector):
 
 
 class Everyone(Selector):
-    """All available users, as FedAvg with full participation does."""
+    """All available users: FedAvg with full participation."""
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select everyone who is available."""
@@ -44,14 +44,14 @@ class Everyone(Selector):
 
 
 class Fastest(Selector):
-    """The m users fastest in expectation, always the same ones; told the true means, unlike a bandit."""
+    """The m users of least expected latency, always the same; it knows the true means, unlike a bandit."""
 
     def __init__(self, mean_latency: NDArray[np.float64]) -> None:
         self.mean_latency = mean_latency
 
     @classmethod
     def build(cls, scenario: Scenario) -> Fastest:
-        """With the means of the scenario's latency law."""
+        """With the means of the latency law."""
         return cls(mean_latencies(scenario.network))
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:

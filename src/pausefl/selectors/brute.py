@@ -24,7 +24,7 @@ Users = NDArray[np.int64]
 def _enumerate(
     bound: Floats, score: Floats, cluster: Users, costs: Floats, rng: np.random.Generator
 ) -> Users:
-    """Best of all selections; among equals, each is as likely."""
+    """Best of all selections; ties at random."""
     n_users, m = bound.shape[0], costs.shape[0]
     chosen, best = np.arange(m), np.arange(m)
     counts = np.zeros(cluster.max() + 1, np.int64)

@@ -1,18 +1,18 @@
 """Clustered sampling (Fraboni et al., Clustered Sampling, ICML 2021, Algorithms 1 and 2).
 
-One user is drawn from each of m distributions W_1 .. W_m. Every distribution sums to 1, and over all of them
-user k has m p_k, with p_k = |D_k| / |D|: the mean of the drawn updates, each with weight 1/m, is an unbiased
-estimate of full participation. A user may be drawn more than once.
+One user is sampled from each of m distributions W_1 .. W_m. Each distribution sums to 1, and user k has m p_k
+over all of them, with p_k = |D_k| / |D|. So the mean of the sampled updates, each with weight 1/m, is an
+unbiased estimate of full participation. A user may be sampled more than once.
 
-Probabilities are whole numbers of units: user k has m |D_k|, to be poured into m bins of |D|, the
+Probabilities are integers: user k has m |D_k| units, which are poured into m bins of |D| units, the
 distributions.
 
 - By size (Algorithm 1): users in falling order of size fill one bin after another.
 - By similarity (Algorithm 2): Ward's clustering of the angles between the users' last updates, cut into the
-  largest clusters that fit into a bin. The m heaviest are the bins' cores; the others are poured, lightest
-  cluster first, into the room left.
+  largest clusters that fit into a bin. The m heaviest clusters are the cores of the bins; the others are
+  poured into the room left, lightest cluster first.
 
-A user with more units than a bin holds, which the papers leave out, fills whole bins alone first.
+A user with more units than a bin holds, a case that the papers leave out, fills whole bins alone first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pausefl.selectors.base import Selector
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
-#: Users (n,) and how many units of each, in the order in which they lie in the bins, one bin after another.
+#: Users (n,) and their units, in the order in which they lie in the bins, one bin after another.
 Pieces = tuple[Users, Users]
 
 
@@ -73,17 +73,20 @@ def pour_by_similarity(size: Users, angle: Floats, m: int, rng: np.random.Genera
 
 
 def sample_from_bins(pieces: Pieces, m: int, rng: np.random.Generator) -> Users:
-    """One user from each of the m bins."""
+    """Sample one user from each of the m bins."""
     user, units = pieces
     end = np.cumsum(units)
     capacity = end[-1] // m
-    drawn = np.arange(m) * capacity + rng.integers(capacity, size=m)
-    return np.asarray(user[np.searchsorted(end, drawn, side="right")])
+    sampled = np.arange(m) * capacity + rng.integers(capacity, size=m)
+    return np.asarray(user[np.searchsorted(end, sampled, side="right")])
 
 
 @njit(cache=True)
 def ward(distance: Floats) -> tuple[Users, Floats]:
     """Ward's hierarchical clustering by chains of nearest neighbours (Murtagh, The Computer Journal, 1983).
+
+    SciPy's gives the same trees without ties. Users never seen tie, and its order among them would change
+    the published selections.
 
     Parameters
     ----------
@@ -93,7 +96,7 @@ def ward(distance: Floats) -> tuple[Users, Floats]:
     Returns
     -------
     (n - 1, 2) pairs of clusters that merge, children before parents, each named by one of its points; the
-    merged cluster goes by the name of the second. And (n - 1,) their heights.
+    merged cluster takes the name of the second. And (n - 1,) their heights.
     """
     n = distance.shape[0]
     # Asymmetric to the last bit, chains of neighbours need not end.
@@ -154,7 +157,7 @@ class ClusteredBySize(Selector):
     """Clustered sampling by the sizes of the users' data (Algorithm 1)."""
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
-        """Draw ``history.n_selected`` users, ascending, with repetitions."""
+        """Sample ``history.n_selected`` users, ascending, with repetitions."""
         users = history.candidates()
         pieces = pour_by_size(history.data_size[users], history.n_selected, rng)
         return np.sort(users[sample_from_bins(pieces, history.n_selected, rng)])
@@ -163,13 +166,13 @@ class ClusteredBySize(Selector):
 class ClusteredBySimilarity(Selector):
     """Clustered sampling by the angles between the users' last updates (Algorithm 2).
 
-    The update of a user never seen is zero, and zero is at angle 0 to everything. Memory: K d values.
+    A user never seen has an update of zero, at angle 0 to every other. Memory: K d values.
 
     Attributes
     ----------
     direction
-        (K, d) last update of each user, of length 1, as the server received it; zeros if never seen, or not
-        finite. Empty before the first round.
+        (K, d) last update of each user as the server received it, scaled to length 1; zeros if the user was
+        never seen or the update is not finite. Empty before the first round.
     cosine
         (K, K) of the angles between them.
     """
@@ -193,14 +196,14 @@ class ClusteredBySimilarity(Selector):
         return angle
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
-        """Draw ``history.n_selected`` users, ascending, with repetitions."""
+        """Sample ``history.n_selected`` users, ascending, with repetitions."""
         users = history.candidates()
         pieces = pour_by_similarity(history.data_size[users], self.angle(users), history.n_selected, rng)
         return np.sort(users[sample_from_bins(pieces, history.n_selected, rng)])
 
     def observe(self, feedback: Feedback, history: History) -> None:
         """Keep the directions of the updates, and their cosines with all others."""
-        import torch  # obeys the job's number of threads, as numpy does not
+        import torch  # keeps to the job's number of threads, unlike NumPy
 
         assert feedback.updates is not None
         if len(self.direction) == 0:
@@ -213,5 +216,7 @@ class ClusteredBySimilarity(Selector):
         self.direction[feedback.users] = direction
         users = feedback.users
         rows = (torch.from_numpy(self.direction[users]) @ torch.from_numpy(self.direction).T).numpy()
-        rows[:, users] = (rows[:, users] + rows[:, users].T) / 2  # equal up to rounding, and now to the bit
+        rows[:, users] = (
+            rows[:, users] + rows[:, users].T
+        ) / 2  # equal but for rounding before, now to the bit
         self.cosine[users], self.cosine[:, users] = rows, rows.T

@@ -1,12 +1,12 @@
 """CS-UCB and CS-UCB-Q (Xia et al., IEEE Transactions on Wireless Communications, 2020), BSFL's peers [29].
 
-A user's reward is 1 - tau / tau_max. CS-UCB plays every user once, then the m users of largest
+A user's reward is 1 - tau / tau_max. CS-UCB selects every user once, then the m users of largest
 mean reward + sqrt((m + 1) ln t / T_k).
 
 CS-UCB-Q adds fairness for unequal data. With y_k = min(1, mean reward + sqrt(2 ln t / T_k)), 1 for users
-never seen, it plays the m users of largest (1 - b) y_k + b D_k. The virtual queue D_k <- max(D_k + c_k -
-b_k, 0) grows by the share c_k of the rounds that user k is owed, here m |D_k| / (2 |D|), and falls by b_k =
-1 when it was selected; b weighs the queue against the speed.
+never seen, it selects the m users of largest (1 - b) y_k + b D_k. The virtual queue D_k <- max(D_k + c_k -
+b_k, 0) grows by the share c_k of the rounds that user k is due, here m |D_k| / (2 |D|), and falls by b_k = 1
+when the user is selected; b weighs the queue against the speed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Users = NDArray[np.int64]
 
 #: The weight of the queue, b.
 _QUEUE_WEIGHT = 0.5
-#: The share of the rounds a user is owed, relative to its share m |D_k| / |D| of the data.
-_OWED_SHARE = 0.5
+#: The share of the rounds that a user is due, relative to its share m |D_k| / |D| of the data.
+_DUE_SHARE = 0.5
 
 
 def _index(history: History, latency_max: float, exploration: float) -> Floats:
@@ -50,7 +50,7 @@ class CsUcb(Selector):
     Attributes
     ----------
     latency_max
-        tau_max in seconds; a user that is slower has a negative reward.
+        tau_max in seconds; a slower user has a negative reward.
     """
 
     def __init__(self, latency_max: float) -> None:
@@ -73,7 +73,7 @@ class CsUcbQ(CsUcb):
     Attributes
     ----------
     queue
-        (K,) D_k; zeros, here an empty array, before the first round.
+        (K,) D_k; an empty array, for zeros, before the first round.
     """
 
     remembered: ClassVar[tuple[str, ...]] = ("queue",)
@@ -89,8 +89,8 @@ class CsUcbQ(CsUcb):
         return _largest((1 - _QUEUE_WEIGHT) * optimistic + _QUEUE_WEIGHT * queue, history, rng)
 
     def observe(self, feedback: Feedback, history: History) -> None:
-        """Let the queues grow by what is owed, and fall by what was played."""
-        owed = _OWED_SHARE * history.n_selected * history.data_size / history.data_size.sum()
-        played = np.zeros(len(owed))
-        played[feedback.users] = 1.0
-        self.queue = np.maximum((self.queue if len(self.queue) else 0.0) + owed - played, 0.0)
+        """Add what users are due to their queues, and take off the round if they were selected."""
+        due = _DUE_SHARE * history.n_selected * history.data_size / history.data_size.sum()
+        taken = np.zeros(len(due))
+        taken[feedback.users] = 1.0
+        self.queue = np.maximum((self.queue if len(self.queue) else 0.0) + due - taken, 0.0)

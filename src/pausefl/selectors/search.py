@@ -1,11 +1,11 @@
-"""What the searches of PAUSE and BSFL maximise, and what they share (PAUSE v2, eq. 14; BSFL, eq. 13).
+"""The objective of the searches of PAUSE and BSFL, and what they share (PAUSE v2, eq. 14; BSFL, eq. 13).
 
-A selection S of m users is worth
+The value of a selection S of m users is
 
     min over S of bound  +  sum over S of score  -  sum over clusters r of penalty(|S ∩ C_r|).
 
 ``bound`` is the bandit index, or the true speed for a genie. Scores, clusters and penalty are the reward's
-(`pausefl.bandit.rewards`); without a penalty all users are of one cluster, whose every step costs nothing.
+(`pausefl.bandit.rewards`); without a penalty all users are in one cluster of no cost.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Objective:
     score
         (n,) what each user adds.
     cluster
-        (n,) cluster of each user, a number from 0; numbers may be left out.
+        (n,) cluster of each user, from 0; numbers may be skipped.
     costs
-        (m,) what the 1st, 2nd, ..., m-th selected user of a cluster costs: the steps of the penalty.
+        (m,) steps of the penalty: what the 1st, 2nd, ..., m-th selected user of a cluster costs.
     """
 
     bound: Floats
@@ -55,7 +55,7 @@ class Objective:
         Raises
         ------
         PauseflError
-            If a score is not finite or a bound not a number, naming the user.
+            If a score is not finite or a bound is NaN or minus infinity; names the user.
         """
         objective = cls(
             bound[users],
@@ -71,7 +71,7 @@ class Objective:
                 first = int(np.flatnonzero(~valid)[0])
                 raise PauseflError(
                     f"round {history.round}: the {what} of user {users[first]} is {values[first]}, so"
-                    " selections that contain it cannot be compared"
+                    " selections with this user cannot be compared"
                 )
         return objective
 
@@ -82,11 +82,11 @@ class Objective:
 
     @property
     def is_convex(self) -> bool:
-        """Whether each further user of a cluster costs at least as much as the one before it."""
+        """Whether each further user of a cluster costs at least as much as the one before."""
         return bool((self.costs[1:] >= self.costs[:-1]).all())
 
     def unbounded(self, users: Users) -> Objective:
-        """The objective among some of the users without the term of speed."""
+        """The objective among some of the users, without the speed term."""
         return Objective(np.zeros(len(users)), self.score[users], self.cluster[users], self.costs)
 
     def value(self, selection: Users) -> float:
@@ -95,10 +95,10 @@ class Objective:
         return float(self.bound[selection].min() + self.score[selection].sum() - penalty)
 
     def fill(self, pool: Users, rng: np.random.Generator) -> Users:
-        """The m users of a pool whose scores less their clusters' penalty sum up to most; ties at random.
+        """The m users of a pool of largest total score less penalty; ties at random.
 
-        Inside a cluster, the j-th best user adds its score less the j-th cost. With a convex penalty that
-        falls with j, so the m largest of these adjusted scores form the best selection.
+        Inside a cluster, the j-th best user adds its score less the j-th cost. With a convex penalty this
+        falls with j, so the m largest adjusted scores form the best selection.
         """
         pool = rng.permutation(pool)
         pool = pool[np.argsort(-self.score[pool], kind="stable")]
@@ -114,10 +114,10 @@ class Objective:
 
 
 class Search(Selector):
-    """Selects what maximises, or is meant to, the reward with the bandit index in place of the true speed.
+    """Maximises the reward with the bandit index in place of the true speed, exactly or approximately.
 
-    As long as m users were never seen, the maximiser is found among them by the remaining terms, exactly;
-    with fewer, the smallest index of any selection is finite, and the search is what the subclass says
+    While m or more users were never seen, their index is infinite, and the best m of them by the other terms
+    are selected, exactly. Otherwise every selection has a finite least index, and the subclass searches
     (deviations D31, D32).
     """
 

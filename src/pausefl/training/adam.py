@@ -17,8 +17,8 @@ BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 class UserAdam:
     """First and second moments and step counts of every user.
 
-    With ``persist`` a user's moments live on from one participation to the next, as in the authors' code.
-    Memory: 8 bytes a user and trainable value, touched on a user's first participation.
+    With ``persist`` a user keeps its moments from one participation to the next, as in the authors' code.
+    Memory: 8 bytes a user and trainable value, allocated at a user's first participation.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ class UserAdam:
     learning_rate
         Step size; the other constants are Adam's defaults.
     persist
-        Whether moments survive between participations.
+        Whether moments are kept between participations.
     device
-        Where the moments live.
+        Device of the moments.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class UserAdam:
     ) -> None:
         self.learning_rate = learning_rate
         self.persist = persist
-        # NumPy's zeros, unlike PyTorch's, take memory where they are first written.
+        # NumPy's zeros, unlike PyTorch's, take no memory until they are written.
         shape, dtype = (n_users, n_trainable), torch.empty(0).numpy().dtype
         self.first, self.second = (torch.from_numpy(np.zeros(shape, dtype)).to(device) for _ in range(2))
         self.steps = torch.zeros(n_users, device=device)
@@ -71,10 +71,10 @@ class UserAdam:
         )
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What outlives a participation, of the users that took part; nothing without ``persist``.
+        """What outlives a participation, of the users who took part; nothing without ``persist``.
 
-        One array a user and moment, on the CPU not copied, since they can be half of a job's memory: to be
-        written or copied before the next step.
+        One array a user and moment. Arrays on the CPU are not copied, since they can be half of a job's
+        memory: write or copy them before the next step.
         """
         if not self.persist:
             return {}
@@ -83,7 +83,7 @@ class UserAdam:
         return {name: row.cpu().numpy() for name, row in rows.items()}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from a `state`, which is emptied on the way; nobody must have taken part yet."""
+        """Continue from a `state`, which is emptied; call it before anyone takes part."""
         while state:
             key, row = state.popitem()
             name, _, user = key.partition("/")

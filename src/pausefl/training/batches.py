@@ -1,4 +1,4 @@
-"""Which examples a user trains on in a round, in which order."""
+"""The examples on which a user trains in a round, and their order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Participation:
     batches
         Positions in the training split of each mini-batch, in order.
     dropout_seed
-        Seed of what dropout draws (deviation D66); None for a network without.
+        Seed of the dropout masks (deviation D66); None for a network without dropout.
     """
 
     user: int
@@ -39,9 +39,9 @@ def plan_batches(
 ) -> list[NDArray[np.int64]]:
     """Mini-batches of one participation: positions within the user's data.
 
-    Each epoch visits the user's data in a fresh random order, in at most ``max_batches`` batches. The last of
-    them may be short; it is dropped if it is shorter than ``smallest`` and not the only one (batch
-    normalisation cannot train on a single example).
+    Each epoch visits the user's data in a new random order, in at most ``max_batches`` batches. The last one
+    may be short; it is dropped if it is shorter than ``smallest`` and not the only one (batch normalisation
+    cannot train on a single example).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Dropout whose draws are a function of the user and the round, however users are trained."""
+"""Dropout whose masks are a function of the user and the round, whatever the backend."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pausefl.errors import ConfigError
 
 
 class MaskedDropout(nn.Module):
-    """Dropout of a given mask: what `torch.nn.Dropout` multiplies its input by while it trains.
+    """Dropout by a given mask, the factors of `torch.nn.Dropout` in training.
 
     Attributes
     ----------
     probability
-        Of a value to be dropped.
+        Probability that a value is dropped.
     shape
-        Of one example's values here; known once the network has been applied.
+        Shape of one example's values; known once the network has been applied.
     mask
         (batch, *shape) factors: 0, or 1 / (1 - probability).
     """
@@ -29,13 +29,13 @@ class MaskedDropout(nn.Module):
         self.mask: Tensor | None = None
 
     def sample(self, n: int, generator: torch.Generator) -> Tensor:
-        """A mask for a batch of n: the draws of `torch.nn.Dropout` on the CPU."""
+        """A mask for a batch of n, that of `torch.nn.Dropout` on the CPU."""
         assert self.shape is not None
         keep = 1 - self.probability
         return torch.empty(n, *self.shape).bernoulli_(keep, generator=generator).div_(keep)
 
     def forward(self, x: Tensor) -> Tensor:
-        """``x`` (batch, *shape) with some of its values dropped; in evaluation as it is."""
+        """``x`` (batch, *shape) with some values dropped; unchanged in evaluation."""
         self.shape = x.shape[1:]
         if not self.training:
             return x
@@ -44,19 +44,19 @@ class MaskedDropout(nn.Module):
 
 
 def adopt_dropout(module: nn.Module, example: Tensor) -> list[MaskedDropout]:
-    """Replace the dropout layers within ``module``; returns the new ones in order of definition.
+    """Replace the dropout layers of ``module``; returns the new ones in order of definition.
 
     Parameters
     ----------
     module
         A network; changed in place.
     example
-        (1, *input) an input, by which the layers learn the shape of theirs.
+        (1, *input) an input, from which the layers learn their shapes.
 
     Raises
     ------
     ConfigError
-        If it has dropout of another kind than `torch.nn.Dropout`, whose draws could not be repeated.
+        If it has a dropout layer other than `torch.nn.Dropout`, whose masks could not be repeated.
     """
     for parent in list(module.modules()):
         for name, child in parent.named_children():

@@ -1,8 +1,8 @@
 """The training engine: local training on every user of a round, and evaluation of the global model.
 
-The model and the device decide how users are trained (`pausefl.training.backends`); the streams of the seed
-decide on what. To the rest of the library a model is one flat float32 vector of NumPy: protected
-values, unprotected ones, running statistics (`Layout`).
+The model and the device choose the training backend (`pausefl.registry.backends`); the streams of the seed
+choose mini-batches and dropout masks. Outside this package a model is one flat float32 vector of NumPy:
+protected values, unprotected values, running statistics (`Layout`).
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def choose_device(name: str) -> torch.device:
         raise ConfigError(f"unknown device '{name}'. {suggest(name, _DEVICES)}")
     if name == "cuda" and not torch.cuda.is_available():
         raise ConfigError(
-            "device 'cuda' was asked for, but this machine has no usable CUDA device; use 'cpu'"
+            "device 'cuda' was requested, but this machine has no usable CUDA device; use 'cpu'"
         )
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name == "cuda":
-        # Results are bit-identical from run to run, and float32 means float32.
+        # Runs are bit-identical, and float32 means float32.
         torch.backends.cudnn.deterministic = True
         torch.backends.cudnn.allow_tf32 = False
     return torch.device(name)
@@ -64,15 +64,15 @@ def model_layout(settings: ModelSettings, dataset: Dataset) -> Layout:
 
 
 class Scores(NamedTuple):
-    """What the global model does on the test split.
+    """Scores of the global model on the test split.
 
     Attributes
     ----------
     accuracy
-        In [0, 1]; an image on which an output is not finite counts as a guess, 1 / classes. NaN for
+        In [0, 1]; an image with an output that is not finite counts as a guess, 1 / classes. NaN for
         regression.
     loss
-        Mean cross-entropy or squared error; infinite where it is not a number.
+        Mean cross-entropy or squared error; infinity in place of NaN.
     diverged
         Whether any output is not finite.
     """
@@ -101,7 +101,7 @@ class Trainer:
     Raises
     ------
     ConfigError
-        If a user's data, or a batch, are too small for the model to train on.
+        If a user's data, or a batch, are too small for the model.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Trainer:
         users
             (n,) user ids.
         round
-            t, 1-based; with the user it fixes the order of mini-batches and the draws of dropout.
+            t, 1-based; with the user it fixes mini-batches and dropout masks.
         """
         part = [self._plan(int(user), round) for user in users]
         for start in range(0, len(part), self._backend.n_together):
@@ -169,15 +169,15 @@ class Trainer:
         return Scores((n_correct + n_guessed / outputs.shape[1]) / n, loss, diverged)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What the coming rounds depend on, to be written or copied before them; see `UserAdam.state`."""
+        """What coming rounds depend on; write or copy it before them, see `UserAdam.state`."""
         return self._adam.state()
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from a `state`, which is emptied on the way; nobody must have been trained yet."""
+        """Continue from a `state`, which is emptied; call it before any training."""
         self._adam.restore(state)
 
     def _plan(self, user: int, round: int) -> Participation:
-        """What a user does in a round."""
+        """A user's mini-batches and dropout seed in a round."""
         examples = self.partition.users[user]
         rng = self.streams.generator("batches", user=user, round=round)
         batches = plan_batches(len(examples), self.training, self._smallest_batch, rng)

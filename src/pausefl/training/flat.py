@@ -1,4 +1,4 @@
-"""A module whose values live in one flat vector: updates, noise and averages are vector operations."""
+"""A module whose values are one flat vector: updates, noise and averages are vector operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Layout:
     Attributes
     ----------
     n_protected
-        Trainable values outside batch normalisation; they come first and are clamped and noised.
+        Trainable values outside batch normalisation, which come first; they are clamped and noised.
     n_trainable
         All trainable values, the weights and biases of batch normalisation included.
     n_values
@@ -38,7 +38,7 @@ class FlatModel:
     Attributes
     ----------
     module
-        The network; reads and writes go to ``values``.
+        The network; it reads and writes ``values``.
     values
         (n_values,) float32.
     gradient
@@ -75,12 +75,12 @@ class FlatModel:
             parameter.grad = window
 
     def trainable(self, values: Tensor) -> dict[str, Tensor]:
-        """Windows of another network's trainable ``values`` (n_trainable,), by the module's names of them."""
+        """Windows of another network's trainable ``values`` (n_trainable,), by parameter name."""
         windows = (window.contiguous() for window in _windows(values, self._trainable))
         return dict(zip(self._trainable, windows, strict=True))
 
     def buffers(self, values: Tensor) -> dict[str, Tensor]:
-        """Copies of other networks' running statistics (n, n_buffers) by the module's names of them."""
+        """Copies of other networks' running statistics (n, n_buffers), by buffer name."""
         sizes = [tensor.numel() for tensor in self._buffers.values()]
         return {
             name: part.reshape(len(values), *tensor.shape).clone()

@@ -24,7 +24,7 @@ def _norm(kind: str, n_features: int, n_dims: int) -> nn.Module:
 def _pooled_relu() -> tuple[nn.Module, nn.Module]:
     """ReLU and 2 x 2 max pooling, in the cheaper order.
 
-    The maximum of what is clipped is the clipped maximum, with the same gradient, on a quarter of the values.
+    The maximum of clipped values is the clipped maximum, with the same gradient, on a quarter of the values.
     """
     return nn.MaxPool2d(2), nn.ReLU()
 
@@ -137,10 +137,10 @@ def check_input(name: str, input_shape: tuple[int, ...]) -> None:
 
 
 def is_batch_norm(module: nn.Module) -> bool:
-    """Whether a module keeps batch statistics, which leave a user without noise (deviation D9)."""
+    """Whether a module keeps batch statistics, which are released without noise (deviation D9)."""
     return isinstance(module, nn.modules.batchnorm._BatchNorm)
 
 
 def has_dropout(module: nn.Module) -> bool:
-    """Whether any layer of a module draws random numbers when it trains."""
+    """Whether any layer of a module samples random numbers in training."""
     return any(isinstance(m, nn.modules.dropout._DropoutNd) for m in module.modules())

@@ -161,7 +161,7 @@ def takes_as_many_of_the_available_users_as_it_should(name: str, scenario: Scena
 def refuses_to_choose_among_too_few(name: str, scenario: Scenario) -> None:
     history, select = start(scenario), make_selector(name, scenario)
     history.available = np.arange(12) > 9
-    with pytest.raises(PauseflError, match="2 of 12 users are available, and 3 are to be selected"):
+    with pytest.raises(PauseflError, match="3 users are to be selected, but only 2 of 12 are available"):
         select(history, np.random.default_rng(0))
 
 

@@ -1,4 +1,4 @@
-"""What the backends share that take any module and differentiate it by autograd."""
+"""Base of the backends that train any module by autograd."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pausefl.training.dropout import MaskedDropout, adopt_dropout
 
 
 class Autograd(Backend):
-    """What the backends for any module share: the data as tensors, dropout, evaluation."""
+    """Data as tensors, dropout masks and evaluation, for any module."""
 
     #: Images of one step of the evaluation.
     evaluation_batch: int
-    #: In which memory format images are fastest.
+    #: Memory format in which images are fastest.
     memory_format: torch.memory_format
 
     def __init__(self, bench: Workbench) -> None:
@@ -39,12 +39,12 @@ class Autograd(Backend):
         return scaled.contiguous(memory_format=self.memory_format)
 
     def precision(self) -> AbstractContextManager[object]:
-        """Within it products of the training are computed in the scenario's precision."""
+        """A context in which products are computed in the scenario's precision."""
         half = self.bench.training.precision == "bfloat16"
         return torch.autocast(self.bench.device.type, torch.bfloat16, enabled=half)
 
     def masks(self, part: Participation) -> Iterator[list[Tensor]]:
-        """For each mini-batch of a user a mask of each dropout layer."""
+        """A mask of each dropout layer, for each mini-batch of a user."""
         generator = torch.Generator()
         if part.dropout_seed is not None:
             generator.manual_seed(part.dropout_seed)

@@ -1,4 +1,4 @@
-"""What every training backend is: one meaning, as fast as a model and a device allow."""
+"""Base of all training backends. They differ in speed; their updates differ by rounding only."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Vector = NDArray[np.float32]
 class LocalUpdates:
     """Updates of some users of a round, before clamping and noise.
 
-    On a GPU their training may still be under way; ``updates`` and ``loss_sum`` wait for it.
+    A GPU may still be training them; ``updates`` and ``loss_sum`` wait for it.
 
     Attributes
     ----------
     users
         (n,) user ids.
     n_visited
-        How many training examples were visited.
+        Number of training examples visited.
     """
 
     def __init__(self, part: Sequence[Participation], updates: Tensor, loss_sum: Tensor | float) -> None:
@@ -48,13 +48,13 @@ class LocalUpdates:
 
     @property
     def loss_sum(self) -> float:
-        """Loss summed over all training examples visited."""
+        """Sum of the loss over all training examples visited."""
         return float(self._loss_sum)
 
 
 @dataclass(frozen=True)
 class Workbench:
-    """What every backend works with.
+    """Everything that a backend works with.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Workbench:
 class Backend(ABC):
     """Local training of some users of a round, and the global model's outputs on the test split."""
 
-    #: Most users to be trained in one call.
+    #: Most users that one call trains.
     n_together: int
 
     def __init__(self, bench: Workbench) -> None:

@@ -1,4 +1,4 @@
-"""Dense networks on the CPU by the compiled kernels: a user's values stay in a core's cache."""
+"""Dense networks on the CPU by compiled kernels: a user's values stay in a core's cache."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pausefl.training.models import Mlp
 
 
 class Dense(Backend):
-    """One user after another, each in one call of a kernel, from images as bytes."""
+    """One user after another, each in one call of a kernel, on images as bytes."""
 
     n_together = 16
-    #: Images of one step of the evaluation, whose activations stay in a core's cache.
+    #: Images of one step of the evaluation; their activations stay in a core's cache.
     evaluation_batch = 40
 
     def __init__(self, bench: Workbench) -> None:
@@ -69,7 +69,7 @@ class Dense(Backend):
 
 
 def _pad(batches: list[NDArray[np.int64]], batch_size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Mini-batches as rows (steps, batch) filled up with 0, and the size of each (steps,)."""
+    """Mini-batches as rows (steps, batch), padded with 0, and the size of each (steps,)."""
     sizes = np.array([len(batch) for batch in batches])
     padded = np.zeros((len(batches), batch_size), np.int64)
     padded[np.arange(batch_size) < sizes[:, np.newaxis]] = np.concatenate(batches)

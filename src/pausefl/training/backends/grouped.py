@@ -14,9 +14,9 @@ from pausefl.training.batches import Participation
 
 
 class Grouped(Autograd):
-    """Many users at once, each with values of its own, by vectorised application of the module: GPUs.
+    """Many users at once, each with its own values, by a vectorised call of the module: GPUs.
 
-    At a step, users whose mini-batches have the same size go through the network together.
+    At each step, users whose mini-batches have the same size go through the network together.
     """
 
     n_together = 64

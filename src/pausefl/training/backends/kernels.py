@@ -1,9 +1,9 @@
 """Compiled training of a dense ReLU network: a user's whole participation in one call.
 
-The network, its gradient and Adam's moments of one user (0.4 MB for the MNIST network) stay in a core's cache
-from the first mini-batch to the last. Products are written out here, in blocks of registers, instead of left
-to a BLAS: the order of summation is then the same for any number of threads, and small products run at the
-speed of large ones. The gradient is derived by hand; layouts are those of `pausefl.training.flat.FlatModel`.
+One user's network, gradient and Adam moments (0.4 MB for the MNIST network) stay in a core's cache from the
+first mini-batch to the last. Products are written out in blocks of registers instead of calling a BLAS: the
+order of summation is then the same for any number of threads, and small products run at the speed of large
+ones. The gradient is derived by hand; layouts are those of `pausefl.training.flat.FlatModel`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 #: Rows and columns of a block of a product: its sums stay in registers.
 _BLOCK = 4
-#: What the compiler may change about sums: their order, so that they fill vectors. NaN and infinity stay.
+#: The compiler may reorder sums, so that they fill vectors; NaN and infinity stay.
 _FAST = {"reassoc", "contract", "nsz"}
 
 
@@ -37,14 +37,14 @@ def train_user(
     batches: Integers,
     sizes: Integers,
 ) -> float:  # pragma: no cover - compiled
-    """One user's mini-batches, one after another, each a step of Adam on the mean cross-entropy.
+    """Train one user: for each mini-batch, a step of Adam on the mean cross-entropy.
 
     Parameters
     ----------
     values
         (d,) the network; changed in place.
     gradient
-        (d,) overwritten by the gradient of the last mini-batch.
+        (d,) overwritten with the gradient of the last mini-batch.
     first, second
         (d,) Adam's moments of this user; changed in place.
     n_steps
@@ -56,11 +56,11 @@ def train_user(
     images, labels
         (n, inputs) and (n,) examples of all users.
     batches, sizes
-        (steps, batch) positions in them, and how many of a row count.
+        (steps, batch) positions in them, and how many entries of each row count.
 
     Returns
     -------
-    Cross-entropy summed over the examples visited.
+    Sum of the cross-entropy over the examples visited.
     """
     activations = _workspace(values, widths, batches.shape[1])
     deltas = _workspace(values, widths, batches.shape[1])
@@ -99,7 +99,7 @@ def _workspace(values, widths, batch):  # type: ignore[no-untyped-def]  # pragma
 
 @njit(cache=True, fastmath=_FAST, error_model="numpy")
 def _load(images, rows, x):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Fill ``x`` with the pixels of some images in [-1, 1], and with zeros below them."""
+    """Fill ``x`` with the pixels of some images, scaled to [-1, 1], and further rows with zeros."""
     half, one = np.float32(127.5), np.float32(1)
     for r in range(len(rows)):
         source, target = images[rows[r]], x[r]
