@@ -89,5 +89,7 @@ def test_fewer_candidates_than_are_selected_are_refused_in_numbers() -> None:
     history.available[[0, 2, 3]] = False
     assert history.candidates().tolist() == [1, 4, 5]
     history.available[5] = False
-    with pytest.raises(PauseflError, match="round 5: 2 of 6 users are available, and 3 are to be selected"):
+    with pytest.raises(
+        PauseflError, match="round 5: 3 users are to be selected, but only 2 of 6 are available"
+    ):
         history.candidates()
