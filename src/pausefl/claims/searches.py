@@ -120,7 +120,7 @@ def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
         rises = bool((np.diff(held, axis=1) > 0).all())
         share = float((held[:, -1] >= HELD).mean())
         outcome = FAILS if not rises else HOLDS if share >= test.at_least else UNDECIDED
-        told = ", ".join(f"{held[:, i].min():.3g} after 1e{d}" for i, d in enumerate(DECADES))
+        least = ", ".join(f"{held[:, i].min():.3g} after 1e{d}" for i, d in enumerate(DECADES))
         yield Finding(
             test.kind,
             "",
@@ -129,7 +129,7 @@ def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
             outcome,
             share,
             unit="share",
-            note=f"{test.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability: {told}"
+            note=f"{test.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability: {least}"
             f" iterations; {'it rises on all' if rises else 'it does not rise on all'}",
         )
 

@@ -44,7 +44,7 @@ _HEAD = (
 )
 
 
-class Published:
+class PublishedVerdicts:
     """The claims, judged on the published runs.
 
     Parameters
@@ -140,7 +140,7 @@ def filled(page: str, rows: str) -> str:
     return f"{before}{BEGIN}\n{rows}{END}{rest.split(END)[1]}"
 
 
-def pages(published: Published, root: Path = Path()) -> dict[Path, str]:
+def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     """Text of each generated page of the repository at ``root``, by path."""
     tables = {PAGE: published.table(), README: published.summary()}
     return {
@@ -151,7 +151,7 @@ def pages(published: Published, root: Path = Path()) -> dict[Path, str]:
 
 def main() -> None:
     """Write the pages."""
-    for path, text in pages(Published()).items():
+    for path, text in pages(PublishedVerdicts()).items():
         path.write_text(text, encoding="utf-8")
 
 

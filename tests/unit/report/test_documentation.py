@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.report.documentation import SCALES, Published, pages
+from pausefl.report.documentation import SCALES, PublishedVerdicts, pages
 from pausefl.settings.claims import load_claims
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def published() -> Published:
-    return Published(ROOT)
+def published() -> PublishedVerdicts:
+    return PublishedVerdicts(ROOT)
 
 
-def test_the_pages_hold_what_is_made(published: Published) -> None:
+def test_the_pages_hold_what_is_made(published: PublishedVerdicts) -> None:
     """If this fails: make docs."""
     for path, text in pages(published, ROOT).items():
         assert (ROOT / path).read_text(encoding="utf-8") == text, path
 
 
-def test_every_claim_has_a_row_with_a_command_and_a_status(published: Published) -> None:
+def test_every_claim_has_a_row_with_a_command_and_a_status(published: PublishedVerdicts) -> None:
     claims = load_claims(ROOT / "config/claims.yaml", ROOT / "config/scenarios")
     rows = published.table().splitlines()[2:]
     assert [row.split(" | ")[0].strip("| ") for row in rows] == [claim.id for claim in claims]
@@ -33,7 +33,7 @@ def test_every_claim_has_a_row_with_a_command_and_a_status(published: Published)
         assert re.search(r"\*\*(reproduced|partly|not reproduced)\*\*|not run \|$", row)
 
 
-def test_the_verdicts_of_the_summary_are_those_of_the_pages(published: Published) -> None:
+def test_the_verdicts_of_the_summary_are_those_of_the_pages(published: PublishedVerdicts) -> None:
     rows = published.summary().splitlines()[2:]
     for claim, row in zip(published.claims, rows, strict=True):
         for scale in SCALES:
