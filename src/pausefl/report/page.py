@@ -59,7 +59,7 @@ def render(parts: ReportParts) -> str:
         "number": words.number,
         "duration": metadata.duration,
         "interval": lambda test: words.interval(test["low"], test["high"]),
-        "slug": lambda text: text.replace(" ", "-"),
+        "slug": lambda title: title.replace(" ", "-"),
     }
     entries = [entry for section in contents.sections for group in section.groups for entry in group.entries]
     there = {entry.scale or "any" for entry in entries} | set(parts.claims)

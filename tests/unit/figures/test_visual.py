@@ -66,6 +66,7 @@ def rounds() -> pd.DataFrame:
             counts = np.zeros((N_ROUNDS, N_USERS), np.int64)
             for k, users in enumerate(selections):
                 counts[k:, users] += 1
+            spent = make_schedule(privacy).spent(counts)
             rise = (0.9 - 0.1 * i) * (1 - np.exp(-t / (4 + 3 * i))) - 0.07 * seed + 0.02 * np.sin(t + i)
             accuracy = 0.1 + rise * (np.exp(-t / 25) if selector == "fedavg" else 1)
             frames.append(
@@ -79,7 +80,8 @@ def rounds() -> pd.DataFrame:
                         "elapsed_s": latency * t * (1 + 0.1 * seed),
                         "accuracy": accuracy.clip(0, 1),
                         "loss": 2.2 - 2 * accuracy,
-                        "leakage_max": make_schedule(privacy).spent(counts).max(axis=1),
+                        "leakage_max": spent.max(axis=1),
+                        "leakage_mean": spent.mean(axis=1),
                     }
                 )
             )
