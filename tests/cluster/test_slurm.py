@@ -147,7 +147,7 @@ def test_limits_of_memory_and_time_are_named(cluster: Cluster, copy: Callable[..
     checkout.write_scenario(training={"n_rounds": TOO_MANY_ROUNDS})
     run = RUNS[0]
     partition = next((checkout.root / "data/partitions").rglob("*.npz")).relative_to(checkout.root)
-    limits = ("--retries", "0", "--set-resources", "draw_partition:mem_mb=60")
+    limits = ("--retries", "0", "--set-resources", "plot_partition:mem_mb=60")
     with submitted(checkout, *limits, "--", *targets(run), f"{partition.with_suffix('.png')}") as submission:
         wait_for_rounds(checkout, run)
         (number,) = cluster.jobs("RUNNING")
@@ -157,14 +157,14 @@ def test_limits_of_memory_and_time_are_named(cluster: Cluster, copy: Callable[..
     summary = output.split("Failed jobs:\n", 1)[1]
     assert "job (scenario=tiny, selector=pause, seed=0) reached its time limit of 60 minutes" in summary
     assert f"seed={partition.stem.removeprefix('seed-')}) went over its memory limit of 60 MB" in summary
-    assert "--set-resources draw_partition:mem_mb=" in summary
+    assert "--set-resources plot_partition:mem_mb=" in summary
     assert "Error: stopped after round" in job_log(checkout, run).read_text("utf-8")
 
 
 def test_limits_that_starve_arrays_are_refused(cluster: Cluster, copy: Callable[..., Checkout]) -> None:
     checkout = copy("results")
     with submitted(checkout, "--jobs", "2", *targets(*RUNS)) as submission:
-        assert "must not be below the number of jobs, 4" in submission.finish(ok=False)
+        assert "with --jobs or --cores, job arrays may never fill" in submission.finish(ok=False)
 
 
 def test_a_cnn_gets_a_gpu_if_there_are_any(cluster: Cluster, copy: Callable[..., Checkout]) -> None:

@@ -8,8 +8,6 @@ import pytest
 import yaml
 from workspace import ROOT, Checkout
 
-from pausefl.registry import FIGURES
-
 PROFILE = yaml.safe_load((ROOT / "profiles/slurm/profile.v9+.yaml").read_text("utf-8"))
 SLURM = ("--profile", "profiles/slurm", "--dry-run")
 
@@ -17,7 +15,6 @@ SLURM = ("--profile", "profiles/slurm", "--dry-run")
 def test_arrays_are_of_rules_that_there_are(checkout: Checkout) -> None:
     arrays = set(PROFILE["slurm-array-jobs"].replace(" ", "").split(","))
     assert arrays <= set(checkout.snakemake("--list-rules").split())
-    assert arrays >= {f"draw_{kind}" for kind in FIGURES}
     assert "job" not in arrays
 
 

@@ -15,7 +15,6 @@ from workspace import Checkout, make_checkout
 
 from pausefl.registry import FIGURES
 
-CURVES = [f"draw_{kind}" for kind in FIGURES]
 PAGES = ["write_metrics", "write_report"]
 RUNS = [f"{selector}/seed-{seed}" for selector in ("pause", "fedavg") for seed in (0, 1)]
 
@@ -84,14 +83,14 @@ def test_report_holds_every_caption(finished: Checkout) -> None:
             "src/pausefl/figures/style.py",
             '"axes.linewidth"',
             '"lines.markersize": 3.0,\n    "axes.linewidth"',
-            {*CURVES, "table", "privacy_table", *PAGES},
+            {"plot_figure", "table", "privacy_table", *PAGES},
             id="plotting",
         ),
         pytest.param(
             "src/pausefl/privacy/mechanisms.py",
             "self.width / 2)",
             "self.width / 3)",
-            {*CURVES, "table", "privacy_table", "job", *PAGES},
+            {"plot_figure", "table", "privacy_table", "job", *PAGES},
             id="mechanism",
         ),
         pytest.param(
@@ -109,9 +108,9 @@ def test_an_edit_reruns_what_depends_on_it(
     planned = copy.planned()
     if reruns is None:
         assert "job" not in planned
-        assert "draw_accuracy_vs_time" in planned
+        assert "plot_figure" in planned
     else:
-        assert set(planned) - {"draw_partition"} == reruns
+        assert set(planned) - {"plot_partition"} == reruns
 
 
 def test_a_base_counts_as_if_it_were_written_out(copy: Checkout) -> None:

@@ -51,21 +51,21 @@ def test_the_exact_search_has_no_gap(finished: Checkout) -> None:
 def test_a_title_is_drawn_anew_and_nothing_is_played_again(finished: Checkout) -> None:
     write(finished, TINY_STUDIES)
     finished.edit("config/studies.yaml", "title: Tiny regret", "title: Other title")
-    assert finished.planned("tiny_regret") == {"regret": 1}
+    assert finished.planned("tiny_regret") == {"plot_regret": 1}
     finished.edit("config/studies.yaml", "title: Other title", "title: Tiny regret")
 
 
 def test_more_seeds_play_the_new_ones_alone(finished: Checkout) -> None:
     study = TINY_STUDIES["regret"]["tiny_regret"] | {"seeds": [0, 1, 2]}
     write(finished, TINY_STUDIES | {"regret": {"tiny_regret": study}})
-    assert finished.planned("tiny_regret") == {"regret_run": 2, "regret": 1}
+    assert finished.planned("tiny_regret") == {"compute_regret": 2, "plot_regret": 1}
     write(finished, TINY_STUDIES)
 
 
 def test_a_selector_that_is_edited_plays_again_and_no_other(finished: Checkout) -> None:
     path = "src/pausefl/selectors/baselines.py"
     finished.edit(path, "np.sort(rng.choice(history.candidates()", "np.sort(rng.choice(+history.candidates()")
-    assert finished.planned("tiny_regret") == {"regret_run": 2, "regret": 1}
+    assert finished.planned("tiny_regret") == {"compute_regret": 2, "plot_regret": 1}
     finished.edit(path, "np.sort(rng.choice(+history.candidates()", "np.sort(rng.choice(history.candidates()")
 
 
@@ -83,7 +83,7 @@ def test_an_audit_of_noise_that_is_too_small_fails_and_names_the_claims(finished
     assert verdict.read_text("utf-8") == "None of 20 claims is refuted.\n"
     path = "src/pausefl/privacy/mechanisms.py"
     finished.edit(path, "return self.sensitivity / epsilon", "return 0.2 * self.sensitivity / epsilon")
-    assert finished.planned("tiny_audit") == {"audit": 1, "draw_audit": 1, "audit_verdict": 1}
+    assert finished.planned("tiny_audit") == {"compute_audit": 1, "plot_audit": 1, "study_verdict": 1}
     output = finished.snakemake("--cores", "1", "tiny_audit", ok=False)
     assert "vector (simulated), epsilon 1, one coordinate: " in output
     assert not verdict.exists()

@@ -119,7 +119,7 @@ class Checkout:
         table = lines[: lines.index(next(line for line in lines if line.startswith("total")))]
         counts = {line.split()[0]: int(line.split()[1]) for line in table}
         studies = {name for kind in TINY_STUDIES.values() for name in kind}
-        targets = {"all", "claims", "demo", "studies", "tiny"} | studies
+        targets = {"all", "claims", "default", "demo", "studies", "tiny"} | studies
         return {rule: n for rule, n in counts.items() if rule not in targets}
 
     def edit(self, path: str, old: str, new: str) -> None:

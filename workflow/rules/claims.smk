@@ -1,16 +1,16 @@
 # The papers' claims, judged at each scale of which the configuration, or the demo, has runs.
-from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
+from pausefl.settings.claims import plain
+from pausefl.workflow import code, paths, targets
 
 
 rule check_claims:
     input:
-        lambda wildcards: claims_inputs(wildcards.scale),
+        lambda wildcards: targets.claim_inputs(W, wildcards.scale),
     output:
         json="results/claims/{scale}/claims.json",
         table="results/claims/{scale}/claims.csv",
-        text="results/claims/{scale}/claims.md",
-        page=report(
-            "results/claims/{scale}/claims.html",
+        text=report(
+            "results/claims/{scale}/claims.md",
             caption="../report/claims.rst",
             category="Claims",
             labels={"scale": "{scale}"},
@@ -20,24 +20,22 @@ rule check_claims:
     benchmark:
         "results/benchmarks/claims/{scale}.tsv"
     wildcard_constraints:
-        scale=one_of(scales(CLAIMS, {*SCENARIOS, *PLAYED}, STUDIES.names())),
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
+        scale=paths.one_of({*W.scales, *W.demo_scales}),
     params:
-        claims=plain(CLAIMS),
-        runs=lambda wildcards: claims_runs(wildcards.scale),
+        claims=plain(W.claims),
+        runs=lambda wildcards: targets.claim_rows(W, wildcards.scale),
         scenarios=lambda wildcards: {
-            row.scenario: SCENARIOS[row.scenario].job_settings() for row in claims_runs(wildcards.scale)
+            row.scenario: W.scenarios[row.scenario].job_settings()
+            for row in targets.claim_rows(W, wildcards.scale)
         },
-        studies=lambda wildcards: claims_studies(wildcards.scale),
-        finished=lambda wildcards: FINISHED,
-        code=code_hash(
-            "pausefl.claims.page",
-            *sorted(
-                {record.code.partition(":")[0] for record in (*CLAIM_TESTS.values(), *QUANTITIES.values())}
-            ),
-        ),
+        studies=lambda wildcards: targets.claim_studies(W, wildcards.scale),
+        files=lambda wildcards: {
+            "claims": str(W.root / "config/claims.yaml"),
+            "scenarios": str(W.folder),
+            "studies": None if W.config.studies is None else str(W.config.studies),
+            "finished": paths.finished(W),
+        },
+        published=W.config.published,
+        code=code.claims(),
     script:
         "../scripts/claims.py"

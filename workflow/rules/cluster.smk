@@ -1,31 +1,29 @@
-# What a Slurm cluster needs besides profiles/slurm; docs/cluster.md tells how to use it.
+# What a Slurm cluster needs besides profiles/slurm. docs/cluster.md describes its use.
 import os
+from pathlib import Path
 
+from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from pausefl.workflow.slurm import failures
 
-# Slurm's signal to end goes to every process of a job. The shell around a script waits for the script, which saves
-# its state; without a trap it would end at once, and Slurm with it all the rest.
+# Slurm's signal to end goes to every process of a job. Without a trap the shell around a script would end at once,
+# and Slurm would kill the script before it has saved its state.
 if "SLURM_JOB_ID" in os.environ:
     shell.prefix("set -euo pipefail; trap : TERM; ")
 
-
-def job_gpus(wildcards):
-    """A GPU for a CNN, if the user says how many there are (--resources gpu=N)."""
-    is_cnn = SCENARIOS[wildcards.scenario].model.name not in ("fc", "linear")
-    return int(is_cnn and "gpu" in workflow.global_resources)
+# The value of `jobs` in profiles/slurm.
+NO_LIMIT = 100000
 
 
 def check_arrays():
-    """Refuse limits under which the Slurm plugin waits for ever for the rest of an array."""
+    """Refuse limits, under which the Slurm plugin may wait for ever for the rest of an array."""
     if getattr(workflow.executor_settings, "array_jobs", None):
-        n_jobs = len(list(workflow.dag.needrun_jobs()))
         limits = [workflow.global_resources[limit].value for limit in ("_nodes", "_cores")]
-        if any(limit is not None and limit < n_jobs for limit in limits):
+        if any(limit is not None and limit < NO_LIMIT for limit in limits):
             raise WorkflowError(
-                f"--jobs and --cores must not be below the number of jobs, {n_jobs}, or job arrays never fill: leave"
-                ' them out, or add --slurm-array-jobs "" to submit jobs one by one.'
+                "with --jobs or --cores, job arrays may never fill: leave them out, or add"
+                ' --slurm-array-jobs "" to submit jobs one by one.'
             )
 
 

@@ -1,21 +1,45 @@
 # Raw files to prepared arrays to partitions.
+from pausefl.provenance import code_hash
+from pausefl.workflow import captions, code, raw
+
+# Only files that are missing are made by a rule, so that none can touch those that are there. The sources differ in
+# their files, which no wildcard can say.
+for source, files in raw.downloads(W).items():
+
+    rule:
+        name:
+            f"download_{source}"
+        output:
+            files,
+        log:
+            f"results/logs/download/{source}.log",
+        # First and alone: if it fails, nothing else has started.
+        priority: 1
+        localrule: True
+        threads: workflow.resource_settings.cores or 1
+        params:
+            source=source,
+            root=W.config.raw.root,
+        script:
+            "../scripts/download.py"
 
 
 rule prepare_data:
+    input:
+        lambda wildcards: checked(raw.inputs, W, wildcards.dataset),
     output:
         "data/prepared/{dataset}.npz",
     log:
         "results/logs/prepare_data/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare_data/{dataset}.tsv"
-    threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        settings=lambda wildcards: DATASETS[wildcards.dataset],
-        raw=CONFIG.raw,
-        code=lambda wildcards: reader_hash(DATASETS[wildcards.dataset]),
+        settings=lambda wildcards: W.datasets[wildcards.dataset],
+        raw=W.config.raw,
+        code=lambda wildcards: code.reader(W, wildcards.dataset),
     script:
         "../scripts/prepare_data.py"
 
@@ -29,41 +53,35 @@ rule partition:
         "results/logs/partition/{dataset}/{partition}/seed-{seed}.log",
     benchmark:
         "results/benchmarks/partition/{dataset}/{partition}/seed-{seed}.tsv"
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        data=lambda wildcards: scenario_of(wildcards).data,
-        partition=lambda wildcards: scenario_of(wildcards).partition,
-        n_users=lambda wildcards: scenario_of(wildcards).network.n_users,
-        code=code_hash("pausefl.data.partition"),
+        data=lambda wildcards: W.partitions[wildcards.dataset, wildcards.partition].data,
+        partition=lambda wildcards: W.partitions[wildcards.dataset, wildcards.partition].partition,
+        n_users=lambda wildcards: W.partitions[wildcards.dataset, wildcards.partition].network.n_users,
+        code=code_hash("pausefl.data.partition:make_partition"),
     script:
         "../scripts/partition.py"
 
 
-rule draw_partition:
+rule plot_partition:
     input:
         data="data/prepared/{dataset}.npz",
         partition="data/partitions/{dataset}/{partition}/seed-{seed}.npz",
     output:
         report(
             "data/partitions/{dataset}/{partition}/seed-{seed}.png",
-            caption="../report/partition.rst",
+            caption="../report/figure.rst",
             category="Partitions",
             labels={"data": "{dataset}", "partition": "{partition}", "seed": "{seed}"},
         ),
     log:
-        "results/logs/draw_partition/{dataset}/{partition}/seed-{seed}.log",
+        "results/logs/plot_partition/{dataset}/{partition}/seed-{seed}.log",
     benchmark:
-        "results/benchmarks/draw_partition/{dataset}/{partition}/seed-{seed}.tsv"
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
+        "results/benchmarks/plot_partition/{dataset}/{partition}/seed-{seed}.tsv"
     params:
-        caption=lambda wildcards: figure_caption(scenario_of(wildcards).name, "partition"),
-        partition=lambda wildcards: scenario_of(wildcards).partition,
-        code=code_hash("pausefl.figures.partition", "pausefl.figures.style"),
+        caption=lambda wildcards: captions.of_scenario(
+            W, W.partitions[wildcards.dataset, wildcards.partition].name, "partition"
+        ),
+        partition=lambda wildcards: W.partitions[wildcards.dataset, wildcards.partition].partition,
+        code=code_hash("pausefl.figures.partition:plot_partition", "pausefl.figures.style:theme"),
     script:
-        "../scripts/draw_partition.py"
+        "../scripts/plot_partition.py"

@@ -1,4 +1,5 @@
-# What is kept in Git of finished runs and studies, so that figures and verdicts can be made without training.
+# What Git keeps of finished runs and studies, so that figures and verdicts can be made without training.
+from pausefl.provenance import code_hash
 
 
 rule publish_run:
@@ -12,10 +13,6 @@ rule publish_run:
         summary="results/published/runs/{scenario}/{selector}/seed-{seed}/summary.json",
     log:
         "results/logs/publish/{scenario}/{selector}/seed-{seed}.log",
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 1000 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         code=code_hash("pausefl.results.published"),
     script:
@@ -30,19 +27,8 @@ rule publish_study:
     log:
         "results/logs/publish/{study}/{file}.log",
     wildcard_constraints:
-        study=one_of(STUDIES.names()),
         file=r"[\w/-]+\.(parquet|csv)",
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 1000 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         code=code_hash("pausefl.results.published"),
     script:
         "../scripts/publish.py"
-
-
-rule publish:
-    input:
-        [published(path) for name in CONFIG.scenarios for path in run_files(name)],
-        [published(path) for name in STUDIES.names() for path in study_data(name)],

@@ -1,9 +1,11 @@
 # One page with everything, or with one scenario or study.
+from pausefl.provenance import code_hash
+from pausefl.workflow import code, contents, paths
 
 
 rule write_report:
     input:
-        report_inputs,
+        lambda wildcards: contents.inputs(W, wildcards.report),
     output:
         "results/report/{report}.html",
     log:
@@ -11,14 +13,10 @@ rule write_report:
     benchmark:
         "results/benchmarks/report/{report}.tsv"
     wildcard_constraints:
-        report=one_of(REPORTS),
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
+        report=paths.one_of(contents.reports(W)),
     params:
-        sources=lambda wildcards: report_sources(wildcards.report),
-        template=REPORT_TEMPLATE,
+        parts=lambda wildcards: contents.parts(W, wildcards.report),
+        template=code.report_template(),
         code=code_hash("pausefl.report.page"),
     script:
         "../scripts/report.py"

@@ -1,17 +1,19 @@
-# All runs of a scenario in one tidy table, and one line a run.
+# All runs of a scenario in one tidy table, one line for each run, and what users have spent.
+from pausefl.figures.captions import protected
+from pausefl.figures.notes import scale_note
+from pausefl.workflow import captions, code, paths
 
 
 rule table:
     input:
-        lambda wildcards: run_files(wildcards.scenario),
+        lambda wildcards: paths.run_files(W, wildcards.scenario),
     output:
         rounds="results/tables/{scenario}/rounds.parquet",
         runs="results/tables/{scenario}/runs.csv",
         summary="results/tables/{scenario}/summary.csv",
-        text="results/tables/{scenario}/summary.md",
-        page=report(
-            "results/tables/{scenario}/summary.html",
-            caption="../report/summary.rst",
+        text=report(
+            "results/tables/{scenario}/summary.md",
+            caption="../report/figure.rst",
             category="Tables",
             labels={"scenario": "{scenario}", "content": "summary"},
         ),
@@ -19,35 +21,26 @@ rule table:
         "results/logs/table/{scenario}.log",
     benchmark:
         "results/benchmarks/table/{scenario}.tsv"
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        runs=lambda wildcards: {row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]},
-        scale=lambda wildcards: scale_note(SCENARIOS[wildcards.scenario]),
-        title=lambda wildcards: figure_title(wildcards.scenario),
-        caption=lambda wildcards: figure_caption(wildcards.scenario, "summary"),
-        versions=lambda wildcards: job_versions(wildcards.scenario),
-        code=code_hash("pausefl.results.tables", "pausefl.figures.notes", "pausefl.figures.style"),
+        runs=lambda wildcards: paths.run_folders(W, wildcards.scenario),
+        scale=lambda wildcards: scale_note(W.scenarios[wildcards.scenario]),
+        protected=lambda wildcards: protected(W.scenarios[wildcards.scenario]),
+        caption=lambda wildcards: captions.of_scenario(W, wildcards.scenario, "summary"),
+        versions=lambda wildcards: code.jobs(W, wildcards.scenario),
+        code=code.summary(),
     script:
         "../scripts/table.py"
 
 
-# What users have spent. A rule of its own: composing privacy-loss distributions is not for every edit of a plot.
+# A rule of its own: to compose privacy-loss distributions takes long, and an edit of a plot does not change them.
 rule privacy_table:
     input:
-        lambda wildcards: [
-            f"{run_folder(row)}/{file}"
-            for row in EXPERIMENTS[wildcards.scenario]
-            for file in ("ledger.parquet", "summary.json")
-        ],
+        lambda wildcards: paths.run_files(W, wildcards.scenario, ["ledger.parquet", "summary.json"]),
     output:
         table="results/tables/{scenario}/privacy.csv",
-        text="results/tables/{scenario}/privacy.md",
-        page=report(
-            "results/tables/{scenario}/privacy.html",
-            caption="../report/privacy.rst",
+        text=report(
+            "results/tables/{scenario}/privacy.md",
+            caption="../report/figure.rst",
             category="Tables",
             labels={"scenario": "{scenario}", "content": "privacy"},
         ),
@@ -55,16 +48,11 @@ rule privacy_table:
         "results/logs/privacy_table/{scenario}.log",
     benchmark:
         "results/benchmarks/privacy_table/{scenario}.tsv"
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        runs=lambda wildcards: {row: run_folder(row) for row in EXPERIMENTS[wildcards.scenario]},
-        scenario=lambda wildcards: SCENARIOS[wildcards.scenario].as_dict(),
-        title=lambda wildcards: figure_title(wildcards.scenario),
-        caption=lambda wildcards: figure_caption(wildcards.scenario, "privacy"),
-        versions=lambda wildcards: job_versions(wildcards.scenario),
-        code=code_hash("pausefl.results.privacy_table", "pausefl.figures.notes", "pausefl.figures.style", "pausefl.results.tables"),
+        runs=lambda wildcards: paths.run_folders(W, wildcards.scenario),
+        scenario=lambda wildcards: W.scenarios[wildcards.scenario].as_dict(),
+        caption=lambda wildcards: captions.of_scenario(W, wildcards.scenario, "privacy"),
+        versions=lambda wildcards: code.jobs(W, wildcards.scenario),
+        code=code.privacy(),
     script:
         "../scripts/privacy_table.py"

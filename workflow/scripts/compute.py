@@ -1,4 +1,4 @@
-"""Compute the tables of a study."""
+"""Compute the tables of a study, or of one of its runs."""
 
 from pathlib import Path
 
@@ -9,6 +9,5 @@ from pausefl.studies.tables import write_tables
 
 params = snakemake.params
 with logged(snakemake.log[0]) as note:
-    study = study_from_dict(params.kind, params.study)
-    tables = STUDIES[params.kind].load()(study, note)
-    write_tables(tables, Path(params.folder), STUDIES[params.kind].data_files(study))
+    record, study = STUDIES[params.kind], study_from_dict(params.kind, params.study)
+    write_tables(record.load()(study, note), Path(params.folder), record.data_files(study))

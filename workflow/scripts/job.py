@@ -11,7 +11,7 @@ from pausefl.settings import scenario_from_dict
 
 wildcards = snakemake.wildcards
 with logged(snakemake.log[0]) as note:
-    # A job is not told what only tables and figures read, so that editing those reruns no job.
+    # Only tables and figures read the title, the selectors and the figures: editing those reruns no job.
     presentation = {"title": wildcards.scenario, "selectors": [wildcards.selector], "figures": {}}
     scenario = scenario_from_dict({**snakemake.params.settings, **presentation})
     n_rounds = scenario.training.n_rounds
@@ -24,6 +24,6 @@ with logged(snakemake.log[0]) as note:
     job = Job(scenario, wildcards.selector, int(wildcards.seed), n_rounds, n_threads=snakemake.threads)
     dataset = load_dataset(Path(snakemake.input.data))
     partition = load_partition(Path(snakemake.input.partition))
-    # After an edit of code or settings the job runs anew: the state of the one before is of no use.
+    # Saved state of other code or settings is of no use.
     saving = Saving(discard=True, note=note)
     run_job(job, dataset, partition, Path(snakemake.output.rounds).parent, on_round, saving)

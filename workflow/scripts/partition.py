@@ -1,4 +1,4 @@
-"""Share the training examples out among the users."""
+"""Divide the training examples among the users."""
 
 from pathlib import Path
 

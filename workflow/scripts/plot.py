@@ -1,4 +1,4 @@
-"""Plot a study; write its derived tables, and its numbers for people."""
+"""Plot a study, and write the tables derived from what it computed."""
 
 from pathlib import Path
 
@@ -6,7 +6,6 @@ from common import logged
 from pausefl.figures.notes import seed_notes
 from pausefl.figures.style import add_notes, save
 from pausefl.registry import STUDIES
-from pausefl.results.tables import to_html
 from pausefl.settings.studies import study_from_dict
 from pausefl.studies.tables import read_tables, write_tables
 
@@ -17,9 +16,8 @@ with logged(snakemake.log[0]):
     plotted = record.load_plot()(read_tables(Path(params.folder), record.data_files(study)), study)
     write_tables(plotted.tables, folder, [file for file in record.tables if file.endswith(".csv")])
     if plotted.markdown is not None:
-        Path(output.text).write_text(plotted.markdown, encoding="utf-8")
-        Path(output.page).write_text(to_html(plotted.markdown, params.title), encoding="utf-8")
+        (folder / "summary.md").write_text(plotted.markdown, encoding="utf-8")
     notes = seed_notes(getattr(study, "seeds", ()))
     add_notes(plotted.figure, notes)
-    metadata = {"study": params.get("metadata", params.study), "data": list(snakemake.input), "notes": notes}
+    metadata = {"study": params.study, "data": list(snakemake.input), "notes": notes}
     save(plotted.figure, Path(output.png).with_suffix(""), metadata | params.versions)

@@ -7,7 +7,6 @@ from common import logged
 from pausefl.figures.notes import run_notes, scale_note, with_notes
 from pausefl.figures.style import LABELS
 from pausefl.results.privacy_table import privacy_table, to_markdown
-from pausefl.results.tables import to_html
 from pausefl.settings import scenario_from_dict
 
 output = snakemake.output
@@ -20,4 +19,3 @@ with logged(snakemake.log[0]):
     notes = run_notes(summaries, snakemake.params.versions, LABELS)
     text = with_notes(to_markdown(table, LABELS), [scale_note(scenario), *notes.all()])
     Path(output.text).write_text(text, encoding="utf-8")
-    Path(output.page).write_text(to_html(text, snakemake.params.title), encoding="utf-8")

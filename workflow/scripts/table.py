@@ -1,4 +1,4 @@
-"""Put all runs of a scenario into one tidy table, one line a run, and one line a selector."""
+"""Tabulate all runs of a scenario: every round, one line for each run, one line for each selector."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from common import logged
 from pausefl.figures.notes import run_notes, with_notes
 from pausefl.figures.style import LABELS, style_of
 from pausefl.results.runs import collect, read_summaries
-from pausefl.results.tables import across_seeds, summarise, to_html, to_markdown
+from pausefl.results.tables import across_seeds, summarise, to_markdown
 
 output = snakemake.output
 with logged(snakemake.log[0]):
@@ -22,9 +22,7 @@ with logged(snakemake.log[0]):
     across.to_csv(output.summary, index=False)
     labels = {selector: style_of(selector).label for selector in across["selector"]}
     origins = sorted({run["dataset_origin"] for run in summaries.values()})
-    caption = snakemake.params.caption
     notes = run_notes(summaries.values(), snakemake.params.versions, LABELS)
-    table = f"{to_markdown(across, labels, caption['protected'])}\nData: {'; '.join(origins)}.\n"
+    table = f"{to_markdown(across, labels, snakemake.params.protected)}\nData: {'; '.join(origins)}.\n"
     text = with_notes(table, [snakemake.params.scale, *notes.all()])
     Path(output.text).write_text(text, encoding="utf-8")
-    Path(output.page).write_text(to_html(text, snakemake.params.title), encoding="utf-8")

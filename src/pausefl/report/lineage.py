@@ -136,7 +136,7 @@ def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
     if seeds := _seeds(metadata["study"]):
         lines.append(f"Seeds: {seeds}")
     for selector, code in codes.items():
-        current = code == study_code(kind, [selector] if selector else selectors)
+        current = code == study_code(kind, study, selector)
         lines.append(f"Code{f' of {selector}' if selector else ''}: {code}{'' if current else _OTHER_CODE}")
     return [
         *lines,

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
-from pausefl.provenance import code_hash
-
-#: Selectors that a kind of study needs besides those it names.
-_BESIDES = {"regret": {"genie"}, "comparison": {"bsfl", "pause"}, "runtime": {"pause"}}
-
-#: Where drawing is not a step of its own, the code that draws belongs to that of the numbers.
-_MODULES = {
-    "generalization": "pausefl.figures.generalization",
-}
+from pausefl.provenance import code_hash, scenario_records
+from pausefl.registry import MECHANISMS, SAMPLERS, STUDIES, Record
 
 
-def study_code(kind: str, selectors: Iterable[str] = ()) -> str:
+def study_code(kind: str, study: Any, selector: str = "") -> str:
     """Hash of the code that a study's numbers depend on.
 
     Parameters
     ----------
     kind
-        A key of the file of studies, e.g. ``comparison``.
-    selectors
-        Selectors that are studied; of a regret study, those of one run.
+        A name of `pausefl.registry.STUDIES`.
+    study
+        The study.
+    selector
+        Of a study that is computed run by run, the selector of the run; all selectors by default.
     """
-    module = _MODULES.get(kind, f"pausefl.studies.{kind}")
-    modules = [module] if module.startswith("pausefl.studies") else [module, f"pausefl.studies.{kind}"]
-    return code_hash(*modules, selectors=_BESIDES.get(kind, set()) | set(selectors))
+    record = STUDIES.find(kind)
+    scenario = getattr(study, "scenario", None)
+    used: list[Record] = [MECHANISMS.find(name) for name in getattr(study, "mechanisms", ())]
+    if hasattr(study, "sampler"):
+        used.append(SAMPLERS.find(study.sampler))
+    if scenario is not None:
+        selectors = {selector} if selector else {*scenario.selectors}
+        used += scenario_records(scenario, sorted(selectors | record.besides))
+    return code_hash(record.code, records=used)

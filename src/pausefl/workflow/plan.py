@@ -17,7 +17,7 @@ from importlib import resources
 from typing import Any
 
 from pausefl.data.sources import training_size
-from pausefl.registry import SELECTORS, SOURCES
+from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.settings import Config, RawData, Scenario
 
 #: Bytes of a round in `rounds.parquet`, of one selected user in it, of a user in `ledger.parquet`, and of the
@@ -77,6 +77,16 @@ def estimate(scenario: Scenario, selector: str, raw: RawData, rates: Mapping[str
     evaluation = _n_test(scenario, n_train) * kind["example_s"] / training.evaluate_every
     selection = rates["selection_s"].get(selector, rates["selection_s"]["pause"])
     return Estimate(rates["start_s"] + training.n_rounds * (n_users * user + evaluation + selection), disk)
+
+
+def minutes(scenario: Scenario) -> int:
+    """Time to ask of a cluster for a job: generous, on one core."""
+    return MODELS[scenario.model.name].minutes
+
+
+def wants_gpu(scenario: Scenario) -> bool:
+    """Whether a GPU makes a job faster."""
+    return MODELS[scenario.model.name].family == "convolutional"
 
 
 def network_key(scenario: Scenario) -> str:

@@ -131,9 +131,9 @@ def draw_study(results: Path, name: str, **metadata: Any) -> Path:
     selectors = study.scenario.selectors if hasattr(study, "scenario") else ()
     data = [f"results/studies/{name}/there.csv", f"results/studies/{name}/lost.csv"]
     if kind == "regret":
-        code: dict[str, Any] = {"code_hashes": {s: study_code(kind, [s]) for s in selectors}}
+        code: dict[str, Any] = {"code_hashes": {s: study_code(kind, study, s) for s in selectors}}
     else:
-        code = {"code_hash": study_code(kind, selectors)}
+        code = {"code_hash": study_code(kind, study)}
     document = {"study": settings_of(study) | {"anneals": True}, "data": data, "notes": []} | code | metadata
     folder = results / "studies" / name
     folder.mkdir(parents=True)

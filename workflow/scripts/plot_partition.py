@@ -1,4 +1,4 @@
-"""Draw a partition: sizes and label mix of the users."""
+"""Plot a partition: how many examples of which labels each user has."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Draw one figure of a scenario, and say beside it what it was drawn from."""
+"""Plot one figure of a scenario, and write beside it what it was made from."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,6 @@ with logged(snakemake.log[0]):
         "code_hashes": sorted({summary["code_hash"] for summary in summaries.values()}),
         "dataset_origins": sorted({summary["dataset_origin"] for summary in summaries.values()}),
         "scenario": snakemake.params.scenario,
-        "caption": snakemake.params.caption,
         "notes": notes.all(),
     }
     save(figure, Path(snakemake.output.png).with_suffix(""), metadata)

@@ -1,0 +1,44 @@
+"""Captions and titles, from the experiment table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from pausefl.data.sources import describe_origin
+from pausefl.figures.captions import caption, study_caption
+from pausefl.workflow.experiments import Experiments
+
+
+@dataclass(frozen=True)
+class Caption:
+    """A caption as a parameter of a rule. All captions have one ``repr``, so that new words rerun nothing."""
+
+    text: Callable[[], str] = field(repr=False)
+
+
+def title(table: Experiments, scenario: str) -> str:
+    """Title of a scenario; it says so if the images are not the official ones."""
+    settings = table.scenarios[scenario]
+    substitute = settings.data.source in table.config.raw.folders
+    return f"{settings.title} (re-encoded images)" if substitute else settings.title
+
+
+def settings(table: Experiments, scenario: str) -> dict[str, Any]:
+    """Settings of a scenario with that title, in plain values."""
+    return table.scenarios[scenario].as_dict() | {"title": title(table, scenario)}
+
+
+def of_scenario(table: Experiments, scenario: str, kind: str) -> Caption:
+    """Caption of a figure or a table of a scenario, or of its ``partition``."""
+    one = table.scenarios[scenario]
+    origin = describe_origin(one.data, table.config.raw)
+    return Caption(partial(caption, kind, one, table.seeds(scenario), origin))
+
+
+def of_study(table: Experiments, study: str) -> Caption:
+    """Caption of a study."""
+    kind, one = table.studies.kind(study), table.studies.study(study)
+    return Caption(partial(study_caption, kind, one, table.repeated_figures(study)))

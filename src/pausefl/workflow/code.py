@@ -1,0 +1,86 @@
+"""Hashes of the code that rules depend on: an edit of that code, and of no other, reruns them."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pausefl
+from pausefl.data.sources import find_record
+from pausefl.provenance import code_hash, job_code
+from pausefl.registry import FIGURES, STUDIES
+from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
+from pausefl.studies.code import study_code
+from pausefl.workflow.experiments import Experiments
+
+#: What every figure is saved with.
+_SAVE = ("pausefl.figures.style:save", "pausefl.figures.style:add_notes")
+
+#: What every table of runs says of them.
+_NOTES = (
+    "pausefl.figures.notes:run_notes",
+    "pausefl.figures.notes:with_notes",
+    "pausefl.figures.style:LABELS",
+)
+
+
+def reader(table: Experiments, dataset: str) -> str:
+    """Of what reads a data set."""
+    record = find_record(table.datasets[dataset], table.config.raw)
+    return code_hash("pausefl.data.sources:prepare", records=[record])
+
+
+def job(table: Experiments, scenario: str, selector: str) -> str:
+    """Of a job."""
+    one = table.scenarios[scenario]
+    return job_code(one, selector, in_folder=one.data.source in table.config.raw.folders)
+
+
+def jobs(table: Experiments, scenario: str) -> dict[str, str]:
+    """Of the jobs of a scenario, by selector."""
+    return {selector: job(table, scenario, selector) for selector in table.selectors(scenario)}
+
+
+def figure(kind: str) -> str:
+    """Of what plots a kind of figure."""
+    notes = "pausefl.figures.notes:run_notes"
+    return code_hash("pausefl.figures.kinds:plot", notes, *_SAVE, records=[FIGURES[kind]])
+
+
+def summary() -> str:
+    """Of what tabulates the runs of a scenario."""
+    return code_hash("pausefl.results.runs", "pausefl.results.tables", *_NOTES)
+
+
+def privacy() -> str:
+    """Of what tabulates what users have spent."""
+    return code_hash("pausefl.results.privacy_table", "pausefl.figures.notes:scale_note", *_NOTES)
+
+
+def study(table: Experiments, study: str, selector: str = "", seed: int | str = "") -> str:
+    """Of what computes a study, or one of its runs; the same for every seed."""
+    return study_code(table.studies.kind(study), table.studies.study(study), selector)
+
+
+def study_plot(kind: str) -> str:
+    """Of what plots a kind of study."""
+    return code_hash(STUDIES[kind].plot, "pausefl.figures.notes:seed_notes", *_SAVE)
+
+
+def study_verdict(kind: str) -> str:
+    """Of what judges a kind of study."""
+    return code_hash(STUDIES[kind].verdict)
+
+
+def claims() -> str:
+    """Of what judges the claims."""
+    records = (*CLAIM_TESTS.values(), *QUANTITIES.values())
+    modules = ("pausefl.claims.page", "pausefl.claims.records", "pausefl.claims.verdicts")
+    return code_hash(*modules, records=records)
+
+
+def report_template() -> str:
+    """Of the template of the report, which is no module."""
+    folder = Path(pausefl.__file__).parent / "report"
+    texts = [(folder / name).read_bytes() for name in ("page.html.jinja", "page.css")]
+    return hashlib.sha256(b"".join(texts)).hexdigest()

@@ -1,0 +1,81 @@
+"""What each report shows: the configuration, the demo, one scenario or one study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
+from pausefl.workflow import captions, paths, targets
+from pausefl.workflow.experiments import Experiments
+
+
+def reports(table: Experiments) -> list[str]:
+    """Names of the reports."""
+    demo = [] if table.config.published else ["demo"]
+    return ["all", *demo, *table.scenarios, *table.studies.names()]
+
+
+def parts(table: Experiments, report: str) -> ReportParts:
+    """Everything that a report shows."""
+    if report == "all":
+        scenarios, studies, scales = list(table.config.scenarios), table.studies.names(), table.scales
+    elif report == "demo":
+        scenarios, studies, scales = list(table.demo.scenarios), [], table.demo_scales
+    else:
+        scenarios, studies, scales = [], [], []
+        (scenarios if report in table.scenarios else studies).append(report)
+    return ReportParts(
+        name=report,
+        scenarios={name: _scenario(table, name) for name in scenarios},
+        studies={name: _study(table, name) for name in studies},
+        claims={scale: f"results/claims/{scale}/claims.json" for scale in scales},
+        texts=str(table.root / "workflow/report"),
+        ledger=str(table.root / "docs/deviations.md"),
+    )
+
+
+def inputs(table: Experiments, report: str) -> list[str]:
+    """Every file that a report reads."""
+    shown = parts(table, report)
+    scenarios, studies = shown.scenarios.values(), shown.studies.values()
+    pictures = [path for part in scenarios for path in part.figures.values()]
+    pictures += [part.figure for part in studies]
+    return [
+        *pictures,
+        *[str(Path(path).with_suffix(".json")) for path in pictures],
+        *[path for part in scenarios for path in part.tables.values()],
+        *[part.table for part in studies if part.table],
+        *[part.partition for part in scenarios if part.partition],
+        *[f"{folder}/summary.json" for part in scenarios for folder in part.runs.values()],
+        *shown.claims.values(),
+        *sorted(str(path) for path in Path(shown.texts).glob("*.rst")),
+        shown.ledger,
+    ]
+
+
+def _scenario(table: Experiments, name: str) -> ScenarioPart:
+    kinds = targets.figure_kinds(table, name)
+    tables = {Path(path).stem: path for path in paths.tables(table, name) if path.endswith(".md")}
+    pictures = targets.partition_pictures(table, name)
+    return ScenarioPart(
+        settings=captions.settings(table, name),
+        runs=paths.run_folders(table, name),
+        figures={kind: f"results/figures/{name}/{kind}.png" for kind in kinds},
+        tables=tables,
+        captions={
+            kind: captions.of_scenario(table, name, kind).text() for kind in (*kinds, *tables, "partition")
+        },
+        partition=pictures[0] if pictures else None,
+    )
+
+
+def _study(table: Experiments, name: str) -> StudyPart:
+    text = f"results/studies/{name}/summary.md"
+    return StudyPart(
+        kind=table.studies.kind(name),
+        title=table.studies.study(name).title,
+        caption=captions.of_study(table, name).text(),
+        figures=tuple(table.repeated_figures(name)) or (name,),
+        figure=f"results/studies/{name}/{name}.png",
+        table=text if text in paths.study_plots(table, name) else None,
+    )

@@ -1,0 +1,153 @@
+"""The experiment table of a workflow: every scenario, run, study and claim that it makes files of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pausefl.data.partition import check_partition, partition_key
+from pausefl.data.sources import dataset_key, training_size
+from pausefl.registry import STUDIES
+from pausefl.results.published import those_published
+from pausefl.settings import Config, DataSettings, Experiment, Scenario, load_config, load_scenario, read_yaml
+from pausefl.settings.claims import Claim, load_claims, scales
+from pausefl.settings.studies import Studies, load_studies
+
+
+@dataclass(frozen=True)
+class Experiments:
+    """What a configuration asks for, and the demo, which is always a target unless runs are published.
+
+    Attributes
+    ----------
+    root
+        Folder of the workflow: ``config/demo.yaml``, scenarios, captions and the ledger are there.
+    folder
+        Folder of the scenario files.
+    config, demo
+        The user's configuration, and that of the demo.
+    studies
+        Of the configuration; with published runs, those that were published.
+    claims
+        All claims, whether or not the configuration has anything to test them on.
+    """
+
+    root: Path
+    folder: Path
+    config: Config
+    demo: Config
+    studies: Studies
+    claims: tuple[Claim, ...]
+
+    @classmethod
+    def load(cls, document: Mapping[str, Any], root: Path) -> Experiments:
+        """Read and check everything that a configuration names.
+
+        Parameters
+        ----------
+        document
+            The merged configuration, as Snakemake passes it.
+        root
+            Folder of the workflow. A relative path of the configuration that does not exist in the
+            working directory starts there.
+
+        Raises
+        ------
+        ConfigError
+            For the first thing that is wrong.
+        """
+        document = _located(document, root)
+        demo = _located(read_yaml(root / "config/demo.yaml"), root)
+        config = load_config(document, "configuration")
+        folder = Path(document["scenarios"])
+        studies = load_studies(config.studies, folder)
+        if config.published:
+            studies = those_published(studies, Path("results/published/studies"))
+        return cls(
+            root,
+            folder,
+            config,
+            load_config(demo, "config/demo.yaml"),
+            studies,
+            load_claims(root / "config/claims.yaml", folder),
+        )
+
+    @cached_property
+    def scenarios(self) -> dict[str, Scenario]:
+        """Scenarios by name: those of the demo, then those of the configuration."""
+        return self.config.scenarios if self.config.published else self.demo.scenarios | self.config.scenarios
+
+    @cached_property
+    def rows(self) -> dict[str, list[Experiment]]:
+        """Rows of the experiment table by scenario."""
+        own = self.config.scenarios
+        table = [row for row in self.demo.experiments if row.scenario not in own] + [*self.config.experiments]
+        return {name: [row for row in table if row.scenario == name] for name in self.scenarios}
+
+    def seeds(self, scenario: str) -> list[int]:
+        """Seeds of a scenario."""
+        return sorted({row.seed for row in self.rows[scenario]})
+
+    def selectors(self, scenario: str) -> list[str]:
+        """Selectors of a scenario that run."""
+        return sorted({row.selector for row in self.rows[scenario]})
+
+    @cached_property
+    def datasets(self) -> dict[str, DataSettings]:
+        """Data sets by the name of their file."""
+        return {self.dataset(name): scenario.data for name, scenario in self.scenarios.items()}
+
+    def dataset(self, scenario: str) -> str:
+        """Name of the data set of a scenario."""
+        return dataset_key(self.scenarios[scenario].data, self.config.raw)
+
+    @cached_property
+    def partitions(self) -> dict[tuple[str, str], Scenario]:
+        """A scenario by the names of its data set and its partition, which scenarios can share."""
+        found: dict[tuple[str, str], Scenario] = {}
+        for name, scenario in self.scenarios.items():
+            found.setdefault((self.dataset(name), partition_key(scenario)), scenario)
+        return found
+
+    @cached_property
+    def scales(self) -> list[str]:
+        """Scales at which claims have a test on something that the configuration lists."""
+        selected = {study.scenario.name for study in self.studies.selection.values()}
+        return scales(self.claims, {*self.config.scenarios, *selected}, self.studies.names())
+
+    @cached_property
+    def demo_scales(self) -> list[str]:
+        """Scales at which claims have a test on the demo."""
+        return scales(self.claims, self.demo.scenarios, ())
+
+    def repeated_figures(self, study: str) -> dict[str, str]:
+        """Figures of its scenario, and their kinds, that a study makes without training."""
+        kinds = STUDIES[self.studies.kind(study)].repeats
+        if not kinds:
+            return {}
+        figures = load_scenario(self.studies.study(study).scenario.name, self.folder).figures
+        return {figure: kind for figure, kind in figures.items() if kind in kinds}
+
+    def check(self) -> None:
+        """Raise `ConfigError` or `DataError` unless every row can run and every partition can be made."""
+        from pausefl.federated.runnable import check_table
+
+        check_table(self.config)
+        check_table(self.demo)
+        for name, scenario in self.scenarios.items():
+            n_examples = training_size(scenario.data, self.config.raw)
+            if n_examples is not None:
+                check_partition(scenario, n_examples, self.seeds(name))
+
+
+def _located(document: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    """A configuration with the paths of its scenarios and studies as they are from the working directory."""
+    located = dict(document)
+    for key in ("scenarios", "studies"):
+        value = located.get(key)
+        if isinstance(value, str) and not Path(value).exists():
+            located[key] = str(root / value)
+    return located

@@ -1,0 +1,104 @@
+"""Paths of the files that the workflow makes, relative to the working directory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pausefl.data.partition import partition_key
+from pausefl.registry import STUDIES, tables_of
+from pausefl.settings import Experiment
+from pausefl.workflow.experiments import Experiments
+
+#: Files of a job.
+RUN_FILES = ("rounds.parquet", "ledger.parquet", "summary.json")
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A wildcard constraint that admits only these names; Snakemake ignores an empty constraint."""
+    return "|".join(re.escape(name) for name in sorted(names)) or "(?!)"
+
+
+def finished(table: Experiments) -> str:
+    """Folder of finished runs, and of what studies computed."""
+    return "results/published" if table.config.published else "results"
+
+
+def published(path: str) -> str:
+    """Path at which a file of a run or a study is published."""
+    return path.replace("results/", "results/published/", 1)
+
+
+def prepared(table: Experiments, scenario: str) -> str:
+    """The prepared data set of a scenario."""
+    return f"data/prepared/{table.dataset(scenario)}.npz"
+
+
+def partition(table: Experiments, scenario: str, seed: int | str, extension: str = "npz") -> str:
+    """The partition that all selectors of a scenario share, or its picture."""
+    folder = f"{table.dataset(scenario)}/{partition_key(table.scenarios[scenario])}"
+    return f"data/partitions/{folder}/seed-{seed}.{extension}"
+
+
+def run_folder(table: Experiments, row: Experiment) -> str:
+    """Folder of a job's files."""
+    return f"{finished(table)}/runs/{row.scenario}/{row.selector}/seed-{row.seed}"
+
+
+def run_folders(table: Experiments, scenario: str) -> dict[Experiment, str]:
+    """Folders of all jobs of a scenario."""
+    return {row: run_folder(table, row) for row in table.rows[scenario]}
+
+
+def run_files(table: Experiments, scenario: str, names: Iterable[str] = RUN_FILES) -> list[str]:
+    """Files of all jobs of a scenario."""
+    names = tuple(names)
+    return [f"{folder}/{name}" for folder in run_folders(table, scenario).values() for name in names]
+
+
+def figure(scenario: str, kind: str) -> list[str]:
+    """The files of a figure of a scenario."""
+    return [f"results/figures/{scenario}/{kind}.{extension}" for extension in ("pdf", "png", "json")]
+
+
+def tables(table: Experiments, scenario: str) -> list[str]:
+    """The tables of a scenario."""
+    kinds = tables_of(table.scenarios[scenario], table.selectors(scenario))
+    files = [f"{kind}.{extension}" for kind in kinds for extension in ("csv", "md")]
+    return [f"results/tables/{scenario}/{file}" for file in ("rounds.parquet", "runs.csv", *files)]
+
+
+def claims(scale: str) -> list[str]:
+    """The verdicts at a scale."""
+    return [f"results/claims/{scale}/claims.{extension}" for extension in ("json", "csv", "md")]
+
+
+def study_folder(table: Experiments, study: str) -> str:
+    """Folder of what a study computed."""
+    instant = STUDIES[table.studies.kind(study)].instant
+    return f"{'results' if instant else finished(table)}/studies/{study}"
+
+
+def study_data(table: Experiments, study: str) -> list[str]:
+    """The files that a study computes."""
+    names = STUDIES[table.studies.kind(study)].data_files(table.studies.study(study))
+    return [f"{study_folder(table, study)}/{name}" for name in names]
+
+
+def study_plots(table: Experiments, study: str) -> list[str]:
+    """The figure of a study, and the tables made with it."""
+    tables = STUDIES[table.studies.kind(study)].tables
+    names = (*tables, *[f"{study}.{extension}" for extension in ("pdf", "png", "json")])
+    return [f"results/studies/{study}/{name}" for name in names]
+
+
+def study_claims(table: Experiments, study: str) -> list[str]:
+    """The files of a study that claims read."""
+    names = STUDIES[table.studies.kind(study)].claims
+    return [f"{study_folder(table, study)}/{name}" for name in names]
+
+
+def study_log(kind: str, extension: str) -> str:
+    """Log or benchmark of what computes a kind of study, with wildcards."""
+    run = "{selector}/seed-{seed}/" if STUDIES[kind].by_run else ""
+    return f"study/{{study}}/{run}compute.{extension}"

@@ -1,0 +1,142 @@
+"""Files behind the names that a user can ask for: scenarios, figures, studies, claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pausefl.figures.captions import wholes
+from pausefl.registry import STUDIES, kinds_of
+from pausefl.settings import Experiment
+from pausefl.settings.claims import Claim, places
+from pausefl.workflow import paths
+from pausefl.workflow.experiments import Experiments
+
+
+def figure_kinds(table: Experiments, scenario: str) -> list[str]:
+    """Kinds of figures that the runs of a scenario have the data for."""
+    return kinds_of(table.scenarios[scenario], table.selectors(scenario))
+
+
+def partition_pictures(table: Experiments, scenario: str) -> list[str]:
+    """Pictures of the partitions of a scenario; with published runs there are no data to show."""
+    if table.config.published:
+        return []
+    return [paths.partition(table, scenario, seed, "png") for seed in table.seeds(scenario)]
+
+
+def of_scenario(table: Experiments, scenario: str) -> list[str]:
+    """Everything that a scenario ends in; the runs too, so that a lost one is made again."""
+    return [
+        *paths.run_files(table, scenario),
+        *paths.tables(table, scenario),
+        *[
+            path
+            for kind in kinds_of(table.scenarios[scenario], table.selectors(scenario))
+            for path in paths.figure(scenario, kind)
+        ],
+        *partition_pictures(table, scenario),
+    ]
+
+
+def of_study(table: Experiments, study: str) -> list[str]:
+    """Everything that a study ends in; what it computes too, so that a lost file is made again."""
+    record = STUDIES[table.studies.kind(study)]
+    verdict = [f"results/studies/{study}/verdict.txt"] if record.verdict else []
+    return [*paths.study_data(table, study), *paths.study_plots(table, study), *verdict]
+
+
+def claim_rows(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[Experiment]:
+    """Rows of the experiment table on which claims are tested at a scale; all claims by default."""
+    names, _ = places(claims or table.claims, scale)
+    return [row for name in sorted(names & table.scenarios.keys()) for row in table.rows[name]]
+
+
+def claim_studies(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[str]:
+    """Studies on which claims are tested at a scale; some stand in for scenarios without runs."""
+    scenarios, names = places(claims or table.claims, scale)
+    names |= {table.studies.played(name) or "" for name in scenarios - table.scenarios.keys()}
+    return sorted(names & set(table.studies.names()))
+
+
+def claim_inputs(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[str]:
+    """Runs and tables of studies that claims need at a scale."""
+    scenarios = dict.fromkeys(row.scenario for row in claim_rows(table, scale, claims))
+    studies = claim_studies(table, scale, claims)
+    return [
+        *[path for name in scenarios for path in paths.run_files(table, name)],
+        *[path for name in studies for path in paths.study_claims(table, name)],
+    ]
+
+
+def claims(table: Experiments, scales: Iterable[str]) -> list[str]:
+    """Verdicts at these scales, and the runs, so that a lost one is made again."""
+    return [path for scale in scales for path in paths.claims(scale) + claim_inputs(table, scale)]
+
+
+def metrics(table: Experiments) -> list[str]:
+    """The small files that Git keeps and DVC compares."""
+    scenarios = table.config.scenarios
+    return [
+        *[f"results/metrics/{name}/{one}.json" for name in scenarios for one in table.selectors(name)],
+        *[f"results/metrics/claims/{scale}.json" for scale in table.scales],
+        *[f"results/plots/{name}.csv" for name in scenarios],
+    ]
+
+
+def publication(table: Experiments) -> list[str]:
+    """Published files of all runs and studies of the configuration."""
+    runs = [path for name in table.config.scenarios for path in paths.run_files(table, name)]
+    studies = [
+        path
+        for name in table.studies.names()
+        if not STUDIES[table.studies.kind(name)].instant
+        for path in (*paths.study_data(table, name), *paths.study_claims(table, name))
+    ]
+    return [paths.published(path) for path in dict.fromkeys([*runs, *studies])]
+
+
+def everything(table: Experiments) -> list[str]:
+    """All that a configuration asks for."""
+    return [
+        *[path for name in table.config.scenarios for path in of_scenario(table, name)],
+        *[path for name in table.studies.names() for path in of_study(table, name)],
+        *[path for scale in table.scales for path in paths.claims(scale)],
+        "results/report/all.html",
+        *metrics(table),
+    ]
+
+
+def named(table: Experiments) -> dict[str, list[str]]:
+    """Files by target: the demo, each scenario, figure, study and claim, all claims, all studies.
+
+    A figure of the papers that has several parts, such as ``bsfl_fig5``, is a target too.
+    """
+    figures = {
+        figure: paths.figure(name, kind)
+        for name, scenario in table.scenarios.items()
+        for figure, kind in scenario.figures.items()
+    }
+    studies = {name: of_study(table, name) for name in table.studies.names()}
+    parts = figures | studies
+    found = {name: of_scenario(table, name) for name in table.scenarios} | parts
+    found |= {
+        whole: [path for part in names for path in parts[part]] for whole, names in wholes(parts).items()
+    }
+    found |= {f"claim_{claim.id}": _of_claim(table, claim) for claim in table.claims}
+    found["studies"] = [path for files in studies.values() for path in files]
+    if table.scales:
+        found["claims"] = claims(table, table.scales)
+    if not table.config.published:
+        found["demo"] = [
+            *[path for name in table.demo.scenarios for path in of_scenario(table, name)],
+            *[path for scale in table.demo_scales for path in paths.claims(scale)],
+            "results/report/demo.html",
+        ]
+        found["publish"] = publication(table)
+    return found
+
+
+def _of_claim(table: Experiments, claim: Claim) -> list[str]:
+    """What one claim needs at the scales that the configuration has."""
+    found = [path for scale in table.scales for path in claim_inputs(table, scale, [claim])]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,24 @@
+"""The experiment tables of shipped configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pausefl.settings import read_yaml
+from pausefl.workflow.experiments import Experiments
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def load() -> Callable[..., Experiments]:
+    """Load a configuration of the repository by name, with some keys replaced."""
+
+    def table(name: str = "config", **changes: Any) -> Experiments:
+        return Experiments.load(read_yaml(ROOT / f"config/{name}.yaml") | changes, ROOT)
+
+    return table

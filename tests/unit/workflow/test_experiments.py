@@ -1,0 +1,81 @@
+"""The experiment table: what it has, and where the workflow's own files are found."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pausefl.errors import DataError
+from pausefl.workflow.experiments import Experiments
+
+ROOT = Path(__file__).parents[3]
+
+Load = Callable[..., Experiments]
+
+
+def row(scenario: str, *selectors: str, seeds: list[int] | None = None) -> dict[str, Any]:
+    return {"scenario": scenario, "selectors": list(selectors), "seeds": seeds or [0]}
+
+
+def test_the_demo_is_there_besides_the_configuration(load: Load) -> None:
+    table = load(experiments=[row("mnist_large_iid_r1", "pause", seeds=[3, 1])])
+    assert list(table.scenarios) == ["demo_small", "demo_large", "mnist_large_iid_r1"]
+    assert table.seeds("mnist_large_iid_r1") == [1, 3]
+    assert table.seeds("demo_small") == [0, 1, 2]
+
+
+def test_a_row_of_the_configuration_replaces_that_of_the_demo(load: Load) -> None:
+    table = load(experiments=[row("demo_small", "pause")])
+    assert (table.selectors("demo_small"), table.seeds("demo_small")) == (["pause"], [0])
+
+
+def test_published_runs_leave_the_demo_out(load: Load) -> None:
+    table = load("published")
+    assert set(table.scenarios) == set(table.config.scenarios)
+
+
+def test_scenarios_with_the_same_data_share_a_partition(load: Load) -> None:
+    table = load(experiments=[row("mnist_large_iid_r1", "pause"), row("mnist_large_iid_r1_v1", "pause")])
+    of_mnist = [key for key in table.partitions if key[0] == "mnist"]
+    assert len(of_mnist) == 1
+    assert list(table.datasets) == ["digits-test0.2", "mnist"]
+
+
+def test_scales_are_those_of_which_there_is_something_to_judge(load: Load) -> None:
+    table = load("published")
+    assert table.scales == ["paper", "reduced"]
+    assert load("demo").scales == load("demo").demo_scales == ["demo"]
+
+
+def test_scenarios_and_studies_are_found_from_any_folder(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = load(studies="config/studies.yaml", experiments=[row("demo_small", "pause")])
+    assert table.folder == ROOT / "config/scenarios"
+    assert "bsfl_fig4" in table.studies.names()
+
+
+def test_scenarios_of_the_working_directory_go_first(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "config/scenarios", tmp_path / "config/scenarios")
+    path = tmp_path / "config/scenarios/demo_small.yaml"
+    path.write_text(path.read_text("utf-8").replace("n_rounds: ", "n_rounds: 1"), "utf-8")
+    before = load().scenarios["demo_small"].training.n_rounds
+    monkeypatch.chdir(tmp_path)
+    after = load().config.scenarios.get("demo_small") or load("demo").scenarios["demo_small"]
+    assert after.training.n_rounds != before
+
+
+def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "config/scenarios", tmp_path / "scenarios")
+    path = tmp_path / "scenarios/demo_small.yaml"
+    path.write_text(path.read_text("utf-8").replace("n_users: ", "n_users: 99"), "utf-8")
+    table = load(scenarios=str(tmp_path / "scenarios"), experiments=[row("demo_small", "pause")])
+    with pytest.raises(DataError, match="training examples cannot give"):
+        table.check()

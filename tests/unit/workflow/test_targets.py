@@ -1,0 +1,141 @@
+"""Which files the workflow makes for what is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pausefl.workflow import contents, paths, raw, targets
+from pausefl.workflow.experiments import Experiments
+
+Load = Callable[..., Experiments]
+
+
+def row(scenario: str, *selectors: str, seeds: list[int] | None = None) -> dict[str, Any]:
+    return {"scenario": scenario, "selectors": list(selectors), "seeds": seeds or [0]}
+
+
+@pytest.fixture
+def table(load: Load) -> Experiments:
+    return load(experiments=[row("mnist_large_iid_r1", "pause", "fedavg_no_privacy", seeds=[0, 1])])
+
+
+def test_one_of_admits_names_and_nothing_else() -> None:
+    assert re.fullmatch(paths.one_of(["a.b", "ab"]), "a.b")
+    assert not re.fullmatch(paths.one_of(["a.b"]), "axb")
+    assert not re.fullmatch(paths.one_of([]), "")
+
+
+def test_a_scenario_ends_in_runs_tables_figures_and_partitions(table: Experiments) -> None:
+    files = targets.of_scenario(table, "mnist_large_iid_r1")
+    assert len(files) == len(set(files))
+    assert [path for path in files if path.startswith("results/runs/")] == [
+        f"results/runs/mnist_large_iid_r1/{selector}/seed-{seed}/{file}"
+        for selector in ("pause", "fedavg_no_privacy")
+        for seed in (0, 1)
+        for file in ("rounds.parquet", "ledger.parquet", "summary.json")
+    ]
+    assert "results/tables/mnist_large_iid_r1/privacy.csv" in files
+    assert "results/figures/mnist_large_iid_r1/leakage_vs_time.pdf" in files
+    assert sum(path.startswith("data/partitions/mnist/") for path in files) == 2
+
+
+@pytest.mark.parametrize(
+    ("scenario", "selector", "absent"),
+    [
+        ("mnist_large_iid_r1", "fedavg_no_privacy", "leakage|spending|signal|privacy"),
+        ("bsfl_linear_iid", "pause", "leakage|spending|signal|privacy|accuracy"),
+    ],
+)
+def test_what_does_not_apply_is_left_out(load: Load, scenario: str, selector: str, absent: str) -> None:
+    table = load(experiments=[row(scenario, selector)])
+    names = [Path(path).name for path in targets.of_scenario(table, scenario)]
+    assert "loss_vs_time.png" in names
+    assert not [name for name in names if re.search(absent, name)]
+
+
+def test_published_runs_are_read_and_have_no_partitions(load: Load) -> None:
+    table = load("published")
+    files = targets.of_scenario(table, "mnist_large_iid_r1")
+    assert all(path.startswith("results/") for path in files)
+    runs = [path for path in files if path.endswith("ledger.parquet")]
+    assert all(path.startswith("results/published/runs/") for path in runs)
+
+
+def test_a_regret_study_has_a_file_for_each_run(table: Experiments) -> None:
+    files = targets.of_study(table, "bsfl_fig5_regret")
+    assert sum(path.endswith(".parquet") for path in files) == 4 * 5
+    assert {"fits.csv", "growth.csv"} < {Path(path).name for path in files}
+
+
+def test_an_audit_ends_in_a_verdict_and_no_other_study_does(table: Experiments) -> None:
+    files = [path for name in table.studies.names() for path in targets.of_study(table, name)]
+    verdicts = [path for path in files if path.endswith("verdict.txt")]
+    assert verdicts == [f"results/studies/privacy_audit{suffix}/verdict.txt" for suffix in ("", "_secure")]
+
+
+def test_instant_studies_are_not_published(load: Load) -> None:
+    table = load("published")
+    assert paths.study_data(table, "pause_v2_fig1") == ["results/studies/pause_v2_fig1/generalization.csv"]
+    assert paths.study_data(table, "bsfl_fig4")[0] == "results/published/studies/bsfl_fig4/runs.parquet"
+    assert not [path for path in targets.publication(load()) if "pause_v2_fig1" in path]
+
+
+def test_everything_has_a_name(table: Experiments) -> None:
+    named = targets.named(table)
+    for target in ("demo", "studies", "publish", "mnist_large_iid_r1", "pause_v2_fig8", "claim_C3"):
+        assert named[target], target
+    assert named["pause_v2_fig8"] == paths.figure("mnist_large_iid_r1", "accuracy_vs_time")
+    assert set(named["bsfl_fig4"]) == set(targets.of_study(table, "bsfl_fig4"))
+
+
+def test_a_figure_in_parts_is_all_of_them(load: Load) -> None:
+    table = load(experiments=[row("bsfl_linear_iid", "bsfl")])
+    named = targets.named(table)
+    assert named["bsfl_fig5"] == named["bsfl_fig5_loss"] + named["bsfl_fig5_regret"]
+
+
+def test_a_claim_needs_its_runs_at_the_scales_that_there_are(table: Experiments) -> None:
+    for claim in table.claims:
+        needed = targets.claim_inputs(table, "paper", [claim])
+        assert set(needed) <= set(targets.claim_inputs(table, "paper"))
+    named = targets.named(table)
+    assert "claims" in named
+    assert not [path for path in named["claims"] if path.startswith("results/claims/reduced")]
+
+
+def test_a_study_of_selection_stands_in_for_runs_that_are_not_there(table: Experiments) -> None:
+    assert "selection_cifar10_small_iid_r1" in targets.claim_studies(table, "paper")
+
+
+@pytest.mark.parametrize("report", ["all", "demo", "mnist_large_iid_r1", "bsfl_fig4"])
+def test_a_report_reads_what_the_workflow_makes_or_brings(table: Experiments, report: str) -> None:
+    made = {
+        *targets.everything(table),
+        *targets.named(table)["demo"],
+        *targets.claims(table, [*table.scales, *table.demo_scales]),
+    }
+    others = [path for path in contents.inputs(table, report) if path not in made]
+    assert others
+    assert all(Path(path).is_relative_to(table.root) for path in others)
+
+
+def test_raw_files_are_relative_where_the_data_root_is(load: Load, tmp_path: Path) -> None:
+    table = load(experiments=[row("mnist_large_iid_r1", "pause")], data_root="nowhere/raw")
+    files = raw.downloads(table)["mnist"]
+    assert files == raw.inputs(table, "mnist")
+    assert "nowhere/raw/MNIST/raw/train-images-idx3-ubyte" in files
+    elsewhere = load(experiments=[row("mnist_large_iid_r1", "pause")], data_root=str(tmp_path))
+    assert all(Path(path).is_relative_to(tmp_path) for path in raw.inputs(elsewhere, "mnist"))
+
+
+def test_files_that_are_there_are_not_downloaded(load: Load, tmp_path: Path) -> None:
+    table = load(experiments=[row("mnist_large_iid_r1", "pause")], data_root=str(tmp_path))
+    for path in map(Path, raw.downloads(table)["mnist"]):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert raw.downloads(table) == {}

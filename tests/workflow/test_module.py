@@ -1,0 +1,42 @@
+"""The two entry points, and the workflow as a module of another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workspace import Checkout, make_checkout
+
+CONSUMER = """
+configfile: "config/config.yaml"
+
+
+module pausefl:
+    snakefile:
+        "{snakefile}"
+    config:
+        config
+
+
+use rule * from pausefl
+"""
+
+
+def test_both_entry_points_have_the_same_default_target(checkout: Checkout) -> None:
+    planned = checkout.planned()
+    assert planned["job"] == 4
+    assert planned["write_metrics"] == planned["write_report"] == 1
+    assert checkout.planned("--snakefile", "workflow/Snakefile") == planned
+    assert checkout.planned("all") == planned
+
+
+def test_another_workflow_needs_nothing_but_a_configuration(tmp_path: Path) -> None:
+    checkout = make_checkout(tmp_path / "pausefl")
+    consumer = Checkout(tmp_path / "consumer")
+    (consumer.root / "config").mkdir(parents=True)
+    (consumer.root / "src").symlink_to(checkout.root / "src")
+    text = (checkout.root / "config/demo.yaml").read_text("utf-8")
+    (consumer.root / "config/config.yaml").write_text(text, "utf-8")
+    snakefile = CONSUMER.format(snakefile="../pausefl/workflow/Snakefile")
+    (consumer.root / "Snakefile").write_text(snakefile, "utf-8")
+    assert consumer.planned("demo") == checkout.planned("demo")
+    assert "results/report/demo.html" in consumer.snakemake("--summary", "demo")
