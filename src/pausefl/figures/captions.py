@@ -12,6 +12,7 @@ from string import Formatter
 from typing import Any
 
 from pausefl.errors import PauseflError, suggest
+from pausefl.figures import papers
 from pausefl.figures.notes import SHARED, scale_note
 from pausefl.registry import (
     FIGURES,
@@ -29,8 +30,6 @@ from pausefl.settings import PrivacySettings, Scenario
 
 #: Up to this many users have a line each; of more, quantiles are shown.
 MOST_LINES = 40
-
-_PAPERS = {"pause_v1": "PAUSE v1", "pause_v2": "PAUSE v2", "bsfl": "BSFL"}
 
 #: Deviations of a scenario or a reward alone.
 _OF_NAMES = {"D10": {"mnist_large_iid_r1", "mnist_large_iid_r1_v1"}, "D30": {"bsfl"}}
@@ -400,18 +399,6 @@ def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: s
     }
 
 
-def wholes(names: Iterable[str]) -> dict[str, list[str]]:
-    """Figures of the papers that have several parts, such as ``bsfl_fig5``, and the names of the parts.
-
-    A part's name is that of the whole with a word more: ``bsfl_fig5_loss``, ``bsfl_fig5_regret``.
-    """
-    found: dict[str, list[str]] = {}
-    for name in names:
-        if part := re.fullmatch(r"(?P<whole>\w+?_fig\d+)_\w+", name):
-            found.setdefault(part["whole"], []).append(name)
-    return found
-
-
 def paper_figures(scenario: Scenario, kind: str) -> str:
     """The papers' figures that this kind of figure reproduces, or "none".
 
@@ -424,21 +411,5 @@ def paper_figures(scenario: Scenario, kind: str) -> str:
 
 
 def _places(figures: Mapping[str, str], kind: str) -> list[str]:
-    names = [_figure_name(name) for name, shown in figures.items() if shown == kind]
+    names = [papers.in_words(name) for name, shown in figures.items() if shown == kind]
     return [name for name in names if name]
-
-
-def _figure_name(key: str) -> str:
-    name = key.removeprefix("reduced_")
-    reduced = ", reduced" if name != key else ""
-    if name.startswith(("demo_", "privacy_", "beyond_")):
-        return ""
-    if name.startswith("authors_"):
-        return "none, but the authors' released runs"
-    if name.startswith("group_"):
-        return f"none, but a setting of the papers with group normalisation{reduced}"
-    match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", name)
-    if match is None:
-        return escaped(key.replace("_", " "))
-    paper = _PAPERS.get(match["paper"], match["paper"].replace("_", " "))
-    return f"{paper}, Fig. {match['number']}{reduced}"

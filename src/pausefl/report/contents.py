@@ -10,9 +10,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from pausefl.figures import papers
 from pausefl.figures.style import LABELS
 from pausefl.registry import FIGURES, TABLES
-from pausefl.report import papers, text
+from pausefl.report import text
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.settings import SCALES
 

@@ -15,9 +15,9 @@ from pausefl.figures.captions import (
     scenario_deviations,
     study_deviations,
     study_place,
-    wholes,
 )
 from pausefl.figures.notes import scale_note
+from pausefl.figures.papers import wholes
 from pausefl.provenance import job_code
 from pausefl.provenance.metadata import flattened
 from pausefl.results.compare import read_run

@@ -12,8 +12,9 @@ from markupsafe import Markup
 
 from pausefl.claims import words
 from pausefl.claims.verdicts import VERDICTS
+from pausefl.figures import papers
 from pausefl.figures.style import LABELS
-from pausefl.report import metadata, papers, text
+from pausefl.report import metadata, text
 from pausefl.report.contents import Contents, selectors_of
 from pausefl.report.parts import ReportParts
 

@@ -11,7 +11,7 @@ import pytest
 
 from pausefl import registry
 from pausefl.errors import PauseflError
-from pausefl.figures import captions
+from pausefl.figures import captions, papers
 from pausefl.registry import FIGURES, TABLES
 from pausefl.settings import load_scenario
 from pausefl.settings import scenario as config
@@ -186,7 +186,7 @@ def test_figures_in_parts() -> None:
         "reduced_bsfl_fig6_loss",
         "demo_small_loss",
     ]
-    assert captions.wholes(names) == {
+    assert papers.wholes(names) == {
         "bsfl_fig5": ["bsfl_fig5_loss", "bsfl_fig5_regret"],
         "reduced_bsfl_fig6": ["reduced_bsfl_fig6_loss"],
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.report.papers import CONTENTS, SECTIONS, SHARED, Place, home_of, labels, place_of
+from pausefl.figures.papers import CONTENTS, SECTIONS, SHARED, Place, home_of, labels, place_of
 from pausefl.settings import load_scenario, scenario_names
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"

@@ -30,11 +30,20 @@ CONTENTS = {
 #: Results that two papers share; they are named by the second place.
 SHARED = {("pause_v1", "fig1"): ("pause_v2", "fig1")}
 
-#: First parts of the names of figures beyond the papers.
-_BEYOND = ("group_", "beyond_")
+#: First part of the names of figures at a reduced scale.
+_REDUCED = "reduced_"
+
+#: First parts of the names of figures that no paper has: their section, and what captions say of their place.
+_OWN = {
+    "demo_": ("demo", ""),
+    "privacy_": ("own", ""),
+    "beyond_": ("beyond", ""),
+    "authors_": ("authors", "none, but the authors' released runs"),
+    "group_": ("beyond", "none, but a setting of the papers with group normalisation"),
+}
 
 _NAME = re.compile(
-    rf"(?:reduced_)?(?P<paper>{'|'.join(CONTENTS)})_(?P<part>(?:fig|table|theorem)\d+)[a-z]?(?:_\w+)?"
+    rf"(?:{_REDUCED})?(?P<paper>{'|'.join(CONTENTS)})_(?P<part>(?:fig|table|theorem)\d+)[a-z]?(?:_\w+)?"
 )
 _PART = re.compile(r"(?P<word>[a-z]+)(?P<number>\d+)")
 _WORDS = {"fig": ("Fig.", "Figs."), "table": ("Table", "Tables"), "theorem": ("Theorem", "Theorems")}
@@ -68,13 +77,39 @@ def also_in(place: Place) -> list[Place]:
 
 def home_of(scale: str, names: Iterable[str]) -> str:
     """The section of a scenario's figures without a place, by its scale and the names of all its figures."""
-    names = list(names)
     if scale == "demo":
         return "demo"
-    if any(name.startswith("authors_") for name in names):
+    names = [name.removeprefix(_REDUCED) for name in names]
+    sections = {section for name in names for start, (section, _) in _OWN.items() if name.startswith(start)}
+    if "authors" in sections:
         return "authors"
-    known = any(name.removeprefix("reduced_").startswith(_BEYOND) or place_of(name) for name in names)
-    return "beyond" if known else "own"
+    return "beyond" if "beyond" in sections or any(map(place_of, names)) else "own"
+
+
+def in_words(name: str) -> str:
+    """The place of a scenario's figure: "PAUSE v2, Fig. 8", "BSFL, Fig. 7, reduced"; "" if it has none."""
+    rest = name.removeprefix(_REDUCED)
+    reduced = ", reduced" if rest != name else ""
+    for start, (_, words) in _OWN.items():
+        if rest.startswith(start):
+            return words + reduced if words else ""
+    match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", rest)
+    if match is None:
+        return name.replace("_", " ")
+    paper = SECTIONS.get(match["paper"], match["paper"].replace("_", " "))
+    return f"{paper}, Fig. {match['number']}{reduced}"
+
+
+def wholes(names: Iterable[str]) -> dict[str, list[str]]:
+    """Figures of the papers that have several parts, such as ``bsfl_fig5``, and the names of the parts.
+
+    A part's name is that of the whole with a word more: ``bsfl_fig5_loss``, ``bsfl_fig5_regret``.
+    """
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if part := re.fullmatch(r"(?P<whole>\w+?_fig\d+)_\w+", name):
+            found.setdefault(part["whole"], []).append(name)
+    return found
 
 
 def label(part: str) -> str:
