@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -220,35 +219,3 @@ def _table_note(across: pd.DataFrame) -> str:
     elif _loss_alone(across):
         note += f" Loss is the mean squared error on test data, averaged over {WINDOW} rounds."
     return note
-
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-<style>
-body {{ font: 12px/1.5 system-ui, sans-serif; margin: 2em; color: #222; }}
-h1 {{ font-size: 1.5em; }}
-table {{ border-collapse: collapse; margin: 1em 0; }}
-td {{ white-space: nowrap; }}
-th, td {{ padding: 0.3em 0.5em; text-align: right; font-variant-numeric: tabular-nums; }}
-th:first-child, td:first-child {{ text-align: left; }}
-thead {{ border-bottom: 1px solid #222; }}
-tbody tr {{ border-bottom: 1px solid #ddd; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-{body}
-</body>
-</html>
-"""
-
-
-def to_html(page: str, title: str) -> str:
-    """Render a Markdown table and its notes as a self-contained page."""
-    from markdown_it import MarkdownIt
-
-    body = MarkdownIt("commonmark").enable("table").render(page)
-    return _PAGE.format(title=html.escape(title), body=body)

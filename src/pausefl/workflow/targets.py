@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pausefl.figures.captions import wholes
+from pausefl.figures.papers import wholes
 from pausefl.registry import STUDIES, kinds_of
 from pausefl.settings import Experiment
 from pausefl.settings.claims import Claim, places

@@ -276,10 +276,3 @@ def test_a_regression_has_a_loss_and_no_accuracy(write_run: WriteRun) -> None:
     assert len({line.count("|") for line in (header, rule, *rows)}) == 1
     assert "mean squared error on test data" in text.splitlines()[-1]
     assert not {"nan", "inf", "<NA>"} & set(text.split())
-
-
-def test_a_page_shows_the_table_and_escapes_its_title() -> None:
-    page = tables.to_html("| a | b |\n| :-- | --: |\n| x | **1** |\n\nA note.\n", "R1 & <R2>")
-    assert "<title>R1 &amp; &lt;R2&gt;</title>" in page
-    assert "<strong>1</strong></td>" in page
-    assert "<p>A note.</p>" in page
