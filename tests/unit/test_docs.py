@@ -8,104 +8,152 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-from pausefl.settings import load_scenario
-
 ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "config" / "README.md"]
 TEXT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+SECTIONS = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
+
+#: Files, besides those of the tests, that the commands of a section must leave behind.
+LEFT = {
+    "A selector": ["out/least_used/rounds.parquet"],
+    "A reward": ["out/quota/rounds.parquet"],
+    "A model": ["out/softmax/rounds.parquet"],
+    "A data source": ["out/sensors/rounds.parquet"],
+    "A scenario": ["results/figures/pets/accuracy_vs_time.pdf"],
+    "A study": [f"results/studies/evenness_demo/evenness{end}" for end in (".csv", "_demo.pdf")],
+}
 
 
-def blocks(section: str) -> list[str]:
-    """Code of a section, in order."""
+class Step(NamedTuple):
+    """A block of code of a section, and what the words before it say of it."""
+
+    action: str
+    path: str
+    line: str
+    code: str
+
+
+def steps(section: str) -> Iterator[Step]:
+    """What a section asks for, in order. Every block of code must be a file, an insertion or commands."""
     body = TEXT.split(f"\n## {section}\n")[1].split("\n## ")[0]
-    found = re.findall(r"^( *)```(?:python|yaml|bash)\n(.*?)^ *```$", body, re.DOTALL | re.MULTILINE)
-    return [re.sub(f"^{indent}", "", code, flags=re.MULTILINE) for indent, code in found]
+    for block in re.finditer(r"^( *)```(?P<language>python|yaml|bash)\n", body, re.MULTILINE):
+        indent, language = block.groups()
+        code, _, _ = body[block.end() :].partition(f"\n{indent}```\n")
+        words = body[: block.start()].rstrip().rpartition("\n\n")[2]
+        code = re.sub(f"^{indent}", "", f"{code}\n", flags=re.MULTILINE)
+        text = " ".join(words.split())
+        if language == "bash":
+            assert re.match(r"\d+\. Run[:;,]", text), text
+            yield Step("run", "", "", code)
+        elif file := re.match(r"\d+\. New file `([^`]+)`", text):
+            yield Step("write", file[1], "", code)
+        elif file := re.match(r"\d+\. At the end of `([^`]+)`", text):
+            yield Step("append", file[1], "", code)
+        else:
+            place = re.match(r"\d+\. In `([^`]+)`, above `([^`]+)`", text)
+            assert place, text
+            yield Step("insert", place[1], place[2], code)
+
+
+def insert(path: Path, line: str, code: str) -> None:
+    """Put code above the one line that has a text in it."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    (place,) = [i for i, old in enumerate(lines) if line in old]
+    path.write_text("".join([*lines[:place], code, *lines[place:]]), encoding="utf-8")
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """The parts of the repository that the examples edit."""
-    for folder in ("src", "config", "tests/unit"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    """The parts of the repository that the examples edit and use, and a few pictures."""
+    for folder in ("src", "config", "tests", "workflow", "docs"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)  # with compiled kernels
+    for file in ("Snakefile", "pyproject.toml"):
+        shutil.copy2(ROOT / file, tmp_path)
+    pictures(tmp_path / "photos" / "pets")
     return tmp_path
 
 
-def insert(path: Path, before: str, text: str) -> None:
-    old = path.read_text(encoding="utf-8")
-    assert before in old
-    path.write_text(old.replace(before, text + before, 1), encoding="utf-8")
+def pictures(folder: Path) -> None:
+    """Random PNG files, in class folders."""
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    for split, n_images in (("train", 40), ("test", 5)):
+        for name in ("cat", "dog"):
+            (folder / split / name).mkdir(parents=True)
+            for i in range(n_images):
+                pixels = rng.integers(0, 256, (30, 30, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(folder / split / name / f"{i}.png")
 
 
-def run(checkout: Path, *command: str) -> str:
-    environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
+def run(checkout: Path, commands: str) -> str:
+    """Run shell commands as a user would with the environment active."""
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(checkout / "src"),
+        "PYTEST_ADDOPTS": "-q -p no:xdist -p no:cacheprovider",
+    }
     done = subprocess.run(
-        [sys.executable, *command], cwd=checkout, env=environment, capture_output=True, text=True
+        ["bash", "-euc", commands], cwd=checkout, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_the_example_selector_passes_every_test_and_runs(checkout: Path) -> None:
-    module, line, style, name, test, _ = blocks("A selector")
-    package = checkout / "src" / "pausefl"
-    (package / "selectors" / "rotation.py").write_text(module, encoding="utf-8")
-    insert(package / "registry.py", '    "random":', line)
-    insert(package / "figures" / "style.py", '    "fastest":', style)
-    insert(checkout / "config" / "scenarios" / "demo_small.yaml", "  - random\n", name)
-    tests = checkout / "tests" / "unit" / "selectors"
-    (tests / "test_rotation.py").write_text(test, encoding="utf-8")
-    suites = ("test_rotation.py", "test_conformance.py", "../figures/test_style.py")
-    chosen = ("-k", "least_used or rotation or style")
-    out = run(checkout, "-m", "pytest", "-q", "-p", "no:xdist", *chosen, *(str(tests / s) for s in suites))
-    assert int(re.findall(r"(\d+) passed", out)[0]) > 10
-    command = ("--scenario", "demo_small", "--selector", "least_used", "--seed", "0", "--rounds", "8")
-    main = "from pausefl.cli import main; main()"
-    run(checkout, "-c", main, "run", *command, "--no-train", "--out", str(checkout / "out"))
-    assert (checkout / "out" / "rounds.parquet").is_file()
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_examples_of_a_section_work(section: str, checkout: Path) -> None:
+    commands = 0
+    for step in steps(section):
+        if step.action == "run":
+            commands += 1
+            output = run(checkout, step.code)
+        elif step.action == "write":
+            path = checkout / step.path
+            assert not path.exists()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step.code, encoding="utf-8")
+        elif step.action == "append":
+            path = checkout / step.path
+            path.write_text(f"{path.read_text(encoding='utf-8')}\n\n{step.code}", encoding="utf-8")
+        else:
+            insert(checkout / step.path, step.line, step.code)
+    assert commands == 1
+    for file in LEFT.get(section, []):
+        assert (checkout / file).is_file()
+    if section == "A claim":
+        assert re.search(r"M1\s+partly", output), output
 
 
-def test_the_example_variant_is_the_example_scenario_with_half_the_budget(tmp_path: Path) -> None:
-    scenario, *_ = blocks("A scenario on your own images")
-    (lines,) = blocks("A variant of a scenario")
-    (tmp_path / "pets.yaml").write_text(scenario, encoding="utf-8")
-    (tmp_path / "pets_more_private.yaml").write_text(lines, encoding="utf-8")
-    pets, variant = (load_scenario(name, tmp_path) for name in ("pets", "pets_more_private"))
-    assert pets.privacy is not None
-    halved = pets.privacy.replace(epsilon_total=pets.privacy.epsilon_total / 2)
-    own = {"name": variant.name, "title": variant.title, "figures": variant.figures}
-    assert variant == pets.replace(privacy=halved, **own)
+def test_the_numbers_of_the_deviation_ledger() -> None:
+    ledger = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", ledger, re.DOTALL | re.MULTILINE)
+    expected = re.findall(r"# ([\d., ]+)$", code, re.MULTILINE)
+    printed = run(ROOT, f"python - <<'EOF'\n{textwrap.dedent(code)}\nEOF").split()
+    assert [f"{float(number):.3g}" for number in printed] == re.split(", ", ", ".join(expected))
 
 
-def test_the_example_reward_is_searched_exactly(checkout: Path) -> None:
-    (code,) = blocks("A reward")
-    cls, line = code.split('\n    "quota"')
-    rewards = checkout / "src" / "pausefl" / "rewards.py"
-    insert(rewards, "REWARDS: dict", cls + "\n\n")
-    text = rewards.read_text(encoding="utf-8")
-    rewards.write_text(text.replace('"r2": Over', f'"quota"{line.strip()} "r2": Over'), encoding="utf-8")
-    check = """
-        from itertools import combinations
-        import numpy as np
-        from pausefl.settings import RewardSettings
-        from pausefl.bandit.history import History
-        from pausefl.bandit.rewards import REWARDS, confidence_bound
-        from pausefl.selectors.exact import Pause
+def anchors(page: Path) -> set[str]:
+    """What links can lead to on a page, as GitHub names it."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
-        rng = np.random.default_rng(0)
-        reward = REWARDS["quota"].build(RewardSettings("quota", 100.0, 2.0, 5.0))
-        for _ in range(50):
-            history = History.empty(rng.integers(50, 90, 9), 4, 0.05, cluster=np.arange(9) % 3)
-            history.round, history.participations = 20, rng.integers(1, 9, 9)
-            history.mean_speed, history.privacy = rng.uniform(0, 1, 9), rng.uniform(0, 1, 9)
-            bound = confidence_bound(history, 1.0)
-            worth = {
-                s: bound[list(s)].min() + reward.scores(history)[list(s)].sum()
-                for s in combinations(range(9), 4)
-                if np.bincount(np.array(s) % 3).max() <= 2
-            }
-            assert tuple(Pause(reward, 1.0)(history, rng)) == max(worth, key=worth.get)
-    """
-    run(checkout, "-c", textwrap.dedent(check))
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
+        link = target[0] or target[1]
+        if link.startswith(("http://", "https://")):
+            continue
+        file, _, anchor = link.partition("#")
+        path = (page.parent / file).resolve() if file else page
+        assert path.exists(), link
+        if anchor:
+            assert anchor in anchors(path), link
