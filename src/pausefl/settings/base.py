@@ -139,9 +139,8 @@ class OneOf:
     ) -> dict[str, Any]:
         plain: dict[str, Any] = {"type": "string", "enum": list(self.names)}
         if isinstance(self.names, Mapping):
-            about = [
-                getattr(record, "about", "") or getattr(record, "label", "") for record in self.names.values()
-            ]
+            records = self.names.values()
+            about = [getattr(record, "about", "") or getattr(record, "label", "") for record in records]
             plain |= {"enumDescriptions": about} if any(about) else {}
         return plain
 
@@ -200,15 +199,18 @@ def _phrase(model: type[BaseModel], mistake: ErrorDetails) -> str:
         return f"{where or 'document'} = {value!r} must be a mapping of keys to values{_meaning(model, path)}"
     message = re.sub(r"^\w+ should", "must", mistake["msg"]).removesuffix(", not 0")
     message = message.replace(" after validation", "").replace("tuple", "list")
-    return f"{where} = {value!r} {message}{_as_number(value)}{_meaning(model, path)}"
+    if kind in ("int_type", "float_type") and isinstance(value, str):
+        message += _as_number(value)
+    return f"{where} = {value!r} {message}{_meaning(model, path)}"
 
 
-def _as_number(value: Any) -> str:
+def _as_number(text: str) -> str:
     """How to write a number that YAML reads as text, as it does ``1e-3``."""
     try:
-        return f"; YAML reads it as text, write {Decimal(value):f}" if isinstance(value, str) else ""
+        number = Decimal(text)
     except InvalidOperation:
         return ""
+    return f"; YAML reads it as text, write {number:f}" if number.is_finite() else ""
 
 
 def _meaning(model: type[BaseModel], path: Iterable[str]) -> str:
@@ -231,24 +233,24 @@ def inside(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def described(model: type[BaseModel]) -> dict[str, Any]:
-    """JSON schema of a model, without references and without null as an alternative."""
+def described(model: type[BaseModel], null: bool = False) -> dict[str, Any]:
+    """JSON schema of a model without references; whether a value may be null is left out unless wanted."""
     schema = model.model_json_schema()
-    plain: dict[str, Any] = _inlined(schema, schema.get("$defs", {}))
+    plain: dict[str, Any] = _inlined(schema, schema.get("$defs", {}), null)
     return plain
 
 
-def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
+def _inlined(schema: Any, definitions: Mapping[str, Any], null: bool) -> Any:
     if isinstance(schema, list):
-        return [_inlined(part, definitions) for part in schema]
+        return [_inlined(part, definitions, null) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    if "anyOf" in schema:
-        schema = {**schema.pop("anyOf")[0], **schema}
+    if "anyOf" in schema and not null:
+        schema = {**schema["anyOf"][0], **{key: part for key, part in schema.items() if key != "anyOf"}}
     if "$ref" in schema:
         definition = definitions[schema["$ref"].rpartition("/")[2]]
-        schema = {**definition, **{key: value for key, value in schema.items() if key != "$ref"}}
-    plain = {key: _inlined(part, definitions) for key, part in schema.items() if key != "$defs"}
+        schema = {**definition, **{key: part for key, part in schema.items() if key != "$ref"}}
+    plain = {key: _inlined(part, definitions, null) for key, part in schema.items() if key != "$defs"}
     if isinstance(plain.get("title"), str):
         del plain["title"]
     if isinstance(text := plain.get("description"), str):

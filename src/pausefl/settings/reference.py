@@ -97,7 +97,7 @@ def reference(scenario_folder: Path) -> str:
 
 def editor_schemas() -> dict[str, dict[str, Any]]:
     """JSON schema of each file, by the name of the file in ``config/schemas``."""
-    schemas = {name: described(model) for name, model in _FILES.items()}
+    schemas = {name: described(model, null=True) for name, model in _FILES.items()}
     whole = schemas["scenario"]
     part = _without_required(whole)
     part["properties"] |= {"base": {"type": "string", "description": "Scenario from which this one differs."}}
@@ -115,6 +115,8 @@ def write(folder: Path) -> None:
 
 def _without_required(schema: Any) -> Any:
     """A schema of whose keys any may be missing."""
+    if isinstance(schema, list):
+        return [_without_required(part) for part in schema]
     if isinstance(schema, Mapping):
         return {key: _without_required(part) for key, part in schema.items() if key != "required"}
     return schema
@@ -175,10 +177,10 @@ def _allowed(schema: Mapping[str, Any]) -> str:
         distinct = "distinct " if schema.get("uniqueItems") else ""
         return f"list of {distinct}values ({_allowed(schema['items'])}), at least {schema.get('minItems', 0)}"
     if kind == "object":
-        values = schema.get("additionalProperties")
-        return (
-            f"mapping of names to values ({_allowed(values)})" if isinstance(values, Mapping) else "mapping"
-        )
+        if (values := inside(schema)) is None:
+            return "mapping"
+        names = " or ".join(f"`{name}`" for name in schema.get("propertyNames", {}).get("enum", ()))
+        return f"mapping of {names or 'names'} to values ({_allowed(values)})"
     bounds = (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"), ("exclusiveMaximum", "<"))
     limits = [f"{sign} {schema[key]:g}" for key, sign in bounds if key in schema]
     return ", ".join([kind, *limits])

@@ -217,7 +217,7 @@ class ModelSettings(Settings):
 
     name: Annotated[str, OneOf(MODELS)]
     """The network."""
-    norm: Annotated[str, OneOf(("batch", "group", "none"))]
+    norm: Annotated[str, OneOf(sorted({norm for record in MODELS.values() for norm in record.norms}))]
     """Normalisation layers. `batch`: batch normalisation, averaged without clamp or noise as in the authors'
     code, so released outside the budget. `group`: group normalisation, protected like every other weight.
     `none`: no such layers."""
@@ -374,10 +374,9 @@ def load_scenario(name: str, folder: Path) -> Scenario:
             raise ConfigError(f"no scenarios in {folder}: expected files NAME.yaml there")
         raise ConfigError(f"unknown scenario '{name}'. {suggest(name, known)}")
     text = read_text(path)
-    base = parse(path, text).get("base")
-    return _loaded(
-        path, text, read_text(path.with_name(f"{base}.yaml")) if base in scenario_names(folder) else ""
-    )
+    document = parse(path, text)
+    based = "base" in document and document["base"] in scenario_names(folder)
+    return _loaded(path, text, read_text(folder / f"{document['base']}.yaml") if based else "")
 
 
 @cache

@@ -34,11 +34,6 @@ class Study(Settings):
     title: Annotated[str, Strict()]
     """Title of the figure."""
 
-    def settings(self) -> dict[str, Any]:
-        """All that the study's numbers depend on, in plain values: no title."""
-        plain = self.model_dump(exclude={"title", "changes", "selectors"})
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
-
 
 class ScenarioStudy(Study):
     """One study with the network, the reward and the constants of a scenario."""
@@ -62,11 +57,6 @@ class ScenarioStudy(Study):
             scenario = Scenario.read(scenario, "scenario")
         selectors = scenario.selectors if isinstance(scenario, Scenario) else ()
         return {**values, "scenario": scenario, "selectors": selectors}
-
-    def settings(self) -> dict[str, Any]:
-        """All that the study's numbers depend on, in plain values: no titles."""
-        scenario = self.scenario.as_dict() | {"title": self.scenario.name}
-        return super().settings() | {"scenario": scenario}
 
 
 class ChangedScenarioStudy(ScenarioStudy):
@@ -274,7 +264,11 @@ def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
 
 def settings_of(study: Study) -> dict[str, Any]:
     """All that a study's numbers depend on, in plain values: no titles."""
-    return study.settings()
+    plain = study.model_dump(exclude={"title", "changes", "selectors"})
+    settings = {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+    if isinstance(study, ScenarioStudy):
+        settings["scenario"] = study.scenario.as_dict() | {"title": study.scenario.name}
+    return settings
 
 
 def study_from_dict(kind: str, settings: Mapping[str, Any], title: str = "") -> Any:

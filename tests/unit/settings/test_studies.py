@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 import yaml
 
 from pausefl.errors import ConfigError
+from pausefl.registry import STUDIES
 from pausefl.settings import load_scenario, scenario_names
-from pausefl.settings.studies import Studies, load_studies
+from pausefl.settings.studies import Studies, load_studies, settings_of, study_from_dict
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -55,6 +57,18 @@ def test_a_study_keeps_its_scenario_but_for_the_changes() -> None:
         whole.partition,
     )
     assert changed.selectors == ("pause", "sa_pause", "bsfl", "cs_ucb", "random")
+
+
+def test_every_kind_of_study_has_settings() -> None:
+    assert list(Studies.model_fields) == list(STUDIES)
+
+
+@pytest.mark.parametrize("kind", STUDIES)
+def test_a_study_is_made_again_from_its_settings(kind: str) -> None:
+    for study in getattr(load_studies(FILE, FOLDER), kind).values():
+        again = study_from_dict(kind, json.loads(json.dumps(settings_of(study))), study.title)
+        assert settings_of(again) == settings_of(study)
+        assert again.title == study.title
 
 
 def test_no_file_is_no_studies() -> None:
