@@ -6,4 +6,4 @@ from common import logged
 from pausefl.report.page import render
 
 with logged(snakemake.log[0]):
-    Path(snakemake.output[0]).write_text(render(snakemake.params.sources), encoding="utf-8")
+    Path(snakemake.output[0]).write_text(render(snakemake.params.parts), encoding="utf-8")
