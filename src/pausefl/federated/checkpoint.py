@@ -23,6 +23,7 @@ from pausefl.errors import ConfigError
 from pausefl.federated.simulation import State
 from pausefl.files import replacing
 from pausefl.provenance import peak_memory_bytes
+from pausefl.provenance.metadata import flattened
 
 #: Name of the file, beside the results.
 STATE_FILE = "state.npz"
@@ -184,21 +185,13 @@ class Checkpoint:
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     """What differs between two jobs, each in a few words."""
-    old, new = _flat(there), _flat(here)
+    old, new = flattened(there), flattened(here)
     found = []
     for key in sorted({*old, *new}, key=lambda key: (key not in _HASHES, key)):
         if old.get(key) != new.get(key):
             values = "" if key in _HASHES else f" ({_say(old.get(key))} there, {_say(new.get(key))} here)"
             found.append(f"{key}{values}")
     return found
-
-
-def _flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Leaves of nested mappings under dotted names."""
-    leaves: dict[str, Any] = {}
-    for key, value in tree.items():
-        leaves |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return leaves
 
 
 def _say(value: object) -> str:
