@@ -109,19 +109,19 @@ def seed_notes(seeds: Iterable[int]) -> list[str]:
 
 
 def run_notes(
-    summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, str], labels: Mapping[str, str]
+    summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Collection[str]], labels: Mapping[str, str]
 ) -> Notes:
     """Warnings about runs that are shown together.
 
-    Each selector's code has a hash of its own. Runs are of different versions if seeds of one selector have
-    different hashes, or if only some selectors have today's hash.
+    Each selector's code has hashes of its own. Runs are of different versions if seeds of one selector have
+    different hashes that do not all count as today's, or if only some selectors have such a hash.
 
     Parameters
     ----------
     summaries
         The ``summary.json`` of each run.
     versions
-        Today's hash of a job's code, by selector.
+        Hashes of a job's code that count as today's, by selector (`pausefl.results.verified.current_codes`).
     labels
         What to call each selector.
     """
@@ -143,8 +143,12 @@ def run_notes(
     ]
     if diverged:
         shown.append(f"Diverged: {', '.join(diverged)}.")
-    old = [run for run in runs if run["code_hash"] != versions[run["selector"]]]
-    split = [name for name, group in by_selector.items() if len({run["code_hash"] for run in group}) > 1]
+    old = [run for run in runs if run["code_hash"] not in versions[run["selector"]]]
+    split = [
+        name
+        for name, group in by_selector.items()
+        if len({run["code_hash"] for run in group}) > 1 and any(run in old for run in group)
+    ]
     if split or 0 < len(old) < len(runs):
         parts = [f"seeds of {labels[name]} differ ({_versions(by_selector[name])})" for name in split]
         whole = [name for name in by_selector if name not in split and by_selector[name][0] in old]

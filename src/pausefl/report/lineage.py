@@ -18,12 +18,12 @@ from pausefl.figures.captions import (
 )
 from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import wholes
-from pausefl.provenance import job_code
+from pausefl.provenance import study_code
 from pausefl.provenance.metadata import flattened
 from pausefl.results.compare import read_run
+from pausefl.results.verified import current_codes
 from pausefl.settings import Config, Scenario, load_scenario, scenario_names
 from pausefl.settings.studies import Studies, load_studies, settings_of
-from pausefl.studies.code import study_code
 
 _OTHER_CODE = " (the code has changed since)"
 
@@ -110,7 +110,10 @@ def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[s
         f"Settings: {project.scenarios / scenario.name}.yaml{_changed(then, now)}",
         f"Data: {'; '.join(metadata['dataset_origins'])}",
         "Runs:",
-        *[f"  {_run_line(_moved(path, results), scenario)}" for path in metadata["runs"]],
+        *[
+            f"  {_run_line(_moved(path, results), scenario, results / 'published')}"
+            for path in metadata["runs"]
+        ],
         *_ending(metadata["notes"], scenario_deviations(kind, scenario)),
     ]
 
@@ -191,15 +194,16 @@ def _moved(path: str, results: Path) -> Path:
     return results.joinpath(*Path(path).parts[1:])
 
 
-def _run_line(folder: Path, scenario: Scenario) -> str:
+def _run_line(folder: Path, scenario: Scenario, published: Path) -> str:
     """One line on a run."""
     if not (folder / "summary.json").is_file():
         return f"{folder}: no longer exists"
     summary, rounds = read_run(folder)
-    now = job_code(scenario, summary["selector"])
+    selector, code = summary["selector"], summary["code_hash"]
+    current = code in current_codes(scenario, [selector], published)[selector]
     notes = [
         f"{len(rounds)} rounds",
-        f"code {summary['code_hash']}" + ("" if summary["code_hash"] == now else _OTHER_CODE),
+        f"code {code}" + ("" if current else _OTHER_CODE),
         summary["hardware"]["processor"],
     ]
     if summary["diverged_round"] is not None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pausefl
 from pausefl.data.sources import find_record
-from pausefl.provenance import code_hash, job_code
+from pausefl.provenance import code_hash, job_code, study_code
 from pausefl.registry import FIGURES, STUDIES
 from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
-from pausefl.studies.code import study_code
+from pausefl.results.verified import current_codes
 from pausefl.workflow.experiments import Experiments
 
 #: What every figure is saved with.
@@ -36,9 +36,9 @@ def job(table: Experiments, scenario: str, selector: str) -> str:
     return job_code(one, selector, in_folder=one.data.source in table.config.raw.folders)
 
 
-def jobs(table: Experiments, scenario: str) -> dict[str, str]:
-    """Of the jobs of a scenario, by selector."""
-    return {selector: job(table, scenario, selector) for selector in table.selectors(scenario)}
+def jobs(table: Experiments, scenario: str) -> dict[str, list[str]]:
+    """Hashes that count as today's of the jobs of a scenario, by selector."""
+    return current_codes(table.scenarios[scenario], table.selectors(scenario), Path("results/published"))
 
 
 def figure(kind: str) -> str:

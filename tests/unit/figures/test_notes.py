@@ -16,7 +16,7 @@ from pausefl.figures import kinds, notes, style
 from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
-VERSIONS = {"pause": "new p", "random": "new r", "fedavg": "new f"}
+VERSIONS = {"pause": ["new p", "as good p"], "random": ["new r"], "fedavg": ["new f"]}
 
 
 def load(name: str) -> config.Scenario:
@@ -27,7 +27,7 @@ def run(selector: str, seed: int, code: str | None = None, diverged: int | None 
     return {
         "selector": selector,
         "seed": seed,
-        "code_hash": VERSIONS[selector] if code is None else code,
+        "code_hash": VERSIONS[selector][0] if code is None else code,
         "diverged_round": diverged,
     }
 
@@ -78,6 +78,7 @@ def test_divergence_is_told_of_each_run() -> None:
     ("codes", "shown", "quiet"),
     [
         (("new p", "new p", "new r", "new r"), [], []),
+        (("new p", "as good p", "new r", "new r"), [], []),
         (("old", "old", "older", "older"), [], ["Made by an earlier version of the code."]),
         (
             ("new p", "new p", "old", "old"),

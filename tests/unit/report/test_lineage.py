@@ -16,11 +16,11 @@ from pausefl.data.partition import make_partition
 from pausefl.errors import PauseflError
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job, run_job
+from pausefl.provenance import study_code
 from pausefl.report import lineage
 from pausefl.settings import load_config, load_scenario, read_yaml
 from pausefl.settings.studies import load_studies, settings_of
 from pausefl.streams import Streams
-from pausefl.studies.code import study_code
 
 ROOT = Path(__file__).parents[3]
 SCENARIOS = ROOT / "config/scenarios"

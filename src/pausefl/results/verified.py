@@ -1,0 +1,357 @@
+"""Published results that were computed again, and found the same bit for bit, under later code.
+
+``python -m pausefl.results.verified`` computes one run of each scenario and selector again, and a part of
+each study, and writes ``verified.json`` beside the published results. What it found equal under today's code
+is as good as made by it (`current_codes`). A result is found again only with the data, the libraries and a
+processor like those that it was made with.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import multiprocessing
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from pausefl.errors import PauseflError
+from pausefl.files import replacing
+from pausefl.provenance import hardware, job_code, study_code
+from pausefl.registry import SOURCES, STUDIES
+from pausefl.settings import RawData, Scenario, load_scenario
+from pausefl.settings.studies import Studies, load_studies
+
+#: Name of the file with what was found.
+FILE = "verified.json"
+#: A run that took longer than this is computed again for `PREFIX` rounds only.
+LONGEST_S = 60.0
+PREFIX = 2
+#: What is computed again of a study: its first seed, and no more rounds or instances than this.
+_SHORTENED = {"n_rounds": 300, "n_instances": 20}
+#: Columns that say which part of a study a row belongs to.
+_PARTS = ("selector", "seed", "instance", "temperature_divisor", "round")
+#: Columns that a run has only in rounds after which it was evaluated; a prefix ends with an evaluation.
+_EVALUATED = ("accuracy", "loss")
+
+
+def current_codes(scenario: Scenario, selectors: Iterable[str], published: Path) -> dict[str, list[str]]:
+    """Hashes of a job's code whose runs count as made by today's code, by selector.
+
+    That is today's code on any device and kind of raw files, and the code of published runs that were found
+    equal under it.
+
+    Parameters
+    ----------
+    scenario, selectors
+        Whose runs.
+    published
+        Folder of published results.
+    """
+    known = _read(published / FILE)["runs"]
+    folders = (False, True) if SOURCES.find(scenario.data.source).in_folder is not None else (False,)
+    found = {}
+    for selector in selectors:
+        codes = [
+            job_code(scenario, selector, device, in_folder=in_folder)
+            for device in ("cpu", "cuda")
+            for in_folder in folders
+        ]
+        entry = known.get(f"{scenario.name}/{selector}", {})
+        if entry.get("equal") and entry["code"] in codes:
+            codes.append(entry["made_with"])
+        found[selector] = list(dict.fromkeys(codes))
+    return found
+
+
+def difference(again: pd.DataFrame, published: pd.DataFrame) -> str:
+    """The first column in which rows computed again differ from those published; empty if none does.
+
+    With fewer rounds than were published, evaluations are compared where both have one.
+    """
+    rows = published.iloc[: len(again)]
+    if list(again.columns) != list(published.columns) or len(rows) < len(again):
+        return "other columns or rows"
+    for column in again.columns:
+        ours, theirs = again[column].to_numpy(), rows[column].to_numpy()
+        if ours.dtype == object:
+            same = all(map(np.array_equal, ours, theirs))
+        else:
+            both = np.ones(len(ours), bool)
+            if len(again) < len(published) and column in _EVALUATED:
+                both = ~(np.isnan(ours) | np.isnan(theirs))
+            same = np.array_equal(ours[both], theirs[both], equal_nan=ours.dtype.kind == "f")
+        if not same:
+            return f"column {column} differs"
+    return ""
+
+
+def _run_again(
+    scenario: Scenario, selector: str, folder: Path, dataset: Path, in_folder: bool
+) -> dict[str, Any]:
+    """Compute the first rounds of a published run, or all, and compare them."""
+    from pausefl.data.dataset import load_dataset
+    from pausefl.data.partition import make_partition
+    from pausefl.federated.job import Job, run_job
+    from pausefl.streams import Streams
+
+    made = json.loads((folder / "summary.json").read_text("utf-8"))
+    n_rounds = made["n_rounds"] if made["timings_s"]["total"] <= LONGEST_S else PREFIX
+    data = load_dataset(dataset)
+    streams = Streams(made["seed"])
+    partition = make_partition(
+        data.train_y, scenario.data, scenario.partition, scenario.network.n_users, streams
+    )
+    published = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("rounds", "ledger")}
+    with tempfile.TemporaryDirectory() as out:
+        run_job(Job(scenario, selector, made["seed"], n_rounds, device="cpu"), data, partition, Path(out))
+        again = {name: pd.read_parquet(Path(out) / f"{name}.parquet") for name in published}
+    problem = difference(again["rounds"], published["rounds"])
+    if not problem and n_rounds == made["n_rounds"]:
+        problem = difference(again["ledger"], published["ledger"])
+    settings = json.loads(json.dumps(scenario.job_settings()))
+    if settings != made["scenario"]:
+        problem = "settings differ"
+    elif data.origin != made["dataset_origin"]:
+        problem = f"data differ: {data.origin}"
+    return {
+        "seed": made["seed"],
+        "made_with": made["code_hash"],
+        "code": job_code(scenario, selector, in_folder=in_folder),
+        "compared": f"{n_rounds} of {made['n_rounds']} rounds",
+        **_outcome(problem),
+    }
+
+
+def _study_again(kind: str, study: Any, folder: Path) -> dict[str, Any]:
+    """Compute a part of a published study and compare it."""
+    record = STUDIES.find(kind)
+    code = study_code(kind, study)
+    if record.exclusive:
+        return {"code": code, "compared": "nothing: it measures time", "equal": None, "difference": ""}
+    changes: dict[str, Any] = {
+        name: min(getattr(study, name), limit)
+        for name, limit in _SHORTENED.items()
+        if name in type(study).model_fields
+    }
+    if "seeds" in type(study).model_fields:
+        changes["seeds"] = study.seeds[:1]
+    compared, problem = [], ""
+    for name, again in record.load()(study.replace(**changes), lambda line: None).items():
+        path = next(path for path in (folder / f"{name}.parquet", folder / f"{name}.csv") if path.is_file())
+        published = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, **_EXACT)
+        if path.suffix == ".csv":
+            again = _through_csv(again)
+        keys = [column for column in _PARTS if column in again.columns]
+        if "n_instances" in changes and "instance" not in keys:
+            continue  # of all instances together
+        ours, theirs = again.set_index(keys), published.set_index(keys)
+        common = ours.index.intersection(theirs.index)
+        found = difference(ours.loc[common].reset_index(), theirs.loc[common].reset_index())
+        compared.append(f"{name}: {len(common)} of {len(theirs)} rows")
+        problem = problem or (f"{name}: {found}" if found else "")
+    problem = problem or ("" if compared else "nothing could be compared")
+    return {"code": code, "compared": "; ".join(compared), **_outcome(problem)}
+
+
+_EXACT: dict[str, Any] = {"float_precision": "round_trip"}
+
+
+def _through_csv(table: pd.DataFrame) -> pd.DataFrame:
+    """A table as it is after it was written and read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        table.to_csv(path, index=False)
+        read: pd.DataFrame = pd.read_csv(path, **_EXACT)
+        return read
+
+
+def _outcome(problem: str) -> dict[str, Any]:
+    return {"equal": not problem, "difference": problem}
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One comparison to make.
+
+    Attributes
+    ----------
+    section, name
+        Its place in the file.
+    code
+        Today's hash of the code.
+    work
+        What compares, and its arguments.
+    """
+
+    section: str
+    name: str
+    code: str
+    work: tuple[Callable[..., dict[str, Any]], tuple[Any, ...]]
+
+
+def _run_tasks(published: Path, scenarios: Path, raw: RawData, prepared: Path) -> Iterator[_Task]:
+    """One run of each scenario and selector, the quickest of its seeds."""
+    from pausefl.data.sources import dataset_key
+
+    for folder in sorted((published / "runs").glob("*/*")):
+        scenario = load_scenario(folder.parent.name, scenarios)
+        run = min(sorted(folder.glob("seed-*")), key=_seconds)
+        in_folder = scenario.data.source in raw.folders
+        dataset = prepared / f"{dataset_key(scenario.data, raw)}.npz"
+        code = job_code(scenario, folder.name, in_folder=in_folder)
+        work = (_run_again, (scenario, folder.name, run, dataset, in_folder))
+        yield _Task("runs", f"{scenario.name}/{folder.name}", code, work)
+
+
+def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
+    """Every published study; run by run where each selector has files of its own."""
+    for name in studies.names():
+        kind, study, folder = studies.kind(name), studies.study(name), published / "studies" / name
+        if not folder.is_dir():
+            continue
+        parts = [(name, study)]
+        if STUDIES.find(kind).by_run:
+            selectors = study.scenario.selectors
+            parts = [
+                (f"{name}/{selector}", study.replace(scenario=study.scenario.replace(selectors=(selector,))))
+                for selector in selectors
+            ]
+        for part, shortened in parts:
+            yield _Task(
+                "studies", part, study_code(kind, shortened), (_study_again, (kind, shortened, folder))
+            )
+
+
+def _seconds(run: Path) -> float:
+    """Seconds that a run took."""
+    return float(json.loads((run / "summary.json").read_text("utf-8"))["timings_s"]["total"])
+
+
+def _read(file: Path) -> dict[str, dict[str, Any]]:
+    """What was found so far."""
+    if not file.is_file():
+        return {"runs": {}, "studies": {}}
+    found: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8"))
+    return found
+
+
+def _write(file: Path, found: Mapping[str, Mapping[str, Any]]) -> None:
+    ordered = {section: dict(sorted(entries.items())) for section, entries in found.items()}
+    with replacing(file) as (temporary,):
+        temporary.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+
+
+def _results(tasks: Iterable[_Task], n_processes: int) -> Iterator[tuple[_Task, dict[str, Any]]]:
+    """Tasks and what came out of them, as they are done; one process is this one."""
+    if n_processes == 1:
+        for task in tasks:
+            yield task, _done(task)
+        return
+    with ProcessPoolExecutor(n_processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        running = {pool.submit(_done, task): task for task in tasks}
+        for done in as_completed(running):
+            yield running[done], done.result()
+
+
+def _done(task: _Task) -> dict[str, Any]:
+    """Do a task; an error is a difference."""
+    work, arguments = task.work
+    try:
+        return work(*arguments)
+    except PauseflError as error:
+        return {"code": task.code, "compared": "nothing", **_outcome(str(error))}
+
+
+def verify(
+    published: Path,
+    scenarios: Path,
+    studies: Path,
+    raw: RawData,
+    only: str = "",
+    n_processes: int = 2,
+    tell: Callable[[str], None] = print,
+) -> bool:
+    """Compute published results again and record which are the same; what is recorded already is left out.
+
+    Parameters
+    ----------
+    published
+        Folder of published results.
+    scenarios, studies
+        Folder of scenario files, and the file of studies.
+    raw
+        Where raw data are.
+    only
+        Part of the names of what is compared; everything by default.
+    n_processes
+        Processes, of one thread each.
+    tell
+        Is told a line on each comparison.
+
+    Returns
+    -------
+    bool
+        Whether all that was compared is equal.
+    """
+    from pausefl.data.sources import dataset_key, prepare
+
+    found = _read(published / FILE)
+    with tempfile.TemporaryDirectory() as prepared:
+        tasks = [
+            *_run_tasks(published, scenarios, raw, Path(prepared)),
+            *_study_tasks(published, load_studies(studies, scenarios)),
+        ]
+        tasks = [task for task in tasks if only in task.name]
+        due = [task for task in tasks if found[task.section].get(task.name, {}).get("code") != task.code]
+        tell(f"{len(tasks)} comparisons, {len(tasks) - len(due)} made already under this code")
+        data = {dataset_key(s.data, raw): s.data for t in due if isinstance(s := t.work[1][0], Scenario)}
+        for key, settings in data.items():
+            prepare(settings, raw).save(Path(prepared) / f"{key}.npz")
+        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+            os.environ[name] = "1"
+        for task, entry in _results(due, n_processes):
+            entry |= {"processor": hardware()["processor"], "date": str(datetime.date.today())}
+            found[task.section][task.name] = entry
+            _write(published / FILE, found)
+            outcome = {True: "equal", False: "DIFFERENT", None: "not compared"}[entry["equal"]]
+            details = " ".join(filter(None, [entry["compared"], entry["difference"]]))
+            tell(f"{task.section}/{task.name}: {outcome}, {details}")
+    return all(found[task.section][task.name]["equal"] is not False for task in tasks)
+
+
+def main(
+    published: Annotated[Path, typer.Option(help="Folder of published results.")] = Path("results/published"),
+    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
+    studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
+    data_root: Annotated[Path, typer.Option(help="Folder of the raw data sets.")] = Path("data/raw"),
+    data_folder: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="SOURCE=FOLDER: a folder of images in place of official files, e.g. cifar10=cifar10."
+        ),
+    ] = None,
+    only: Annotated[str, typer.Option(help="Part of the names of what is compared.")] = "",
+    processes: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 2,
+) -> None:
+    """Compute published results again, and record in verified.json which are the same bit for bit."""
+    folders = dict(item.split("=", 1) for item in data_folder or [])
+    raw = RawData(root=data_root, download=False, folders=folders)
+    try:
+        equal = verify(published, scenarios, studies, raw, only, processes, typer.echo)
+    except PauseflError as error:
+        typer.secho(f"Error: {error}", fg=typer.colors.RED, err=True)
+        raise SystemExit(2) from None
+    raise SystemExit(0 if equal else 1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

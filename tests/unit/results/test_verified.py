@@ -1,0 +1,99 @@
+"""Published results are computed again; what is found equal counts as made by today's code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.federated.job import Job, run_job
+from pausefl.provenance import job_code
+from pausefl.results.published import publish
+from pausefl.results.verified import FILE, LONGEST_S, current_codes, difference, verify
+from pausefl.settings import RawData, Scenario
+
+CONFIG = Path(__file__).parents[3] / "config"
+ROUNDS = pd.DataFrame(
+    {
+        "round": [1, 2, 3],
+        "selection": [[1, 2], [0], [2, 3]],
+        "accuracy": [0.5, float("nan"), 0.7],
+        "reward": [1.0, float("nan"), 3.0],
+    }
+)
+
+
+def test_equal_rounds_do_not_differ() -> None:
+    assert difference(ROUNDS, ROUNDS) == ""
+    assert difference(ROUNDS.iloc[:2], ROUNDS) == ""
+
+
+@pytest.mark.parametrize(("column", "value"), [("selection", [0, 1]), ("reward", 1.0 + 2**-52), ("round", 9)])
+def test_one_bit_is_a_difference(column: str, value: object) -> None:
+    other = ROUNDS.copy()
+    other.at[0, column] = value
+    assert difference(other, ROUNDS) == f"column {column} differs"
+    assert difference(other.iloc[:1], ROUNDS) == f"column {column} differs"
+
+
+def test_a_prefix_may_be_evaluated_once_more() -> None:
+    other = ROUNDS.copy()
+    other.loc[1, "accuracy"] = 0.6
+    assert difference(other.iloc[:2], ROUNDS) == ""
+    assert difference(other, ROUNDS) == "column accuracy differs"
+    other.loc[0, "accuracy"] = 0.6
+    assert difference(other.iloc[:2], ROUNDS) == "column accuracy differs"
+
+
+@pytest.fixture
+def published(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path) -> Path:
+    """A published run of other code, of which only a prefix is computed again, and one that is quick."""
+    for selector, seconds in (("random", 2 * LONGEST_S), ("pause", 1.0)):
+        run_job(Job(demo, selector, 3, 4, device="cpu"), digits, share_out(demo, 3), tmp_path / selector)
+        folder = tmp_path / "published/runs" / demo.name / selector / "seed-3"
+        for file in ("rounds.parquet", "ledger.parquet", "summary.json"):
+            publish(tmp_path / selector / file, folder / file)
+        summary = json.loads((folder / "summary.json").read_text())
+        summary |= {"code_hash": "0" * 16, "timings_s": {"total": seconds}}
+        (folder / "summary.json").write_text(json.dumps(summary))
+    return tmp_path / "published"
+
+
+def verified(published: Path) -> list[str]:
+    said: list[str] = []
+    raw = RawData(root=Path("nowhere"), download=False, folders={})
+    verify(published, CONFIG / "scenarios", CONFIG / "studies.yaml", raw, n_processes=1, tell=said.append)
+    return said
+
+
+def test_equal_runs_count_as_todays(published: Path, demo: Scenario) -> None:
+    today = {selector: job_code(demo, selector) for selector in ("pause", "random")}
+    assert "0" * 16 not in current_codes(demo, today, published)["pause"]
+    assert verified(published) == [
+        "2 comparisons, 0 made already under this code",
+        "runs/demo_small/pause: equal, 4 of 4 rounds",
+        "runs/demo_small/random: equal, 2 of 4 rounds",
+    ]
+    found = current_codes(demo, today, published)
+    assert all("0" * 16 in codes and today[selector] in codes for selector, codes in found.items())
+    entry = json.loads((published / FILE).read_text())["runs"]["demo_small/pause"]
+    assert (entry["made_with"], entry["code"], entry["seed"]) == ("0" * 16, today["pause"], 3)
+    assert verified(published) == ["2 comparisons, 2 made already under this code"]
+    stale = json.loads((published / FILE).read_text())
+    stale["runs"]["demo_small/pause"]["code"] = "1" * 16
+    (published / FILE).write_text(json.dumps(stale))
+    assert "0" * 16 not in current_codes(demo, today, published)["pause"]
+
+
+def test_a_run_that_is_not_the_same_is_recorded_as_such(published: Path, demo: Scenario) -> None:
+    path = published / "runs/demo_small/pause/seed-3/rounds.parquet"
+    rounds = pd.read_parquet(path)
+    rounds.loc[2, "train_loss"] += 1e-7
+    rounds.to_parquet(path, index=False)
+    assert "runs/demo_small/pause: DIFFERENT, 4 of 4 rounds column train_loss differs" in verified(published)
+    assert "0" * 16 not in current_codes(demo, ["pause"], published)["pause"]
