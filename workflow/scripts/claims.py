@@ -22,7 +22,8 @@ with logged(snakemake.log[0]):
     if params.published:
         studies = those_published(studies, files["finished"] / "studies")
     records = Records(scenarios, params.runs, studies, files["finished"])
-    judged = evaluate(load_claims(files["claims"], files["scenarios"]), records, scale)
+    claims = load_claims(files["claims"], files["claims"].parent / "scenarios")
+    judged = evaluate(claims, records, scale)
     Path(output.json).write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
     page.to_frame(judged, scale).to_csv(output.table, index=False)
     Path(output.text).write_text(page.to_markdown(judged, scale), encoding="utf-8")

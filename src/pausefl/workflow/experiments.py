@@ -26,7 +26,7 @@ class Experiments:
     root
         Folder of the workflow: ``config/demo.yaml``, scenarios, captions and the ledger are there.
     folder
-        Folder of the scenario files.
+        Folder of the configuration's scenario files. The papers' claims are about the workflow's own.
     config, demo
         The user's configuration, and that of the demo.
     studies
@@ -72,7 +72,7 @@ class Experiments:
             config,
             load_config(demo, "config/demo.yaml"),
             studies,
-            load_claims(root / "config/claims.yaml", folder),
+            load_claims(root / "config/claims.yaml", root / "config/scenarios"),
         )
 
     @cached_property
