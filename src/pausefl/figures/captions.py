@@ -31,6 +31,9 @@ from pausefl.settings import PrivacySettings, Scenario
 #: Up to this many users have a line each; of more, quantiles are shown.
 MOST_LINES = 40
 
+#: What is protected where no mechanism says otherwise.
+COORDINATE = "coordinate"
+
 #: Deviations of a scenario or a reward alone.
 _OF_NAMES = {"D10": {"mnist_large_iid_r1", "mnist_large_iid_r1_v1"}, "D30": {"bsfl"}}
 
@@ -38,7 +41,7 @@ _OF_NAMES = {"D10": {"mnist_large_iid_r1", "mnist_large_iid_r1_v1"}, "D30": {"bs
 def protected(scenario: Scenario) -> str:
     """What the epsilons of a scenario's runs are for: ``coordinate``, or ``update`` as a whole."""
     if scenario.privacy is None:
-        return "coordinate"
+        return COORDINATE
     return MECHANISMS.find(scenario.privacy.mechanism).protects
 
 
@@ -76,7 +79,7 @@ DEVIATIONS: dict[str, tuple[str, Callable[[Scenario], bool] | None]] = {
     "D7": ("that the graphs are connected is counted here, not taken from BSFL's proof", None),
     "D8": (
         "budgets and leakage are per coordinate; d coordinates together have d times as much",
-        lambda scenario: _private(scenario) and protected(scenario) == "coordinate",
+        lambda scenario: _private(scenario) and protected(scenario) == COORDINATE,
     ),
     "D9": (
         "batch normalisation layers are shared without clamp or noise, outside the budget",
@@ -372,31 +375,6 @@ def _privacy(privacy: PrivacySettings | None) -> str:
     return " ".join(
         [*sentences, "The guarantee is local: it holds for any two data sets that a user might have."]
     )
-
-
-def caption_facts(scenario: Scenario, seeds: Iterable[int], origin: str, kind: str) -> dict[str, Any]:
-    """What the templates of ``workflow/report`` state of a figure or table."""
-    caption(kind, scenario, seeds, origin)
-    seeds = sorted(set(seeds))
-    found = values(scenario, seeds)
-    return {
-        "title": escaped(scenario.title),
-        "scale": escaped(scale_note(scenario, SHARED if kind == "partition" else None)),
-        "seeds": seeds,
-        "n_rounds": scenario.training.n_rounds,
-        "n_users": scenario.network.n_users,
-        "n_selected": scenario.network.n_selected,
-        "epsilon_total": None if scenario.privacy is None else scenario.privacy.epsilon_total,
-        "privacy": _privacy(scenario.privacy),
-        "leakage": found["leakage"],
-        "protected": found["protected"],
-        "signal": found["signal"],
-        "few_users": scenario.network.n_users <= MOST_LINES,
-        "regression": is_regression(scenario),
-        "origin": escaped(origin),
-        "paper_figures": paper_figures(scenario, kind),
-        "deviations": scenario_deviations(kind, scenario),
-    }
 
 
 def paper_figures(scenario: Scenario, kind: str) -> str:
