@@ -119,7 +119,7 @@ class Records:
         return self.results / "studies" / study
 
     def _simulated(self, name: str) -> Runs | None:
-        study, file = self.studies.played(name), "rounds.parquet"
+        study, file = self.studies.simulation_of(name), "rounds.parquet"
         if study is None or (name in self.scenarios and not (self._folder(study) / file).is_file()):
             return None  # the missing results are the runs
         rounds = self.study(study, file)

@@ -2,6 +2,7 @@
 
 from pausefl.settings.base import Settings
 from pausefl.settings.config import Config, Experiment, RawData, load_config
+from pausefl.settings.load import load_scenario, scenario_from_dict, scenario_names
 from pausefl.settings.scenario import (
     SCALES,
     DataSettings,
@@ -13,9 +14,6 @@ from pausefl.settings.scenario import (
     Scenario,
     SelectionSettings,
     TrainingSettings,
-    load_scenario,
-    scenario_from_dict,
-    scenario_names,
 )
 from pausefl.settings.yaml import read_yaml
 

@@ -11,18 +11,10 @@ from pydantic import Field, Strict, model_validator
 from pausefl.errors import ConfigError, suggest
 from pausefl.registry import REWARDS
 from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
-from pausefl.settings.base import (
-    Count,
-    Distinct,
-    NonNegative,
-    OneOf,
-    Positive,
-    Real,
-    Settings,
-    Several,
-    Text,
-)
-from pausefl.settings.scenario import SCALES, Scale, SelectorName, load_scenario, scenario_names
+from pausefl.settings.base import Settings
+from pausefl.settings.load import load_scenario, scenario_names
+from pausefl.settings.scenario import SCALES, Scale, SelectorName
+from pausefl.settings.types import Count, Distinct, NonNegative, OneOf, Positive, Real, Several, Text
 from pausefl.settings.yaml import read_yaml
 
 #: The scale of a test that makes its instances itself, and is part of a claim at every scale.

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 from pausefl.errors import ConfigError
 from pausefl.registry import SOURCES
-from pausefl.settings.base import Distinct, Flag, Natural, OneOf, Settings, Several, Text
-from pausefl.settings.scenario import Scenario, SelectorName, load_scenario
+from pausefl.settings.base import Settings
+from pausefl.settings.load import load_scenario
+from pausefl.settings.scenario import Scenario, SelectorName
+from pausefl.settings.types import Distinct, Flag, Natural, OneOf, Several, Text
 
 
 class Row(Settings):

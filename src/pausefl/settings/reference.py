@@ -12,10 +12,12 @@ from typing import Any
 
 from pausefl.registry import SELECTORS
 from pausefl.results.markdown import table
-from pausefl.settings.base import Settings, described, inside
+from pausefl.settings.base import Settings
 from pausefl.settings.claims import Claims
 from pausefl.settings.config import ConfigFile
-from pausefl.settings.scenario import Scenario, load_scenario, scenario_names
+from pausefl.settings.load import load_scenario, scenario_names
+from pausefl.settings.scenario import Scenario
+from pausefl.settings.schema import described, inside
 from pausefl.settings.studies import Studies
 
 _INTRODUCTION = """\

@@ -10,19 +10,10 @@ from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
 from pausefl.errors import ConfigError, suggest
 from pausefl.registry import MECHANISMS, SAMPLERS, SELECTORS
-from pausefl.settings.base import (
-    Count,
-    Distinct,
-    Items,
-    Name,
-    Natural,
-    OneOf,
-    Positive,
-    Real,
-    Settings,
-    Whole,
-)
-from pausefl.settings.scenario import Scenario, SelectorName, load_scenario
+from pausefl.settings.base import Settings
+from pausefl.settings.load import load_scenario
+from pausefl.settings.scenario import Scenario, SelectorName
+from pausefl.settings.types import Count, Distinct, Items, Name, Natural, OneOf, Positive, Real, Whole
 from pausefl.settings.yaml import read_yaml
 
 AtLeastTwo = Annotated[int, Whole(ge=2)]
@@ -226,7 +217,7 @@ class Studies(Settings):
             if names.count(name) > 1:
                 raise ValueError(f"study '{name}' is there twice")
         for name, study in self.selection.items():
-            if (first := self.played(study.scenario.name)) != name:
+            if (first := self.simulation_of(study.scenario.name)) != name:
                 raise ValueError(
                     f"selection.{name}.scenario: '{first}' simulates scenario '{study.scenario.name}', too"
                 )
@@ -236,7 +227,7 @@ class Studies(Settings):
         """Of which kind a study is."""
         return next(kind for kind, studies in self if name in studies)
 
-    def played(self, scenario: str) -> str | None:
+    def simulation_of(self, scenario: str) -> str | None:
         """The study that simulates a scenario as it is, if there is one."""
         return next((name for name, study in self.selection.items() if study.scenario.name == scenario), None)
 

@@ -11,10 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 from pausefl.settings import Scenario, read_yaml, scenario_names
-from pausefl.settings.base import described, inside
 from pausefl.settings.claims import Claims
 from pausefl.settings.config import ConfigFile
 from pausefl.settings.reference import editor_schemas, reference
+from pausefl.settings.schema import described, inside
 from pausefl.settings.studies import Studies
 
 ROOT = Path(__file__).parents[3]

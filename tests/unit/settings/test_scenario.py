@@ -1,8 +1,7 @@
-"""Configuration: what is refused, in which words, and that the shipped files say what the papers say."""
+"""Scenarios: what is refused, in which words, and that the shipped files say what the papers say."""
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import re
@@ -14,13 +13,11 @@ import pytest
 from pydantic import ValidationError
 
 from pausefl.errors import ConfigError
-from pausefl.federated.runnable import check_runnable, check_table
+from pausefl.federated.runnable import check_runnable
 from pausefl.registry import SELECTORS
 from pausefl.settings import (
-    Experiment,
     ModelSettings,
     Scenario,
-    load_config,
     load_scenario,
     read_yaml,
     scenario_from_dict,
@@ -88,18 +85,6 @@ def changed(changes: dict[str, Any], name: str = "demo_small") -> dict[str, Any]
             place = place[parent]
         place[key] = value
     return document
-
-
-def configuration(**row: Any) -> dict[str, Any]:
-    experiment = {"scenario": "demo_small", "selectors": ["pause"], "seeds": [0]} | row
-    return {
-        "data_root": "data/raw",
-        "download": False,
-        "image_folders": {},
-        "scenarios": str(FOLDER),
-        "studies": None,
-        "experiments": [experiment],
-    }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -226,37 +211,6 @@ def test_every_training_figure_of_the_papers_has_a_scenario() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "seeds"),
-    [("config", {*range(5)}), ("demo", {0, 1, 2}), ("reduced", {0, 1, 2}), ("published", {*range(5)})],
-)
-def test_shipped_configurations_load(name: str, seeds: set[int]) -> None:
-    document = read_yaml(ROOT / "config" / f"{name}.yaml") | {"scenarios": str(FOLDER)}
-    config = load_config(document, f"{name}.yaml")
-    check_table(config)
-    assert len(config.experiments) == len(set(config.experiments))
-    assert {experiment.seed for experiment in config.experiments} == seeds
-
-
-def test_every_scenario_of_the_papers_and_ours_is_in_the_table_with_all_its_selectors() -> None:
-    """But for enumeration, which finds what the exact search finds."""
-    document = read_yaml(ROOT / "config" / "config.yaml") | {"scenarios": str(FOLDER)}
-    rows: dict[str, list[str]] = {}
-    for row in load_config(document).experiments:
-        if row.seed == 0:
-            rows.setdefault(row.scenario, []).append(row.selector)
-    assert rows.pop("cifar10_small_iid_r1_group") == ["pause", "random", "fedavg"]
-    assert set(rows) == {*PAPERS, *BEYOND}
-    for name, selectors in rows.items():
-        assert selectors == [s for s in load_scenario(name, FOLDER).selectors if s != "pause_brute"], name
-
-
-def test_rows_do_not_repeat_what_their_scenario_lists() -> None:
-    for name in ("config", "demo", "reduced", "published"):
-        for row in read_yaml(ROOT / "config" / f"{name}.yaml")["experiments"]:
-            assert row.get("selectors") != list(load_scenario(row["scenario"], FOLDER).selectors), row
-
-
-@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"network.n_selectd": 3}, "unknown key 'network.n_selectd'. Did you mean 'n_selected'?"),
@@ -373,58 +327,6 @@ def test_whole_numbers_may_be_written_with_a_point() -> None:
     assert isinstance(scenario.network.n_users, int)
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"scenario": "demo_smal"}, "unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
-        ({"selectors": ["puase"]}, "experiments.0.selectors.0 = 'puase' is not known. Did you mean 'pause'?"),
-        ({"selectors": []}, "experiments.0.selectors = [] must have at least 1 item"),
-        ({"selectors": ["pause", "pause"]}, "experiments.0.selectors = ['pause', 'pause'] has 'pause' twice"),
-        ({"seeds": [-1]}, "experiments.0.seeds.0 = -1 must be greater than or equal to 0"),
-        ({"seeds": ["0"]}, "experiments.0.seeds.0 = '0' must be a valid integer"),
-        ({"seed": [0]}, "unknown key 'experiments.0.seed'. Did you mean 'seeds'?"),
-    ],
-)
-def test_a_wrong_experiment_is_refused(row: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        load_config(configuration(**row))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"download": "yes"}, "download = 'yes' must be a valid boolean"),
-        ({"download": 1}, "download = 1 must be a valid boolean"),
-        ({"image_folders": {"cifr10": "images"}}, "'cifr10' is not known. Did you mean 'cifar10'?"),
-        ({"studies": 3}, "studies = 3 must be a valid string"),
-        ({"runs": "publishd"}, "runs = 'publishd' is not known. Did you mean 'published'?"),
-        ({"experiments": []}, "experiments = [] must have at least 1 item"),
-    ],
-)
-def test_a_wrong_configuration_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        load_config(configuration() | changes)
-
-
-def test_a_row_without_selectors_has_those_of_its_scenario() -> None:
-    document = configuration(seeds=[3, 1])
-    del document["experiments"][0]["selectors"]
-    listed = load_scenario("demo_small", FOLDER).selectors
-    expected = [Experiment("demo_small", selector, seed) for selector in listed for seed in (3, 1)]
-    assert list(load_config(document).experiments) == expected
-
-
-def test_a_selector_that_the_scenario_does_not_list_may_be_asked_for() -> None:
-    config = load_config(configuration(scenario="mnist_large_authors", selectors=["bsfl", "sa_pause_v1"]))
-    check_table(config)
-    assert [row.selector for row in config.experiments] == ["bsfl", "sa_pause_v1"]
-
-
-def test_a_selector_that_cannot_run_is_refused_with_the_reason() -> None:
-    with pytest.raises(ConfigError, match=r"selector 'cs_ucb' needs network\.round_latency_max"):
-        check_table(load_config(configuration(selectors=["cs_ucb"])))
-
-
 def test_annealing_keys_are_missed_when_an_annealer_is_asked_for() -> None:
     document = changed({"selectors": ["pause"], "selection": {"exploitation": 1.0}})
     scenario = scenario_from_dict(document)
@@ -450,13 +352,6 @@ def test_a_file_that_is_written_again_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "whole.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace("gamma: 5.0", "gamma: 6.0"), encoding="utf-8")
     assert load_scenario("variant", tmp_path).reward.gamma == 6
-
-
-def test_a_scenario_has_one_row() -> None:
-    document = configuration()
-    document["experiments"] += copy.deepcopy(document["experiments"])
-    with pytest.raises(ConfigError, match="scenario 'demo_small' is listed twice in experiments"):
-        load_config(document)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -606,14 +501,3 @@ def test_group_normalisation_is_all_that_differs(base: str) -> None:
     assert found.figures == figures
     same = {"name": base, "title": whole.title, "model": whole.model, "figures": whole.figures}
     assert found.replace(**same) == whole
-
-
-@pytest.mark.parametrize(
-    ("text", "message"), [("a: [", "not valid YAML"), ("- a", "expected a mapping"), (None, "no such file")]
-)
-def test_an_unreadable_file_is_refused(text: str | None, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "config.yaml"
-    if text is not None:
-        path.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError, match=message):
-        read_yaml(path)
