@@ -13,6 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pausefl.figures import kinds, notes, style
+from pausefl.settings import load_scenario
 from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
@@ -20,7 +21,7 @@ VERSIONS = {"pause": ["new p", "as good p"], "random": ["new r"], "fedavg": ["ne
 
 
 def load(name: str) -> config.Scenario:
-    return config.load_scenario(name, ROOT / "config" / "scenarios")
+    return load_scenario(name, ROOT / "config" / "scenarios")
 
 
 def run(selector: str, seed: int, code: str | None = None, diverged: int | None = None) -> Mapping[str, Any]:

@@ -33,6 +33,7 @@ from pausefl.figures import (
 )
 from pausefl.privacy import make_schedule
 from pausefl.registry import FIGURES
+from pausefl.settings import load_scenario
 from pausefl.settings import scenario as config
 from pausefl.settings.studies import Generalization, Graphs
 from pausefl.studies.generalization import run as evaluate
@@ -48,7 +49,7 @@ SPEED = {"pause": 0.5, "sa_pause": 0.7, "random": 0.9, "fedavg": 1.1}
 
 
 def scenario() -> config.Scenario:
-    whole = config.load_scenario("demo_small", ROOT / "config" / "scenarios")
+    whole = load_scenario("demo_small", ROOT / "config" / "scenarios")
     return whole.replace(training=whole.training.replace(n_rounds=N_ROUNDS))
 
 
