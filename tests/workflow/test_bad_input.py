@@ -69,6 +69,15 @@ def test_missing_data_are_named_with_a_remedy(checkout: Checkout) -> None:
     assert "set data_root" in output
 
 
+def test_a_download_that_fails_is_the_first_job_and_the_last(checkout: Checkout) -> None:
+    use_mnist(checkout)
+    elsewhere = checkout.root.parent
+    checkout.write_config(download=True, data_root=str(elsewhere))
+    output = refusal(checkout, "tiny", "demo_small")
+    assert f"Nothing is downloaded to {elsewhere}" in output
+    assert f"{elsewhere}/MNIST/raw/train-images-idx3-ubyte" in output
+
+
 def test_truncated_data_are_named_and_nothing_else_runs(checkout: Checkout) -> None:
     folder = use_mnist(checkout)
     folder.mkdir(parents=True)

@@ -2,8 +2,8 @@
 from pausefl.provenance import code_hash
 from pausefl.workflow import captions, code, raw
 
-# Only files that are missing are made by a rule, so that none can touch those that are there. The sources differ in
-# their files, which no wildcard can say.
+# Only files that are missing have a rule, so that Snakemake never deletes or replaces those that exist. The sources
+# differ in their files, so each source has a rule.
 for source, files in raw.downloads(W).items():
 
     rule:

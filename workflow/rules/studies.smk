@@ -1,5 +1,5 @@
-# Studies of selection alone and of the noise: one rule computes, another plots, so that a new colour computes nothing.
-# The kinds differ in their files, which no wildcard can say, so each kind has such a pair.
+# Studies of selection alone and of the noise: one rule computes, another plots, so that an edit of a plot recomputes nothing.
+# The kinds differ in their files, so each kind has such a pair.
 from pausefl.registry import STUDIES
 from pausefl.workflow import captions, code, paths, studies
 

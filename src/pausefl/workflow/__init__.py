@@ -1,1 +1,1 @@
-"""What the workflow needs of the library: what jobs cost, and what went wrong on a cluster."""
+"""What the workflow makes, from which code; what its jobs cost, and why they failed on a cluster."""
