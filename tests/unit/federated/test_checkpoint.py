@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -142,11 +141,6 @@ def test_timings_add_up_over_the_parts(runs: Runs, monkeypatch: pytest.MonkeyPat
     assert (timings["evaluation"], timings["total"]) == (6.0, 6.0)
 
 
-def test_an_unbroken_job_was_resumed_from_nowhere(runs: Runs) -> None:
-    assert summary(runs.run())["resumed_from_rounds"] == []
-    assert runs.notes == []
-
-
 def test_restart_begins_with_the_first_round(runs: Runs, unbroken: dict[str, bytes]) -> None:
     runs.run(until=3)
     assert tables(runs.run(restart=True)) == unbroken
@@ -229,12 +223,6 @@ def test_the_workflow_discards_the_state_of_another_job(runs: Runs, unbroken: di
     assert runs.notes[0].endswith("other seed (1 there, 0 here). Discarded: starting from round 1")
 
 
-def test_the_workflow_goes_on_with_its_own_state(runs: Runs, unbroken: dict[str, bytes]) -> None:
-    runs.run(until=2, discard=True)
-    assert tables(runs.run(discard=True)) == unbroken
-    assert summary(runs.out)["resumed_from_rounds"] == [2]
-
-
 # Damage
 
 
@@ -260,12 +248,6 @@ def test_a_damaged_state_is_never_used(runs: Runs, unbroken: dict[str, bytes]) -
         assert runs.notes[0].endswith("starting from round 1")
     assert tables(runs.run()) == unbroken
     assert summary(runs.out)["resumed_from_rounds"] == []
-
-
-def test_an_npz_of_another_kind_is_not_used(runs: Runs, tmp_path: Path) -> None:
-    runs.digits.save(tmp_path / "state.npz")
-    assert Checkpoint(tmp_path / "state.npz", {}, Saving(note=runs.notes.append)).load() is None
-    assert "corrupt" in runs.notes[0]
 
 
 def test_python_objects_are_not_read(runs: Runs, tmp_path: Path) -> None:
@@ -303,17 +285,6 @@ def test_a_full_disk_leaves_the_old_state_and_the_job_goes_on(
     failures = [note for note in runs.notes if "cannot save" in note]
     problem = "OSError: [Errno 28] No space left on device"
     assert failures == [f"cannot save the state after round 3 ({problem}); the job continues"]
-    assert names(runs.out) == FILES
-
-
-def test_a_limit_of_the_system_on_files_is_no_failure(runs: Runs, unbroken: dict[str, bytes]) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
-    try:
-        assert tables(runs.run()) == unbroken
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "File too large" in runs.notes[0]
     assert names(runs.out) == FILES
 
 

@@ -210,12 +210,6 @@ def test_an_update_that_is_not_finite_is_refused_and_noise_leaves_in_its_place(
     assert np.isfinite(simulation.theta).all()
 
 
-def test_without_a_mechanism_the_models_differ(simulate: Simulate, demo: Scenario) -> None:
-    noisy, clean = simulate("random", 3), simulate("random", 3, scenario=changed(demo, privacy=None))
-    assert (noisy.rounds.loss != clean.rounds.loss).all()
-    assert [list(s) for s in noisy.rounds.selection] == [list(s) for s in clean.rounds.selection]
-
-
 def test_batch_normalisation_leaves_without_noise_and_everything_else_with_it(demo: Scenario) -> None:
     rng = np.random.default_rng(0)
     x, y = rng.integers(0, 256, (72, 1, 22, 22)).astype(np.uint8), rng.integers(0, 10, 72)
@@ -310,11 +304,6 @@ def test_first_rounds_are_those_of_a_longer_run_and_reruns_are_identical(
     pd.testing.assert_frame_equal(short.rounds, long.rounds[:5], check_exact=True)
 
 
-def test_every_round_has_a_selection_stream_of_its_own(simulate: Simulate) -> None:
-    selections = {tuple(users) for users in simulate("random", 20, train=False).rounds.selection}
-    assert len(selections) > 10
-
-
 def test_another_seed_is_another_run(simulate: Simulate) -> None:
     first, second = (simulate("random", 5, seed=seed).rounds for seed in (0, 1))
     assert (first.latency_s != second.latency_s).all()
@@ -363,16 +352,6 @@ def test_leakage_rises_and_stays_within_the_budget(simulate: Simulate, selector:
     )
 
 
-def test_full_participation_and_the_fastest_users_leak_alike_one_more_budget_each_round(
-    simulate: Simulate,
-) -> None:
-    everyone, fastest = (simulate(name, 50, train=False).rounds.leakage_max for name in ("fedavg", "fastest"))
-    np.testing.assert_array_equal(everyone, fastest)
-    np.testing.assert_allclose(
-        np.diff(everyone, prepend=0), GeometricSchedule(40.0, 0.04).epsilon(np.arange(1, 51))
-    )
-
-
 def test_without_privacy_leakage_is_unbounded_from_the_first_round(simulate: Simulate) -> None:
     result = simulate("fedavg_no_privacy", 3)
     assert np.isposinf(result.rounds.leakage_max).all()
@@ -394,10 +373,6 @@ def test_asking_for_the_genie_changes_nothing_else(simulate: Simulate) -> None:
     pd.testing.assert_frame_equal(
         asked.drop(columns="pseudo_regret"), not_asked.drop(columns="pseudo_regret")
     )
-
-
-def test_full_participation_has_no_regret_to_speak_of(simulate: Simulate) -> None:
-    assert simulate("fedavg", 3, train=False, genie=True).rounds.pseudo_regret.isna().all()
 
 
 def test_reward_is_worked_out_by_hand_for_the_first_rounds(
@@ -441,14 +416,6 @@ def test_columns_and_types_of_the_tables(simulate: Simulate) -> None:
     assert len(result.ledger) == N_USERS
 
 
-def test_training_learns_without_noise(simulate: Simulate) -> None:
-    rounds = simulate("fedavg_no_privacy", 25).rounds
-    assert rounds.accuracy.iloc[-1] > 0.8
-    assert rounds.accuracy.between(0, 1).all()
-    assert rounds.loss.iloc[-1] < rounds.loss.iloc[0]
-    assert rounds.train_loss.iloc[-1] < rounds.train_loss.iloc[0]
-
-
 def test_a_model_that_is_no_longer_finite_is_reported_and_the_run_goes_on(
     simulate: Simulate, demo: Scenario
 ) -> None:
@@ -470,20 +437,6 @@ def test_rounds_between_evaluations_have_no_scores_and_change_nothing_else(
     found = simulate("random", 7, scenario=changed(demo, training={"evaluate_every": every})).rounds
     expected.loc[~expected["round"].isin(due), ["accuracy", "loss"]] = np.nan
     pd.testing.assert_frame_equal(found, expected)
-
-
-def test_progress_is_reported_after_every_round(demo: Scenario, digits: Dataset, unequal: Partition) -> None:
-    calls: list[int] = []
-    build(demo, "random", digits, unequal, False, False, 0).run(7, calls.append)
-    assert calls == [1, 2, 3, 4, 5, 6, 7]
-
-
-def test_a_user_drawn_twice_counts_twice_trains_once_and_is_recorded_twice(
-    simulate: Simulate, unequal: Partition
-) -> None:
-    rounds = simulate("clustered_size", 60, train=False).rounds
-    assert all(len(users) == 3 for users in rounds.selection)
-    assert any(len(set(users)) < 3 for users in rounds.selection)
 
 
 def test_clustered_sampling_by_similarity_sees_the_updates_as_released(
@@ -522,29 +475,6 @@ def test_overlaps_cost_reward_and_time(simulate: Simulate, demo: Scenario) -> No
     np.testing.assert_allclose(clustered.latency_s, plain.latency_s + 0.05 * extra)
     np.testing.assert_allclose(clustered.elapsed_s, np.cumsum(clustered.latency_s))
     np.testing.assert_allclose(clustered.reward, plain.reward - 100 * 0.02 * extra)
-
-
-def test_pause_avoids_overlaps_the_more_they_cost(simulate: Simulate, demo: Scenario) -> None:
-    cluster = sample_clusters(N_USERS, 4, Streams(0))
-
-    def total(penalty: float) -> int:
-        scenario = r2(demo, overlap_penalty=penalty)
-        rounds = simulate("pause", 80, train=False, scenario=scenario).rounds
-        return sum(overlaps(users, cluster) for users in rounds.selection)
-
-    assert total(0.0) > total(0.001) >= total(1.0) == 0
-
-
-def test_pause_makes_the_choices_of_enumeration_under_both_rewards(
-    simulate: Simulate, demo: Scenario
-) -> None:
-    for scenario in (demo, r2(demo)):
-        exact, brute = (
-            simulate(name, 100, train=False, genie=True, scenario=scenario).rounds
-            for name in ("pause", "pause_brute")
-        )
-        # In the first rounds ties are many, and each breaks them in its own way.
-        assert exact.reward.iloc[20:].mean() == pytest.approx(brute.reward.iloc[20:].mean(), rel=0.1)
 
 
 def test_the_genie_has_no_regret(simulate: Simulate, demo: Scenario) -> None:

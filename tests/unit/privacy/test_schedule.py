@@ -40,13 +40,6 @@ def test_no_number_of_participations_exceeds_the_total(schedule: GeometricSchedu
     assert 0 <= schedule.spent(n) <= schedule.epsilon_total
 
 
-@given(schedules)
-def test_every_participation_gets_less_than_the_one_before(schedule: GeometricSchedule) -> None:
-    epsilon = schedule.epsilon(np.arange(1, 101))
-    assert (epsilon > 0).all()
-    assert (np.diff(epsilon) < 0).all()
-
-
 @pytest.mark.parametrize("total", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize("n", [1, 3, 7, 1000])
 def test_a_uniform_schedule_ends_with_its_budget(total: float, n: int) -> None:

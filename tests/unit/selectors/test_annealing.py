@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations, pairwise, permutations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from neighbourhoods import (
     vertices,
 )
 from numpy.typing import NDArray
-from oracles import INF, Concave, maximisers, problem, random_history, random_problem, worth
+from oracles import Concave, maximisers, problem, random_history, random_problem, worth
 from scipy import stats
 
 from pausefl.bandit.history import Feedback, History
@@ -49,7 +49,6 @@ from pausefl.selectors.annealing import (
     _anneal,
     _sample_swap,
 )
-from pausefl.selectors.exact import pivot_and_fill
 from pausefl.selectors.search import Objective
 from pausefl.settings import RewardSettings, Scenario
 
@@ -159,27 +158,6 @@ def test_the_graph_is_mutual_and_connects_all_selections(n_users: int, n_lists: 
         assert is_connected(edges)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 4])
-def test_the_graph_of_two_lists_of_five_users_is_connected_whatever_the_lists(m: int) -> None:
-    for order in permutations(range(5)):  # users can be numbered by the first list
-        assert is_connected(graph(5, m, [range(5), order]))
-
-
-@pytest.mark.parametrize("n_lists", [1, 2, 3])
-def test_a_path_to_any_selection_leads_over_the_users_best_in_the_first_list(n_lists: int) -> None:
-    rng = np.random.default_rng(n_lists)
-    for _ in range(200):
-        n_users = int(rng.integers(3, 12))
-        m = int(rng.integers(1, n_users))
-        orders = random_orders(rng, n_lists, n_users)
-        best, vertex = frozenset(orders[0][-m:]), frozenset(rng.permutation(n_users)[:m].tolist())
-        while vertex != best:
-            onwards = vertex - {least(orders[0], vertex)} | {min(best - vertex)}
-            assert onwards in neighbours(vertex, n_users, orders)
-            assert len(onwards & best) == len(vertex & best) + 1
-            vertex = onwards
-
-
 def cases() -> Iterator[tuple[list[Order], tuple[int, ...]]]:
     rng = np.random.default_rng(5)
     for n_lists in (0, 1, 2, 3):
@@ -261,35 +239,6 @@ def test_the_walk_equals_a_slow_twin_on_the_same_stream(kind: str, n_lists: int)
         np.testing.assert_array_equal(made, energies)
         moved += sorted(inside.tolist()) != sorted(members)
     assert moved > 125
-
-
-@pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
-@pytest.mark.parametrize("kind", KINDS)
-def test_books_are_kept_and_the_best_is_the_best_ever_met(kind: str, n_lists: int) -> None:
-    rng = np.random.default_rng([8, n_lists])
-    for _ in range(40):
-        n_users = int(rng.integers(2, 40))
-        m = int(rng.integers(1, n_users))
-        bound = rng.integers(-16, 16, n_users) / 8
-        bound[rng.permutation(n_users)[: rng.integers(m)]] = INF
-        clusters = np.zeros(n_users, np.int64) if kind == "r1" else rng.integers(7, size=n_users)
-        costs = {
-            "r1": np.zeros(m),
-            "r2": np.where(np.arange(m) > 0, 0.75, 0.0),
-            "convex": np.sort(rng.integers(-8, 9, m)) / 8,
-            "any costs": rng.integers(-8, 9, m) / 8,
-        }[kind]
-        objective = problem(bound, rng.integers(-8, 9, n_users) / 8, m, clusters, costs)
-        members, outsiders = split(rng, rng.permutation(n_users)[:m].tolist(), n_users)
-        orders, scale = random_orders(rng, n_lists, n_users), float(rng.choice([0.5, 5.0]))
-        best, energies, inside, outside = walk(objective, orders, members, outsiders, scale, 400, rng)
-        assert sorted([*inside, *outside]) == list(range(n_users))
-        assert energies[-1] == worth(objective, tuple(inside.tolist()))
-        assert len(set(best)) == m
-        assert worth(objective, tuple(best)) == max(energies.max(), worth(objective, tuple(members)))
-        if objective.is_convex:
-            optimum = tuple(pivot_and_fill(objective, rng).tolist())
-            assert worth(objective, tuple(best)) <= worth(objective, optimum)
 
 
 def test_no_iteration_returns_the_start() -> None:
@@ -417,19 +366,6 @@ def test_in_the_limit_the_state_is_a_maximiser(cls: type[Annealer], reward: str)
     assert shares[2] > 0.95
 
 
-@every_selector
-def test_at_high_temperature_the_walk_takes_every_edge_and_no_other(cls: type[Annealer]) -> None:
-    for seed in range(5):
-        history = random_history(np.random.default_rng(seed), 5, 2)
-        select, given, edges, _ = a_small_search(cls, history, "r1", 1e6)
-        visited, values = list(edges), np.array([worth(given[0], tuple(v)) for v in edges])
-        energies = np.empty(4000)
-        select.anneal(*given, np.random.default_rng(seed), 4000, energies)
-        states = [visited[i] for i in np.abs(values - energies[:, None]).argmin(axis=1)]
-        steps = {(v, u) for v, u in pairwise(states) if v != u}
-        assert steps == {(v, u) for v, around in edges.items() for u in around}
-
-
 @pytest.mark.parametrize("cls", [SaPause, Alsa, SaBsfl])
 @pytest.mark.parametrize("n_unseen", [0, 1, 2])
 def test_the_temperature_has_the_range_of_the_bound_of_the_users_that_can_be_least(
@@ -554,19 +490,6 @@ def test_with_enough_users_unseen_the_best_of_them_are_selected_whatever_their_s
 
 
 @every_selector
-def test_more_iterations_come_closer_to_the_optimum(cls: type[Annealer]) -> None:
-    history = random_history(np.random.default_rng(20), 60, 5)
-    objective, *_ = whole(make(cls, R2), history)
-
-    def mean_value(n_iterations: int) -> float:
-        select = make(cls, R2, n_iterations)
-        return float(np.mean([objective.value(select(history, np.random.default_rng(s))) for s in range(20)]))
-
-    optimum = objective.value(pivot_and_fill(objective, np.random.default_rng(0)))
-    assert mean_value(1) < mean_value(30) < mean_value(2000) <= optimum + 1e-9
-
-
-@every_selector
 @pytest.mark.parametrize("n_unseen", [0, 2, 4])
 def test_everyone_is_selected_when_all_users_are_wanted(cls: type[Annealer], n_unseen: int) -> None:
     history = random_history(np.random.default_rng(21), 4, 4, n_unseen)
@@ -590,43 +513,6 @@ def test_everyone_plays_once_in_the_first_rounds(cls: type[Annealer], n_users: i
         users = select(history, np.random.default_rng(t))
         history.observe(Feedback(users, np.full(m, 0.1), np.full(n_users, 0.9)))
     np.testing.assert_array_equal(history.participations, np.ones(n_users))
-
-
-@every_selector
-def test_absent_users_are_never_selected(cls: type[Annealer]) -> None:
-    rng, select = np.random.default_rng(23), make(cls, R2, 50)
-    for n_unseen in (0, 1, 2, 3, 6):
-        for _ in range(30):
-            history = random_history(rng, 10, 3, n_unseen)
-            history.available = np.isin(np.arange(10), rng.permutation(10)[: rng.integers(3, 10)])
-            users = select(history, rng)
-            assert len(set(users.tolist())) == 3
-            assert history.available[users].all()
-
-
-@every_selector
-def test_the_same_stream_makes_the_same_choice(cls: type[Annealer]) -> None:
-    select, history = make(cls, R1, 10), random_history(np.random.default_rng(24), 30, 5)
-    choices = [select(history, np.random.default_rng(7)).tolist() for _ in range(3)]
-    assert choices[0] == choices[1] == choices[2]
-    assert choices[0] != select(history, np.random.default_rng(8)).tolist()
-
-
-def alike(n_users: int, m: int) -> History:
-    """Users that cannot be told apart."""
-    history = History.empty(np.full(n_users, 10), m, 0.05)
-    history.observe(Feedback(np.arange(n_users), np.full(n_users, 0.1), np.full(n_users, 0.5)))
-    return history
-
-
-@every_selector
-@pytest.mark.parametrize("seen", [True, False])
-def test_users_alike_in_everything_are_chosen_equally_often(cls: type[Annealer], seen: bool) -> None:
-    history = alike(5, 2) if seen else History.empty(np.full(5, 10), 2, 0.05)
-    select = make(cls, R1, 20)
-    made = Counter(tuple(select(history, np.random.default_rng(seed))) for seed in range(1500))
-    assert set(made) == set(combinations(range(5), 2))
-    assert stats.chisquare(list(made.values())).pvalue > 1e-4
 
 
 @every_selector

@@ -34,7 +34,7 @@ from pausefl.bandit.rewards import (
     generalization,
 )
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.selectors.annealing import SaPause, SaVanilla
+from pausefl.selectors.annealing import SaPause
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.exact import Bsfl, Genie, Pause, _sweep, pivot_and_fill
 from pausefl.selectors.search import Objective, Search
@@ -82,16 +82,6 @@ def test_the_choice_is_an_enumerated_optimum(kind: str) -> None:
         assert choose(objective, seed) in maximisers(objective), objective
 
 
-def test_the_random_problems_are_not_all_alike() -> None:
-    rng = np.random.default_rng(0)
-    drawn = [random_problem(rng, "convex") for _ in range(500)]
-    tied = sum(len(maximisers(objective)) > 1 for objective in drawn)
-    assert 100 < tied < 400
-    assert any(objective.costs[0] < 0 < objective.costs[-1] for objective in drawn)
-    assert any(objective.n_selected == len(objective.bound) > 3 for objective in drawn)
-    assert any(np.isinf(objective.bound).sum() > 2 for objective in drawn)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_sweep_finds_the_best_selections_of_every_prefix(kind: str) -> None:
     rng = np.random.default_rng(1)
@@ -125,9 +115,7 @@ def test_the_choice_is_an_enumerated_optimum_for_any_real_values(data: st.DataOb
 
 
 @pytest.mark.parametrize("kind", ["r1", "r2", "convex"])
-@pytest.mark.parametrize(
-    ("n_users", "m", "n_clusters"), [(60, 10, 5), (100, 10, 20), (120, 12, 6), (300, 15, 20)]
-)
+@pytest.mark.parametrize(("n_users", "m", "n_clusters"), [(60, 10, 5), (300, 15, 20)])
 @pytest.mark.parametrize("slope", [0.5, 1.5])
 def test_larger_networks_agree_with_a_solver(
     kind: str, n_users: int, m: int, n_clusters: int, slope: float
@@ -142,20 +130,6 @@ def test_larger_networks_agree_with_a_solver(
     }[kind]
     objective = problem(bound, score, m, rng.integers(n_clusters, size=n_users), costs)
     assert worth(objective, choose(objective)) == pytest.approx(solved_by_milp(objective), abs=1e-6)
-
-
-@pytest.mark.parametrize("m", [1, 2, 31, 500, 1999, 2000])
-@pytest.mark.parametrize("slope", [-1.0, 0.0, 0.05])
-def test_large_networks_agree_with_a_naive_sweep(m: int, slope: float) -> None:
-    rng = np.random.default_rng(m)
-    bound = rng.normal(size=2000) * 10
-    score = slope * bound / m + rng.normal(size=2000) / np.sqrt(m)
-    best = -INF
-    for lowest in np.sort(bound)[::-1][m - 1 :]:
-        pool = score[bound >= lowest]
-        best = max(best, lowest + np.partition(pool, len(pool) - m)[len(pool) - m :].sum())
-    users = list(choose(problem(bound, score, m)))
-    assert bound[users].min() + score[users].sum() == pytest.approx(best, abs=1e-8)
 
 
 @pytest.mark.parametrize(("m", "n_clusters", "slope"), [(15, 20, 1.0), (15, 4, 2.0), (5, 400, 1.0)])
@@ -177,16 +151,6 @@ def test_large_networks_with_clusters_agree_with_a_naive_sweep(m: int, n_cluster
                 crowded[cluster[k]] = True
         best = max(best, lowest + total)
     assert worth(objective, choose(objective)) == pytest.approx(best, abs=1e-8)
-
-
-def test_searching_changes_none_of_what_it_is_given() -> None:
-    objective = problem([3, 1, 2, 5], [1, 9, 2, 0], 2, [0, 2, 2, 0], [0, 1])
-    choose(objective)
-    fill(objective, [0, 2, 3])
-    np.testing.assert_array_equal(objective.bound, [3, 1, 2, 5])
-    np.testing.assert_array_equal(objective.score, [1, 9, 2, 0])
-    np.testing.assert_array_equal(objective.cluster, [0, 2, 2, 0])
-    np.testing.assert_array_equal(objective.costs, [0, 1])
 
 
 @given(st.permutations(range(8)), st.integers(1, 8), st.integers(0, 1000))
@@ -220,14 +184,6 @@ def test_every_tied_choice_is_made_sometimes(name: str) -> None:
     best = maximisers(TIES[name])
     assert len(best) > 1
     assert {choose(TIES[name], seed) for seed in range(300)} == best
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_tied_choice_of_a_random_problem_is_made_sometimes(kind: str) -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(25):
-        objective = random_problem(rng, kind, most_users=6)
-        assert {choose(objective, seed) for seed in range(300)} == maximisers(objective), objective
 
 
 @pytest.mark.parametrize(
@@ -270,12 +226,6 @@ def test_filling_takes_the_best_of_a_pool_whatever_the_speeds(kind: str) -> None
 def test_filling_takes_every_tied_selection_sometimes(name: str) -> None:
     pool = list(range(len(TIES[name].bound)))
     assert {fill(TIES[name], pool, seed) for seed in range(300)} == maximisers(TIES[name])
-
-
-def test_the_value_of_a_selection_by_hand() -> None:
-    objective = problem([4, 2, 3, INF], [1, 10, 100, 1000], 3, [5, 0, 5, 5], [0.5, 2, 7])
-    assert objective.value(np.array([2, 0, 1])) == 2 + 111 - (0.5 + 2) - 0.5
-    assert objective.value(np.array([3, 0, 2])) == 3 + 1101 - (0.5 + 2 + 7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -332,13 +282,6 @@ def test_what_cannot_be_compared_is_refused_naming_the_user(
     getattr(history, attribute)[[6, 8]] = value
     with pytest.raises(PauseflError, match=f"round {history.round}: {message}"):
         cls(R1, 1.0)(history, np.random.default_rng(0))
-
-
-def test_a_quality_that_is_not_a_number_is_refused() -> None:
-    history = random_history(np.random.default_rng(0))
-    history.quality[6] = np.nan  # spoils the share of every user
-    with pytest.raises(PauseflError, match="the score of user 0 is nan"):
-        Bsfl(QUALITY, 1.0)(history, np.random.default_rng(0))
 
 
 def test_users_who_are_not_available_need_no_score() -> None:
@@ -462,20 +405,3 @@ def test_the_exact_search_refuses_a_penalty_that_is_not_convex(cls: type[Pause])
     unseen = History.empty(np.full(4, 10), 2, 0.05, cluster=np.array([0, 0, 1, 1]))
     with pytest.raises(ConfigError, match="Concave is not convex"):
         cls(Concave(2.0, 2.0, 5.0), 1.0)(unseen, np.random.default_rng(0))
-
-
-def test_annealing_accepts_a_penalty_that_is_not_convex() -> None:
-    rng = np.random.default_rng(0)
-    history = random_history(rng)
-    select = SaVanilla(Concave(2.0, 2.0, 5.0), 1.0, 3000, 30.0)
-    best, lead = best_by_definition(history, select.reward, confidence_bound(history, 1.0))
-    assert lead > 1e-9
-    assert tuple(select(history, rng).tolist()) == best
-
-
-def test_the_odds_among_tied_choices_do_not_depend_on_user_numbers() -> None:
-    odds = []
-    for score in ([1, -5, 2], [-5, 1, 2]):
-        objective = problem([2, 2, 1], score, 1)
-        odds.append(np.mean([choose(objective, seed) == (2,) for seed in range(3000)]))
-    assert abs(odds[0] - odds[1]) < 0.05

@@ -207,24 +207,6 @@ def test_evaluation_is_without_dropout() -> None:
     assert trainer.evaluate(theta) == trainer.evaluate(theta)
 
 
-@pytest.mark.parametrize(
-    ("model", "size", "rate"),
-    [
-        (CNN5, 32, 0.001),
-        (ModelSettings(name="cnn5", norm="group"), 32, 0.001),
-        (BSFL, 10, 0.01),
-        (CNN, 22, 0.01),
-    ],
-    ids=lambda v: str(v),
-)
-def test_training_of_every_network_reduces_the_loss(model: ModelSettings, size: int, rate: float) -> None:
-    data, settings = images(60, size, channels=3), training(n_epochs=4, batch_size=10, learning_rate=rate)
-    trainer = Trainer(model, settings, data, partition([60]), Streams(0), CPU)
-    before = trainer.evaluate(trainer.initial)[1]
-    (local,) = trainer.train(trainer.initial, np.array([0]), 1)
-    assert trainer.evaluate(trainer.initial + local.updates[0])[1] < 0.8 * before
-
-
 @pytest.mark.parametrize("model", [LINEAR, FC], ids=["linear", "fc"])
 def test_regression_equals_a_plain_loop(model: ModelSettings) -> None:
     data, share, streams = regression(47), partition([20, 27]), Streams(3)

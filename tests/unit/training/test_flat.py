@@ -92,22 +92,6 @@ def test_training_the_module_changes_the_vector_and_the_other_way_round(module: 
         assert (values == 0.25).all()
 
 
-def test_zeroing_the_flat_gradient_zeroes_the_modules(module: nn.Module) -> None:
-    flat, (x, y) = FlatModel(module, CPU), images()
-    functional.cross_entropy(module(x), y).backward()
-    flat.gradient.zero_()
-    assert all(values.grad is not None and not values.grad.any() for values in module.parameters())
-
-
-def test_a_vector_carries_a_model_to_another_module(module: nn.Module) -> None:
-    other = copy.deepcopy(module)
-    for values in [*other.parameters(), *(b for b in other.buffers() if b.is_floating_point())]:
-        values.data.uniform_(0.5, 1)
-    source, target, (x, _) = FlatModel(module, CPU), FlatModel(other, CPU), images()
-    target.values.copy_(source.values)
-    torch.testing.assert_close(other.eval()(x), module.eval()(x), rtol=0, atol=0)
-
-
 def test_batch_normalisation_lies_behind_all_that_is_protected(module: nn.Module) -> None:
     flat = FlatModel(module, CPU)
     protected, n = flat.layout.n_protected, flat.layout.n_trainable
