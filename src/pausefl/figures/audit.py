@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.style import MECHANISMS, OTHER_MECHANISM, theme
 from pausefl.settings.studies import Audit
 from pausefl.studies.audit import to_markdown
 
@@ -21,10 +21,6 @@ from pausefl.studies.audit import to_markdown
 _SINGLE = [("o", "#0072B2", 7.0), ("s", "#56B4E9", 4.6), ("D", "#0CA87C", 2.4), ("P", "#912B6B", 4.5)]
 #: Of whole updates; their shades go from light to dark with the number of coordinates.
 _WHOLE, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
-
-#: Colour, marker and place of the name, in points from the line's end, where mechanisms share a panel.
-_MECHANISMS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
-_OTHER_MECHANISM = ("#4B3A6B", "D", (0, 4))
 
 _REFUTED = "#D00000"
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
@@ -114,7 +110,7 @@ def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
     epsilon = budgets[np.abs(np.log(budgets)).argmin()]
     whole = (table["n_coordinates"] > 1) | (table["observation"] == table["observation"].iloc[0])
     for mechanism, rows in table[whole & (table["epsilon"] == epsilon)].groupby("mechanism", sort=False):
-        color, marker, place = _MECHANISMS.get(str(mechanism), _OTHER_MECHANISM)
+        color, marker, place = MECHANISMS.get(str(mechanism), OTHER_MECHANISM)
         sizes = rows.sort_values("n_coordinates")
         axes.plot(sizes["n_coordinates"], sizes["claimed"], color=color, **_DASHED)
         look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 4, "markeredgewidth": 0}

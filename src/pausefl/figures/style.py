@@ -111,6 +111,10 @@ def _styles() -> dict[str, SelectorStyle]:
 #: The style of every registered selector, in the order of the legend.
 STYLES: dict[str, SelectorStyle] = _styles()
 
+#: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
+MECHANISMS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
+OTHER_MECHANISM = ("#4B3A6B", "D", (0, 4))
+
 #: What people call each selector.
 LABELS: dict[str, str] = {name: style.label for name, style in STYLES.items()}
 

@@ -27,6 +27,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.results import markdown
+from pausefl.selectors.annealing import Alsa, SaBsfl, SaPause, SaPauseV1
 from pausefl.settings.studies import Graphs
 from pausefl.streams import Streams
 
@@ -34,13 +35,10 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+_WALKERS = (("sa_bsfl", SaBsfl), ("alsa", Alsa), ("sa_pause", SaPause), ("sa_pause_v1", SaPauseV1))
+
 #: The criteria by which one of the two users must be least, by the selector that walks on the graph.
-CRITERIA: dict[str, tuple[str, ...]] = {
-    "sa_bsfl": (),
-    "alsa": ("ucb", "g"),
-    "sa_pause": ("ucb",),
-    "sa_pause_v1": ("ucb", "p", "g"),
-}
+CRITERIA = {name: walker.graph for name, walker in _WALKERS}
 
 
 @dataclass(frozen=True)
