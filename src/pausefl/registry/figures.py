@@ -33,7 +33,7 @@ class FigureRecord(Record):
     Attributes
     ----------
     code
-        Of a figure: a function of the rounds (`pausefl.results.tables.collect`) and the scenario that returns
+        Of a figure: a function of the rounds (`pausefl.results.runs.collect`) and the scenario that returns
         a Matplotlib figure.
     label
         What is shown, for headings.
