@@ -116,49 +116,6 @@ def test_band_of_steps_keeps_the_last_value() -> None:
     np.testing.assert_allclose(band.high, [0, 2, 2, 4])
 
 
-def test_accuracy_is_averaged_then_meaned_in_per_cent(scenario: config.Scenario) -> None:
-    rounds = pd.concat(
-        [
-            rounds_of("pause", 0, [1, 2, 3], accuracy=[0.1, 0.3, 0.8]),
-            rounds_of("pause", 1, [1, 2, 3], accuracy=[0.3, 0.5, 1.0]),
-        ]
-    )
-    figure = kinds.plot("accuracy_vs_time", rounds, scenario)
-    line = line_of(figure, "pause")
-    np.testing.assert_allclose(points_of(line)[:, 0], [1, 2, 3])
-    # Seed 0: 10, 20, 40; seed 1: 30, 40, 60.
-    np.testing.assert_allclose(points_of(line)[:, 1], [20, 30, 50])
-    assert axes_of(figure).get_ylabel() == "Test accuracy (%)"
-    assert axes_of(figure).get_xlabel() == "Simulated time (s)"
-    vertices = axes_of(figure).collections[0].get_paths()[0].vertices
-    assert np.asarray(vertices)[:, 1].min() == pytest.approx(10)
-    assert np.asarray(vertices)[:, 1].max() == pytest.approx(60)
-
-
-def test_rounds_without_evaluation_are_skipped_over(scenario: config.Scenario) -> None:
-    rounds = rounds_of("pause", 0, [1, 2, 3, 4], accuracy=[math.nan, 0.2, math.nan, 0.4])
-    line = line_of(kinds.plot("accuracy_vs_time", rounds, scenario), "pause")
-    np.testing.assert_allclose(points_of(line)[:, 0], [2, 4])
-    np.testing.assert_allclose(points_of(line)[:, 1], [20, 30])
-
-
-def test_target_is_marked_where_all_seeds_reach_it(scenario: config.Scenario) -> None:
-    steady = {"accuracy": [0.5, 0.5, 0.5]}
-    rounds = pd.concat(
-        [
-            rounds_of("pause", 0, [1, 2, 3], **steady),
-            rounds_of("pause", 1, [3, 4, 5], **steady),
-            rounds_of("random", 0, [1, 2, 3], accuracy=[0.1, 0.1, 0.1]),
-        ]
-    )
-    figure = kinds.plot("accuracy_vs_time", rounds, scenario)
-    dots = [line for line in axes_of(figure).lines if line.get_marker() == "o"]
-    assert len(dots) == 1
-    assert same_color(dots[0].get_color(), style.style_of("pause").color)
-    np.testing.assert_allclose(points_of(dots[0]), [[2, 45]])
-    assert legend_texts(figure) == ["PAUSE", "Random", "Target 45.0 %"]
-
-
 @pytest.mark.parametrize("kind", ["leakage_vs_time", "leakage_vs_rounds"])
 def test_unbounded_leakage_is_left_out_and_the_budget_is(kind: str, scenario: config.Scenario) -> None:
     rounds = pd.concat(
