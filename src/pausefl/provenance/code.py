@@ -101,7 +101,7 @@ def scenario_records(scenario: Scenario, selectors: Iterable[str]) -> list[Recor
     return records
 
 
-def code_hash(*roots: str, records: Iterable[Record] = (), selectors: Iterable[str] = ()) -> str:
+def code_hash(*roots: str, records: Iterable[Record] = ()) -> str:
     """Hash of definitions and of all definitions that they use, directly or not.
 
     Comments, docstrings, layout, annotations, messages and checks do not count; nor does where a definition
@@ -113,15 +113,13 @@ def code_hash(*roots: str, records: Iterable[Record] = (), selectors: Iterable[s
         Definitions, ``"package.module:name"``, or modules, for all of their definitions.
     records
         Records of what is used. Their code counts, and those of their other fields that this code reads.
-    selectors
-        Names of selectors whose records count.
 
     Returns
     -------
     str
         16 hexadecimal digits.
     """
-    used = [*records, *(SELECTORS.find(name) for name in selectors)]
+    used = list(records)
     found = frozenset().union(*(reached(root) for root in [*roots, *(record.code for record in used)]))
     found, read = _with_methods(found, frozenset(type(record) for record in used))
     lines = {_digest(definition, _DEPTH) for definition in found}
