@@ -106,7 +106,7 @@ def test_a_report_of_a_scenario_and_of_a_study(finished: Checkout, tmp_path: Pat
         pytest.param("src/pausefl/report/metadata.py", '_cost("all"', '_cost("total"', id="code"),
         pytest.param("src/pausefl/report/page.css", "--ink: #", "--ink:#", id="style"),
         pytest.param("src/pausefl/report/page.html.jinja", "<h2>Cost</h2>", "<h2>Costs</h2>", id="template"),
-        pytest.param("workflow/report/summary.rst", "Means ±", "The means ±", id="caption"),
+        pytest.param("src/pausefl/registry/figures.py", "Means ±", "The means ±", id="caption"),
         pytest.param("docs/deviations.md", "# Deviation ledger", "# The ledger", id="ledger"),
     ],
 )

@@ -16,6 +16,7 @@ rule write_report:
         report=paths.one_of(contents.reports(W)),
     params:
         parts=lambda wildcards: contents.parts(W, wildcards.report),
+        content=lambda wildcards: contents.digest(W, wildcards.report),
         template=code.report_template(),
         code=code_hash("pausefl.report.page"),
     script:

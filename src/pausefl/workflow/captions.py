@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,9 @@ from pausefl.workflow.experiments import Experiments
 
 @dataclass(frozen=True)
 class Caption:
-    """A caption as a parameter of a rule. All captions have one ``repr``, so that new words rerun nothing."""
+    """A caption as a parameter of a rule. Snakemake compares plain values only: new words rerun nothing."""
 
-    text: Callable[[], str] = field(repr=False)
+    text: Callable[[], str]
 
 
 def title(table: Experiments, scenario: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
@@ -32,6 +33,11 @@ def parts(table: Experiments, report: str) -> ReportParts:
         texts=str(table.root / "workflow/report"),
         ledger=str(table.root / "docs/deviations.md"),
     )
+
+
+def digest(table: Experiments, report: str) -> str:
+    """Hash of what a report shows, captions included: a plain value, which Snakemake can compare."""
+    return hashlib.sha256(repr(parts(table, report)).encode()).hexdigest()
 
 
 def inputs(table: Experiments, report: str) -> list[str]:
