@@ -1,9 +1,9 @@
-"""Named random streams: every draw is a function of (seed, purpose, user, round) alone.
+"""Named random streams: every sample is a function of (seed, purpose, user, round) alone.
 
-Counter-based Philox generators keyed through `numpy.random.SeedSequence` make the draws of one purpose
-independent of how many were made for another. Two selectors under the same seed therefore meet the same
-partition, initial weights, latencies, mini-batch order and noise (common random numbers), so that the
-differences between them are paired; and a job that is resumed draws what it would have drawn.
+Counter-based Philox generators, keyed through `numpy.random.SeedSequence`, make the samples of one purpose
+independent of how many were taken for another. Two selectors of one seed therefore meet the same partition,
+initial weights, latencies, mini-batch order and noise (common random numbers), so differences between them
+are paired; and a resumed job samples what it would have sampled.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Streams:
         Parameters
         ----------
         purpose
-            What is drawn, e.g. ``"latency"``. Distinct purposes are independent.
+            What is sampled, e.g. ``"latency"``. Distinct purposes are independent.
         user, round
             Indices of the stream within its purpose; 0 where they do not apply.
         """
