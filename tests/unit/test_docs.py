@@ -153,6 +153,17 @@ def test_packages_import_only_packages_above_them() -> None:
             assert name not in order[own + 1 :], f"{path} imports {name}"
 
 
+def test_the_design_page_names_files_that_exist() -> None:
+    table = (
+        (ROOT / "docs" / "design.md")
+        .read_text(encoding="utf-8")
+        .split("## Where does")[1]
+        .split("## A round")[0]
+    )
+    for path in re.findall(r"`([\w./]+/[\w.]*)`", table):
+        assert (ROOT / path).exists() or (ROOT / "src" / "pausefl" / path).exists(), path
+
+
 def anchors(page: Path) -> set[str]:
     """What links can lead to on a page, as GitHub names it."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
