@@ -73,7 +73,8 @@ def test_a_mistake_in_the_studies_is_a_message(finished: Checkout, tmp_path: Pat
     wrong = TINY_STUDIES["comparison"]["tiny_race"] | {"selectors": ["alsa", "pause"]}
     write(finished, TINY_STUDIES | {"comparison": {"tiny_race": wrong}})
     output = finished.snakemake("--cores", "1", "-n", "studies", ok=False)
-    assert "study 'tiny_race': selectors: 'pause' does not anneal, so it cannot be compared" in output
+    assert "'pause' does not anneal" in output
+    assert "tiny_race" in output
     assert "Traceback" not in output
     write(finished, TINY_STUDIES)
 
