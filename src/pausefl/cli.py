@@ -131,7 +131,9 @@ def claims(
     document = read_yaml(config)
     loaded = load_config(document, str(config))
     folder = Path(document["scenarios"])
-    claimed, studies = load_claims(file, folder), load_studies(loaded.studies, folder)
+    # The papers' claims are about the papers' scenarios, whatever folder a configuration names.
+    claimed = load_claims(file, file.parent / "scenarios")
+    studies = load_studies(loaded.studies, folder)
     found = scales(claimed, loaded.scenarios, studies.names())
     if not found:
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")

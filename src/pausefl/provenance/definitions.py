@@ -298,7 +298,10 @@ def _follow(module: str, name: str | None) -> Definition | str | None:
 def _used(
     nodes: Iterable[ast.AST], name: str, target: Definition | str | None
 ) -> list[tuple[str, Definition | str]]:
-    """What is used of an import: of a module that is only asked for attributes, these; else all of it."""
+    """What is used of an import: of a module that is only asked for attributes, these; else all of it.
+
+    A local name may shadow a module; where an attribute is not the module's, all of the module counts.
+    """
     if target is None:
         return []
     if not (isinstance(target, Definition) and target.name == WHOLE):
@@ -312,9 +315,12 @@ def _used(
             pending += ast.iter_child_nodes(node)
             continue
         found: Definition | str | None = target
-        for part in chain[1:]:
-            if isinstance(found, Definition) and found.name == WHOLE:
-                found = _follow(found.module, part)
+        try:
+            for part in chain[1:]:
+                if isinstance(found, Definition) and found.name == WHOLE:
+                    found = _follow(found.module, part)
+        except LookupError:
+            found = target
         if found is not None:
             uses.append((".".join(chain), found))
     return uses

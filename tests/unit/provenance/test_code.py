@@ -125,6 +125,15 @@ CHANGES: list[tuple[str, str, Edit]] = [
         "a function of another package",
         insert("pivot_and_fill", "from pausefl.data.partition import partition_key"),
     ),
+    (
+        "pausefl.federated.job",
+        "a local name that shadows a module",
+        insert(
+            "run_job",
+            "if True:\n    from pausefl import streams\n"
+            "    both = streams.Streams, lambda streams: streams.seed",
+        ),
+    ),
     ("pausefl.bandit.rewards", "another library", insert_at_top("from scipy import special as np")),
 ]
 
