@@ -17,7 +17,7 @@ from pausefl.settings.claims import Claims
 from pausefl.settings.config import ConfigFile
 from pausefl.settings.load import load_scenario, scenario_names
 from pausefl.settings.scenario import Scenario
-from pausefl.settings.schema import described, inside
+from pausefl.settings.schema import described, inside, plain_schema
 from pausefl.settings.studies import Studies
 
 _INTRODUCTION = """\
@@ -99,11 +99,13 @@ def reference(scenario_folder: Path) -> str:
 
 def editor_schemas() -> dict[str, dict[str, Any]]:
     """JSON schema of each file, by the name of the file in ``config/schemas``."""
-    schemas = {name: described(model, null=True) for name, model in _FILES.items()}
-    whole = schemas["scenario"]
-    part = _without_required(whole)
-    part["properties"] |= {"base": {"type": "string", "description": "Scenario from which this one differs."}}
-    schemas["scenario"] = {"if": {"required": ["base"]}, "then": part, "else": whole}
+    schemas = {name: plain_schema(model) for name, model in _FILES.items()}
+    scenario = schemas["scenario"] = _without_required(schemas["scenario"])
+    scenario["properties"]["base"] = {
+        "type": "string",
+        "description": "Scenario from which this one differs.",
+    }
+    scenario |= {"if": {"required": ["base"]}, "else": _required(described(Scenario))}
     return {f"{name}.json": schema for name, schema in schemas.items()}
 
 
@@ -112,7 +114,20 @@ def write(folder: Path) -> None:
     (folder / "README.md").write_text(reference(folder / "scenarios"), encoding="utf-8")
     (folder / "schemas").mkdir(exist_ok=True)
     for name, schema in editor_schemas().items():
-        (folder / "schemas" / name).write_text(json.dumps(schema, indent=1) + "\n", encoding="utf-8")
+        (folder / "schemas" / name).write_text(_as_json(schema) + "\n", encoding="utf-8")
+
+
+def _as_json(value: Any, margin: str = "\n") -> str:
+    """JSON in long lines: only mappings of mappings have a line for each key."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) < 110 or not isinstance(value, Mapping) or not any(map(_is_mapping, value.values())):
+        return line
+    keys = [f"{json.dumps(key)}: {_as_json(part, margin + ' ')}" for key, part in value.items()]
+    return "{" + ",".join(f"{margin} {key}" for key in keys) + margin + "}"
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
 
 
 def _without_required(schema: Any) -> Any:
@@ -122,6 +137,13 @@ def _without_required(schema: Any) -> Any:
     if isinstance(schema, Mapping):
         return {key: _without_required(part) for key, part in schema.items() if key != "required"}
     return schema
+
+
+def _required(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What `_without_required` leaves out of a schema."""
+    sections = {key: _required(sub) for key, sub in schema.get("properties", {}).items()}
+    found = {"required": schema.get("required"), "properties": {k: sub for k, sub in sections.items() if sub}}
+    return {key: part for key, part in found.items() if part}
 
 
 def _sections(model: type[Settings]) -> Iterator[str]:

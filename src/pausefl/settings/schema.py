@@ -19,26 +19,40 @@ def inside(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def described(model: type[BaseModel], null: bool = False) -> dict[str, Any]:
-    """JSON schema of a model without references; whether a value may be null is left out unless wanted."""
-    schema = model.model_json_schema()
-    plain: dict[str, Any] = _inlined(schema, schema.get("$defs", {}), null)
+def described(model: type[BaseModel]) -> dict[str, Any]:
+    """JSON schema of a model without references, and without saying which values may be null."""
+    schema = plain_schema(model)
+    inlined: dict[str, Any] = _inlined(schema, schema.pop("$defs", {}))
+    return inlined
+
+
+def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """JSON schema of a model without titles, which say no more than the keys, and line breaks."""
+    plain: dict[str, Any] = _plain(model.model_json_schema())
     return plain
 
 
-def _inlined(schema: Any, definitions: Mapping[str, Any], null: bool) -> Any:
+def _plain(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_inlined(part, definitions, null) for part in schema]
+        return [_plain(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    if "anyOf" in schema and not null:
-        schema = {**schema["anyOf"][0], **{key: part for key, part in schema.items() if key != "anyOf"}}
-    if "$ref" in schema:
-        definition = definitions[schema["$ref"].rpartition("/")[2]]
-        schema = {**definition, **{key: part for key, part in schema.items() if key != "$ref"}}
-    plain = {key: _inlined(part, definitions, null) for key, part in schema.items() if key != "$defs"}
+    plain = {key: _plain(part) for key, part in schema.items()}
     if isinstance(plain.get("title"), str):
         del plain["title"]
     if isinstance(text := plain.get("description"), str):
         plain["description"] = " ".join(text.split())
     return plain
+
+
+def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inlined(part, definitions) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "anyOf" in schema:
+        schema = {**schema["anyOf"][0], **{key: part for key, part in schema.items() if key != "anyOf"}}
+    if "$ref" in schema:
+        definition = definitions[schema["$ref"].rpartition("/")[2]]
+        schema = {**definition, **{key: part for key, part in schema.items() if key != "$ref"}}
+    return {key: _inlined(part, definitions) for key, part in schema.items()}
