@@ -1,5 +1,4 @@
 # The papers' claims, judged at each scale of which the configuration, or the demo, has runs.
-from pausefl.settings.claims import plain
 from pausefl.workflow import code, paths, targets
 
 
@@ -22,7 +21,7 @@ rule check_claims:
     wildcard_constraints:
         scale=paths.one_of({*W.scales, *W.demo_scales}),
     params:
-        claims=plain(W.claims),
+        claims=[claim.model_dump() for claim in W.claims],
         runs=lambda wildcards: targets.claim_rows(W, wildcards.scale),
         scenarios=lambda wildcards: {
             row.scenario: W.scenarios[row.scenario].job_settings()

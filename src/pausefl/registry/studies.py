@@ -6,7 +6,6 @@ Captions are reStructuredText. Names in braces stand for what `pausefl.figures.c
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -72,11 +71,11 @@ class StudyRecord(Record):
 
     def load_plot(self) -> Any:
         """Import and return the function that plots."""
-        return _load(self.plot)
+        return Record(self.plot).load()
 
     def load_verdict(self) -> Any:
         """Import and return the function that judges."""
-        return _load(self.verdict)
+        return Record(self.verdict).load()
 
     @property
     def by_run(self) -> bool:
@@ -91,11 +90,6 @@ class StudyRecord(Record):
         for selector, seed in product(study.scenario.selectors, study.seeds):
             for file in self.data:
                 yield file.format(selector=selector, seed=seed)
-
-
-def _load(code: str) -> Any:
-    module, _, name = code.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 _ANNEALING = ("D1", "D2", "D4")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field, Strict, model_validator
 
@@ -160,8 +160,3 @@ def scales(claims: Iterable[Claim], scenarios: Iterable[str], studies: Iterable[
         for scale in SCALES
         if any(named & given for named, given in zip(places(claims, scale), there, strict=True))
     ]
-
-
-def plain(claims: Iterable[Claim]) -> list[dict[str, Any]]:
-    """Claims as nested dictionaries and lists, from which the workflow sees a change."""
-    return [claim.model_dump() for claim in claims]

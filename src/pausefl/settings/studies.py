@@ -9,7 +9,8 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
 from pausefl.errors import ConfigError, suggest
-from pausefl.registry import MECHANISMS, SAMPLERS, SELECTORS
+from pausefl.registry import MECHANISMS, SAMPLERS, SELECTORS, STUDIES
+from pausefl.registry.studies import StudyRecord
 from pausefl.settings.base import Settings
 from pausefl.settings.load import load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
@@ -226,6 +227,10 @@ class Studies(Settings):
     def kind(self, name: str) -> str:
         """Of which kind a study is."""
         return next(kind for kind, studies in self if name in studies)
+
+    def record(self, name: str) -> StudyRecord:
+        """The record of a study's kind."""
+        return STUDIES[self.kind(name)]
 
     def simulation_of(self, scenario: str) -> str | None:
         """The study that simulates a scenario as it is, if there is one."""

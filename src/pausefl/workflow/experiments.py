@@ -10,7 +10,6 @@ from typing import Any
 
 from pausefl.data.partition import check_partition, partition_key
 from pausefl.data.sources import dataset_key, training_size
-from pausefl.registry import STUDIES
 from pausefl.results.published import those_published
 from pausefl.settings import Config, DataSettings, Experiment, Scenario, load_config, load_scenario, read_yaml
 from pausefl.settings.claims import Claim, load_claims, scales
@@ -125,7 +124,7 @@ class Experiments:
 
     def repeated_figures(self, study: str) -> dict[str, str]:
         """Figures of its scenario, and their kinds, that a study makes without training."""
-        kinds = STUDIES[self.studies.kind(study)].repeats
+        kinds = self.studies.record(study).repeats
         if not kinds:
             return {}
         figures = load_scenario(self.studies.study(study).scenario.name, self.folder).figures

@@ -75,26 +75,26 @@ def claims(scale: str) -> list[str]:
 
 def study_folder(table: Experiments, study: str) -> str:
     """Folder of what a study computed."""
-    instant = STUDIES[table.studies.kind(study)].instant
+    instant = table.studies.record(study).instant
     return f"{'results' if instant else finished(table)}/studies/{study}"
 
 
 def study_data(table: Experiments, study: str) -> list[str]:
     """The files that a study computes."""
-    names = STUDIES[table.studies.kind(study)].data_files(table.studies.study(study))
+    names = table.studies.record(study).data_files(table.studies.study(study))
     return [f"{study_folder(table, study)}/{name}" for name in names]
 
 
 def study_plots(table: Experiments, study: str) -> list[str]:
     """The figure of a study, and the tables made with it."""
-    tables = STUDIES[table.studies.kind(study)].tables
+    tables = table.studies.record(study).tables
     names = (*tables, *[f"{study}.{extension}" for extension in ("pdf", "png", "json")])
     return [f"results/studies/{study}/{name}" for name in names]
 
 
 def study_claims(table: Experiments, study: str) -> list[str]:
     """The files of a study that claims read."""
-    names = STUDIES[table.studies.kind(study)].claims
+    names = table.studies.record(study).claims
     return [f"{study_folder(table, study)}/{name}" for name in names]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pausefl.registry import STUDIES
 from pausefl.settings.studies import one_run, settings_of
 from pausefl.workflow import code
 from pausefl.workflow.experiments import Experiments
@@ -17,7 +16,7 @@ def of_kind(table: Experiments, kind: str) -> list[str]:
 
 def judged(table: Experiments) -> list[str]:
     """Studies that end in a verdict."""
-    return [name for name in table.studies.names() if STUDIES[table.studies.kind(name)].verdict]
+    return [name for name in table.studies.names() if table.studies.record(name).verdict]
 
 
 def settings(table: Experiments, study: str, selector: str = "", seed: int | str = "") -> dict[str, Any]:
@@ -28,7 +27,7 @@ def settings(table: Experiments, study: str, selector: str = "", seed: int | str
 
 def versions(table: Experiments, study: str) -> dict[str, Any]:
     """Hash of the code that computes a study; by selector if every run is a job of its own."""
-    if not STUDIES[table.studies.kind(study)].by_run:
+    if not table.studies.record(study).by_run:
         return {"code_hash": code.study(table, study)}
     selectors = table.studies.study(study).scenario.selectors
     return {"code_hashes": {name: code.study(table, study, name) for name in selectors}}

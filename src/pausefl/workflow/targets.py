@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pausefl.figures.papers import wholes
-from pausefl.registry import STUDIES, kinds_of
+from pausefl.registry import kinds_of
 from pausefl.settings import Experiment
 from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
@@ -29,18 +29,14 @@ def of_scenario(table: Experiments, scenario: str) -> list[str]:
     return [
         *paths.run_files(table, scenario),
         *paths.tables(table, scenario),
-        *[
-            path
-            for kind in kinds_of(table.scenarios[scenario], table.selectors(scenario))
-            for path in paths.figure(scenario, kind)
-        ],
+        *[path for kind in figure_kinds(table, scenario) for path in paths.figure(scenario, kind)],
         *partition_pictures(table, scenario),
     ]
 
 
 def of_study(table: Experiments, study: str) -> list[str]:
     """Everything that a study ends in; what it computes too, so that a lost file is made again."""
-    record = STUDIES[table.studies.kind(study)]
+    record = table.studies.record(study)
     verdict = [f"results/studies/{study}/verdict.txt"] if record.verdict else []
     return [*paths.study_data(table, study), *paths.study_plots(table, study), *verdict]
 
@@ -89,7 +85,7 @@ def publication(table: Experiments) -> list[str]:
     studies = [
         path
         for name in table.studies.names()
-        if not STUDIES[table.studies.kind(name)].instant
+        if not table.studies.record(name).instant
         for path in (*paths.study_data(table, name), *paths.study_claims(table, name))
     ]
     return [paths.published(path) for path in dict.fromkeys([*runs, *studies])]
