@@ -10,7 +10,7 @@ import pandas as pd
 
 from pausefl.claims.findings import Finding, not_run, wanted_text
 from pausefl.claims.records import Records
-from pausefl.claims.statistics import CONFIDENCE, FAILS, HOLDS, UNDECIDED, judge
+from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED, judge, t_quantile
 from pausefl.settings.claims import ClaimTest
 from pausefl.studies.growth import MEAN
 from pausefl.studies.runtime import fits
@@ -45,17 +45,8 @@ def regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
         best = ", ".join(f"{n} {law}" for law, n in laws["law"].value_counts().items())
         seeds = tuple(int(seed) for seed in growth["seed"])
         note = f"local exponent of the last decade; laws that fit best, in seeds: {best}"
-        yield Finding(
-            *head,
-            outcome,
-            found.mean,
-            found.low,
-            found.high,
-            "exponent",
-            seeds,
-            (f"study {study}",),
-            note=note,
-        )
+        gap = (found.mean, found.low, found.high)
+        yield Finding(*head, outcome, *gap, "exponent", seeds, (f"study {study}",), note=note)
 
 
 def cost(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
@@ -91,12 +82,10 @@ def _by_law(
     study: str,
 ) -> Finding:
     """Judge one fit."""
-    from scipy.stats import t
-
     n_sizes = int(times["n_users"].between(fit["from_users"], fit["to_users"]).sum())
     is_power = fit["exponent_error"] <= fit["rate_error"]
     slope = "exponent" if power else "rate"
-    half = float(t.ppf((1 + CONFIDENCE) / 2, n_sizes - 2)) * fit[f"{slope}_se"]
+    half = t_quantile(n_sizes - 2) * fit[f"{slope}_se"]
     least, most = fit[slope] - half, fit[slope] + half
     if not power:
         outcome = FAILS if is_power else HOLDS
@@ -126,13 +115,5 @@ def share(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
             if outcome == FAILS and row["high"] >= test.at_least:
                 outcome = UNDECIDED
             note = f"κ = {row['temperature_divisor']:g}, {row['n_instances']:,} instances"
-            yield Finding(
-                *head,
-                outcome,
-                row["share"],
-                row["low"],
-                row["high"],
-                "share",
-                runs=(f"study {study}",),
-                note=note,
-            )
+            found = (row["share"], row["low"], row["high"])
+            yield Finding(*head, outcome, *found, "share", runs=(f"study {study}",), note=note)

@@ -19,7 +19,7 @@ from pausefl.results import markdown
 from pausefl.settings.claims import ANY
 
 
-def to_json(judged: Iterable[Judged], scale: str, code_hash: str, missing: Iterable[str] = ()) -> str:
+def to_json(judged: Iterable[Judged], scale: str, code_hash: str) -> str:
     """Everything, for programs; null for NaN and infinite numbers."""
     claims = [
         {
@@ -38,7 +38,6 @@ def to_json(judged: Iterable[Judged], scale: str, code_hash: str, missing: Itera
         "scale": scale,
         "confidence": CONFIDENCE,
         "code_hash": code_hash,
-        "missing": sorted(missing),
         "claims": claims,
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -100,15 +99,13 @@ def to_text(judged: Sequence[Judged], scale: str) -> str:
     return "\n".join([f"Runs at scale '{scale}'", *lines, summary_line(judged)]) + "\n"
 
 
-def to_markdown(judged: Sequence[Judged], scale: str, missing: Iterable[str] = ()) -> str:
+def to_markdown(judged: Sequence[Judged], scale: str) -> str:
     """A page for people: the verdicts, then every test of every claim."""
-    return "\n".join(_page(judged, scale, sorted(missing)))
+    return "\n".join(_page(judged, scale))
 
 
-def _page(judged: Sequence[Judged], scale: str, missing: list[str]) -> Iterator[str]:
+def _page(judged: Sequence[Judged], scale: str) -> Iterator[str]:
     yield f"Runs at scale **{scale}**: {summary_line(judged)}.\n"
-    if missing:
-        yield f"**Partial: {len(missing)} results are missing:** {', '.join(missing)}.\n"
     yield markdown.table(
         ("Claim", "What the papers say", "Where", "Verdict", "Tests", "Seeds"),
         [

@@ -34,11 +34,11 @@ class Estimate:
     high: float
 
 
-def t_quantile(n: int) -> float:
-    """Half width of the interval of a mean of n >= 2 values, in standard errors."""
+def t_quantile(n_free: int) -> float:
+    """Half width of an interval with that many degrees of freedom, in standard errors."""
     from scipy.stats import t
 
-    return float(t.ppf((1 + CONFIDENCE) / 2, n - 1))
+    return float(t.ppf((1 + CONFIDENCE) / 2, n_free))
 
 
 def estimate(values: ArrayLike) -> Estimate:
@@ -47,7 +47,7 @@ def estimate(values: ArrayLike) -> Estimate:
     mean = float(values.mean())
     if len(values) < 2:
         return Estimate(mean, math.nan, math.nan)
-    half = t_quantile(len(values)) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    half = t_quantile(len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
     return Estimate(mean, mean - half, mean + half)
 
 

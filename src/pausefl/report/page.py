@@ -101,7 +101,6 @@ def _claims(contents: Contents, document: dict[str, Any], judging: jinja2.Templa
     ]
     return {
         "scale": document["scale"],
-        "missing": document["missing"],
         "counts": [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
         "claims": rows,
         "caption": contents.caption(judging.render(snakemake={"wildcards": {"scale": document["scale"]}})),

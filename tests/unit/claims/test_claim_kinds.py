@@ -264,7 +264,7 @@ def test_the_law_of_a_searchs_time(world: World) -> None:
     assert outcomes(world, on_study("cost", selectors=("pause_brute",), **near)) == [FAILS]
 
 
-def test_a_share_of_races(world: World) -> None:
+def test_a_share_of_instances(world: World) -> None:
     rows = [
         ("alsa", "final", 1.0, 0.983, 0.973, 0.989),
         ("alsa", "final", 30.0, 0.96, 0.94, 0.97),

@@ -114,7 +114,7 @@ def claims(tmp_path: Path, scale: str, **test: Any) -> str:
     claim = {"id": "C1", "sentence": "It works.", "place": "Fig. 1", "verdict": "partly", "seeds": "2"}
     return as_json(
         tmp_path / f"claims-{scale}.json",
-        {"scale": scale, "missing": [], "claims": [{**claim, "tests": tests}]},
+        {"scale": scale, "claims": [{**claim, "tests": tests}]},
     )
 
 
