@@ -93,10 +93,8 @@ def to_text(judged: Sequence[Judged], scale: str) -> str:
     """A compact table for the screen."""
     rows = [("claim", "verdict", "tests", "seeds", "")]
     rows += [(one.claim.id, one.verdict, outcomes(one), seeds(one), one.claim.sentence) for one in judged]
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    lines = ["  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[4]]) for row in rows]
-    lines = [line.rstrip() for line in lines]
-    return "\n".join([f"Runs at scale '{scale}'", *lines, summary_line(judged)]) + "\n"
+    lines = [f"Runs at scale '{scale}'", *markdown.aligned(rows), summary_line(judged)]
+    return "\n".join(lines) + "\n"
 
 
 def to_markdown(judged: Sequence[Judged], scale: str) -> str:

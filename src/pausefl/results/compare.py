@@ -12,6 +12,7 @@ import pandas as pd
 
 from pausefl.errors import PauseflError
 from pausefl.provenance.metadata import flattened
+from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
 
 #: Keys of a summary that say how a run went, not what was run.
@@ -41,16 +42,20 @@ def compare(first: Path, second: Path) -> str:
     results = [_results(summary, rounds) for summary, rounds in runs]
     measured = [(key, results[0][key], results[1][key]) for key in results[0]]
     head = ("", "A", "B")
+
+    def indented(rows: list[tuple[str, ...]]) -> list[str]:
+        return [f"  {line}" for line in aligned(rows)]
+
     return "\n".join(
         [
             f"A: {first}",
             f"B: {second}",
             "",
             "Settings, code and machine that differ:",
-            *_columns([head, *differing] if differing else [("nothing", "", "")]),
+            *indented([head, *differing] if differing else [("nothing", "", "")]),
             "",
             "Results:",
-            *_columns([head, *measured]),
+            *indented([head, *measured]),
             "",
             _first_difference(runs[0][1], runs[1][1]),
         ]
@@ -81,15 +86,6 @@ def _results(summary: Mapping[str, Any], rounds: pd.DataFrame) -> dict[str, str]
         "wall-clock time (s)": f"{summary['timings_s']['total']:.1f}",
         "peak memory (MB)": f"{summary['peak_memory_bytes'] / 1e6:.0f}",
     }
-
-
-def _columns(rows: list[tuple[str, ...]]) -> list[str]:
-    """Rows as lines of aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 def _first_difference(first: pd.DataFrame, second: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""Markdown tables: the only place that writes one."""
+"""Tables of text: in Markdown, and in aligned columns for a screen."""
 
 from __future__ import annotations
 
@@ -31,6 +31,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -
 def of_records(records: Sequence[Mapping[str, str]], align: str) -> str:
     """A `table` with a row a record; all have the keys of the first, which are the titles."""
     return table(list(records[0]), [list(record.values()) for record in records], align)
+
+
+def aligned(rows: Sequence[Sequence[str]], align: str = "") -> list[str]:
+    """Rows as lines of columns two spaces apart; ``align`` as for `table`, by default all to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    columns = list(zip(widths, align or "l" * len(widths), strict=True))
+    return [
+        "  ".join(
+            cell.rjust(width) if side == "r" else cell.ljust(width)
+            for cell, (width, side) in zip(row, columns, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _escaped(cell: str) -> str:

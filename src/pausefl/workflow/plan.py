@@ -18,6 +18,7 @@ from typing import Any
 
 from pausefl.data.sources import training_size
 from pausefl.registry import MODELS, SELECTORS, SOURCES
+from pausefl.results.markdown import aligned
 from pausefl.settings import Config, RawData, Scenario
 
 #: Bytes of a round in `rounds.parquet`, of one selected user in it, of a user in `ledger.parquet`, and of the
@@ -112,18 +113,11 @@ def to_text(config: Config, rates: Mapping[str, Any]) -> str:
         megabytes += n_jobs * one.disk_bytes / 1e6
         times = [f"{value:.{digits}f}" for value, digits in ((one.seconds / 60, 1), (job_hours, 2))]
         rows.append([name, selector, str(n_jobs), *times, f"{n_jobs * one.disk_bytes / 1e6:.1f}"])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    lines = [
-        "  ".join(
-            c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
     n_scenarios = len(config.scenarios)
     megabytes += n_scenarios * _SCENARIO_BYTES / 1e6
     sources = [SOURCES[name] for name in {scenario.data.source for scenario in config.scenarios.values()}]
     prepared = sum((source.n_train + source.n_test) * source.example_bytes for source in sources) / 1e6
-    facts = [
+    sentences = [
         f"{len(config.experiments)} jobs in {n_scenarios} scenarios: about {hours:.1f} core-hours, a job on"
         f" one core; {megabytes:.0f} MB of results, tables and figures among them, and {prepared:.0f} MB of"
         " prepared data.",
@@ -131,4 +125,5 @@ def to_text(config: Config, rates: Mapping[str, Any]) -> str:
         f"From rates measured on {rates['machine']}, {rates['date']}; another machine takes longer or shorter"
         " by a factor. Studies of selection alone are not counted: docs/costs.md has what they take.",
     ]
-    return "\n".join([*lines, "", *[textwrap.fill(fact, 110) for fact in facts if fact]])
+    notes = [textwrap.fill(sentence, 110) for sentence in sentences if sentence]
+    return "\n".join([*aligned(rows, "llrrrr"), "", *notes])

@@ -51,7 +51,7 @@ class Failure:
     cause
         ``memory``, ``time``, ``node``, ``preempted``, ``cancelled``, ``refused`` by sbatch, or ``itself``.
     details
-        What is told about it: ``mem_mb``, ``runtime``, ``reason``, ``log``.
+        What the advice names: ``mem_mb``, ``runtime``, ``reason``, ``log``.
     """
 
     rule: str
@@ -96,11 +96,11 @@ def _failure(
 ) -> Failure:
     """One failure, from what Snakemake wrote when the job started and when it failed."""
     number = end.get("external_jobid")
-    # A task of an array writes to another folder than the plugin tells.
+    # A task of an array writes to another folder than the plugin says.
     logs = sorted(slurm_logs.rglob(f"{number}.log")) if number else []
     said = [line for path in logs for line in _SLURM_SAYS.findall(path.read_text("utf-8", "replace"))]
-    told = "\n".join([end.get("message", ""), *said])
-    cause = next((cause for cause, pattern in _CAUSES.items() if pattern.search(told)), "itself")
+    reported = "\n".join([end.get("message", ""), *said])
+    cause = next((cause for cause, pattern in _CAUSES.items() if pattern.search(reported)), "itself")
     resources = dict(pair.split("=", 1) for pair in start.get("resources", "").split(", ") if "=" in pair)
     details = {
         "mem_mb": resources.get("mem_mb", "?"),
