@@ -21,6 +21,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+CONFIG = Path("config/config.yaml")
+ConfigFile = Annotated[Path, typer.Option(help="Configuration file.")]
+
 
 @app.command()
 def run(
@@ -84,9 +87,7 @@ def run(
 
 
 @app.command()
-def check(
-    config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
-) -> None:
+def check(config: ConfigFile = CONFIG) -> None:
     """Check a configuration and list its jobs."""
     from pausefl.federated.runnable import check_table
     from pausefl.settings import load_config, read_yaml
@@ -100,9 +101,7 @@ def check(
 
 
 @app.command()
-def plan(
-    config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
-) -> None:
+def plan(config: ConfigFile = CONFIG) -> None:
     """Estimate the core-hours and disk space of a configuration's jobs."""
     from pausefl.settings import load_config, read_yaml
     from pausefl.workflow.plan import shipped_rates, to_text
@@ -112,7 +111,7 @@ def plan(
 
 @app.command()
 def claims(
-    config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
+    config: ConfigFile = CONFIG,
     results: Annotated[Path, typer.Option(help="Folder with runs and studies.")] = Path("results"),
     partial: Annotated[
         bool, typer.Option(help="Judge the results that exist, even if some are missing.")
@@ -147,7 +146,7 @@ def claims(
 @app.command()
 def explain(
     figure: Annotated[str, typer.Argument(help="Name of a figure or study, e.g. pause_v2_fig8.")],
-    config: Annotated[Path, typer.Option(help="Configuration file.")] = Path("config/config.yaml"),
+    config: ConfigFile = CONFIG,
     results: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
     studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
 ) -> None:

@@ -1,21 +1,14 @@
 """Records of everything that settings name: where its code is, and what others must know of it."""
 
-from pausefl.registry.backends import BACKENDS, BackendRecord
+from pausefl.registry.backends import BACKENDS
 from pausefl.registry.base import Record, Registry
-from pausefl.registry.figures import FIGURES, TABLES, FigureRecord, kinds_of, tables_of
-from pausefl.registry.models import MODELS, ModelRecord
-from pausefl.registry.privacy import (
-    MECHANISMS,
-    SAMPLERS,
-    SCHEDULES,
-    MechanismRecord,
-    SamplerRecord,
-    ScheduleRecord,
-)
-from pausefl.registry.rewards import REWARDS, RewardRecord
+from pausefl.registry.figures import FIGURES, TABLES, kinds_of, tables_of
+from pausefl.registry.models import MODELS
+from pausefl.registry.privacy import MECHANISMS, SAMPLERS, SCHEDULES
+from pausefl.registry.rewards import REWARDS
 from pausefl.registry.selectors import SELECTORS, SelectorRecord
-from pausefl.registry.sources import SOURCES, SourceRecord
-from pausefl.registry.studies import STUDIES, StudyRecord
+from pausefl.registry.sources import SOURCES
+from pausefl.registry.studies import STUDIES
 
 __all__ = [
     "BACKENDS",
@@ -29,18 +22,9 @@ __all__ = [
     "SOURCES",
     "STUDIES",
     "TABLES",
-    "BackendRecord",
-    "FigureRecord",
-    "MechanismRecord",
-    "ModelRecord",
     "Record",
     "Registry",
-    "RewardRecord",
-    "SamplerRecord",
-    "ScheduleRecord",
     "SelectorRecord",
-    "SourceRecord",
-    "StudyRecord",
     "kinds_of",
     "tables_of",
 ]

@@ -1,6 +1,5 @@
 """What to run: every setting, checked before anything runs."""
 
-from pausefl.settings.base import Settings
 from pausefl.settings.config import Config, Experiment, RawData, load_config
 from pausefl.settings.load import load_scenario, scenario_from_dict, scenario_names
 from pausefl.settings.scenario import (
@@ -30,7 +29,6 @@ __all__ = [
     "RewardSettings",
     "Scenario",
     "SelectionSettings",
-    "Settings",
     "TrainingSettings",
     "load_config",
     "load_scenario",
