@@ -226,7 +226,7 @@ def values(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def study_caption(kind: str, study: Any, figures: Mapping[str, str] | None = None) -> str:
+def study_caption(kind: str, study: Any, figures: Mapping[str, str]) -> str:
     """Caption of a study's figure and table.
 
     Parameters
@@ -236,7 +236,7 @@ def study_caption(kind: str, study: Any, figures: Mapping[str, str] | None = Non
     study
         The study.
     figures
-        Figures of the scenario as its file has them, for a study that makes them without training.
+        Figures of the study's scenario, if any, as its file has them: names and kinds.
     """
     record = STUDIES.find(kind)
     filled = study_values(study)
@@ -251,10 +251,10 @@ def study_caption(kind: str, study: Any, figures: Mapping[str, str] | None = Non
     return _page(paragraphs, study_deviations(kind, study))
 
 
-def study_place(kind: str, figures: Mapping[str, str] | None = None) -> str:
+def study_place(kind: str, figures: Mapping[str, str]) -> str:
     """Where the papers have what a study shows, in words; ``figures`` as for `study_caption`."""
     record = STUDIES.find(kind)
-    places = [place for one in record.repeats for place in _places(figures or {}, one)]
+    places = [place for one in record.repeats for place in _places(figures, one)]
     return "; ".join(dict.fromkeys(places)) or record.place
 
 

@@ -64,6 +64,12 @@ def available(scenario: Scenario, selectors: Iterable[str]) -> set[str]:
     return {need for need in NEEDS if has[need]}
 
 
+_LEAKAGE = (
+    "The leakage of the user who has leaked most so far: {leakage} It is a step function, without moving"
+    " average. {lines}"
+)
+_BUDGET = "The thin line is the budget. Selectors without privacy leak without bound and are left out."
+
 #: Every kind of figure, in the order of pages.
 FIGURES: Registry[FigureRecord] = Registry(
     "kind of figure",
@@ -80,17 +86,13 @@ FIGURES: Registry[FigureRecord] = Registry(
         "leakage_vs_time": FigureRecord(
             "pausefl.figures.curves:plot_leakage_vs_time",
             label="privacy leakage against simulated time",
-            caption="The leakage of the user who has leaked most so far: {leakage} It is a step function,"
-            " without moving average. {lines} {time} The thin line is the budget. Selectors without privacy"
-            " leak without bound and are left out.",
+            caption=f"{_LEAKAGE} {{time}} {_BUDGET}",
             needs={"budget"},
         ),
         "leakage_vs_rounds": FigureRecord(
             "pausefl.figures.curves:plot_leakage_vs_rounds",
             label="privacy leakage against rounds",
-            caption="The leakage of the user who has leaked most so far: {leakage} It is a step function,"
-            " without moving average. {lines} The thin line is the budget. Selectors without privacy leak"
-            " without bound and are left out.",
+            caption=f"{_LEAKAGE} {_BUDGET}",
             needs={"budget"},
         ),
         "loss_vs_time": FigureRecord(

@@ -136,7 +136,7 @@ SAMPLERS: Registry[SamplerRecord] = Registry(
             "pausefl.privacy.samplers:SecureSampler",
             repeatable=False,
             caption=(
-                "Noise is drawn from the operating system's randomness, so no run can be repeated exactly."
+                "Noise comes from the operating system's randomness, so no run can be repeated exactly."
             ),
             about="discrete noise on a grid from the operating system's randomness; runs differ",
         ),
