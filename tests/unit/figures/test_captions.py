@@ -23,53 +23,6 @@ STUDIES = load_studies(ROOT / "config/studies.yaml", SCENARIOS)
 CAPTIONS = (*FIGURES, *TABLES, "partition")
 RECORDS = (*FIGURES.values(), *TABLES.values(), *registry.STUDIES.values())
 
-REGRESSION = config.DataSettings(
-    source="synthetic_regression",
-    n_validation=0,
-    test_fraction=0.2,
-    n_examples=100,
-    n_features=3,
-    noise_std=0.1,
-)
-
-
-@pytest.fixture
-def scenario() -> config.Scenario:
-    return config.Scenario(
-        name="mnist_large_iid_r1",
-        title="MNIST_large *i.i.d.*",
-        data=config.DataSettings(source="mnist", n_validation=10),
-        partition=config.PartitionSettings(labels="iid", sizes="equal", min_size=20, qualities="equal"),
-        network=config.NetworkSettings(
-            n_users=311,
-            n_selected=17,
-            latency_floor=0.05,
-            fast_latency_max=0.2,
-            slow_latency_min=0.7,
-            slow_latency_max=0.9,
-            latency_std=0.05,
-        ),
-        reward=config.RewardSettings(name="r1", alpha=100, beta=2, gamma=5),
-        selection=config.SelectionSettings(exploitation=1, n_iterations=500, temperature_divisor=30),
-        model=config.ModelSettings(name="cnn3", norm="batch"),
-        training=config.TrainingSettings(
-            n_rounds=293,
-            n_epochs=1,
-            batch_size=20,
-            max_batches=100,
-            learning_rate=0.01,
-            optimizer_state="persist",
-        ),
-        selectors=("pause", "sa_pause"),
-        figures={
-            "pause_v2_fig8": "accuracy_vs_time",
-            "pause_v1_fig6": "accuracy_vs_time",
-            "bsfl_fig7b": "loss_vs_time",
-            "odd_name": "leakage_vs_time",
-        },
-        privacy=config.PrivacySettings(epsilon_total=37, decay=0.04, sensitivity=0.0031),
-    )
-
 
 def changed(settings: Any, **changes: Any) -> Any:
     return settings.replace(**changes)
@@ -136,8 +89,10 @@ def test_a_caption_says_what_is_protected_and_how(kind: str, scenario: config.Sc
     assert "D8" in text
 
 
-def test_a_regression_has_a_squared_error_and_no_accuracy(scenario: config.Scenario) -> None:
-    linear = changed(scenario, data=REGRESSION)
+def test_a_regression_has_a_squared_error_and_no_accuracy(
+    scenario: config.Scenario, regression: config.DataSettings
+) -> None:
+    linear = changed(scenario, data=regression)
     for kind in ("summary", "loss_vs_time"):
         assert "squared error" in caption(kind, linear)
         assert "squared error" not in caption(kind, scenario)

@@ -18,43 +18,13 @@ from pausefl.errors import PauseflError
 from pausefl.figures import curves, kinds, style
 from pausefl.settings import scenario as config
 
-REGRESSION = config.DataSettings(
-    source="synthetic_regression",
-    n_validation=0,
-    test_fraction=0.2,
-    n_examples=100,
-    n_features=3,
-    noise_std=0.1,
-)
-
 
 @pytest.fixture
-def scenario() -> config.Scenario:
-    return config.Scenario(
+def scenario(scenario: config.Scenario) -> config.Scenario:
+    return scenario.replace(
         name="s",
         title="A small scenario",
-        data=config.DataSettings(source="mnist", n_validation=10),
-        partition=config.PartitionSettings(labels="iid", sizes="equal", min_size=20, qualities="equal"),
-        network=config.NetworkSettings(
-            n_users=4,
-            n_selected=2,
-            latency_floor=0.05,
-            fast_latency_max=0.2,
-            slow_latency_min=0.7,
-            slow_latency_max=0.9,
-            latency_std=0.05,
-        ),
-        reward=config.RewardSettings(name="r1", alpha=100, beta=2, gamma=5),
-        selection=config.SelectionSettings(exploitation=1),
-        model=config.ModelSettings(name="fc", norm="batch"),
-        training=config.TrainingSettings(
-            n_rounds=3,
-            n_epochs=1,
-            batch_size=20,
-            max_batches=100,
-            learning_rate=0.01,
-            optimizer_state="persist",
-        ),
+        network=scenario.network.replace(n_users=4, n_selected=2),
         selectors=("pause", "fedavg"),
         figures={},
         privacy=config.PrivacySettings(epsilon_total=8, decay=0.04, sensitivity=0.003),
@@ -175,8 +145,10 @@ def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config
     assert axes.get_ylim()[1] < 3
 
 
-def test_a_regression_has_a_loss_to_plot_and_no_accuracy(scenario: config.Scenario) -> None:
-    linear = scenario.replace(data=REGRESSION)
+def test_a_regression_has_a_loss_to_plot_and_no_accuracy(
+    scenario: config.Scenario, regression: config.DataSettings
+) -> None:
+    linear = scenario.replace(data=regression)
     rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])
     axes = axes_of(kinds.plot("loss_vs_time", rounds, linear))
     assert axes.get_ylabel() == "Test loss\n(mean squared error)"
