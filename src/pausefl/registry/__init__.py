@@ -2,7 +2,7 @@
 
 from pausefl.registry.backends import BACKENDS
 from pausefl.registry.base import Record, Registry
-from pausefl.registry.figures import FIGURES, TABLES, kinds_of, tables_of
+from pausefl.registry.figures import FIGURES, TABLES, kinds_of
 from pausefl.registry.models import MODELS
 from pausefl.registry.privacy import MECHANISMS, SAMPLERS, SCHEDULES
 from pausefl.registry.rewards import REWARDS
@@ -26,5 +26,4 @@ __all__ = [
     "Registry",
     "SelectorRecord",
     "kinds_of",
-    "tables_of",
 ]

@@ -5,7 +5,7 @@ Captions are reStructuredText. Names in braces stand for what `pausefl.figures.c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,6 @@ from pausefl.registry.sources import SOURCES
 
 if TYPE_CHECKING:
     from pausefl.settings import Scenario
-
-#: What a kind may need: the key is for ``needs``, the value says it in words.
-NEEDS = {
-    "budget": "a private selector and a privacy budget",
-    "accuracy": "a data set with classes",
-}
 
 #: Deviations that can bear on the results of runs. `pausefl.figures.captions` knows when each one does.
 OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D67")
@@ -40,7 +34,8 @@ class FigureRecord(Record):
     caption
         What is shown and how to read it.
     needs
-        Keys of `NEEDS`. Scenarios that lack one of them leave this kind out.
+        ``budget``: a private selector and a privacy budget; ``accuracy``: a data set with classes. Scenarios
+        that lack one of them leave this kind out.
     deviations
         Deviations that can bear on it.
     """
@@ -50,18 +45,13 @@ class FigureRecord(Record):
     needs: Collection[str] = frozenset()
     deviations: tuple[str, ...] = OF_RUNS
 
-    def applies(self, scenario: Scenario, selectors: Iterable[str]) -> bool:
+    def applies(self, scenario: Scenario, selectors: Collection[str]) -> bool:
         """Whether runs of these selectors in a scenario have what this kind needs."""
-        return set(self.needs) <= available(scenario, selectors)
-
-
-def available(scenario: Scenario, selectors: Iterable[str]) -> set[str]:
-    """Which of `NEEDS` the runs of some selectors in a scenario have."""
-    has = {
-        "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
-        "accuracy": not SOURCES[scenario.data.source].regression,
-    }
-    return {need for need in NEEDS if has[need]}
+        has = {
+            "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
+            "accuracy": not SOURCES[scenario.data.source].regression,
+        }
+        return all(has[need] for need in self.needs)
 
 
 _LEAKAGE = (
@@ -166,13 +156,8 @@ PARTITION = FigureRecord(
 )
 
 
-def kinds_of(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
-    """The kinds of figures that apply to runs of some selectors in a scenario."""
-    names = list(selectors)
-    return [kind for kind, record in FIGURES.items() if record.applies(scenario, names)]
-
-
-def tables_of(scenario: Scenario, selectors: Iterable[str]) -> list[str]:
-    """The tables that apply to runs of some selectors in a scenario."""
-    names = list(selectors)
-    return [table for table, record in TABLES.items() if record.applies(scenario, names)]
+def kinds_of(
+    scenario: Scenario, selectors: Collection[str], records: Registry[FigureRecord] = FIGURES
+) -> list[str]:
+    """The kinds of figures, or of ``TABLES``, that apply to runs of some selectors in a scenario."""
+    return [kind for kind, record in records.items() if record.applies(scenario, selectors)]

@@ -295,7 +295,7 @@ def _growth(fitted: pd.DataFrame, labels: Mapping[str, str]) -> str:
     for row in fitted.to_dict("records"):
         exponent = f"{row['exponent']:.2f} ± {row['exponent_se']:.2f}"
         rate = f"{row['rate']:.2g} ± {row['rate_se']:.1g}"
-        is_power = row["exponent_error"] <= row["rate_error"]
+        is_power, selection = row["exponent_error"] <= row["rate_error"], row["quantity"] == "selection"
         rows.append(
             {
                 "Selector": labels[row["selector"]],
@@ -303,15 +303,10 @@ def _growth(fitted: pd.DataFrame, labels: Mapping[str, str]) -> str:
                 "Fitted from K": f"{row['from_users']:,} to {row['to_users']:,}",
                 "Exponent a": f"**{exponent}**" if is_power else exponent,
                 "Rate b": rate if is_power else f"**{rate}**",
-                "Papers": _stated(row["selector"]) if row["quantity"] == "selection" else "",
+                "Papers": (SELECTORS[row["selector"]].stated_cost or "–") if selection else "",
             }
         )
     return markdown.of_records(rows, "llrrrl").rstrip()
-
-
-def _stated(selector: str) -> str:
-    """What the papers state of a selector's cost: best, average and worst case, or one of them."""
-    return SELECTORS[selector].stated_cost or "–"
 
 
 def pretty(seconds: float) -> str:

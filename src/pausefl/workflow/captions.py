@@ -19,16 +19,11 @@ class Caption:
     text: Callable[[], str]
 
 
-def title(table: Experiments, scenario: str) -> str:
-    """Title of a scenario; it says so if the images are not the official ones."""
-    settings = table.scenarios[scenario]
-    substitute = settings.data.source in table.config.raw.folders
-    return f"{settings.title} (re-encoded images)" if substitute else settings.title
-
-
 def settings(table: Experiments, scenario: str) -> dict[str, Any]:
-    """Settings of a scenario with that title, in plain values."""
-    return table.scenarios[scenario].as_dict() | {"title": title(table, scenario)}
+    """Settings of a scenario in plain values; the title says if the images are not the official ones."""
+    one = table.scenarios[scenario]
+    substitute = " (re-encoded images)" if one.data.source in table.config.raw.folders else ""
+    return one.as_dict() | {"title": one.title + substitute}
 
 
 def of_scenario(table: Experiments, scenario: str, kind: str) -> Caption:

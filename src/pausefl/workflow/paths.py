@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from pausefl.data.partition import partition_key
-from pausefl.registry import STUDIES, tables_of
+from pausefl.registry import STUDIES, TABLES, kinds_of
 from pausefl.settings import Experiment
 from pausefl.workflow.experiments import Experiments
 
@@ -63,7 +63,7 @@ def figure(scenario: str, kind: str) -> list[str]:
 
 def tables(table: Experiments, scenario: str) -> list[str]:
     """The tables of a scenario."""
-    kinds = tables_of(table.scenarios[scenario], table.selectors(scenario))
+    kinds = kinds_of(table.scenarios[scenario], table.selectors(scenario), TABLES)
     files = [f"{kind}.{extension}" for kind in kinds for extension in ("csv", "md")]
     return [f"results/tables/{scenario}/{file}" for file in ("rounds.parquet", "runs.csv", *files)]
 
