@@ -3,7 +3,7 @@
 The graphs of the papers have active moves, in which a user leaves who is least by some criterion, and passive
 ones, in which such a user enters. Passive moves make a graph symmetric. Whoever enters by one ranks below
 everyone selected, so a walk without them should climb more often; but it is not reversible, and no theorem of
-the papers covers it. Instances, temperatures and starts are those of the study of races.
+the papers covers it. Instances, temperatures and starts are those of the studies of kind `comparison`.
 
     python benchmarks/active_moves.py --instances 1000
 """
@@ -31,8 +31,8 @@ from pausefl.studies.comparison import TIE, instance, interval
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
 
-#: Scenario, the search that plays, the papers' annealer, and plain annealing of the same objective.
-RACES = [
+#: Scenario, exact search that makes the history, the papers' annealer, plain annealing of its objective.
+COMPARISONS = [
     ("bsfl_fashion_noniid", "bsfl", "alsa", "sa_bsfl"),
     ("mnist_large_iid_r1", "pause", "sa_pause", "sa_vanilla"),
 ]
@@ -89,7 +89,7 @@ def _walk(
 def walk_actively(
     annealer: Annealer, objective: Objective, history: History, users: Users, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Last and best energy if an annealer proposes active moves alone; it draws ties and start as ever."""
+    """Last and best energy if an annealer proposes active moves alone; ties and start are sampled as ever."""
     shuffled, start = rng.permutation(len(users)), rng.permutation(len(users))
     lists = np.stack(annealer.criteria(objective, history, users))[:, shuffled]
     order = shuffled[np.argsort(lists, axis=1, kind="stable")]
@@ -98,7 +98,7 @@ def walk_actively(
     return _walk(np.argsort(order, axis=1), *values, start[:m], start[m:], scale, annealer.n_iterations, rng)
 
 
-def race(scenario: Scenario, exact: str, thin: str, plain: str, n_instances: int) -> list[str]:
+def compare(scenario: Scenario, exact: str, thin: str, plain: str, n_instances: int) -> list[str]:
     """Rows of the table: an annealer, the same without passive moves, and plain annealing."""
     annealers = {name: cast(Annealer, make_selector(name, scenario)) for name in (thin, plain)}
     walks = {thin: thin, "active": f"{thin}, active moves alone", plain: plain}
@@ -142,14 +142,14 @@ def main() -> None:
         "| scenario | κ | walk | ends higher than plain annealing (%) | gap of the last | gap of the best"
         " | best is a maximiser (%) |\n| :-- | --: | :-- | --: | --: | --: | --: |"
     )
-    for name, exact, thin, plain in RACES:
+    for name, exact, thin, plain in COMPARISONS:
         scenario = load_scenario(name, Path("config/scenarios"))
         for divisor in arguments.divisors:
             settings = scenario.selection.replace(
                 n_iterations=arguments.iterations, temperature_divisor=divisor
             )
             at = scenario.replace(selection=settings)
-            print("\n".join(race(at, exact, thin, plain, arguments.instances)), flush=True)
+            print("\n".join(compare(at, exact, thin, plain, arguments.instances)), flush=True)
 
 
 if __name__ == "__main__":

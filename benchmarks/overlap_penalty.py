@@ -38,10 +38,10 @@ def main() -> None:
             reward = scenario.reward.replace(overlap_penalty=penalty)
             found = []
             for seed in range(arguments.seeds):
-                game = selection_only(scenario.replace(reward=reward), "pause", seed)
-                game.run(arguments.rounds)
-                rounds = pd.DataFrame(game.rows)
-                clusters = [len(set(game.history.cluster[list(s)])) for s in rounds["selection"]]
+                simulation = selection_only(scenario.replace(reward=reward), "pause", seed)
+                simulation.run(arguments.rounds)
+                rounds = pd.DataFrame(simulation.rows)
+                clusters = [len(set(simulation.history.cluster[list(s)])) for s in rounds["selection"]]
                 overlaps = scenario.network.n_selected - np.array(clusters)
                 found.append((overlaps.mean(), rounds["latency_s"].mean(), rounds["leakage_max"].iloc[-1]))
             overlaps, seconds, leakage = np.mean(found, axis=0)

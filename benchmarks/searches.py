@@ -40,7 +40,7 @@ R1 = AverageReward(ALPHA, BETA, GAMMA)
 R2 = OverlapReward(ALPHA, BETA, GAMMA, RHO, DELAY)
 
 
-def played(n_users: int, m: int, n_clusters: int) -> History:
+def history_of(n_users: int, m: int, n_clusters: int) -> History:
     """A history in which everyone took part, some more often than others."""
     rng = np.random.default_rng(0)
     cluster = rng.permutation(np.arange(n_users) % n_clusters)
@@ -83,7 +83,7 @@ def row(search: str, size: str, t: float, target: str, beside: str = "") -> None
 def exact(rng: np.random.Generator) -> None:
     """PAUSE, beside enumeration."""
     for reward, name in ((R1, "R1"), (R2, "R2")):
-        history = played(30, 5, 6)
+        history = history_of(30, 5, 6)
         t = seconds(partial(Pause(reward, 1.0), history, rng))
         compiled = seconds(partial(BrutePause(reward, 1.0), history, rng))
         of = Objective.of(history, reward, confidence_bound(history, 1.0), np.arange(30))
@@ -93,7 +93,7 @@ def exact(rng: np.random.Generator) -> None:
         row(f"`pause` {name}", "K 30, m 5", t, "50 µs", beside)
     for n_users, m, n_clusters, target in ((300, 15, 20, "0.3 ms"), (1_000_000, 1000, 1000, "1 s, 1 GB")):
         for reward, name in ((R1, "R1"), (R2, "R2")):
-            t = seconds(partial(Pause(reward, 1.0), played(n_users, m, n_clusters), rng))
+            t = seconds(partial(Pause(reward, 1.0), history_of(n_users, m, n_clusters), rng))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
             beside = f"peak of this process {peak:.2f} GB" if n_users > 1000 else ""
             row(f"`pause` {name}", f"K {n_users:,}, m {m:,}", t, target, beside)
@@ -101,7 +101,7 @@ def exact(rng: np.random.Generator) -> None:
 
 def annealing(rng: np.random.Generator) -> None:
     """SA-PAUSE beside its algorithm with listed neighbours, and the cost of an iteration against K."""
-    history, n_iterations = played(300, 15, 20), 3000
+    history, n_iterations = history_of(300, 15, 20), 3000
     selector = SaPause(R1, 1.0, n_iterations, 30.0)
     t = seconds(partial(selector, history, rng))
     of = Objective.of(history, R1, confidence_bound(history, 1.0), np.arange(300))
@@ -120,7 +120,7 @@ def annealing(rng: np.random.Generator) -> None:
 
 def an_iteration(cls: type[Annealer], n_users: int, reward: Reward, rng: np.random.Generator) -> float:
     """Seconds of one iteration: the difference between a run of many and one of none."""
-    history, users, n = played(n_users, 15, 20), np.arange(n_users), 30_000
+    history, users, n = history_of(n_users, 15, 20), np.arange(n_users), 30_000
     selector = cls(reward, 1.0, n, 30.0)
     of = Objective.of(history, selector.reward, confidence_bound(history, 1.0), users)
     long, none = (seconds(partial(selector.anneal, of, history, users, rng, j)) for j in (n, 0))
@@ -130,7 +130,7 @@ def an_iteration(cls: type[Annealer], n_users: int, reward: Reward, rng: np.rand
 def similarity(rng: np.random.Generator) -> None:
     """A round of clustered sampling: taking in 15 updates, and the choice."""
     n_users, m, d = 300, 15, 25_818
-    history, selector = played(n_users, m, 1), ClusteredBySimilarity()
+    history, selector = history_of(n_users, m, 1), ClusteredBySimilarity()
     privacy = np.ones(n_users)
 
     def a_round(users: np.ndarray) -> None:

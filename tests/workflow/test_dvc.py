@@ -90,7 +90,7 @@ def write_seeds(root: Path, *seeds: int) -> None:
 
 
 def make_repository(root: Path) -> Repository:
-    """A repository in which nothing has run; few figures, as there are no budgets to draw."""
+    """A repository in which nothing has run; few figures, as there are no budgets to plot."""
     root.mkdir()
     checkout = make_checkout(root)
     checkout.write_scenario()
@@ -138,10 +138,10 @@ def test_what_was_recorded_can_be_shown(recorded: Repository) -> None:
     assert 0 < metrics["results/metrics/tiny/random.json"]["data"]["final_accuracy"] < 1
     plots = recorded.shown("plots", "show")["data"]
     assert list(plots) == ["results/plots/tiny.csv"]
-    drawn = plots["results/plots/tiny.csv"][0]["content"]
-    drawn = json.loads(drawn) if isinstance(drawn, str) else drawn
-    assert drawn["encoding"]["y"]["field"] == "accuracy"
-    assert {row["selector"] for row in drawn["data"]["values"]} == {"random"}
+    plotted = plots["results/plots/tiny.csv"][0]["content"]
+    plotted = json.loads(plotted) if isinstance(plotted, str) else plotted
+    assert plotted["encoding"]["y"]["field"] == "accuracy"
+    assert {row["selector"] for row in plotted["data"]["values"]} == {"random"}
 
 
 def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: Repository) -> None:

@@ -76,7 +76,7 @@ def test_a_figure_says_that_it_comes_from_published_runs(rebuilt: Checkout) -> N
     assert all(run.startswith("results/published/runs/tiny/") for run in sidecar["runs"])
 
 
-def test_no_rule_can_train_play_or_publish(computed: Checkout, rebuilt: Checkout) -> None:
+def test_no_rule_can_train_simulate_or_publish(computed: Checkout, rebuilt: Checkout) -> None:
     there = set(rebuilt.snakemake(*PUBLISHED, "--list-rules").split())
     training = {"job", "prepare_data", "partition", "plot_partition", "publish_run", "publish_study", "demo"}
     training |= {f"compute_{kind}" for kind, record in STUDIES.items() if not record.instant}

@@ -26,8 +26,8 @@ def test_mnist_is_learned_within_the_memory_promised(data_root: Path, tmp_path: 
     runs = {name: checkout.root / f"results/runs/{SCENARIO}/{name}/seed-0" for name in row["selectors"]}
     learned = pd.read_parquet(runs["fedavg_no_privacy"] / "rounds.parquet")["accuracy"]
     assert learned.iloc[-1] > 0.7
-    played = pd.read_parquet(runs["pause"] / "ledger.parquet")["participations"]
-    assert (played >= 1).all()  # 300 users, 15 a round: everyone has had a turn after 20 rounds
+    participations = pd.read_parquet(runs["pause"] / "ledger.parquet")["participations"]
+    assert (participations >= 1).all()  # 300 users, 15 a round: everyone has had a turn after 20 rounds
     for run in runs.values():
         summary = json.loads((run / "summary.json").read_text("utf-8"))
         assert summary["dataset_origin"] == "MNIST, official files"

@@ -48,21 +48,21 @@ def test_the_exact_search_has_no_gap(finished: Checkout) -> None:
     assert runs[runs.selector == "sa_pause"].gap.max() > 0.01
 
 
-def test_a_title_is_drawn_anew_and_nothing_is_played_again(finished: Checkout) -> None:
+def test_a_title_is_plotted_anew_and_nothing_is_simulated_again(finished: Checkout) -> None:
     write(finished, TINY_STUDIES)
     finished.edit("config/studies.yaml", "title: Tiny regret", "title: Other title")
     assert finished.planned("tiny_regret") == {"plot_regret": 1}
     finished.edit("config/studies.yaml", "title: Other title", "title: Tiny regret")
 
 
-def test_more_seeds_play_the_new_ones_alone(finished: Checkout) -> None:
+def test_more_seeds_simulate_the_new_ones_alone(finished: Checkout) -> None:
     study = TINY_STUDIES["regret"]["tiny_regret"] | {"seeds": [0, 1, 2]}
     write(finished, TINY_STUDIES | {"regret": {"tiny_regret": study}})
     assert finished.planned("tiny_regret") == {"compute_regret": 2, "plot_regret": 1}
     write(finished, TINY_STUDIES)
 
 
-def test_a_selector_that_is_edited_plays_again_and_no_other(finished: Checkout) -> None:
+def test_a_selector_that_is_edited_is_simulated_again_and_no_other(finished: Checkout) -> None:
     path = "src/pausefl/selectors/baselines.py"
     finished.edit(path, "np.sort(rng.choice(history.candidates()", "np.sort(rng.choice(+history.candidates()")
     assert finished.planned("tiny_regret") == {"compute_regret": 2, "plot_regret": 1}

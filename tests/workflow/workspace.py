@@ -155,16 +155,16 @@ class Checkout:
 def make_small_checkout(folder: Path, claims: list[dict[str, Any]]) -> Checkout:
     """A checkout with two runs of ``tiny``, one small study of each of four kinds, and some claims.
 
-    One of the studies plays a scenario of the papers of which there are no runs.
+    One of the studies simulates a scenario of the papers of which there are no runs.
     """
     checkout = make_checkout(folder)
     checkout.write_scenario()
     rows = [{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0]}]
     checkout.write_config(studies="config/studies.yaml", experiments=rows)
     one_run = TINY_STUDIES["regret"]["tiny_regret"] | {"selectors": ["pause"], "seeds": [0]}
-    played = TINY_STUDIES["selection"]["tiny_selection"] | {"scenario": "cifar10_small_iid_r1", "seeds": [0]}
+    absent = TINY_STUDIES["selection"]["tiny_selection"] | {"scenario": "cifar10_small_iid_r1", "seeds": [0]}
     studies = {kind: TINY_STUDIES[kind] for kind in ("optimality_gap", "graphs")}
-    studies |= {"regret": {"tiny_regret": one_run}, "selection": {"tiny_selection": played}}
+    studies |= {"regret": {"tiny_regret": one_run}, "selection": {"tiny_selection": absent}}
     (folder / "config/studies.yaml").write_text(yaml.safe_dump(studies), "utf-8")
     (folder / "config/claims.yaml").write_text(yaml.safe_dump({"claims": claims}), "utf-8")
     return checkout

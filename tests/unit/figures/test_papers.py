@@ -68,7 +68,7 @@ def test_figures_of_no_paper_have_a_section(scale: str, names: list[str], home: 
 
 
 def test_every_figure_of_the_papers_has_its_place_in_the_shipped_configuration() -> None:
-    """All that is not drawn from runs, or shared, is a study."""
+    """All that is not plotted from runs, or shared, is a study."""
     named = {
         name for scenario in scenario_names(SCENARIOS) for name in load_scenario(scenario, SCENARIOS).figures
     }

@@ -37,7 +37,7 @@ def scenario() -> config.Scenario:
 def run_of(
     selections: list[list[int]], privacy: config.PrivacySettings, selector: str = "pause", seed: int = 0
 ) -> pd.DataFrame:
-    """Rounds in which users are shown as told."""
+    """Rounds with these selections."""
     counts = np.zeros((len(selections), 4), np.int64)
     for t, users in enumerate(selections):
         counts[t:, np.unique(users)] += 1

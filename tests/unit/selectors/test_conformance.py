@@ -94,7 +94,7 @@ def feedback(name: str, scenario: Scenario, history: History, users: Users, seed
     )
 
 
-def play(
+def simulate(
     name: str, scenario: Scenario, select: Selector, history: History, n_rounds: int, seed: int = 0
 ) -> list[list[int]]:
     """Rounds of a selector that learns from them; returns its choices."""
@@ -169,7 +169,7 @@ def refuses_to_choose_among_too_few(name: str, scenario: Scenario) -> None:
 def is_a_pure_function_of_history_and_stream(name: str, scenario: Scenario) -> None:
     history, select = start(scenario), make_selector(name, scenario)
     for n_rounds in (0, 2, 8):
-        play(name, scenario, select, history, n_rounds)
+        simulate(name, scenario, select, history, n_rounds)
         before = copy.deepcopy(history)
         first = select(history, np.random.default_rng(5))
         select(start(scenario), np.random.default_rng(6))  # whatever it is asked in between
@@ -264,7 +264,7 @@ def never_sees_the_latency_law(name: str, scenario: Scenario) -> None:
 def goes_on_from_a_saved_state_as_if_never_stopped(name: str, scenario: Scenario) -> None:
     for n_rounds in (0, 1, 9):
         history, select = start(scenario), make_selector(name, scenario)
-        play(name, scenario, select, history, n_rounds)
+        simulate(name, scenario, select, history, n_rounds)
         state = select.state()
         assert list(state) == list(select.remembered)
         file = io.BytesIO()
@@ -279,8 +279,8 @@ def goes_on_from_a_saved_state_as_if_never_stopped(name: str, scenario: Scenario
         resumed.restore(loaded)
         for values in (*state.values(), *loaded.values()):
             values[...] = 0  # nobody looks at the copies any more
-        onwards = play(name, scenario, select, history, 12)
-        assert play(name, scenario, resumed, resumed_history, 12) == onwards
+        onwards = simulate(name, scenario, select, history, 12)
+        assert simulate(name, scenario, resumed, resumed_history, 12) == onwards
         assert_same(resumed_history, history)
         for key, values in select.state().items():
             np.testing.assert_array_equal(resumed.state()[key], values)

@@ -70,7 +70,7 @@ def test_a_misspelt_key_disagrees_with_the_schema(name: str) -> None:
         jsonschema.validate(document, editor_schemas()["scenario.json"])
 
 
-def test_every_scenario_is_listed_with_its_facts() -> None:
+def test_every_scenario_is_listed_with_its_settings() -> None:
     text = reference(FOLDER)
     assert [name for name in scenario_names(FOLDER) if f"(scenarios/{name}.yaml)" not in text] == []
     assert (
@@ -80,7 +80,7 @@ def test_every_scenario_is_listed_with_its_facts() -> None:
     assert "CIFAR-10, BSFL, i.i.d. data | 500 | 25 | cifar10 | cnn_bsfl | none |" in text
 
 
-def test_ranges_choices_and_defaults_are_told() -> None:
+def test_ranges_choices_and_defaults_are_listed() -> None:
     text = reference(FOLDER)
     assert "| `reward.beta` | yes | number, > 1 |" in text
     assert "| `model.norm` | yes | one of `batch`, `group`, `none` |" in text

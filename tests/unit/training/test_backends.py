@@ -58,7 +58,7 @@ def settings(**changes: Any) -> TrainingSettings:
     return TrainingSettings(n_rounds=1, **({"optimizer_state": "persist"} | values))
 
 
-def play(
+def train(
     backend: type[Backend], model: ModelSettings, size: int, training: TrainingSettings, sizes: list[int]
 ) -> list[Any]:
     """Updates of all rounds by user, and losses; then scores. A round starts near the initial model."""
@@ -99,21 +99,21 @@ def test_users_trained_together_get_the_updates_of_users_trained_alone(
 ) -> None:
     sizes = [4, 9, 20, 21, 12, 30] if model.norm == "batch" else SIZES
     training = settings(max_batches=2, optimizer_state=optimizer_state)
-    expected = play(OneByOne, model, size, training, sizes)
-    assert_same(play(Grouped, model, size, training, sizes), expected, atol=1e-6)
+    expected = train(OneByOne, model, size, training, sizes)
+    assert_same(train(Grouped, model, size, training, sizes), expected, atol=1e-6)
 
 
 @pytest.mark.usefixtures("double_precision")
 def test_kernels_give_the_updates_of_autograd() -> None:
-    expected = play(OneByOne, FC, 6, settings(), SIZES)
-    assert_same(play(Dense, FC, 6, settings(), SIZES), expected, atol=1e-10)
+    expected = train(OneByOne, FC, 6, settings(), SIZES)
+    assert_same(train(Dense, FC, 6, settings(), SIZES), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("backend", [Grouped, Dense])
 def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Backend]) -> None:
     """The tolerance that the documentation states, after rounds of Adam at 0.01."""
-    expected = play(OneByOne, FC, 6, settings(), SIZES)
-    found = play(backend, FC, 6, settings(), SIZES)
+    expected = train(OneByOne, FC, 6, settings(), SIZES)
+    found = train(backend, FC, 6, settings(), SIZES)
     for (rows, _), (expected_rows, _) in zip(found[0], expected[0], strict=True):
         for user, row in rows.items():
             np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=1e-4)
@@ -123,8 +123,8 @@ def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Bac
 @pytest.mark.parametrize("model", [FC, ModelSettings(name="cnn3", norm="group")], ids=["fc", "cnn3"])
 def test_bfloat16_trains_near_float32_and_not_equally(backend: type[Backend], model: ModelSettings) -> None:
     size = 6 if model.name == "fc" else 22
-    single = play(backend, model, size, settings(), SIZES)
-    half = play(backend, model, size, settings(precision="bfloat16"), SIZES)
+    single = train(backend, model, size, settings(), SIZES)
+    half = train(backend, model, size, settings(precision="bfloat16"), SIZES)
     for (rows, loss), (expected_rows, expected_loss) in zip(half[0], single[0], strict=True):
         assert loss == pytest.approx(expected_loss, rel=0.1)
         assert loss != expected_loss

@@ -158,12 +158,12 @@ def test_linear_is_a_weighted_sum_and_a_constant() -> None:
     assert n_trainable(module) == 11
 
 
-def test_models_that_draw_when_they_train_are_known() -> None:
-    drawing = {
+def test_models_with_dropout_are_random_in_training_alone() -> None:
+    with_dropout = {
         name for name, info in MODELS.items() if has_dropout(build(name, CIFAR10, info.norms[0], n_outputs=2))
     }
-    assert drawing == {"cnn5", "cnn_bsfl"}
-    for name in drawing:
+    assert with_dropout == {"cnn5", "cnn_bsfl"}
+    for name in with_dropout:
         module, x = build(name, CIFAR10, MODELS[name].norms[0]), torch.randn(4, *CIFAR10)
         assert not torch.equal(module(x), module(x))
         assert torch.equal(module.eval()(x), module(x))
