@@ -18,7 +18,9 @@ import pytest
 import yaml
 from workspace import ROOT, make_checkout
 
-from pausefl.data import sources
+from pausefl.data._torchvision import datasets
+from pausefl.data.sources import idx
+from pausefl.registry import SOURCES
 
 
 @dataclass(frozen=True)
@@ -180,9 +182,9 @@ def tracked(name: str) -> str:
 
 
 def test_tracked_raw_data_are_those_that_the_workflow_verifies() -> None:
-    mnist = zip(sources._IDX_FILES, sources._MNIST_MD5, strict=True)
-    assert tracked("MNIST") == folder_hash({f"raw/{name}": md5 for name, md5 in mnist})
-    official = sources._torchvision_datasets().CIFAR10
+    mnist = zip(SOURCES["mnist"].files, idx._MNIST_MD5, strict=True)
+    assert tracked("MNIST") == folder_hash({file.removeprefix("MNIST/"): md5 for file, md5 in mnist})
+    official = datasets.CIFAR10
     batches = dict([*official.train_list, *official.test_list])
     batches[official.meta["filename"]] = official.meta["md5"]
     assert tracked("cifar-10-batches-py") == folder_hash(batches)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from workspace import ROOT, Checkout, make_checkout
+
+from pausefl.settings import load_scenario
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +18,11 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return make_checkout(tmp_path_factory.mktemp("shipped"))
 
 
-def rows(name: str) -> list[dict[str, list[object]]]:
-    """The experiment table of a shipped configuration."""
-    return list(yaml.safe_load((ROOT / f"config/{name}.yaml").read_text("utf-8"))["experiments"])
+def rows(name: str) -> list[dict[str, Any]]:
+    """The experiment table of a shipped configuration; by default a row has its scenario's selectors."""
+    table = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text("utf-8"))["experiments"]
+    folder = ROOT / "config/scenarios"
+    return [{"selectors": load_scenario(row["scenario"], folder).selectors} | row for row in table]
 
 
 @pytest.mark.parametrize(("target", "config"), [((), "config"), (("all",), "config"), (("demo",), "demo")])

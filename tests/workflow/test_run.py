@@ -93,8 +93,9 @@ def test_report_holds_every_caption(finished: Checkout) -> None:
             {"plot_figure", "table", "privacy_table", "job", *PAGES},
             id="mechanism",
         ),
+        pytest.param("src/pausefl/privacy/mechanisms.py", '"""', '"""Reworded. ', set(), id="docstring"),
         pytest.param(
-            "src/pausefl/privacy/mechanisms.py", '"""What makes', '"""What renders', set(), id="docstring"
+            "src/pausefl/settings/scenario.py", "exceeds network.n_users", "is above it", set(), id="message"
         ),
         pytest.param(
             "config/scenarios/tiny.yaml", "title: Tiny", "title: Small", None, id="title of the scenario"
