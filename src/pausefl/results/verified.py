@@ -35,9 +35,8 @@ FILE = "verified.json"
 #: A run that took longer than this is computed again for `PREFIX` rounds only.
 LONGEST_S = 60.0
 PREFIX = 2
-#: What is computed again of a study: no more rounds or instances than this, and the first of these lists.
+#: What is computed again of a study: its first seed, and no more rounds or instances than this.
 _SHORTENED = {"n_rounds": 300, "n_instances": 20}
-_FIRST = ("seeds", "epsilons")
 #: Columns that say which part of a study a row belongs to.
 _PARTS = (
     *("selector", "seed", "instance", "temperature_divisor", "round"),
@@ -146,7 +145,8 @@ def _study_again(kind: str, study: Any, folder: Path) -> dict[str, Any]:
         for name, limit in _SHORTENED.items()
         if name in type(study).model_fields
     }
-    changes |= {name: getattr(study, name)[:1] for name in _FIRST if name in type(study).model_fields}
+    if "seeds" in type(study).model_fields:
+        changes["seeds"] = study.seeds[:1]
     compared, problem = [], ""
     for name, again in record.load()(study.replace(**changes), lambda line: None).items():
         path = next(path for path in (folder / f"{name}.parquet", folder / f"{name}.csv") if path.is_file())
