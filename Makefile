@@ -4,14 +4,15 @@ CORES ?= all
 CONFIG ?= config/config.yaml
 BIN := .venv/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadscope
 # What dvc.yaml stores. DVC wants every folder to be there, also one that a small configuration leaves empty.
 STORED := data/partitions data/prepared results/claims results/figures results/report results/runs \
 	results/studies results/tables
 
-.PHONY: help demo reproduce figures claim record restore plan test lint format docs constraints clean
+.PHONY: help demo reproduce figures claim record restore plan test test-all lint format docs constraints clean
 
 help: ## say what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 demo: .venv/installed ## run everything on an embedded data set: no download, a few minutes
 	$(SNAKEMAKE) demo
@@ -58,8 +59,11 @@ restore: .venv/installed ## get what dvc.lock names from DVC's remote, and say w
 plan: .venv/installed ## what `make reproduce` would take: core-hours and disk; runs nothing (CONFIG=file for another)
 	$(BIN)/pausefl plan --config $(CONFIG)
 
-test: .venv/installed ## run the tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadscope
+test: .venv/installed ## run the tests that take minutes: the library, a small workflow, dry runs
+	$(PYTEST) -m 'not slow'
+
+test-all: test ## run all tests: also whole workflows, DVC, Slurm, a browser
+	$(PYTEST) -m slow
 
 lint: .venv/installed ## check style, types and the workflow
 	$(BIN)/ruff check .

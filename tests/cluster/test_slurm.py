@@ -13,6 +13,8 @@ import pytest
 from slurm import NODE, Cluster, Submission, submitted, wait_until
 from workspace import Checkout, make_checkout
 
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
 RUNS = [
     f"results/runs/tiny/{run}" for run in ("pause/seed-0", "pause/seed-1", "fedavg/seed-0", "fedavg/seed-1")
 ]

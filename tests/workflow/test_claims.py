@@ -11,6 +11,8 @@ import pytest
 import yaml
 from workspace import TINY_STUDIES, Checkout, make_checkout
 
+pytestmark = pytest.mark.slow
+
 CLAIMS: list[dict[str, Any]] = [
     {
         "id": "T1",

@@ -22,6 +22,8 @@ from pausefl.data._torchvision import datasets
 from pausefl.data.sources import idx
 from pausefl.registry import SOURCES
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class Repository:

@@ -12,6 +12,8 @@ from workspace import Checkout, make_small_checkout
 
 from pausefl.registry import STUDIES
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = ("--config", "runs=published", "--cores", "2")
 CLAIM = {
     "id": "T1",

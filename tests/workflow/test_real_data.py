@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import yaml
 from workspace import Checkout, make_checkout
+
+pytestmark = pytest.mark.slow
 
 SCENARIO = "mnist_large_iid_r1"
 

@@ -10,6 +10,8 @@ import pytest
 from browser import see
 from workspace import Checkout, make_small_checkout
 
+pytestmark = pytest.mark.slow
+
 CLAIMS = [
     {
         "id": "T1",
@@ -42,6 +44,7 @@ def page(finished: Checkout) -> str:
     return (finished.root / "results/report/all.html").read_text("utf-8")
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 800])
 def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) -> None:
     seen = see(page, width, tmp_path)
@@ -65,6 +68,7 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
         assert words in seen.text, words
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -91,6 +95,7 @@ def test_every_figure_of_the_workflow_is_in_the_report(finished: Checkout, page:
     assert len(embedded) == len(set(embedded)) == len(pictures) + 1  # and a partition
 
 
+@pytest.mark.browser
 def test_a_report_of_a_scenario_and_of_a_study(finished: Checkout, tmp_path: Path) -> None:
     finished.snakemake("--cores", "2", "results/report/tiny.html", "results/report/tiny_gap.html")
     for name, words, absent in (("tiny", "Tiny: test", "Tiny gap"), ("tiny_gap", "Tiny gap", "Tiny: test")):

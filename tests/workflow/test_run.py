@@ -63,12 +63,14 @@ def test_nothing_is_left_to_do(finished: Checkout) -> None:
     assert finished.planned() == {}
 
 
+@pytest.mark.slow
 def test_one_core_gives_the_same_rounds_as_two(finished: Checkout, checkout: Checkout) -> None:
     checkout.snakemake("--cores", "1")
     for run in RUNS:
         pd.testing.assert_frame_equal(rounds(finished, run), rounds(checkout, run), check_exact=True)
 
 
+@pytest.mark.slow
 def test_report_holds_every_caption(finished: Checkout) -> None:
     finished.snakemake("--cores", "1", "--report", "report.html")
     report = (finished.root / "report.html").read_text("utf-8")
@@ -126,6 +128,7 @@ def test_a_base_counts_as_if_it_were_written_out(copy: Checkout) -> None:
     assert (planned["job"], planned["table"], "partition" in planned) == (4, 1, False)
 
 
+@pytest.mark.slow
 def test_runs_of_other_code_that_diverged_are_told_of(copy: Checkout) -> None:
     path = copy.root / "results/runs/tiny/pause/seed-1/summary.json"
     summary = json.loads(path.read_text("utf-8"))
@@ -159,6 +162,7 @@ def test_a_lost_run_is_made_again_and_nothing_else(copy: Checkout) -> None:
     pd.testing.assert_frame_equal(before, rounds(copy, "pause/seed-1"), check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_killed_workflow_goes_on_without_losing_what_was_finished(checkout: Checkout) -> None:
     checkout.write_scenario(training={"n_rounds": 60})
     process = checkout.start("--cores", "1")

@@ -10,6 +10,8 @@ import pytest
 import yaml
 from workspace import TINY_STUDIES, Checkout, make_checkout
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
