@@ -102,7 +102,8 @@ def _by_law(
 def share(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
     """One annealer ends above the other in at least a share of instances, at every temperature divisor."""
     for study, selector in product(test.studies[scale], test.selectors):
-        head = (test.kind, study, f"races in which {selector} ends higher", f"share ≥ {test.at_least:g}")
+        question = f"comparisons in which {selector} ends higher"
+        head = (test.kind, study, question, f"share ≥ {test.at_least:g}")
         table = records.study(study, "summary.csv")
         if table is None:
             yield not_run(*head, _ABSENT)

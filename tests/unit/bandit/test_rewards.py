@@ -160,7 +160,7 @@ def test_r2_is_the_equation_for_any_number_of_users(history: History, data: st.D
 
 
 def test_r2_by_hand() -> None:
-    # Shares are all 1/2, the second user has played once in one round: g = 1/4, -1/4, 1/4, ..
+    # Shares are all 1/2, the second user took part in the only round: g = 1/4, -1/4, 1/4, ..
     history = make_history([7] * 6, 3, 2, [0, 2, 0, 0, 0, 0], [0, 0, 0, 5, 5, 2])
     reward = OverlapReward(4.0, 2.0, 1.0, 0.5, 0.25)
     for users, g, overlaps in [

@@ -271,10 +271,10 @@ def test_a_state_has_the_optimiser_of_those_that_took_part_alone(
     demo: Scenario, digits: Dataset, unequal: Partition
 ) -> None:
     simulation = build(demo, "random", digits, unequal, True, False, 0)
-    played = set(np.concatenate(simulation.run(2).rounds.selection))
+    selected = set(np.concatenate(simulation.run(2).rounds.selection))
     state = simulation.state()
-    assert len(played) < N_USERS
-    expected = {f"trainer/{name}/{user}" for name in ("first", "second", "steps") for user in played}
+    assert len(selected) < N_USERS
+    expected = {f"trainer/{name}/{user}" for name in ("first", "second", "steps") for user in selected}
     assert {name for name in state if name.startswith("trainer/")} == expected
     reset = build(
         changed(demo, training={"optimizer_state": "reset"}), "random", digits, unequal, True, False, 0
@@ -380,14 +380,14 @@ def test_reward_is_worked_out_by_hand_for_the_first_rounds(
 ) -> None:
     rounds = simulate("random", 2, train=False).rounds
     law, share = LatencyLaw(demo.network, Streams(0)), 3 * unequal.sizes / unequal.sizes.sum()
-    played, left = np.zeros(N_USERS), np.ones(N_USERS)
+    participations, left = np.zeros(N_USERS), np.ones(N_USERS)
     for t, users in enumerate(rounds.selection, start=1):
-        gap = share - played / t
+        gap = share - participations / t
         g = np.sign(gap) * gap**2
         expected = min(0.05 / law.sample(t)[users]) + 100 * g[users].mean() + 5 * left[users].mean()
         assert rounds.reward[t - 1] == pytest.approx(expected)
-        played[users] += 1
-        left = 1 - GeometricSchedule(40.0, 0.04).spent(played) / 40
+        participations[users] += 1
+        left = 1 - GeometricSchedule(40.0, 0.04).spent(participations) / 40
 
 
 def test_columns_and_types_of_the_tables(simulate: Simulate) -> None:
@@ -489,5 +489,5 @@ def test_quality_of_data_is_what_bsfls_reward_goes_by(demo: Scenario, digits: Da
     share = Partition(tuple(order), quality, np.arange(0))
     scenario = changed(demo, reward={"name": "bsfl", "gamma": 0.0}, privacy=None)
     rounds = build(scenario, "bsfl", digits, share, False, False, 0).run(600).rounds
-    played = np.bincount(np.concatenate(rounds.selection.tolist()), minlength=N_USERS) / 600
-    np.testing.assert_allclose(played, 3 * quality / quality.sum(), atol=0.08)
+    frequency = np.bincount(np.concatenate(rounds.selection.tolist()), minlength=N_USERS) / 600
+    np.testing.assert_allclose(frequency, 3 * quality / quality.sum(), atol=0.08)

@@ -66,7 +66,7 @@ def texts(figure: Figure) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-def test_races_have_a_column_a_divisor() -> None:
+def test_comparisons_have_a_column_a_divisor() -> None:
     figure = MADE["comparison"]()
     gaps, shares = figure.axes[:2], figure.axes[2:]
     assert [axes.get_title() for axes in gaps] == ["κ = 1", "κ = 30"]

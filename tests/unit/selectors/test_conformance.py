@@ -370,8 +370,8 @@ def test_a_new_selector_runs_after_one_line_in_the_registry(
     listed = scenario.replace(selectors=(name,))
     share = Partition(tuple(np.arange(20) for _ in range(12)), np.ones(12), np.arange(0))
     rounds = Simulation(listed, name, Streams(0), share, Layout(5, 5, 5), None).run(8).rounds
-    played = np.bincount(np.concatenate(rounds["selection"].tolist()))
-    np.testing.assert_array_equal(played, np.full(12, 2))
+    participations = np.bincount(np.concatenate(rounds["selection"].tolist()))
+    np.testing.assert_array_equal(participations, np.full(12, 2))
 
 
 @pytest.mark.parametrize(
