@@ -173,7 +173,7 @@ def test_check_lists_the_experiment_table(pausefl: Command) -> None:
 def test_check_refuses_a_configuration_that_is_wrong(pausefl: Command, tmp_path: Path) -> None:
     assert "no such file" in refused(pausefl("check", "--config", tmp_path / "none.yaml"))
     wrong = tmp_path / "wrong.yaml"
-    wrong.write_text((ROOT / "config" / "demo.yaml").read_text().replace("sa_pause", "sa_puase"))
+    wrong.write_text((ROOT / "config" / "demo.yaml").read_text("utf-8").replace("sa_pause", "sa_puase"))
     assert "sa_puase" in refused(pausefl("check", "--config", wrong))
 
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -323,6 +323,17 @@ def test_nothing_is_saved_before_its_time(runs: Runs, monkeypatch: pytest.Monkey
 # Signals
 
 
+@pytest.fixture
+def default_signals() -> Iterator[None]:
+    """Handlers as in a terminal, also if the tests were started with SIGINT ignored (nohup, ``&``)."""
+    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in defaults.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("default_signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_after_the_round_and_the_job_goes_on(
     runs: Runs, unbroken: dict[str, bytes], number: signal.Signals, monkeypatch: pytest.MonkeyPatch
@@ -345,6 +356,7 @@ def test_a_signal_stops_after_the_round_and_the_job_goes_on(
     assert summary(runs.out)["resumed_from_rounds"] == [3]
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_a_signal_in_the_last_round_changes_nothing(runs: Runs, unbroken: dict[str, bytes]) -> None:
     def on_round(t: int) -> None:
         if t == N_ROUNDS:
@@ -355,6 +367,7 @@ def test_a_signal_in_the_last_round_changes_nothing(runs: Runs, unbroken: dict[s
     assert names(runs.out) == FILES
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_a_second_signal_acts_as_it_did_before() -> None:
     with stop_requests() as asked:
         os.kill(os.getpid(), signal.SIGINT)
