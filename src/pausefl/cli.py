@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pausefl.errors import PauseflError, StoppedError
+
+if TYPE_CHECKING:
+    from pausefl.federated.watcher import Watcher
 
 app = typer.Typer(
     help="Privacy-aware bandit user selection for federated learning.",
@@ -64,6 +67,7 @@ def run(
     from pausefl.federated.checkpoint import Saving
     from pausefl.federated.job import Job, run_job
     from pausefl.federated.runnable import check_runnable
+    from pausefl.federated.watcher import Watcher
     from pausefl.files import check_writable
     from pausefl.settings import RawData, load_scenario
     from pausefl.streams import Streams
@@ -81,8 +85,8 @@ def run(
     )
     n_rounds = rounds or loaded.training.n_rounds
     job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
-    with _progress(f"{scenario} {selector} seed {seed}", n_rounds) as on_round:
-        run_job(job, dataset, partition, out, on_round, Saving(save_every, restart))
+    with _followed(Watcher(n_rounds), f"{scenario} {selector} seed {seed}") as watcher:
+        run_job(job, dataset, partition, out, watcher, Saving(save_every, restart))
     typer.echo(f"Wrote {out}/rounds.parquet, ledger.parquet and summary.json")
 
 
@@ -174,13 +178,21 @@ def compare(
 
 
 @contextmanager
-def _progress(label: str, n_rounds: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function to call with t after each round. It shows a progress bar on a terminal."""
+def _followed(watcher: Watcher, label: str) -> Iterator[Watcher]:
+    """Show how far a job is: a bar on a terminal, else a line every 30 s."""
+    from pausefl.federated.watcher import told
+    from pausefl.progress import bar
+
     if not sys.stderr.isatty():
-        yield lambda t: None
+        with told(watcher, lambda line: typer.echo(line, err=True)):
+            yield watcher
         return
-    with typer.progressbar(length=n_rounds, label=label, file=sys.stderr) as bar:
-        yield lambda t: bar.update(t - bar.pos)
+    from rich.console import Console
+
+    typer.echo(label, err=True)
+    with bar(Console(stderr=True), lambda: (watcher.share, watcher.brief())):
+        yield watcher
+    typer.echo(watcher.line(), err=True)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -68,13 +69,27 @@ def refused(said: tuple[int, str, str]) -> str:
 
 def test_run_does_one_job_and_says_what_it_wrote(pausefl: Command, digits: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    code, said, _ = pausefl(*run_demo(out, "--rounds", 3))
+    code, said, progress = pausefl(*run_demo(out, "--rounds", 3))
     assert code == 0
     assert f"Wrote {out}/rounds.parquet" in said
+    assert re.fullmatch(
+        r"round 3 of 3, [\d.]+ simulated s, accuracy [\d.]+%, largest leakage [\d.]+\n", progress
+    )
     assert {path.name for path in out.iterdir()} == FILES
     rounds = pd.read_parquet(out / "rounds.parquet")
     assert len(rounds) == 3
     assert rounds.accuracy.between(0, 1).all()
+
+
+def test_a_terminal_shows_a_bar(
+    pausefl: Command, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    code, _, progress = pausefl(*run_demo(tmp_path / "out", "--rounds", 3, "--data", prepared))
+    assert code == 0
+    assert progress.startswith("demo_small pause seed 0\n")
+    assert re.search(r"\x1b.*━.* round 3 of 3, accuracy [\d.]+%", progress)
 
 
 def test_no_train_gives_the_same_selections_without_accuracy(

@@ -25,7 +25,8 @@ def logged(path: str) -> Iterator[Callable[[str], None]]:
     with Path(path).open("w", encoding="utf-8") as log:
 
         def note(text: str) -> None:
-            print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {text}", file=log, flush=True)
+            log.write(f"{datetime.now():%Y-%m-%d %H:%M:%S} {text}\n")
+            log.flush()
 
         note("started")
         try:

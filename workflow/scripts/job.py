@@ -7,6 +7,7 @@ from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job, run_job
+from pausefl.federated.watcher import Watcher, told
 from pausefl.settings import scenario_from_dict
 
 wildcards = snakemake.wildcards
@@ -15,15 +16,10 @@ with logged(snakemake.log[0]) as note:
     presentation = {"title": wildcards.scenario, "selectors": [wildcards.selector], "figures": {}}
     scenario = scenario_from_dict({**snakemake.params.settings, **presentation})
     n_rounds = scenario.training.n_rounds
-
-    def on_round(t: int) -> None:
-        """Note every tenth of the job."""
-        if t * 10 // n_rounds > (t - 1) * 10 // n_rounds:
-            note(f"round {t} of {n_rounds}")
-
     job = Job(scenario, wildcards.selector, int(wildcards.seed), n_rounds, n_threads=snakemake.threads)
     dataset = load_dataset(Path(snakemake.input.data))
     partition = load_partition(Path(snakemake.input.partition))
     # Saved state of other code or settings is of no use.
     saving = Saving(discard=True, note=note)
-    run_job(job, dataset, partition, Path(snakemake.output.rounds).parent, on_round, saving)
+    with told(Watcher(n_rounds), note) as watcher:
+        run_job(job, dataset, partition, Path(snakemake.output.rounds).parent, watcher, saving)

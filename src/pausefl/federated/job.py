@@ -20,6 +20,7 @@ from pausefl.errors import ConfigError, DataError, StoppedError
 from pausefl.federated.checkpoint import STATE_FILE, Checkpoint, Saving, stop_requests
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result, Simulation
+from pausefl.federated.watcher import Watcher
 from pausefl.files import check_writable, locked, replacing
 from pausefl.provenance import hardware, job_code, versions
 from pausefl.registry import SELECTORS, SOURCES
@@ -77,7 +78,7 @@ def run_job(
     out
         Folder of the results and, until the job ends, of its state.
     on_round
-        Called with t after each round.
+        Called with t after each round. A `Watcher` is given the rows too.
     saving
         How the state is saved, and what happens to an existing one.
 
@@ -117,6 +118,8 @@ def run_job(
         simulation = Simulation(scenario, job.selector, streams, partition, layout, trainer, job.genie)
         if state is not None:
             simulation.restore(state)
+        if isinstance(on_round, Watcher):
+            on_round.note(simulation.rows)
         result = _run(simulation, job.n_rounds, on_round, checkpoint, asked)
         _write(result, _summary(job, dataset, identity, result, checkpoint), out)
         checkpoint.remove()
