@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,7 +39,21 @@ def run(
         int | None, typer.Option(min=1, help="Number of rounds. Default: that of the scenario.")
     ] = None,
     train: Annotated[bool, typer.Option(help="Train and evaluate, or only select.")] = True,
-    data_root: Annotated[Path, typer.Option(help="Folder of raw data sets.")] = Path("data/raw"),
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A setting of the scenario, e.g. network.n_users=20. As often as needed.",
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="Configuration file that says where data and scenarios are. Options go before it."),
+    ] = None,
+    data_root: Annotated[
+        Path | None, typer.Option(help="Folder of raw data sets. Default: data/raw.", show_default=False)
+    ] = None,
     data_folder: Annotated[
         str | None,
         typer.Option(
@@ -46,11 +61,19 @@ def run(
         ),
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Prepared data set (npz); replaces raw data.")] = None,
-    download: Annotated[bool, typer.Option(help="Download missing raw data.")] = True,
+    download: Annotated[
+        bool | None, typer.Option(help="Download missing raw data. Default: yes.", show_default=False)
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     threads: Annotated[int, typer.Option(min=1, help="Number of threads.")] = 1,
     genie: Annotated[bool, typer.Option(help="Compute the pseudo-regret.")] = False,
-    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
+    scenarios: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of your scenario files. What is not there is looked for in config/scenarios.",
+            show_default=False,
+        ),
+    ] = None,
     save_every: Annotated[
         float, typer.Option(min=0, help="Least seconds between two checkpoints. 0: every round.")
     ] = 120.0,
@@ -69,14 +92,15 @@ def run(
     from pausefl.federated.runnable import check_runnable
     from pausefl.federated.watcher import Watcher
     from pausefl.files import check_writable
-    from pausefl.settings import RawData, load_scenario
+    from pausefl.settings import SHIPPED, load_places, load_scenario, with_changes
     from pausefl.streams import Streams
 
-    loaded = load_scenario(scenario, scenarios)
+    raw, folder = load_places(config, data_root, download, scenarios)
+    loaded = with_changes(load_scenario(scenario, folder, SHIPPED), settings or [])
     check_runnable(loaded, [selector])
     check_writable(out)
-    folders = {loaded.data.source: data_folder} if data_folder is not None else {}
-    raw = RawData(data_root, download, folders)
+    if data_folder is not None:
+        raw = replace(raw, folders={loaded.data.source: data_folder})
     if data is None:
         fetch(loaded.data, raw)
     dataset = load_dataset(data) if data is not None else prepare(loaded.data, raw)
@@ -127,16 +151,15 @@ def claims(
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
     from pausefl.errors import ConfigError
-    from pausefl.settings import load_config, read_yaml
+    from pausefl.settings import SHIPPED, load_config, read_yaml
     from pausefl.settings.claims import load_claims, scales
     from pausefl.settings.studies import load_studies
 
     document = read_yaml(config)
     loaded = load_config(document, str(config))
     folder = Path(document["scenarios"])
-    # The papers' claims are about the papers' scenarios, whatever folder a configuration names.
-    claimed = load_claims(file, file.parent / "scenarios")
-    studies = load_studies(loaded.studies, folder)
+    claimed = load_claims(file, SHIPPED, folder)
+    studies = load_studies(loaded.studies, folder, SHIPPED)
     found = scales(claimed, loaded.scenarios, studies.names())
     if not found:
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
@@ -156,11 +179,11 @@ def explain(
 ) -> None:
     """Show where a figure comes from: runs, seeds, code, settings, warnings, deviations."""
     from pausefl.report import lineage
-    from pausefl.settings import load_config, read_yaml
+    from pausefl.settings import SHIPPED, load_config, read_yaml
 
     document = read_yaml(config)
     loaded = load_config(document, str(config))
-    project = lineage.Project(loaded, Path(document["scenarios"]), studies, results)
+    project = lineage.Project(loaded, (Path(document["scenarios"]), SHIPPED), studies, results)
     typer.echo(lineage.explain(figure, project))
 
 

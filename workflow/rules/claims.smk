@@ -30,7 +30,8 @@ rule check_claims:
         studies=lambda wildcards: targets.claim_studies(W, wildcards.scale),
         files=lambda wildcards: {
             "claims": str(W.root / "config/claims.yaml"),
-            "scenarios": str(W.folder),
+            "scenarios": str(W.folders[0]),
+            "shipped": str(W.folders[1]),
             "studies": None if W.config.studies is None else str(W.config.studies),
             "finished": paths.finished(W),
         },

@@ -18,11 +18,11 @@ with logged(snakemake.log[0]):
         name: scenario_from_dict({**settings, "title": name, "selectors": ["pause"], "figures": {}})
         for name, settings in params.scenarios.items()
     }
-    studies = load_studies(files["studies"], files["scenarios"])
+    studies = load_studies(files["studies"], files["scenarios"], files["shipped"])
     if params.published:
         studies = those_published(studies, files["finished"] / "studies")
     records = Records(scenarios, params.runs, studies, files["finished"])
-    claims = load_claims(files["claims"], files["claims"].parent / "scenarios")
+    claims = load_claims(files["claims"], files["shipped"])
     judged = evaluate(claims, records, scale)
     Path(output.json).write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
     page.to_frame(judged, scale).to_csv(output.table, index=False)

@@ -18,8 +18,8 @@ from pausefl.settings import Scenario
 #: Sections of a scenario that its partitions depend on.
 SHARED = ("data", "partition", "network")
 
-#: What a scenario of scale ``reduced`` has, and its base's value in brackets; the first says what they are.
-_REDUCED = {
+#: What a scenario has, and what its base or the paper has in brackets; the first says what they are.
+_DIFFERING = {
     "training.n_rounds": "{new} rounds ({old})",
     "training.max_batches": "at most {new} mini-batches ({old})",
     "training.n_epochs": "{new} local epochs ({old})",
@@ -31,9 +31,21 @@ _REDUCED = {
     "selection.n_iterations": "{new} iterations of annealing ({old})",
     "data.n_train": "{new} training examples ({old})",
     "model.norm": "{new} normalisation ({old})",
+    "privacy.epsilon_total": "a budget of {new} ({old})",
 }
 
 _DEMO = "Demo: small data that come with a library; no experiment of the papers."
+_OWN = "Own settings: no experiment of the papers."
+
+#: By scale: what opens the sentence, and whose the values in brackets are.
+_OPENING = {
+    "reduced": ("Reduced", "full scale"),
+    "own": ("Own settings", "base"),
+    "paper": ("Not the papers' settings", "papers"),
+}
+
+#: Most differences that a sentence tells.
+_MOST_TOLD = 6
 
 
 @dataclass(frozen=True)
@@ -66,26 +78,30 @@ class SidecarNotes(str):
 
 
 def scale_note(scenario: Scenario, sections: Collection[str] | None = None) -> str:
-    """A sentence on the scale of a scenario's runs; empty at the papers' scale.
+    """A sentence on the scale of a scenario's runs; empty for the papers' own settings.
 
     Parameters
     ----------
     scenario
         Whose runs are shown.
     sections
-        Of a reduced scenario, the sections that matter; all by default.
+        Of a scenario that differs from another, the sections that matter; all by default.
     """
     if scenario.scale == "demo":
         return _DEMO
-    settings = scenario.as_dict()
+    if scenario.scale == "own" and not scenario.changed:
+        return _OWN
+    settings, (opening, whose) = scenario.as_dict(), _OPENING[scenario.scale]
     parts: list[str] = []
-    for key, old in scenario.reduced.items():
+    for key, old in (scenario.reduced or scenario.changed).items():
         if sections is None or key.split(".")[0] in sections:
-            words = _REDUCED.get(key, f"{' '.join(key.replace('_', ' ').split('.'))} {{new}} ({{old}})")
-            new = reduce(lambda values, part: values[part], key.split("."), settings)
+            words = _DIFFERING.get(key, f"{' '.join(key.replace('_', ' ').split('.'))} {{new}} ({{old}})")
+            new = reduce(lambda values, part: values and values[part], key.split("."), settings)
             before = _plain(key, old)
-            parts.append(words.format(new=_plain(key, new), old=before if parts else f"full scale: {before}"))
-    return f"Reduced: {', '.join(parts)}." if parts else ""
+            parts.append(words.format(new=_plain(key, new), old=before if parts else f"{whose}: {before}"))
+    if len(parts) > _MOST_TOLD:
+        parts[_MOST_TOLD:] = [f"and {len(parts) - _MOST_TOLD} more"]
+    return f"{opening}: {', '.join(parts)}." if parts else ""
 
 
 def _plain(key: str, value: Any) -> str:
@@ -94,6 +110,8 @@ def _plain(key: str, value: Any) -> str:
         return "after every round" if value == 1 else f"after every {value}{_ordinal(value)} round"
     if value is None:
         return "all" if key == "data.n_train" else "none"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain('', one)}" for name, one in value.items() if one is not None)
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 

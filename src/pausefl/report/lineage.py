@@ -22,7 +22,7 @@ from pausefl.provenance import study_code
 from pausefl.provenance.metadata import flattened
 from pausefl.results.compare import read_run
 from pausefl.results.verified import current_codes
-from pausefl.settings import Config, Scenario, load_scenario, scenario_names
+from pausefl.settings import Config, Scenario, load_scenario, scenario_file, scenario_names
 from pausefl.settings.studies import Studies, load_studies, settings_of
 
 _OTHER_CODE = " (the code has changed since)"
@@ -37,7 +37,7 @@ class Project:
     config
         The configuration, with the experiment table.
     scenarios
-        Folder of scenario files.
+        Folders in which scenario files are looked for.
     studies
         File of studies.
     results
@@ -45,7 +45,7 @@ class Project:
     """
 
     config: Config
-    scenarios: Path
+    scenarios: tuple[Path, ...]
     studies: Path
     results: Path
 
@@ -66,9 +66,9 @@ def explain(figure: str, project: Project) -> str:
     PauseflError
         If there is no such figure, or it has not been made.
     """
-    scenarios = [load_scenario(name, project.scenarios) for name in scenario_names(project.scenarios)]
+    scenarios = [load_scenario(name, *project.scenarios) for name in scenario_names(*project.scenarios)]
     owners = {key: scenario for scenario in scenarios for key in scenario.figures}
-    studies = load_studies(project.studies, project.scenarios)
+    studies = load_studies(project.studies, *project.scenarios)
     parts = wholes([*owners, *studies.names()])
     known = [*owners, *studies.names(), *parts]
     if figure not in known:
@@ -107,7 +107,7 @@ def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[s
         f"  {scenario.title}; {kind}; in the papers: {paper_figures(scenario, kind)}",
         *[f"  {note}" for note in [scale_note(scenario)] if note],
         f"Rows of the experiment table: {scenario.name}, {', '.join(selectors) or 'none'}",
-        f"Settings: {project.scenarios / scenario.name}.yaml{_changed(then, now)}",
+        f"Settings: {scenario_file(scenario.name, *project.scenarios)}{_changed(then, now)}",
         f"Data: {'; '.join(metadata['dataset_origins'])}",
         "Runs:",
         *[
@@ -128,14 +128,15 @@ def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
     codes = metadata.get("code_hashes") or {"": metadata["code_hash"]}
     scenario = getattr(study, "scenario", None)
     selectors = scenario.selectors if scenario is not None else ()
-    figures = load_scenario(scenario.name, project.scenarios).figures if scenario is not None else {}
+    figures = load_scenario(scenario.name, *project.scenarios).figures if scenario is not None else {}
     lines = [
         f"{sidecar.with_suffix('.png')}",
         f"  {study.title}; {kind}; in the papers: {study_place(kind, figures)}",
         f"Settings: {project.studies}, {name}{_changed(then, now)}",
     ]
     if scenario is not None:
-        lines.append(f"Scenario: {project.scenarios / scenario.name}.yaml; selectors: {', '.join(selectors)}")
+        file = scenario_file(scenario.name, *project.scenarios)
+        lines.append(f"Scenario: {file}; selectors: {', '.join(selectors)}")
     if seeds := _seeds(metadata["study"]):
         lines.append(f"Seeds: {seeds}")
     for selector, code in codes.items():

@@ -16,7 +16,7 @@ from pausefl.report.parts import ScenarioPart
 from pausefl.settings import Experiment
 
 #: Keys of a scenario that the report shows elsewhere.
-_SHOWN = ("name", "title", "selectors", "figures", "scale", "reduced")
+_SHOWN = ("name", "title", "selectors", "figures", "scale", "reduced", "changed")
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 
 def reductions(settings: Mapping[str, Any]) -> list[str]:
-    """The values of a reduced scenario and, beside each, that of its base."""
+    """The values in which a scenario differs from its base or its paper and, beside each, what is there."""
     lines = []
-    for key, full in settings["reduced"].items():
+    for key, full in (settings["reduced"] or settings.get("changed", {})).items():
         value: Any = settings
         for part in key.split("."):
-            value = value[part]
+            value = value and value[part]
         lines.append(f"{key}: {value} instead of {full}")
     return lines
 

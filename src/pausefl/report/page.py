@@ -23,6 +23,7 @@ _SCALES = {
     "paper": "the papers' settings.",
     "reduced": "the papers' settings with less work; how much less is under Configuration.",
     "demo": "a few users and 8 x 8 digits: whether the machinery works, not whether the papers are right.",
+    "own": "a user's settings; no experiment of the papers.",
     "any": "studies without a scenario, the same at every scale.",
 }
 

@@ -1,7 +1,8 @@
 """What to run: every setting, checked before anything runs."""
 
-from pausefl.settings.config import Config, Experiment, RawData, load_config
-from pausefl.settings.load import load_scenario, scenario_from_dict, scenario_names
+from pausefl.settings.changes import with_changes
+from pausefl.settings.config import Config, Experiment, RawData, load_config, load_places
+from pausefl.settings.load import SHIPPED, load_scenario, scenario_file, scenario_from_dict, scenario_names
 from pausefl.settings.scenario import (
     SCALES,
     DataSettings,
@@ -18,6 +19,7 @@ from pausefl.settings.yaml import read_yaml
 
 __all__ = [
     "SCALES",
+    "SHIPPED",
     "Config",
     "DataSettings",
     "Experiment",
@@ -31,8 +33,11 @@ __all__ = [
     "SelectionSettings",
     "TrainingSettings",
     "load_config",
+    "load_places",
     "load_scenario",
     "read_yaml",
+    "scenario_file",
     "scenario_from_dict",
     "scenario_names",
+    "with_changes",
 ]

@@ -124,8 +124,8 @@ class Claims(Settings):
         return self
 
 
-def load_claims(path: Path, scenario_folder: Path) -> tuple[Claim, ...]:
-    """Read and check a file of claims.
+def load_claims(path: Path, *folders: Path) -> tuple[Claim, ...]:
+    """Read and check a file of claims; scenarios are those of the first of these folders that has one.
 
     Raises
     ------
@@ -133,14 +133,14 @@ def load_claims(path: Path, scenario_folder: Path) -> tuple[Claim, ...]:
         For the first thing that is wrong, naming the claim.
     """
     claims = Claims.read(read_yaml(path), str(path)).claims
-    known = scenario_names(scenario_folder)
+    known = scenario_names(*folders)
     for claim in claims:
         for scale in SCALES:
             for name in sorted(places([claim], scale)[0]):
                 where = f"{path}: claim '{claim.id}'"
                 if name not in known:
                     raise ConfigError(f"{where}: unknown scenario '{name}'. {suggest(name, known)}")
-                if (own := load_scenario(name, scenario_folder).scale) != scale:
+                if (own := load_scenario(name, *folders).scale) != scale:
                     raise ConfigError(f"{where} lists '{name}' at scale '{scale}'; its file says '{own}'")
     return claims
 

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 from pausefl.errors import ConfigError
 from pausefl.registry import SOURCES
 from pausefl.settings.base import Settings
-from pausefl.settings.load import load_scenario
+from pausefl.settings.load import SHIPPED, check_folder, load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
 from pausefl.settings.types import Distinct, Flag, Natural, OneOf, Several, Text
+from pausefl.settings.yaml import read_yaml
 
 
 class Row(Settings):
@@ -39,7 +40,8 @@ class ConfigFile(Settings):
     """Folders of images in place of official files, by data source, for example CIFAR-10 re-encoded as JPEG.
     Each is a folder under `data_root` with train/CLASS/ and test/CLASS/ inside; {} for none."""
     scenarios: Text
-    """Folder of the scenario files NAME.yaml; relative paths start at the working directory."""
+    """Folder of the scenario files NAME.yaml; relative paths start at the working directory. A scenario that
+    is not there is looked for in `config/scenarios`."""
     studies: str | None
     """File of the studies; a relative path starts at the working directory, null for none."""
     runs: Annotated[str, OneOf(("computed", "published"))] = "computed"
@@ -47,6 +49,11 @@ class ConfigFile(Settings):
     `results/published`, and nothing is trained."""
     experiments: Several[Row]
     """The experiment table: a job for each selector and seed of each row."""
+
+    @property
+    def raw(self) -> RawData:
+        """Where raw data are."""
+        return RawData(Path(self.data_root), self.download, dict(self.image_folders))
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,34 @@ class Config:
     published: bool = False
 
 
-def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
+def load_places(
+    path: Path | None, data_root: Path | None, download: bool | None, scenarios: Path | None
+) -> tuple[RawData, Path]:
+    """Where raw data and the user's scenarios are.
+
+    Parameters
+    ----------
+    path
+        Configuration file; None for the defaults.
+    data_root, download, scenarios
+        What goes before the keys of the file; None for what it says.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, or anything in it is wrong.
+    """
+    raw, folder = RawData(Path("data/raw"), True, {}), SHIPPED
+    if path is not None:
+        file = ConfigFile.read(read_yaml(path), str(path))
+        raw, folder = file.raw, Path(file.scenarios)
+    folder = folder if scenarios is None else scenarios
+    check_folder(folder)
+    root = raw.root if data_root is None else data_root
+    return RawData(root, raw.download if download is None else download, raw.folders), folder
+
+
+def load_config(document: Mapping[str, Any], origin: str = "config", shipped: Path = SHIPPED) -> Config:
     """Check a whole configuration, its scenarios included, and expand the experiment table.
 
     Parameters
@@ -103,6 +137,8 @@ def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
         The merged configuration, as Snakemake passes it.
     origin
         Named in error messages.
+    shipped
+        Folder of the workflow's scenarios, for those that the configuration's folder does not have.
 
     Raises
     ------
@@ -110,6 +146,8 @@ def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
         For the first thing that is wrong, before anything runs.
     """
     file = ConfigFile.read(document, origin)
+    folders = (Path(file.scenarios), shipped)
+    check_folder(folders[0])
     scenarios: dict[str, Scenario] = {}
     experiments: list[Experiment] = []
     for row in file.experiments:
@@ -118,11 +156,11 @@ def load_config(document: Mapping[str, Any], origin: str = "config") -> Config:
             raise ConfigError(
                 f"{origin}: scenario '{name}' is listed twice in experiments; merge the two rows"
             )
-        scenarios[name] = load_scenario(name, Path(file.scenarios))
+        scenarios[name] = load_scenario(name, *folders)
         selectors = scenarios[name].selectors if row.selectors is None else row.selectors
         experiments += [Experiment(name, selector, seed) for selector in selectors for seed in row.seeds]
     return Config(
-        RawData(Path(file.data_root), file.download, dict(file.image_folders)),
+        file.raw,
         scenarios,
         tuple(experiments),
         None if file.studies is None else Path(file.studies),

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pausefl.errors import ConfigError, suggest
+from pausefl.settings import papers
+from pausefl.settings.changes import replaced
 from pausefl.settings.scenario import Scenario
 from pausefl.settings.yaml import parse, read_text
 
+#: Folder of the workflow's scenarios, from the root of the repository.
+SHIPPED = Path("config/scenarios")
 
-def scenario_names(folder: Path) -> list[str]:
-    """Names of all scenario files in a folder, sorted."""
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+def scenario_names(*folders: Path) -> list[str]:
+    """Names of all scenario files in some folders, sorted."""
+    return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
 
 
 def scenario_from_dict(document: Mapping[str, Any], origin: str = "scenario") -> Scenario:
@@ -28,64 +34,88 @@ def scenario_from_dict(document: Mapping[str, Any], origin: str = "scenario") ->
     return Scenario.read(document, origin)
 
 
-def load_scenario(name: str, folder: Path) -> Scenario:
-    """Load the scenario ``folder/NAME.yaml``; `ConfigError` names the nearest one if there is none."""
-    path = folder / f"{name}.yaml"
-    if not path.is_file():
-        known = scenario_names(folder)
-        if not known:
-            raise ConfigError(f"no scenarios in {folder}: expected files NAME.yaml there")
-        raise ConfigError(f"unknown scenario '{name}'. {suggest(name, known)}")
+def load_scenario(name: str, *folders: Path) -> Scenario:
+    """Load the scenario ``NAME.yaml`` of the first folder that has it.
+
+    Parameters
+    ----------
+    name
+        Name of the scenario.
+    folders
+        Where to look for it, and for its base: the user's folder, then that of the workflow (`SHIPPED`).
+
+    Raises
+    ------
+    ConfigError
+        If there is none, naming the nearest one, or if anything in it is wrong.
+    """
+    path, scenario = read_scenario(name, *folders)
+    if scenario.scale != "paper":
+        return scenario
+    changed = papers.changes(scenario, path)
+    return scenario.replace(changed=changed) if changed else scenario
+
+
+def read_scenario(name: str, *folders: Path) -> tuple[Path, Scenario]:
+    """The file that `load_scenario` finds, and the scenario in it, whether or not it is the papers'."""
+    path = scenario_file(name, *folders)
+    if path is None:
+        check_folder(folders[0])
+        raise ConfigError(f"unknown scenario '{name}'. {suggest(name, scenario_names(*folders))}")
     text = read_text(path)
     document = parse(path, text)
-    based = "base" in document and document["base"] in scenario_names(folder)
-    return _loaded(path, text, read_text(folder / f"{document['base']}.yaml") if based else "")
+    base = document.get("base")
+    base_path = scenario_file(base, *folders) if isinstance(base, str) else None
+    if "base" in document and base_path is None:
+        known = scenario_names(*folders)
+        raise ConfigError(f"{path}: base = {base!r} is not known. {suggest(str(base), known)}")
+    base_text = read_text(base_path) if base_path is not None else ""
+    return path, _loaded(path, text, base_path, base_text)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `ConfigError` unless there are scenarios in a folder."""
+    if not scenario_names(folder):
+        raise ConfigError(f"no scenarios in {folder}: expected files NAME.yaml there")
+
+
+def scenario_file(name: str, *folders: Path) -> Path | None:
+    """The file of a scenario in the first folder that has one."""
+    if not re.fullmatch(r"\w+", name):  # no path
+        return None
+    paths = (folder / f"{name}.yaml" for folder in folders)
+    return next((path for path in paths if path.is_file()), None)
 
 
 @cache
-def _loaded(path: Path, text: str, base_text: str) -> Scenario:
+def _loaded(path: Path, text: str, base_path: Path | None, base_text: str) -> Scenario:
     """Build a scenario from the texts of its file and of its base, once for each."""
-    scenario = Scenario.read(_on_base(parse(path, text), path, base_text), str(path))
+    document, base = parse(path, text), None
+    if base_path is not None:
+        if "base" in parse(base_path, base_text):
+            raise ConfigError(f"{path}: base = '{base_path.stem}' has a base itself; name one without a base")
+        base = _loaded(base_path, base_text, None, "")  # its mistakes are said of its own file
+        inherited = {key: value for key, value in parse(base_path, base_text).items() if key not in _OWN}
+        document = _merged(inherited, {key: value for key, value in document.items() if key != "base"})
+    scale = document.get("scale")
+    if base is None or scale not in (None, "own", "reduced"):
+        return _checked(document, path)
+    scenario = _checked({key: value for key, value in document.items() if key != "scale"}, path)
+    differing = "reduced" if scale == "reduced" else "changed"
+    found = replaced(base.job_settings(), scenario.job_settings())
+    return _checked({**document, differing: found}, path)
+
+
+def _checked(document: Mapping[str, Any], path: Path) -> Scenario:
+    """A scenario whose name is that of its file."""
+    scenario = Scenario.read(document, str(path))
     if scenario.name != path.stem:
         raise ConfigError(f"{path}: name = '{scenario.name}' must equal the file's name, '{path.stem}'")
     return scenario
 
 
 #: Keys that a scenario does not take from its base.
-_OWN = ("name", "title", "figures")
-
-
-def _on_base(document: Mapping[str, Any], path: Path, base_text: str) -> Mapping[str, Any]:
-    """A scenario document laid over its base, the scenario of the same folder that its key ``base`` names."""
-    if "base" not in document:
-        return document
-    base = document["base"]
-    if not base_text:
-        raise ConfigError(
-            f"{path}: base = {base!r} is not known. {suggest(str(base), scenario_names(path.parent))}"
-        )
-    whole = parse(path.with_name(f"{base}.yaml"), base_text)
-    if "base" in whole:
-        raise ConfigError(f"{path}: base = '{base}' has a base itself; name a scenario without one")
-    below = _loaded(path.with_name(f"{base}.yaml"), base_text, "")  # its mistakes are said of its own file
-    inherited = {key: value for key, value in whole.items() if key not in _OWN}
-    merged = _merged(inherited, {key: value for key, value in document.items() if key != "base"})
-    if document.get("scale") == "reduced":
-        settings = {key: value for key, value in below.job_settings().items() if key not in _OWN}
-        merged["reduced"] = dict(_replaced(settings, document))
-    return merged
-
-
-def _replaced(
-    below: Mapping[str, Any], above: Mapping[str, Any], prefix: str = ""
-) -> Iterator[tuple[str, Any]]:
-    """Values of ``below`` that those of ``above`` replace, by dotted key."""
-    for key, old in below.items():
-        value = above.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping):
-            yield from _replaced(old, value, f"{prefix}{key}.")
-        elif value is not None and old != value:
-            yield f"{prefix}{key}", old
+_OWN = ("name", "title", "figures", "scale")
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

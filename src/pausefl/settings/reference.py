@@ -1,21 +1,24 @@
 """The reference of all configuration keys and the schemas for editors, made from the models.
 
-``python -m pausefl.settings.reference`` writes ``config/README.md`` and ``config/schemas``.
+``python -m pausefl.settings.reference`` writes ``config/README.md`` and ``config/schemas``; with ``--papers``
+it also records the papers' scenarios (`pausefl.settings.papers`).
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pausefl.registry import SELECTORS
 from pausefl.results.markdown import table
+from pausefl.settings import papers
 from pausefl.settings.base import Settings
 from pausefl.settings.claims import Claims
 from pausefl.settings.config import ConfigFile
-from pausefl.settings.load import load_scenario, scenario_names
+from pausefl.settings.load import SHIPPED, load_scenario, read_scenario, scenario_names
 from pausefl.settings.scenario import Scenario
 from pausefl.settings.schema import described, inside, plain_schema
 from pausefl.settings.studies import Studies
@@ -39,7 +42,8 @@ _INTRODUCTION = """\
 All keys are checked before anything runs. A message says what is wrong with which key and what is allowed.
 YAML reads `1e-3` as text; write `0.001`. A key of a scenario that is not required may be left out or be null.
 
-A scenario file may say `base: NAME`, a scenario of the same folder that has no base itself; below it are
+Scenarios of your own go into a folder of your own, named by `scenarios`; what is not there is looked for in
+`config/scenarios`. A scenario file may say `base: NAME`, a scenario that has no base itself; below it are
 `name`, `title`, `figures` and what differs. Sections are merged key by key; a list, a number or null replaces
 what the base says.
 """
@@ -224,4 +228,7 @@ def _scenario_row(scenario: Scenario) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--papers"]:
+        shipped = [read_scenario(name, SHIPPED)[1] for name in scenario_names(SHIPPED)]
+        Path("src/pausefl/settings", papers.FILE).write_text(papers.record(shipped), "utf-8")
     write(Path("config"))

@@ -23,11 +23,11 @@ from pausefl.settings.types import (
     Text,
 )
 
-#: Scales of runs: the papers' settings, the same with less work, and data that come with a library.
-SCALES = ("paper", "reduced", "demo")
+#: Scales of runs: the papers' settings, the same with less work, data that come with a library, a user's own.
+SCALES = ("paper", "reduced", "demo", "own")
 
 #: Keys of a scenario that only tables and figures read.
-_PRESENTATION = ("title", "selectors", "figures", "scale", "reduced")
+_PRESENTATION = ("title", "selectors", "figures", "scale", "reduced", "changed")
 
 Scale = Annotated[str, OneOf(SCALES)]
 SelectorName = Annotated[str, OneOf(SELECTORS)]
@@ -264,12 +264,16 @@ class Scenario(Settings):
     figures: dict[Name, Annotated[str, OneOf(FIGURES)]]
     """Figures of the scenario, name to kind; names are unique over all scenarios."""
     privacy: PrivacySettings | None = None
-    scale: Scale = "paper"
-    """`paper`: the papers' settings. `reduced`: those of the scenario that `base` names with less work, for a
-    laptop's CPU; every figure states what was reduced. `demo`: data that come with a library. Results of
-    different scales are never put together."""
+    scale: Scale = "own"
+    """`paper`: the papers' settings; figures state where the file has others by now. `reduced`: those of
+    the scenario that `base` names with less work, for a laptop's CPU; every figure states what was reduced.
+    `demo`: data that come with a library. `own`: any other settings. Results of different scales are never
+    put together."""
     reduced: dict[str, Any] = {}
     """Written by the program at scale `reduced`: what the base has in place of each key that differs."""
+    changed: dict[str, Any] = {}
+    """Written by the program at scales `own` and `paper`: what the base, or the paper, has in place of each
+    key that differs."""
 
     @model_validator(mode="after")
     def _reduced_from_a_base(self) -> Self:
@@ -337,8 +341,9 @@ class Scenario(Settings):
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain nested dictionaries and lists, the form of the YAML file."""
-        return {**self.model_dump(), "selectors": list(self.selectors)}
+        """Plain nested dictionaries and lists, the form of the YAML file; without `changed` if nothing is."""
+        plain = {**self.model_dump(), "selectors": list(self.selectors)}
+        return plain if self.changed else {key: value for key, value in plain.items() if key != "changed"}
 
     def job_settings(self) -> dict[str, Any]:
         """What the result of a job depends on: all but what tables and figures say of it."""

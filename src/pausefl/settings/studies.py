@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self, get_args
 
@@ -245,8 +245,15 @@ class Studies(Settings):
         return [name for _, studies in self for name in studies]
 
 
-def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
+def load_studies(path: Path | None, *folders: Path) -> Studies:
     """Read and check a file of studies; None gives no studies.
+
+    Parameters
+    ----------
+    path
+        The file.
+    folders
+        Where to look for scenarios, the first that has one.
 
     Raises
     ------
@@ -255,7 +262,7 @@ def load_studies(path: Path | None, scenario_folder: Path) -> Studies:
     """
     if path is None:
         return Studies()
-    return Studies.read(read_yaml(path), str(path), {"scenarios": scenario_folder})
+    return Studies.read(read_yaml(path), str(path), {"scenarios": folders})
 
 
 def settings_of(study: Study) -> dict[str, Any]:
@@ -278,10 +285,10 @@ def one_run(study: Any, selector: str, seed: int) -> Any:
     return study.replace(scenario=study.scenario.replace(selectors=(selector,)), seeds=(seed,))
 
 
-def _changed(name: str, values: Mapping[str, Any], folder: Path) -> Scenario:
+def _changed(name: str, values: Mapping[str, Any], folders: Iterable[Path]) -> Scenario:
     """The scenario of a study: some keys are changed, and the selectors are the study's."""
     try:
-        scenario = load_scenario(name, folder)
+        scenario = load_scenario(name, *folders)
     except ConfigError as error:
         raise ValueError(f"scenario: {error}") from None
     changes, selectors = values.get("changes", {}), values.get("selectors")

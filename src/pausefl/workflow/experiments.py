@@ -11,7 +11,16 @@ from typing import Any
 from pausefl.data.partition import check_partition, partition_key
 from pausefl.data.sources import dataset_key, training_size
 from pausefl.results.published import those_published
-from pausefl.settings import Config, DataSettings, Experiment, Scenario, load_config, load_scenario, read_yaml
+from pausefl.settings import (
+    SHIPPED,
+    Config,
+    DataSettings,
+    Experiment,
+    Scenario,
+    load_config,
+    load_scenario,
+    read_yaml,
+)
 from pausefl.settings.claims import Claim, load_claims, scales
 from pausefl.settings.studies import Studies, load_studies
 
@@ -24,8 +33,8 @@ class Experiments:
     ----------
     root
         Folder of the workflow: ``config/demo.yaml``, scenarios, captions and the ledger are there.
-    folder
-        Folder of the configuration's scenario files. The papers' claims are about the workflow's own.
+    folders
+        Where scenario files are looked for: the configuration's folder, then the workflow's own.
     config, demo
         The user's configuration, and that of the demo.
     studies
@@ -35,7 +44,7 @@ class Experiments:
     """
 
     root: Path
-    folder: Path
+    folders: tuple[Path, Path]
     config: Config
     demo: Config
     studies: Studies
@@ -60,18 +69,19 @@ class Experiments:
         """
         document = _located(document, root)
         demo = _located(read_yaml(root / "config/demo.yaml"), root)
-        config = load_config(document, "configuration")
-        folder = Path(document["scenarios"])
-        studies = load_studies(config.studies, folder)
+        shipped = root / SHIPPED
+        config = load_config(document, "configuration", shipped)
+        folders = (Path(document["scenarios"]), shipped)
+        studies = load_studies(config.studies, *folders)
         if config.published:
             studies = those_published(studies, Path("results/published/studies"))
         return cls(
             root,
-            folder,
+            folders,
             config,
-            load_config(demo, "config/demo.yaml"),
+            load_config(demo, "config/demo.yaml", shipped),
             studies,
-            load_claims(root / "config/claims.yaml", root / "config/scenarios"),
+            load_claims(root / "config/claims.yaml", shipped),
         )
 
     @cached_property
@@ -127,7 +137,7 @@ class Experiments:
         kinds = self.studies.record(study).repeats
         if not kinds:
             return {}
-        figures = load_scenario(self.studies.study(study).scenario.name, self.folder).figures
+        figures = load_scenario(self.studies.study(study).scenario.name, *self.folders).figures
         return {figure: kind for figure, kind in figures.items() if kind in kinds}
 
     def check(self) -> None:

@@ -25,7 +25,7 @@ FIGURE = "demo_small_accuracy"
 def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> lineage.Project:
     monkeypatch.chdir(ROOT)
     config = load_config(read_yaml(Path("config/demo.yaml")))
-    return lineage.Project(config, SCENARIOS, STUDIES, tmp_path / "results")
+    return lineage.Project(config, (SCENARIOS,), STUDIES, tmp_path / "results")
 
 
 def write_run(results: Path, selector: str, seed: int = 0, **changes: Any) -> Path:

@@ -404,7 +404,10 @@ def test_a_variant_is_its_base_but_for_what_it_says(tmp_path: Path) -> None:
         selectors=("pause",),
         privacy=None,
         figures={},
+        scale="own",
+        changed=found.changed,
     )
+    assert set(found.changed) == {"network.n_selected", "network.latency_std", "privacy"}
     assert whole.figures
     assert whole.privacy is not None
     assert "base" not in found.as_dict()

@@ -56,7 +56,7 @@ def test_scenarios_and_studies_are_found_from_any_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     table = load(studies="config/studies.yaml", experiments=[row("demo_small", "pause")])
-    assert table.folder == ROOT / "config/scenarios"
+    assert table.folders[0] == ROOT / "config/scenarios"
     assert "bsfl_fig4" in table.studies.names()
 
 

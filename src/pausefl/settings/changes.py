@@ -1,0 +1,90 @@
+"""Settings that a user changes by dotted key, and what one scenario has in place of another's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from pausefl.errors import ConfigError
+from pausefl.settings.scenario import Scenario
+
+#: Keys that say which scenario it is, and that the program writes.
+_FIXED = ("name", "scale", "reduced", "changed")
+
+
+def with_changes(scenario: Scenario, texts: Iterable[str]) -> Scenario:
+    """A scenario with some settings replaced, as ``pausefl run --set`` gives them.
+
+    Parameters
+    ----------
+    scenario
+        What is changed.
+    texts
+        Each a dotted key and a value in YAML, ``network.n_users=20``. All are applied before anything is
+        checked, so their order does not matter.
+
+    Returns
+    -------
+    Scenario
+        Of scale ``own``, unless no value differs.
+
+    Raises
+    ------
+    ConfigError
+        If a text is no such pair, or what `Scenario.read` finds wrong, naming the key and ``--set``.
+    """
+    document, seen = scenario.as_dict(), set()
+    for text in texts:
+        key, value = _pair(text)
+        if key in seen:
+            raise ConfigError(f"--set: {key} is given twice")
+        seen.add(key)
+        _put(document, key, value)
+    changed = Scenario.read({**document, "scale": "own", "reduced": {}, "changed": {}}, "--set")
+    found = replaced(scenario.job_settings(), changed.job_settings())
+    return changed.replace(changed=found) if found else scenario
+
+
+def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of ``old`` in place of which ``new`` has others, by dotted key, apart from the name."""
+    found: dict[str, Any] = {}
+    for key, value in old.items():
+        other = new.get(key)
+        if isinstance(value, Mapping) and isinstance(other, Mapping):
+            found |= {f"{key}.{name}": below for name, below in replaced(value, other).items()}
+        elif _plain(value) != _plain(other) and key != "name":
+            found[key] = _plain(value)
+    return found
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    """Key and value of a change."""
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise ConfigError(f"--set {text!r} must be KEY=VALUE, for example network.n_users=20")
+    if key in _FIXED:
+        raise ConfigError(f"--set: {key} cannot be changed; settings of a scenario are in config/README.md")
+    try:
+        return key, yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"--set {text!r}: not valid YAML: {error}") from None
+
+
+def _put(document: dict[str, Any], key: str, value: Any) -> None:
+    """Replace the value of a dotted key."""
+    *sections, last = key.split(".")
+    place = document
+    for section in sections:
+        if place.get(section) is None:  # left out, or unknown, which the check reports
+            place[section] = {}
+        place = place[section]
+        if not isinstance(place, dict):
+            raise ConfigError(f"--set: unknown key '{key}': {section} is a value, not a section")
+    place[last] = value
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,148 @@
+"""Settings of one's own: single values, scenarios on a shipped base, edited scenarios of the papers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pausefl.errors import ConfigError
+from pausefl.figures.notes import scale_note
+from pausefl.settings import Scenario, load_config, load_scenario, papers, scenario_names, with_changes
+from pausefl.settings.claims import load_claims
+from pausefl.settings.studies import load_studies
+
+ROOT = Path(__file__).parents[3]
+SHIPPED = ROOT / "config" / "scenarios"
+
+
+@pytest.fixture
+def mnist() -> Scenario:
+    return load_scenario("mnist_large_iid_r1", SHIPPED)
+
+
+def write(folder: Path, name: str, lines: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.yaml").write_text(f"name: {name}\ntitle: Mine\nfigures: {{}}\n{lines}", "utf-8")
+
+
+def test_settings_are_replaced_by_dotted_key_whatever_their_order(mnist: Scenario) -> None:
+    texts = ["network.n_users=10", "network.n_selected=4", "privacy.epsilon_total=5", "training.n_rounds=7"]
+    changed = with_changes(mnist, texts)
+    assert changed == with_changes(mnist, reversed(texts))
+    expected = mnist.replace(
+        scale="own",
+        network=mnist.network.replace(n_users=10, n_selected=4),
+        privacy=mnist.privacy and mnist.privacy.replace(epsilon_total=5),
+        training=mnist.training.replace(n_rounds=7),
+    )
+    assert changed.job_settings() == expected.job_settings()
+    assert (changed.scale, changed.changed) == (
+        "own",
+        {
+            "network.n_users": 300,
+            "network.n_selected": 15,
+            "privacy.epsilon_total": 10.0,
+            "training.n_rounds": 300,
+        },
+    )
+
+
+def test_a_section_can_go_or_come(mnist: Scenario) -> None:
+    without = with_changes(mnist, ["privacy=null", "reward.gamma=0"])
+    assert without.privacy is None
+    assert "privacy none" not in scale_note(mnist)
+    back = with_changes(without, ["privacy.epsilon_total=3", "privacy.decay=0.1", "privacy.sensitivity=0.01"])
+    assert back.privacy is not None
+    assert back.privacy.epsilon_total == 3
+    assert "privacy epsilon_total 3, decay 0.1" in scale_note(back)
+
+
+def test_what_is_set_to_what_it_was_changes_nothing(mnist: Scenario) -> None:
+    assert with_changes(mnist, ["network.n_users=300"]) is mnist
+    assert with_changes(mnist, []) is mnist
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["network.n_usres=20"], "--set: unknown key 'network.n_usres'. Did you mean 'n_users'?"),
+        (["netwrk.n_users=20"], "--set: unknown key 'netwrk'. Did you mean 'network'?"),
+        (["network.n_users.x=20"], "--set: unknown key 'network.n_users.x'"),
+        (["network.n_users=many"], "--set: network.n_users = 'many' must be a valid integer (Number"),
+        (["network.n_users=3"], "--set: network.n_selected = 15 exceeds network.n_users = 3"),
+        (["training.learning_rate=1e-3"], "YAML reads it as text, write 0.001"),
+        (["network.n_users"], "--set 'network.n_users' must be KEY=VALUE"),
+        (["=3"], "--set '=3' must be KEY=VALUE"),
+        (["network.n_users=[1"], "--set 'network.n_users=[1': not valid YAML"),
+        (["network.n_users=20", "network.n_users=30"], "--set: network.n_users is given twice"),
+        (["name=other"], "--set: name cannot be changed"),
+        (["scale=paper"], "--set: scale cannot be changed"),
+    ],
+)
+def test_a_wrong_change_is_refused_with_its_key(mnist: Scenario, texts: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        with_changes(mnist, texts)
+
+
+def test_a_scenario_of_ones_own_stands_on_a_shipped_one_and_says_what_differs(tmp_path: Path) -> None:
+    write(tmp_path, "mine", "base: mnist_large_iid_r1\nnetwork: {n_users: 20}\nprivacy: {epsilon_total: 5}\n")
+    mine = load_scenario("mine", tmp_path, SHIPPED)
+    assert mine.scale == "own"
+    assert scale_note(mine) == "Own settings: 20 users (base: 300), a budget of 5 (10.0)."
+    with pytest.raises(ConfigError, match="base = 'mnist_large_iid_r1' is not known"):
+        load_scenario("mine", tmp_path)
+
+
+def test_a_scenario_without_a_base_is_the_users_own_unless_it_says_otherwise(tmp_path: Path) -> None:
+    text = (SHIPPED / "demo_small.yaml").read_text("utf-8").replace("demo_small", "mine")
+    (tmp_path / "mine.yaml").write_text(text.replace("scale: demo\n", ""), "utf-8")
+    mine = load_scenario("mine", tmp_path)
+    assert mine.scale == "own"
+    assert scale_note(mine) == "Own settings: no experiment of the papers."
+
+
+def test_many_differences_are_counted_and_not_all_told(tmp_path: Path) -> None:
+    lines = "base: demo_small\ntraining: {n_rounds: 2, n_epochs: 2, batch_size: 2, max_batches: 2}\n"
+    write(tmp_path, "mine", lines + "reward: {alpha: 1, beta: 3, gamma: 1}\nnetwork: {n_users: 9}\n")
+    assert scale_note(load_scenario("mine", tmp_path, SHIPPED)).endswith(", and 2 more.")
+
+
+def test_the_record_of_the_papers_scenarios_is_that_of_the_files() -> None:
+    shipped = [load_scenario(name, SHIPPED) for name in scenario_names(SHIPPED)]
+    file = ROOT / "src/pausefl/settings" / papers.FILE
+    assert file.read_text("utf-8") == papers.record(shipped)
+    assert all(scenario.changed == {} for scenario in shipped)
+
+
+def test_a_scenario_of_the_papers_that_was_edited_says_so(tmp_path: Path) -> None:
+    text = (SHIPPED / "mnist_large_iid_r1.yaml").read_text("utf-8")
+    edited = text.replace("n_users: 300", "n_users: 30").replace("labels: iid", "labels: iid ")
+    (tmp_path / "mnist_large_iid_r1.yaml").write_text(edited, "utf-8")
+    scenario = load_scenario("mnist_large_iid_r1", tmp_path)
+    assert scenario.changed == {"network.n_users": 300}
+    assert scale_note(scenario) == "Not the papers' settings: 30 users (papers: 300)."
+    (tmp_path / "mnist_large_iid_r1.yaml").write_text(text.replace("title: MNIST", "title: Mine"), "utf-8")
+    assert scale_note(load_scenario("mnist_large_iid_r1", tmp_path)) == ""
+
+
+def test_a_copy_under_another_name_cannot_call_itself_the_papers(tmp_path: Path) -> None:
+    text = (SHIPPED / "mnist_large_iid_r1.yaml").read_text("utf-8")
+    (tmp_path / "mine.yaml").write_text(text.replace("name: mnist_large_iid_r1", "name: mine"), "utf-8")
+    with pytest.raises(ConfigError, match=r"mine\.yaml: scale = 'paper' .* leave scale out"):
+        load_scenario("mine", tmp_path)
+
+
+def test_a_folder_of_ones_own_needs_only_ones_own_scenarios(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    write(folder, "few_users", "base: demo_small\nnetwork: {n_users: 8}\n")
+    rows = [{"scenario": "few_users", "seeds": [0]}, {"scenario": "demo_small", "seeds": [0]}]
+    document = {"data_root": "raw", "download": False, "image_folders": {}, "studies": None}
+    config = load_config({**document, "scenarios": str(folder), "experiments": rows}, shipped=SHIPPED)
+    assert {name: one.scale for name, one in config.scenarios.items()} == {
+        "few_users": "own",
+        "demo_small": "demo",
+    }
+    assert load_studies(ROOT / "config/studies.yaml", folder, SHIPPED).names()
+    assert load_claims(ROOT / "config/claims.yaml", SHIPPED, folder)
