@@ -28,20 +28,7 @@ BEGIN, END = "<!-- claims: made by python -m pausefl.report.documentation -->", 
 #: Scales of the published runs, the best first.
 SCALES = ("paper", "reduced")
 
-#: To type a command and read a page.
-_PERSON_MINUTES = "5"
-
-_HEAD = (
-    "Claim",
-    "What the papers say",
-    "Command",
-    "Person (min)",
-    "Core-hours",
-    "MB",
-    "Output",
-    "Accepted by",
-    "Status",
-)
+_HEAD = ("Claim", "What the papers say", "Command", "Core-hours", "MB", "Accepted by", "Status")
 
 
 class PublishedVerdicts:
@@ -73,9 +60,9 @@ class PublishedVerdicts:
         self.judged = {scale: evaluate(self.claims, records, scale, partial=True) for scale in SCALES}
 
     def table(self) -> str:
-        """The reviewers' table: one row a claim, with the effort of checking it."""
+        """The reviewers' table: one row a claim, with the cost of checking it."""
         rows = (_row(claim, self._full, judged) for claim, judged in self._rows())
-        return markdown.table(_HEAD, rows, "lllrrrlll")
+        return markdown.table(_HEAD, rows, "lllrrll")
 
     def summary(self) -> str:
         """The README's table: one row a claim, with its verdict at each scale."""
@@ -112,10 +99,8 @@ def _row(claim: Claim, config: Config, judged: Mapping[str, Judged]) -> tuple[st
         claim.id,
         claim.sentence,
         f"`make claim ID={claim.id}`",
-        _PERSON_MINUTES,
         f"{hours:.1f}" if jobs else "see [costs](costs.md)" if studies else "< 0.1",
         f"{max(1, math.ceil(megabytes))}",
-        f"`results/claims/{claim.id}.txt`",
         ", ".join(f"[{kind}](claims.md#how-a-claim-is-tested)" for kind in kinds),
         _status(judged),
     )
