@@ -78,8 +78,11 @@ def run(
         float, typer.Option(min=0, help="Least seconds between two checkpoints. 0: every round.")
     ] = 120.0,
     restart: Annotated[bool, typer.Option(help="Ignore the checkpoint of an earlier run.")] = False,
+    force: Annotated[bool, typer.Option(help="Run the job again if it is finished.")] = False,
 ) -> None:
     """Run one job: one scenario, one selector, one seed.
+
+    A finished run is never overwritten by another job.
 
     SIGTERM and SIGINT stop it after the current round, with exit code 75. The same command resumes a stopped
     or killed job.
@@ -88,10 +91,12 @@ def run(
     from pausefl.data.partition import make_partition
     from pausefl.data.sources import fetch, prepare
     from pausefl.federated.checkpoint import Saving
+    from pausefl.federated.finished import is_finished
     from pausefl.federated.job import Job, run_job
     from pausefl.federated.runnable import check_runnable
     from pausefl.federated.watcher import Watcher
     from pausefl.files import check_writable
+    from pausefl.results.closing import closing
     from pausefl.settings import SHIPPED, load_places, load_scenario, with_changes
     from pausefl.streams import Streams
 
@@ -109,9 +114,12 @@ def run(
     )
     n_rounds = rounds or loaded.training.n_rounds
     job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
-    with _followed(Watcher(n_rounds), f"{scenario} {selector} seed {seed}") as watcher:
-        run_job(job, dataset, partition, out, watcher, Saving(save_every, restart))
-    typer.echo(f"Wrote {out}/rounds.parquet, ledger.parquet and summary.json")
+    if is_finished(job, dataset, out, force):
+        typer.echo("Already finished; nothing was run. To run it again: --force")
+    else:
+        with _followed(Watcher(n_rounds), f"{scenario} {selector} seed {seed}") as watcher:
+            run_job(job, dataset, partition, out, watcher, Saving(save_every, restart))
+    typer.echo(closing(out))
 
 
 @app.command()

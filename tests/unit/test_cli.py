@@ -71,7 +71,8 @@ def test_run_does_one_job_and_says_what_it_wrote(pausefl: Command, digits: Datas
     out = tmp_path / "out"
     code, said, progress = pausefl(*run_demo(out, "--rounds", 3))
     assert code == 0
-    assert f"Wrote {out}/rounds.parquet" in said
+    assert "3 in " in said
+    assert f"{out}/rounds.parquet, ledger.parquet and summary.json" in said
     assert re.fullmatch(
         r"round 3 of 3, [\d.]+ simulated s, accuracy [\d.]+%, largest leakage [\d.]+\n", progress
     )
@@ -260,3 +261,51 @@ def test_a_run_takes_data_and_scenarios_from_a_configuration(pausefl: Command, t
     assert "Downloading is off" in message
     message = refused(pausefl(*command, "--data-root", tmp_path / "elsewhere"))
     assert f"{tmp_path}/elsewhere/MNIST" in message
+
+
+def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Bytes and time of each file."""
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def test_a_finished_run_is_not_overwritten(pausefl: Command, prepared: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = run_demo(out, "--no-train", "--data", prepared, "--rounds", 3)
+    assert pausefl(*command)[0] == 0
+    before = contents(out)
+    code, said, _ = pausefl(*command)
+    assert code == 0
+    assert "Already finished; nothing was run." in said
+    for more, message in (
+        (["--seed", 1], "seed = 0 (asked for: 1)"),
+        (["--rounds", 4], "n_rounds = 3 (asked for: 4)"),
+        (["--set", "reward.alpha=1"], "scenario.reward.alpha = 100.0 (asked for: 1)"),
+        (["--genie"], "genie = False (asked for: True)"),
+        (["--rounds", 4, "--force"], "n_rounds = 3 (asked for: 4)"),
+    ):
+        message_seen = refused(pausefl(*command, *more))
+        assert f"{out} holds the finished run of another job: {message}" in message_seen
+        assert "use another folder" in message_seen
+    assert "finished with other n_threads = 1 (asked for: 2)" in refused(pausefl(*command, "--threads", 2))
+    assert contents(out) == before
+    code, said, _ = pausefl(*command, "--force")
+    assert "Already finished" not in said
+    after = contents(out)
+    assert after["rounds.parquet"][0] == before["rounds.parquet"][0]
+    assert after["rounds.parquet"][1] > before["rounds.parquet"][1]
+
+
+def test_a_run_of_other_code_is_repeated_only_when_asked(
+    pausefl: Command, prepared: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    command = run_demo(out, "--no-train", "--data", prepared, "--rounds", 2)
+    assert pausefl(*command)[0] == 0
+    summary = json.loads((out / "summary.json").read_text("utf-8"))
+    (out / "summary.json").write_text(json.dumps(summary | {"code_hash": "0"}), "utf-8")
+    message = refused(pausefl(*command))
+    assert f"{out} holds this job, finished with other code. To run it again: --force" in message
+    (out / "summary.json").write_text("{", "utf-8")
+    assert f"{out} holds a run that cannot be read" in refused(pausefl(*command))
+    assert pausefl(*command, "--force")[0] == 0
+    assert json.loads((out / "summary.json").read_text("utf-8"))["code_hash"] == summary["code_hash"]
