@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -29,14 +29,24 @@ CONFIG = Path("config/config.yaml")
 ConfigFile = Annotated[Path, typer.Option(help="Configuration file.")]
 
 
+def _folder(text: str) -> Path:
+    """A folder to write to; an empty text would be the working directory."""
+    if not text:
+        raise typer.BadParameter("the name of the folder is empty")
+    return Path(text)
+
+
 @app.command()
 def run(
     scenario: Annotated[str, typer.Option(help="Name of a scenario file, without .yaml.")],
     selector: Annotated[str, typer.Option(help="Name of any selector that can run in the scenario.")],
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random streams.")],
-    out: Annotated[Path, typer.Option(help="Output folder: rounds.parquet, ledger.parquet, summary.json.")],
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of all random streams.")],
+    out: Annotated[
+        Path,
+        typer.Option(parser=_folder, help="Output folder: rounds.parquet, ledger.parquet, summary.json."),
+    ],
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Number of rounds. Default: that of the scenario.")
+        int | None, typer.Option(min=1, max=10**7, help="Number of rounds. Default: that of the scenario.")
     ] = None,
     train: Annotated[bool, typer.Option(help="Train and evaluate, or only select.")] = True,
     settings: Annotated[
@@ -65,7 +75,7 @@ def run(
         bool | None, typer.Option(help="Download missing raw data. Default: yes.", show_default=False)
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    threads: Annotated[int, typer.Option(min=1, help="Number of threads.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, max=1024, help="Number of threads.")] = 1,
     genie: Annotated[bool, typer.Option(help="Compute the pseudo-regret.")] = False,
     scenarios: Annotated[
         Path | None,
@@ -75,7 +85,7 @@ def run(
         ),
     ] = None,
     save_every: Annotated[
-        float, typer.Option(min=0, help="Least seconds between two checkpoints. 0: every round.")
+        float, typer.Option(min=0, max=1e9, help="Least seconds between two checkpoints. 0: every round.")
     ] = 120.0,
     restart: Annotated[bool, typer.Option(help="Ignore the checkpoint of an earlier run.")] = False,
     force: Annotated[bool, typer.Option(help="Run the job again if it is finished.")] = False,
@@ -234,5 +244,14 @@ def main() -> None:
         typer.echo(str(stopped), err=True)
         raise SystemExit(os.EX_TEMPFAIL) from None
     except PauseflError as error:
-        typer.secho(f"Error: {error}", fg=typer.colors.RED, err=True)
-        raise SystemExit(2) from None
+        _fail(str(error))
+    except MemoryError:
+        _fail("there is not enough memory for this")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(f"{where}{error.strerror or error}")
+
+
+def _fail(message: str) -> NoReturn:
+    typer.secho(f"Error: {message}", fg=typer.colors.RED, err=True)
+    raise SystemExit(2) from None

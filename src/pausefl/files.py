@@ -1,10 +1,11 @@
-"""Folders that results are written to: can it be done, does nobody else, and all of a file or nothing."""
+"""Files: can they be read and written, does nobody else write, and all of a file or nothing."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import socket
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +15,35 @@ from pausefl.errors import PauseflError
 
 #: Held by the process that writes to a folder.
 _LOCK = "job.lock"
+
+
+def check_readable(path: Path, error: type[PauseflError] = PauseflError) -> None:
+    """Raise ``error`` unless a path is a file that can be read: not a folder, a pipe or a device."""
+    if problem := _why_unreadable(path):
+        raise error(f"{path}: {problem}")
+
+
+def _why_unreadable(path: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return "no such file"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    except ValueError as error:  # of a name with a null byte
+        return f"cannot be read ({error})"
+    if stat.S_ISDIR(mode):
+        return "is a folder, expected a file"
+    if not stat.S_ISREG(mode):
+        return "is a pipe, a device or a socket, expected a file"
+    return "" if os.access(path, os.R_OK) else "no permission to read it"
+
+
+def remedy(path: Path) -> str:
+    """How to get a damaged result or prepared file again, for the end of a message."""
+    if "published" in path.parts:
+        return f"; get it again: git restore {path}"
+    return f"; if the workflow made it, make it again: snakemake --cores 1 --force {path}"
 
 
 def check_writable(folder: Path) -> None:

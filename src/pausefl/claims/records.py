@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from pausefl.results.outcomes import outcomes
+from pausefl.results.reading import read_table
 from pausefl.results.runs import collect, runs_of
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.studies import Studies
@@ -113,7 +114,7 @@ class Records:
         if not path.is_file():
             self.missing.add(f"study {name}: {file}")
             return None
-        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+        return read_table(path)
 
     def _folder(self, study: str) -> Path:
         return self.results / "studies" / study

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pausefl.errors import DataError
+from pausefl.files import check_readable, remedy
 
 _KIND = "pausefl data set 1"
+_TEXTS = ("name", "origin")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +66,10 @@ def load_dataset(path: Path) -> Dataset:
     Raises
     ------
     DataError
-        If the file is missing, truncated, corrupt or of another kind.
+        If the file is missing, truncated, corrupt or of another kind, or if its examples are impossible.
     """
     arrays = read_arrays(path, _KIND, (field.name for field in fields(Dataset)))
+    check_examples(str(path), arrays)
     return Dataset(
         name=str(arrays["name"]),
         train_x=arrays["train_x"],
@@ -76,6 +79,43 @@ def load_dataset(path: Path) -> Dataset:
         n_classes=int(arrays["n_classes"]),
         origin=str(arrays["origin"]),
     )
+
+
+def check_examples(where: str, arrays: Mapping[str, Any]) -> None:
+    """Raise `DataError` unless arrays are what `Dataset` says of them.
+
+    Parameters
+    ----------
+    where
+        What holds the arrays, for the message.
+    arrays
+        Values of `Dataset`'s attributes by name.
+    """
+
+    def refuse(problem: str) -> None:
+        raise DataError(f"{where}: not a data set: {problem}")
+
+    n_classes = np.asarray(arrays["n_classes"])
+    if n_classes.ndim or n_classes.dtype.kind not in "iu" or n_classes < 0:
+        refuse("n_classes is no count")
+    if any(np.asarray(arrays[name]).ndim or np.asarray(arrays[name]).dtype.kind != "U" for name in _TEXTS):
+        refuse("name or origin is no text")
+    for split in ("train", "test"):
+        x, y = arrays[f"{split}_x"], arrays[f"{split}_y"]
+        images = x.ndim == 4 and x.dtype == np.uint8
+        if not images and not (x.ndim == 2 and x.dtype == np.float32):
+            refuse(f"{split}_x is {x.dtype} of shape {x.shape}, neither images nor features")
+        if y.shape != x.shape[:1] or not x.size:
+            refuse(f"{split}_x has shape {x.shape} and {split}_y {y.shape}: not one target for each example")
+        if y.dtype != (np.int64 if n_classes else np.float32):
+            refuse(f"{split}_y is {y.dtype} with {n_classes} classes")
+        if n_classes and not 0 <= y.min() <= y.max() < n_classes:
+            refuse(f"{split}_y has labels {y.min()} .. {y.max()}, allowed are 0 .. {n_classes - 1}")
+        if not (images or np.isfinite(x).all()) or not np.isfinite(y).all():
+            refuse(f"{split}_x or {split}_y has values that are not finite")
+    train, test = arrays["train_x"], arrays["test_x"]
+    if (train.dtype, train.shape[1:]) != (test.dtype, test.shape[1:]):
+        refuse(f"training examples have shape {train.shape[1:]}, test examples {test.shape[1:]}")
 
 
 def write_arrays(path: Path, kind: str, **arrays: npt.NDArray[Any]) -> None:
@@ -109,20 +149,17 @@ def read_arrays(path: Path, kind: str, names: Iterable[str]) -> dict[str, npt.ND
     DataError
         If the file is missing, truncated, corrupt or of another kind.
     """
+    check_readable(path, DataError)
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file; rerun the workflow to make it") from None
-    except PermissionError:
-        raise DataError(f"{path}: no permission to read it") from None
     # numpy and zipfile raise a dozen kinds of errors for a damaged file.
     except Exception as error:
-        raise DataError(f"{path}: truncated or corrupt ({error}); delete it and rerun") from None
+        raise DataError(f"{path}: truncated or corrupt ({error}){remedy(path)}") from None
     found = str(arrays.get("kind", "nothing known"))
     if found != kind:
-        raise DataError(f"{path}: holds {found}, expected {kind}; delete it and rerun")
+        raise DataError(f"{path}: holds {found}, expected {kind}{remedy(path)}")
     try:
         return {name: arrays[name] for name in names}
     except KeyError as error:
-        raise DataError(f"{path}: truncated or corrupt (no array {error}); delete it and rerun") from None
+        raise DataError(f"{path}: truncated or corrupt (no array {error}){remedy(path)}") from None

@@ -70,8 +70,29 @@ def load_partition(path: Path) -> Partition:
         If the file is missing, truncated, corrupt or of another kind.
     """
     arrays = read_arrays(path, _KIND, ("sizes", "indices", "quality", "validation"))
+    _check_arrays(path, **arrays)
     users = np.split(arrays["indices"], np.cumsum(arrays["sizes"])[:-1])
     return Partition(tuple(users), arrays["quality"], arrays["validation"])
+
+
+def _check_arrays(path: Path, sizes: Any, indices: Any, quality: Any, validation: Any) -> None:
+    """Raise `DataError` unless the arrays of a file share out examples, each at most once."""
+    held = np.concatenate([indices.ravel(), validation.ravel()])
+    problem = ""
+    if any(array.ndim != 1 or array.dtype != np.int64 for array in (sizes, indices, validation)):
+        problem = "sizes, indices and validation must be one-dimensional and int64"
+    elif not len(sizes) or sizes.min() < 1 or sizes.sum() != len(indices):
+        problem = f"the sizes of {len(sizes)} users do not share out {len(indices)} examples"
+    elif held.min() < 0 or len(np.unique(held)) < len(held):
+        problem = "an example is there twice, or has a negative index"
+    elif (
+        quality.shape != sizes.shape
+        or quality.dtype != np.float64
+        or not np.all((quality > 0) & (quality <= 1))
+    ):
+        problem = "a quality is missing, or not in (0, 1]"
+    if problem:
+        raise DataError(f"{path}: not a partition: {problem}")
 
 
 def partition_key(scenario: Scenario) -> str:

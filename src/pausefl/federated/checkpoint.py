@@ -21,7 +21,7 @@ import numpy as np
 
 from pausefl.errors import ConfigError
 from pausefl.federated.simulation import State
-from pausefl.files import replacing
+from pausefl.files import check_readable, replacing
 from pausefl.provenance import peak_memory_bytes
 from pausefl.provenance.metadata import flattened
 
@@ -119,6 +119,8 @@ class Checkpoint:
         if self.saving.restart:
             self.remove()
         note, path = self.saving.note, self.path
+        if path.exists():
+            check_readable(path, ConfigError)
         try:
             with np.load(path, allow_pickle=False) as archive:
                 state = {name: archive[name] for name in archive.files}
@@ -135,7 +137,7 @@ class Checkpoint:
         if differences:
             problem = f"{path} is the state of another job: {_list(differences)}"
             if not self.saving.discard:
-                raise ConfigError(f"{problem}. Delete it, use another folder, or start anew with --restart")
+                raise ConfigError(f"{problem}. Use another folder, or start anew with --restart")
             note(f"{problem}. Discarded: starting from round 1")
             self.remove()
             return None

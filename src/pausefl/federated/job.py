@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pausefl.data.dataset import Dataset
+from pausefl.data.dataset import Dataset, check_examples
 from pausefl.data.partition import Partition
-from pausefl.errors import ConfigError, DataError, StoppedError
+from pausefl.errors import ConfigError, DataError, PauseflError, StoppedError
 from pausefl.federated.checkpoint import STATE_FILE, Checkpoint, Saving, stop_requests
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result, Simulation
 from pausefl.federated.watcher import Watcher
-from pausefl.files import check_writable, locked, replacing
+from pausefl.files import check_readable, check_writable, locked, replacing
 from pausefl.provenance import hardware, job_code, versions
 from pausefl.registry import SELECTORS, SOURCES
 from pausefl.settings import Scenario
@@ -104,6 +104,7 @@ def run_job(
         )
     _check_data(job.scenario, dataset, partition)
     check_writable(out)
+    _check_free(out)
     torch.set_num_threads(job.n_threads)
     device = choose_device(job.device) if job.train else None
     with locked(out, saving.note), stop_requests() as asked:
@@ -121,7 +122,14 @@ def run_job(
         if isinstance(on_round, Watcher):
             on_round.note(simulation.rows)
         result = _run(simulation, job.n_rounds, on_round, checkpoint, asked)
-        _write(result, _summary(job, dataset, identity, result, checkpoint), out)
+        try:
+            _write(result, _summary(job, dataset, identity, result, checkpoint), out)
+        except OSError as error:
+            resumes = ": it resumes from the saved state" if checkpoint.path.is_file() else ""
+            raise PauseflError(
+                f"cannot write the results to {out}: {error.strerror or error}. Make room, then run the same"
+                f" command again{resumes}"
+            ) from None
         checkpoint.remove()
 
 
@@ -213,6 +221,20 @@ def _check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> N
             f"scenario '{scenario.name}' needs data set '{needed[0]}' shared by {needed[1]} users, but was"
             f" given '{given[0]}' shared by {given[1]}"
         )
+    check_examples(f"data set '{dataset.name}'", vars(dataset))
+    n_needed = 1 + int(max(indices.max(initial=-1) for indices in (*partition.users, partition.validation)))
+    if n_needed > len(dataset.train_y):
+        raise DataError(
+            f"the partition shares out {n_needed} training examples, but data set '{dataset.name}' has"
+            f" {len(dataset.train_y)}"
+        )
+
+
+def _check_free(out: Path) -> None:
+    """Raise `PauseflError` if something that is no file stands where a result is to be written."""
+    for path in (out / "rounds.parquet", out / "ledger.parquet", out / "summary.json"):
+        if path.exists():
+            check_readable(path)
 
 
 def _write(result: Result, summary: dict[str, Any], out: Path) -> None:

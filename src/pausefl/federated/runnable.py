@@ -46,9 +46,9 @@ def _check_selector(scenario: Scenario, selector: str) -> None:
     if missing := scenario.missing(record.requires):
         raise ConfigError(f"scenario '{scenario.name}': selector '{selector}' needs {' and '.join(missing)}")
     n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
-    n_selections = math.comb(n_users, n_selected)
-    if record.most_selections is not None and n_selections > record.most_selections:
+    logarithm = math.lgamma(n_users + 1) - math.lgamma(n_selected + 1) - math.lgamma(n_users - n_selected + 1)
+    if record.most_selections is not None and logarithm > math.log(record.most_selections) + 1e-9:
         raise ConfigError(
-            f"scenario '{scenario.name}': selector '{selector}' would enumerate {n_selections:.3g} selections"
-            f" of {n_selected} out of {n_users} users, more than {record.most_selections:.0e}"
+            f"scenario '{scenario.name}': selector '{selector}' would enumerate more than"
+            f" {record.most_selections:.0e} selections of {n_selected} out of {n_users} users"
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,8 @@ from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import wholes
 from pausefl.provenance import study_code
 from pausefl.provenance.metadata import flattened
-from pausefl.results.compare import read_run
+from pausefl.results.reading import read_json
+from pausefl.results.runs import read_run
 from pausefl.results.verified import current_codes
 from pausefl.settings import Config, Scenario, load_scenario, scenario_file, scenario_names
 from pausefl.settings.studies import Studies, load_studies, settings_of
@@ -161,7 +161,7 @@ def _metadata(figure: str, sidecar: Path) -> dict[str, Any]:
     """Contents of the JSON file beside a figure."""
     if not sidecar.is_file():
         raise PauseflError(f"{sidecar} is missing: make the figure with snakemake --cores 2 {figure}")
-    metadata: dict[str, Any] = json.loads(sidecar.read_text("utf-8"))
+    metadata = read_json(sidecar)
     if "notes" not in metadata:
         raise PauseflError(
             f"{sidecar} is of an earlier version: make the figure again with snakemake --cores 2 {figure}"

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from pausefl.registry import MECHANISMS
-from pausefl.results.compare import read_run
 from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
+from pausefl.results.runs import read_run
 
 
 def closing(folder: Path) -> str:

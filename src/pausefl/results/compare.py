@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from pausefl.errors import PauseflError
 from pausefl.provenance.metadata import flattened
 from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
+from pausefl.results.runs import read_run
 
 #: Keys of a summary that say how a run went, not what was run.
 _COURSE = ("timings_s", "peak_memory_bytes", "diverged_round", "resumed_from_rounds", "refused_updates")
@@ -32,7 +32,7 @@ def compare(first: Path, second: Path) -> str:
     PauseflError
         If one of them is not a finished run.
     """
-    runs = [read_run(folder) for folder in (first, second)]
+    runs = [_finished(folder) for folder in (first, second)]
     settings = [flattened({k: v for k, v in summary.items() if k not in _COURSE}) for summary, _ in runs]
     differing = [
         (key, *(str(values.get(key, "–")) for values in settings))
@@ -62,12 +62,11 @@ def compare(first: Path, second: Path) -> str:
     )
 
 
-def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+def _finished(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     """Summary and rounds of a finished run; `PauseflError` if it is none."""
-    summary = folder / "summary.json"
-    if not summary.is_file():
+    if not (folder / "summary.json").exists():
         raise PauseflError(f"{folder} is not a finished run: it has no summary.json")
-    return json.loads(summary.read_text("utf-8")), pd.read_parquet(folder / "rounds.parquet")
+    return read_run(folder)
 
 
 def _results(summary: Mapping[str, Any], rounds: pd.DataFrame) -> dict[str, str]:

@@ -14,6 +14,7 @@ from pausefl.privacy import make_mechanism, make_schedule
 from pausefl.privacy.pld import DELTA, epsilons
 from pausefl.registry import MECHANISMS, SELECTORS
 from pausefl.results import markdown
+from pausefl.results.reading import read_table
 from pausefl.settings import Experiment, PrivacySettings
 
 #: Columns of a ledger.
@@ -63,10 +64,7 @@ def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings)
 
 
 def _read(path: Path) -> pd.DataFrame:
-    try:
-        ledger = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise PauseflError(f"{path} cannot be read ({error})") from None
+    ledger = read_table(path)
     missing = [name for name in LEDGER if name not in ledger]
     if missing or ledger.empty:
         raise PauseflError(f"{path} lacks {', '.join(missing) or 'users'}")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pausefl.bandit.latency import LatencyLaw
 from pausefl.errors import PauseflError
-from pausefl.settings import Experiment
+from pausefl.files import remedy
+from pausefl.results.reading import read_json, read_table
+from pausefl.settings import Experiment, NetworkSettings
+from pausefl.streams import Streams
+
+T = TypeVar("T")
 
 #: Columns that identify a run.
 KEY = ["scenario", "selector", "seed"]
@@ -115,43 +121,85 @@ def _check_equal_length(runs: Mapping[Experiment, tuple[pd.DataFrame, dict[str, 
 
 def _read_run(experiment: Experiment, folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Rounds (with key columns) and summary of one run."""
-    summary, path = _read_summary(experiment, folder / "summary.json"), folder / "rounds.parquet"
-    rounds, n_rounds = _read_rounds(path), summary["n_rounds"]
-    if rounds["round"].tolist() != list(range(1, n_rounds + 1)):
-        raise PauseflError(
-            f"{path} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"
-            + _missing(rounds["round"].to_numpy(), n_rounds)
-        )
+    summary, rounds = read_run(folder)
+    found = (summary["scenario"].get("name"), summary["selector"], summary["seed"])
+    if found != _identity(experiment):
+        raise PauseflError(f"{folder / 'summary.json'} belongs to another run: {', '.join(map(str, found))}")
     return as_collected(rounds, experiment), summary
 
 
-def _read_summary(experiment: Experiment, path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise PauseflError(f"{path} is missing")
+def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Summary and rounds of a finished run.
+
+    Raises
+    ------
+    PauseflError
+        If a file is missing or damaged, or the files are not of one run.
+    """
+    summary = _read(read_json, folder / "summary.json")
+    _check_keys(folder / "summary.json", summary, _SUMMARY_KEYS)
+    rounds = _read(read_table, folder / "rounds.parquet")
+    _check_keys(folder / "rounds.parquet", rounds, ROUND_COLUMNS)
+    n_rounds = summary["n_rounds"]
+    if len(rounds) != n_rounds or rounds["round"].tolist() != list(range(1, n_rounds + 1)):
+        raise PauseflError(
+            f"{folder / 'rounds.parquet'} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"
+            + _missing(rounds["round"].to_numpy(), n_rounds)
+        )
     try:
-        summary = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise PauseflError(f"{path} cannot be read ({error})") from None
-    missing = [key for key in _SUMMARY_KEYS if not isinstance(summary, dict) or key not in summary]
-    if missing:
-        raise PauseflError(f"{path} lacks {', '.join(missing)}")
-    found = (summary["scenario"].get("name"), summary["selector"], summary["seed"])
-    if found != _identity(experiment):
-        raise PauseflError(f"{path} belongs to another run: {', '.join(map(str, found))}")
-    return dict(summary)
+        _check_agreement(folder, rounds, summary)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise PauseflError(
+            f"{folder}: a value is of the wrong kind ({error!r}){remedy(folder / 'summary.json')}"
+        ) from None
+    return summary, rounds
 
 
-def _read_rounds(path: Path) -> pd.DataFrame:
-    if not path.is_file():
+def _read(read: Callable[[Path], T], path: Path) -> T:
+    if not path.exists():
         raise PauseflError(f"{path} is missing")
-    try:
-        rounds = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise PauseflError(f"{path} cannot be read ({error})") from None
-    missing = [column for column in ROUND_COLUMNS if column not in rounds]
-    if missing:
-        raise PauseflError(f"{path} lacks the columns {', '.join(missing)}")
-    return rounds
+    return read(path)
+
+
+def _check_keys(path: Path, found: Container[str], wanted: Iterable[str]) -> None:
+    if missing := [key for key in wanted if key not in found]:
+        raise PauseflError(f"{path} lacks {', '.join(missing)}{remedy(path)}")
+
+
+def _check_agreement(folder: Path, rounds: pd.DataFrame, summary: Mapping[str, Any]) -> None:
+    """Raise `PauseflError` unless the three files of a run are of the same run, as far as they tell.
+
+    Compared are whether anything was trained, who took part how often and what that leaked, and the time of
+    the first round, which the seed determines.
+    """
+    ledger = _read(read_table, folder / "ledger.parquet")
+    _check_keys(folder / "ledger.parquet", ledger, ("user", "participations", "epsilon_coordinate"))
+    taken = np.concatenate([np.unique(users) for users in rounds["selection"]]).astype(np.int64)
+    leaked = ledger["epsilon_coordinate"].max()
+    problem = ""
+    if ("accuracy" in rounds) != summary["trained"]:
+        problem = "one of rounds.parquet and summary.json is of a run without training"
+    elif not np.array_equal(np.bincount(taken, minlength=len(ledger)), ledger["participations"]):
+        problem = "rounds.parquet and ledger.parquet differ in who took part how often"
+    elif not np.isclose(rounds["leakage_max"].iloc[-1], leaked, rtol=1e-9):
+        problem = "rounds.parquet and ledger.parquet differ in the largest leakage"
+    elif not _of_this_seed(rounds, summary):
+        problem = "the latencies of rounds.parquet are not those of the seed and the network in summary.json"
+    if problem:
+        raise PauseflError(f"{folder}: files of different runs: {problem}{remedy(folder / 'summary.json')}")
+
+
+def _of_this_seed(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
+    """Whether the first round's time is that of its slowest user, as seed and network have it."""
+    network = NetworkSettings.read(summary["scenario"]["network"], "summary.json")
+    users, time = rounds["selection"].iloc[0], float(rounds["latency_s"].iloc[0])
+    if not len(users):
+        return time == 0
+    slowest = float(LatencyLaw(network, Streams(summary["seed"])).sample(1)[users].max())
+    # R2 adds time for users of the same cluster.
+    delay = summary["scenario"]["reward"].get("overlap_latency") or 0.0
+    longest = min(slowest, network.round_latency_max or math.inf)
+    return longest * (1 - 1e-6) <= time <= longest * (1 + 1e-6) + delay * len(users)
 
 
 def _missing(found: NDArray[np.int64], n_rounds: int) -> str:

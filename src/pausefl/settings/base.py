@@ -13,6 +13,9 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from pausefl.errors import ConfigError, suggest
 from pausefl.settings.schema import described, inside
 
+#: Characters of a value that a message shows.
+_LONGEST = 80
+
 
 class Settings(BaseModel):
     """Base of all settings: frozen, no unknown keys. A docstring below an attribute describes its key."""
@@ -78,14 +81,24 @@ def _phrase(model: type[BaseModel], mistake: ErrorDetails) -> str:
         message = str(mistake["ctx"]["error"])
         if isinstance(value, Mapping):  # a check of a section names its keys itself
             return f"{where}.{message}" if where else message
-        return f"{where} = {value!r} {message}"
+        return f"{where} = {_shown(value)} {message}"
     if kind in ("model_type", "dict_type"):
-        return f"{where or 'document'} = {value!r} must be a mapping of keys to values{_meaning(model, path)}"
+        where = where or "document"
+        return f"{where} = {_shown(value)} must be a mapping of keys to values{_meaning(model, path)}"
     message = re.sub(r"^\w+ should", "must", mistake["msg"]).removesuffix(", not 0")
     message = message.replace(" after validation", "").replace("tuple", "list")
     if kind in ("int_type", "float_type") and isinstance(value, str):
         message += _as_number(value)
-    return f"{where} = {value!r} {message}{_meaning(model, path)}"
+    return f"{where} = {_shown(value)} {message}{_meaning(model, path)}"
+
+
+def _shown(value: object) -> str:
+    """A value for a message; a long one is cut."""
+    try:
+        text = repr(value)
+    except ValueError:  # of an integer with thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _as_number(text: str) -> str:
@@ -102,5 +115,5 @@ def _meaning(model: type[BaseModel], path: Iterable[str]) -> str:
     schema = described(model)
     for part in path:
         schema = schema.get("properties", {}).get(part) or inside(schema) or {}
-    meaning = schema.get("description", "").partition(". ")[0].rstrip(".")
+    meaning = re.split(r"\.\s+(?=[A-Z`])", schema.get("description", ""))[0].rstrip(".")
     return f" ({meaning})" if meaning else ""

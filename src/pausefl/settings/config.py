@@ -12,7 +12,7 @@ from pausefl.registry import SOURCES
 from pausefl.settings.base import Settings
 from pausefl.settings.load import SHIPPED, check_folder, load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
-from pausefl.settings.types import Distinct, Flag, Natural, OneOf, Several, Text
+from pausefl.settings.types import Distinct, Flag, OneOf, Seed, Several, Text
 from pausefl.settings.yaml import read_yaml
 
 
@@ -23,7 +23,7 @@ class Row(Settings):
     """Name of a scenario file, without its ending; each scenario has at most one row."""
     selectors: Distinct[SelectorName] | None = None
     """Selectors to run; those that the scenario lists if left out."""
-    seeds: Distinct[Natural]
+    seeds: Distinct[Seed]
     """Seeds, one job for each. Selectors under the same seed share partition, initial weights, latencies and
     noise, so that their differences are paired."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import model_validator
@@ -21,6 +21,7 @@ from pausefl.settings.types import (
     Real,
     Several,
     Text,
+    Whole,
 )
 
 #: Scales of runs: the papers' settings, the same with less work, data that come with a library, a user's own.
@@ -45,17 +46,23 @@ class DataSettings(Settings):
     folder: Text | None = None
     """For `imagefolder`: folder under the data root with train/CLASS/ and test/CLASS/ images inside, or with
     CLASS/ alone and `test_fraction` given."""
-    image_size: Count | None = None
+    image_size: Annotated[int, Whole(ge=1, le=4_096)] | None = None
     """Pixels a side to which images are resized; null keeps their size."""
     test_fraction: Annotated[float, Real(gt=0, lt=1)] | None = None
     """Share of the examples held out for testing. Needed where there is no official test split (`digits`,
     `synthetic_regression`, an `imagefolder` without test/)."""
-    n_examples: Count | None = None
+    n_examples: Annotated[int, Whole(ge=1, le=100_000_000)] | None = None
     """For `synthetic_regression`: number of examples, training and test together."""
-    n_features: Count | None = None
+    n_features: Annotated[int, Whole(ge=1, le=1_000_000)] | None = None
     """For `synthetic_regression`: number of features of an example."""
     noise_std: NonNegative | None = None
     """For `synthetic_regression`: standard deviation of the noise on the target, in the target's unit."""
+
+    @model_validator(mode="after")
+    def _fits_into_memory(self) -> Self:
+        if (self.n_examples or 0) * (self.n_features or 0) > 10**9:
+            raise ValueError("n_examples times n_features must be at most 1e9")
+        return self
 
     @model_validator(mode="after")
     def _source_has_its_keys(self) -> Self:
@@ -101,7 +108,7 @@ class NetworkSettings(Settings):
     normal around them and floored (PAUSE v2, V-A).
     """
 
-    n_users: Count
+    n_users: Annotated[int, Whole(ge=1, le=1_000_000)]
     """Number of users, K in the papers."""
     n_selected: Count
     """Users selected in a round, m in the papers; at most `n_users`."""
@@ -175,12 +182,22 @@ class PrivacySettings(Settings):
     """For mechanism `vector`: L1 norm C that updates are clipped to; noise has scale 2 C/epsilon_i."""
     schedule: Annotated[str, OneOf(SCHEDULES)] = "geometric"
     """How the budget is spread. A user whose participations are used up takes no further part."""
-    n_participations: Count | None = None
+    n_participations: Annotated[int, Whole(ge=1, le=1_000_000)] | None = None
     """For schedule `uniform`: participations of a user."""
     budgets: Several[Positive] | None = None
     """For schedule `listed`: budget of each participation of a user; together at most `epsilon_total`."""
     sampler: Annotated[str, OneOf(SAMPLERS)] = "simulated"
     """Where the noise comes from."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _finite_total(cls, values: Any) -> Any:
+        total = values.get("epsilon_total") if isinstance(values, Mapping) else None
+        if isinstance(total, float) and not math.isfinite(total):
+            raise ValueError(
+                f"epsilon_total = {total} must be a finite number; to have no privacy, write privacy: null"
+            )
+        return values
 
     @model_validator(mode="after")
     def _budgets_within_the_whole(self) -> Self:
@@ -202,7 +219,7 @@ class SelectionSettings(Settings):
 
     exploitation: Positive
     """Factor zeta on the mean speed in the bandit index (PAUSE v2, V-D); 1 for the plain index."""
-    n_iterations: Count | None = None
+    n_iterations: Annotated[int, Whole(ge=1, le=10_000_000)] | None = None
     """Iterations J of simulated annealing in each round; needed by selectors that anneal."""
     temperature_divisor: Positive | None = None
     """Divisor kappa of the annealing temperature (PAUSE v2, V-D); needed by selectors that anneal."""
@@ -222,13 +239,13 @@ class ModelSettings(Settings):
 class TrainingSettings(Settings):
     """Rounds, and what a selected user does in one of them."""
 
-    n_rounds: Count
+    n_rounds: Annotated[int, Whole(ge=1, le=10_000_000)]
     """Federated rounds."""
-    n_epochs: Count
+    n_epochs: Annotated[int, Whole(ge=1, le=100_000)]
     """Passes over a user's own data in a round."""
-    batch_size: Count
+    batch_size: Annotated[int, Whole(ge=1, le=1_000_000)]
     """Examples in a mini-batch."""
-    max_batches: Count
+    max_batches: Annotated[int, Whole(ge=1, le=1_000_000)]
     """Most mini-batches of an epoch; what is left over is skipped in that round."""
     learning_rate: Positive
     """Learning rate of Adam."""

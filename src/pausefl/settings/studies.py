@@ -14,7 +14,7 @@ from pausefl.registry.studies import StudyRecord
 from pausefl.settings.base import Settings
 from pausefl.settings.load import load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
-from pausefl.settings.types import Count, Distinct, Items, Name, Natural, OneOf, Positive, Real, Whole
+from pausefl.settings.types import Count, Distinct, Items, Name, OneOf, Positive, Real, Seed, Whole
 from pausefl.settings.yaml import read_yaml
 
 AtLeastTwo = Annotated[int, Whole(ge=2)]
@@ -61,7 +61,7 @@ class ChangedScenarioStudy(ScenarioStudy):
 class _Untrained(ScenarioStudy):
     """One study of selectors that run without training."""
 
-    seeds: Distinct[Natural]
+    seeds: Distinct[Seed]
     """Seeds, one run of each selector for each."""
 
     @model_validator(mode="after")
@@ -164,7 +164,7 @@ class Audit(Study):
     """Trials of each claim, for each of two data sets; a quarter of them choose what is tested."""
     confidence: Annotated[float, Real(gt=0, lt=1)]
     """Probability with which all bounds of the study hold together."""
-    seed: Natural
+    seed: Seed
     """Seed of the noise."""
 
 

@@ -18,9 +18,16 @@ from pydantic_core import CoreSchema, core_schema
 
 from pausefl.errors import suggest
 
+#: The largest whole number that counts something, and the least and largest size of any other number but 0:
+#: beyond them time and memory do not suffice, or products overflow.
+_MOST, _REALS = 10**9, (1e-12, 1e12)
+
 
 class Whole:
-    """Annotation of an integer within bounds: ``ge``, ``le``. It may be written with a point: ``12.0``."""
+    """Annotation of an integer within bounds: ``ge``, ``le``; without ``le``, at most 10^9.
+
+    It may be written with a point: ``12.0``.
+    """
 
     def __init__(self, **bounds: int) -> None:
         self.bounds = bounds
@@ -29,9 +36,12 @@ class Whole:
         schema = core_schema.int_schema(strict=True, **self.bounds)  # type: ignore[arg-type]
         return core_schema.no_info_before_validator_function(self._integer, schema)
 
-    @staticmethod
-    def _integer(value: Any) -> Any:
-        return int(value) if isinstance(value, float) and value.is_integer() else value
+    def _integer(self, value: Any) -> Any:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, int) and value > self.bounds.get("le", _MOST):
+            raise ValueError(f"must be at most {self.bounds.get('le', _MOST)}")
+        return value
 
 
 class Real:
@@ -50,6 +60,9 @@ class Real:
     @staticmethod
     def _checked(value: Any, check: Callable[[Any], Any]) -> Any:
         check(value)
+        least, most = _REALS
+        if value != 0 and not least <= abs(value) <= most:
+            raise ValueError(f"must be between {least:g} and {most:g}{' in size, or 0' if value < 0 else ''}")
         return value
 
 
@@ -112,6 +125,8 @@ _NAME = r"[a-z][a-z0-9_]*"
 Flag = Annotated[bool, Strict()]
 Natural = Annotated[int, Whole(ge=0)]
 Count = Annotated[int, Whole(ge=1)]
+#: Seeds are 64-bit integers in tables.
+Seed = Annotated[int, Whole(ge=0, le=2**63 - 1)]
 NonNegative = Annotated[float, Real(ge=0)]
 Positive = Annotated[float, Real(gt=0)]
 Text = Annotated[str, Strict(), Field(min_length=1)]

@@ -11,5 +11,5 @@ from pausefl.settings import Scenario
 
 
 @pytest.fixture
-def world(tmp_path: Path, demo: Scenario) -> World:
+def world(tmp_path: Path, demo: Scenario, made_up_runs: None) -> World:
     return World(tmp_path, demo)

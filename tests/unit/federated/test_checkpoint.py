@@ -153,12 +153,12 @@ def test_restart_begins_with_the_first_round(runs: Runs, unbroken: dict[str, byt
 @pytest.mark.parametrize(
     ("values", "difference"),
     [
-        ({"seed": 1}, r"other seed \(0 there, 1 here\)\. Delete it"),
-        ({"n_rounds": 7}, r"other n_rounds \(6 there, 7 here\)\. Delete"),
-        ({"selector": "pause"}, r"other code, other selector \(sa_pause there, pause here\)\. Delete"),
+        ({"seed": 1}, r"other seed \(0 there, 1 here\)\. Use another"),
+        ({"n_rounds": 7}, r"other n_rounds \(6 there, 7 here\)\. Use another"),
+        ({"selector": "pause"}, r"other code, other selector \(sa_pause there, pause here\)\. Use another"),
         ({"train": False}, r"other device \(cpu there, none here\), other train \(True there, False here\)"),
-        ({"genie": True}, r"other code, other genie \(False there, True here\)\. Delete"),
-        ({"n_threads": 2}, r"other n_threads \(1 there, 2 here\)\. Delete"),
+        ({"genie": True}, r"other code, other genie \(False there, True here\)\. Use another"),
+        ({"n_threads": 2}, r"other n_threads \(1 there, 2 here\)\. Use another"),
     ],
 )
 def test_the_state_of_another_job_is_refused_by_what_differs(
@@ -178,7 +178,7 @@ def test_another_setting_of_the_scenario_is_named(runs: Runs, demo: Scenario) ->
         runs.run(scenario=changed(demo, "training", learning_rate=0.5))
     many = changed(demo, "network", latency_floor=0.01, fast_latency_max=0.02, slow_latency_min=0.03)
     many = changed(many, "training", learning_rate=0.5, n_epochs=2)
-    with pytest.raises(ConfigError, match=r"and 1 more\. Delete it, use another folder, or .* --restart"):
+    with pytest.raises(ConfigError, match=r"and 1 more\. Use another folder, or .* --restart"):
         runs.run(scenario=many)
 
 
@@ -192,7 +192,7 @@ def test_what_only_tables_and_figures_read_may_change(
 def test_other_code_is_refused(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     runs.run(until=1)
     monkeypatch.setattr(job_module, "job_code", lambda *_, **__: "0123456789abcdef")
-    with pytest.raises(ConfigError, match=r"job: other code\. Delete"):
+    with pytest.raises(ConfigError, match=r"job: other code\. Use another"):
         runs.run()
 
 
@@ -200,7 +200,9 @@ def test_other_library_versions_are_refused(runs: Runs, monkeypatch: pytest.Monk
     runs.run(until=1)
     found = job_module.versions() | {"torch": "0.1"}
     monkeypatch.setattr(job_module, "versions", lambda: found)
-    with pytest.raises(ConfigError, match=r"job: other versions\.torch \(.* there, 0\.1 here\)\. Delete"):
+    with pytest.raises(
+        ConfigError, match=r"job: other versions\.torch \(.* there, 0\.1 here\)\. Use another"
+    ):
         runs.run()
 
 
@@ -208,11 +210,11 @@ def test_other_data_and_another_partition_are_refused(runs: Runs) -> None:
     runs.run(until=1)
     other = runs.digits.train_x.copy()
     other[-1, 0, 0, 0] ^= 1
-    with pytest.raises(ConfigError, match=r"job: other data set\. Delete"):
+    with pytest.raises(ConfigError, match=r"job: other data set\. Use another"):
         runs.run(data=dataclasses.replace(runs.digits, train_x=other))
     share = runs.partition
     runs.partition = Partition(share.users, share.quality / 2, share.validation)
-    with pytest.raises(ConfigError, match=r"job: other partition\. Delete"):
+    with pytest.raises(ConfigError, match=r"job: other partition\. Use another"):
         runs.run()
 
 

@@ -150,7 +150,9 @@ def test_a_job_that_fails_while_writing_leaves_the_folder_as_it_was(
         raise OSError("No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full_disk)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(
+        PauseflError, match=r"cannot write the results to .*No space left .* run the same command"
+    ):
         start(n_rounds=1)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 

@@ -12,6 +12,7 @@ import pytest
 from pausefl.errors import PauseflError
 from pausefl.provenance import job_code, study_code
 from pausefl.report import lineage
+from pausefl.results.runs import ROUND_COLUMNS
 from pausefl.settings import load_config, load_scenario, read_yaml
 from pausefl.settings.studies import load_studies, settings_of
 
@@ -22,7 +23,7 @@ FIGURE = "demo_small_accuracy"
 
 
 @pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> lineage.Project:
+def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, made_up_runs: None) -> lineage.Project:
     monkeypatch.chdir(ROOT)
     config = load_config(read_yaml(Path("config/demo.yaml")))
     return lineage.Project(config, (SCENARIOS,), STUDIES, tmp_path / "results")
@@ -33,14 +34,21 @@ def write_run(results: Path, selector: str, seed: int = 0, **changes: Any) -> Pa
     run = results / f"runs/demo_small/{selector}/seed-{seed}"
     run.mkdir(parents=True)
     summary = {
+        "scenario": {"name": "demo_small"},
         "selector": selector,
+        "seed": seed,
+        "n_rounds": 6,
+        "trained": True,
+        "timings_s": {"total": 1.0},
+        "peak_memory_bytes": 10**8,
         "code_hash": job_code(load_scenario("demo_small", SCENARIOS), selector),
         "hardware": {"processor": "Abacus"},
         "diverged_round": None,
         "resumed_from_rounds": [],
     }
     (run / "summary.json").write_text(json.dumps(summary | changes))
-    pd.DataFrame({"round": range(1, 7)}).to_parquet(run / "rounds.parquet")
+    rounds = dict.fromkeys(ROUND_COLUMNS, [1.0] * 6) | {"round": range(1, 7)}
+    pd.DataFrame(rounds).to_parquet(run / "rounds.parquet")
     return run
 
 

@@ -10,14 +10,17 @@ import pandas as pd
 import pytest
 
 from pausefl.results.closing import closing
+from pausefl.results.runs import ROUND_COLUMNS
 from pausefl.settings import load_scenario
+
+pytestmark = pytest.mark.usefixtures("made_up_runs")
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 
 
 def finished(folder: Path, scenario: str = "demo_small", rounds: Any = None, **summary: Any) -> str:
     """Write a run of three rounds, with some values of its own, and say what it came to."""
-    table = {
+    table = dict.fromkeys(ROUND_COLUMNS, [1.0] * 3) | {
         "round": [1, 2, 3],
         "selection": [[0, 1], [1, 2], [0, 2]],
         "elapsed_s": [0.5, 1.0, 1.75],
@@ -30,6 +33,7 @@ def finished(folder: Path, scenario: str = "demo_small", rounds: Any = None, **s
         "scenario": load_scenario(scenario, SCENARIOS).job_settings(),
         "selector": "pause",
         "seed": 4,
+        "n_rounds": 3,
         "trained": True,
         "diverged_round": None,
         "refused_updates": {"n": 0, "first": []},

@@ -10,6 +10,9 @@ import pytest
 
 from pausefl.errors import PauseflError
 from pausefl.results.compare import compare
+from pausefl.results.runs import ROUND_COLUMNS
+
+pytestmark = pytest.mark.usefixtures("made_up_runs")
 
 
 def write(folder: Path, selector: str = "pause", accuracy: float = 0.5) -> Path:
@@ -19,12 +22,15 @@ def write(folder: Path, selector: str = "pause", accuracy: float = 0.5) -> Path:
         "scenario": {"name": "s", "training": {"learning_rate": 0.1}},
         "selector": selector,
         "seed": 0,
+        "n_rounds": 6,
+        "trained": True,
         "timings_s": {"total": 2.0},
         "peak_memory_bytes": 10**8,
         "diverged_round": None,
     }
     (folder / "summary.json").write_text(json.dumps(summary), "utf-8")
-    rounds = {
+    rounds = dict.fromkeys(ROUND_COLUMNS, [1.0] * 6) | {
+        "round": range(1, 7),
         "selection": [[0, 1]] * 6,
         "elapsed_s": [1.5 * t for t in range(1, 7)],
         "leakage_max": [float("inf")] * 6,

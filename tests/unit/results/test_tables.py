@@ -22,7 +22,7 @@ WriteRun = Callable[..., tuple[Experiment, Path]]
 
 
 @pytest.fixture
-def write_run(tmp_path: Path) -> WriteRun:
+def write_run(tmp_path: Path, made_up_runs: None) -> WriteRun:
     """Write one run with rounds of one second each; returns what `collect` wants of it."""
 
     def write(
@@ -117,7 +117,7 @@ def test_missing_column_is_named(write_run: WriteRun) -> None:
     experiment, folder = write_run("pause", 0, [0.5] * 20)
     rounds = pd.read_parquet(folder / "rounds.parquet")
     rounds.drop(columns="leakage_max").to_parquet(folder / "rounds.parquet")
-    with pytest.raises(PauseflError, match="lacks the columns leakage_max"):
+    with pytest.raises(PauseflError, match="lacks leakage_max"):
         collect({experiment: folder})
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from pausefl.errors import DataError
+from pausefl.files import check_readable
 from pausefl.settings import DataSettings
 from pausefl.streams import Streams
 
@@ -18,6 +19,9 @@ from pausefl.streams import Streams
 FIXED = Streams(0)
 
 Array = npt.NDArray[Any]
+
+#: What to do about a damaged file.
+OFFICIAL = "; replace it by the official file (where it is missing, a run with download: true gets it)"
 
 
 class Examples(NamedTuple):
@@ -59,6 +63,7 @@ def check_test_size(settings: DataSettings, n_examples: int) -> None:
 
 def read_bytes(path: Path) -> bytes:
     """Read a file; a failure becomes a `DataError`."""
+    check_readable(path, DataError)
     try:
         return path.read_bytes()
     except OSError as error:
@@ -70,8 +75,7 @@ def check_md5(path: Path, expected: str) -> None:
     found = hashlib.md5(read_bytes(path), usedforsecurity=False).hexdigest()
     if found != expected:
         raise DataError(
-            f"{path}: corrupt, or not the official file: MD5 {found}, expected {expected};"
-            " delete it and get it again"
+            f"{path}: corrupt, or not the official file: MD5 {found}, expected {expected}{OFFICIAL}"
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import numpy.typing as npt
 
 from pausefl.data.sources.common import FIXED, Examples, check_installed, split_off_test
 from pausefl.errors import DataError
+from pausefl.files import check_readable
 from pausefl.settings import DataSettings
 
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp"}
@@ -108,6 +111,7 @@ def _read_images(
     labels = np.repeat(np.arange(len(classes), dtype=np.int64), [len(found) for found in by_class])
     first = _read_image(files[0], mode, resize)
     expected = first.shape[1:] if shape is None else shape
+    _check_memory(folder, (len(files), first.shape[0], *expected))
     images = np.empty((len(files), first.shape[0], *expected), dtype=np.uint8)
     for row, path in enumerate(files):
         image = _read_image(path, mode, resize)
@@ -126,7 +130,30 @@ def _image_files(folder: Path) -> list[Path]:
         raise DataError(
             f"{folder}: no images in this class folder; known endings: {', '.join(sorted(_SUFFIXES))}"
         )
+    _check_files(found)
     return found
+
+
+def _check_files(paths: list[Path]) -> None:
+    """Raise `DataError` if something with the name of an image is no file that can be read."""
+    for path in paths:
+        check_readable(path, DataError)
+
+
+def _check_depth(path: Path, mode: str) -> None:
+    """Raise `DataError` for an image of more than 8 bits a channel, which a conversion would saturate."""
+    if mode in ("I", "F") or mode.startswith("I;"):
+        raise DataError(f"{path}: more than 8 bits a channel (Pillow's mode '{mode}'); convert it to 8 bits")
+
+
+def _check_memory(folder: Path, shape: tuple[int, ...]) -> None:
+    """Raise `DataError` if images of this shape, all together, are larger than the machine's memory."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if math.prod(shape) > memory:
+        raise DataError(
+            f"{folder}: {shape[0]} images of {shape[3]} x {shape[2]} pixels take"
+            f" {math.prod(shape) / 1e9:.0f} GB, more than the memory; set a smaller data.image_size"
+        )
 
 
 def _check_size(path: Path, found: tuple[int, ...], expected: tuple[int, ...], first: Path | None) -> None:
@@ -144,10 +171,11 @@ def _read_image(path: Path, mode: str, resize: int | None) -> npt.NDArray[np.uin
         from PIL import Image
     try:
         with Image.open(path) as opened:
+            _check_depth(path, opened.mode)
             image = opened.convert(mode)
             if resize is not None:
                 image = image.resize((resize, resize), Image.Resampling.BILINEAR)
             pixels = np.asarray(image, dtype=np.uint8)
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
-        raise DataError(f"{path}: broken image file ({error}); replace or delete it") from None
+        raise DataError(f"{path}: broken image file ({error}); replace it") from None
     return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)

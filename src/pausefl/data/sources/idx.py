@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from pausefl.data.sources.common import Examples, check_md5, read_bytes
+from pausefl.data.sources.common import OFFICIAL, Examples, check_md5, read_bytes
 from pausefl.errors import DataError
+from pausefl.registry.sources import SOURCES
 from pausefl.settings import DataSettings
 
 _DIMS = ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,))
@@ -21,6 +23,8 @@ _MNIST_MD5 = (
     "2646ac647ad5339dbf082846283269ea",
     "27ae3e4e09519cfbb04c329615203637",
 )
+#: Training images of each digit; Fashion-MNIST has 6,000 of each class.
+_MNIST_LABELS = (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
 
 
 def read_mnist(settings: DataSettings, files: list[Path]) -> Examples:
@@ -34,6 +38,7 @@ def read_fashion_mnist(settings: DataSettings, files: list[Path]) -> Examples:
     """Read four IDX files of MNIST's dimensions."""
     arrays = [_read_idx(path, dims) for path, dims in zip(files, _DIMS, strict=True)]
     train_x, train_y, test_x, test_y = arrays
+    _check_not_mnist(settings, files, train_y)
     return Examples(
         train_x[:, None], train_y.astype(np.int64), test_x[:, None], test_y.astype(np.int64), n_classes=10
     )
@@ -52,19 +57,26 @@ def _check_official(files: list[Path]) -> None:
         check_md5(path, expected)
 
 
+def _check_not_mnist(settings: DataSettings, files: list[Path], train_y: npt.NDArray[np.uint8]) -> None:
+    """Raise `DataError` if a file of Fashion-MNIST is one of MNIST, or has as many of each label."""
+    if SOURCES.find(settings.source).load() is read_mnist:
+        return
+    for path, mnist in zip(files, _MNIST_MD5, strict=True):
+        if hashlib.md5(read_bytes(path), usedforsecurity=False).hexdigest() == mnist:
+            raise DataError(f"{path}: this is a file of MNIST, not of Fashion-MNIST{OFFICIAL}")
+    if tuple(np.bincount(train_y, minlength=10)) == _MNIST_LABELS:
+        raise DataError(f"{files[1]}: these are MNIST's labels, not Fashion-MNIST's{OFFICIAL}")
+
+
 def _check_structure(path: Path, content: bytes, dims: tuple[int, ...]) -> None:
     """Raise `DataError` if a file has another length or header than unsigned bytes of these dimensions."""
     header = struct.pack(f">{1 + len(dims)}I", 0x0800 + len(dims), *dims)
     expected = len(header) + int(np.prod(dims))
     if len(content) != expected:
         kind = "truncated" if len(content) < expected else "too long"
-        raise DataError(
-            f"{path}: {kind}: {len(content)} bytes, expected {expected}; delete it and get it again"
-        )
+        raise DataError(f"{path}: {kind}: {len(content)} bytes, expected {expected}{OFFICIAL}")
     if not content.startswith(header):
-        raise DataError(
-            f"{path}: not an IDX file of unsigned bytes with dimensions {dims}; delete it and get it again"
-        )
+        raise DataError(f"{path}: not an IDX file of unsigned bytes with dimensions {dims}{OFFICIAL}")
 
 
 def _check_labels(path: Path, values: npt.NDArray[np.uint8]) -> None:
@@ -72,6 +84,5 @@ def _check_labels(path: Path, values: npt.NDArray[np.uint8]) -> None:
     if values.ndim == 1 and values.max() > 9:
         where = int(np.argmax(values > 9))
         raise DataError(
-            f"{path}: corrupt: label {values[where]} at index {where}, allowed are 0 to 9;"
-            " delete it and get it again"
+            f"{path}: corrupt: label {values[where]} at index {where}, allowed are 0 to 9{OFFICIAL}"
         )
