@@ -35,11 +35,6 @@ class Bomb:
         return os.mkdir, (str(self.path),)
 
 
-def test_the_bomb_goes_off(tmp_path: Path) -> None:
-    pickle.loads(pickle.dumps(Bomb(tmp_path / "exploded")))
-    assert (tmp_path / "exploded").is_dir()
-
-
 # --- pickles ----------------------------------------------------------------------------------------
 
 
@@ -78,9 +73,8 @@ def test_the_state_of_a_job_with_python_objects_is_not_read(
     assert not (tmp_path / "exploded").exists()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_module_unpickles_or_starts_programs(path: Path) -> None:
-    """CIFAR-10's batches are unpickled by torchvision, after their checksums were compared."""
+def dangers(path: Path) -> list[str]:
+    """What a module imports, calls or says that could run code of others."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imported = {
         name
@@ -88,14 +82,21 @@ def test_no_module_unpickles_or_starts_programs(path: Path) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names])
     }
-    assert not imported & {"pickle", "dill", "joblib", "cloudpickle", "shelve", "marshal", "subprocess"}
     called = {
         ast.unparse(node.func)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
     }
-    assert not called & {"torch.load", "os.system", "os.popen", "eval", "exec", "read_pickle"}
-    assert not re.search(r"allow_pickle=True|yaml\.(Full|Unsafe|C)?Loader", ast.unparse(tree))
+    said = set(re.findall(r"allow_pickle=True|yaml\.(?:Full|Unsafe|C)?Loader", ast.unparse(tree)))
+    imports = {"pickle", "dill", "joblib", "cloudpickle", "shelve", "marshal", "subprocess"}
+    calls = {"torch.load", "os.system", "os.popen", "eval", "exec", "read_pickle"}
+    return sorted(imported & imports | called & calls | said)
+
+
+def test_no_module_unpickles_or_starts_programs() -> None:
+    """CIFAR-10's batches are unpickled by torchvision, after their checksums were compared."""
+    assert len(SOURCES) > 100
+    assert {str(path): found for path in SOURCES if (found := dangers(path))} == {}
 
 
 def test_a_yaml_file_makes_no_python_objects(tmp_path: Path) -> None:
@@ -109,12 +110,12 @@ def test_a_yaml_file_makes_no_python_objects(tmp_path: Path) -> None:
 # --- shells -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
-def test_no_rule_has_a_shell_command(path: Path) -> None:
+def test_no_rule_has_a_shell_command() -> None:
     """So no value of a configuration is ever part of one."""
-    text = path.read_text(encoding="utf-8")
-    assert not re.search(r"^\s*shell:", text, re.MULTILINE)
-    assert not re.search(r"\bshell\(", text)
+    assert len(RULES) > 5
+    for path in RULES:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*shell:|\bshell\(", text, re.MULTILINE), path
 
 
 # --- paths ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Scenarios: what is refused, in which words, and that the shipped files say what the papers say."""
+"""Scenarios: what is refused, and that the shipped files say what the papers say."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
-from pausefl.registry import SELECTORS
 from pausefl.settings import (
     ModelSettings,
     Scenario,
@@ -87,12 +86,12 @@ def changed(changes: dict[str, Any], name: str = "demo_small") -> dict[str, Any]
     return document
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_scenario_file_loads(name: str) -> None:
-    scenario = load_scenario(name, FOLDER)
-    assert scenario_from_dict(scenario.as_dict()) == scenario
-    assert set(scenario.selectors) <= set(SELECTORS)
-    assert "pause" in scenario.selectors
+def test_every_scenario_file_loads_and_can_run_with_all_its_selectors() -> None:
+    for name in NAMES:
+        scenario = load_scenario(name, FOLDER)
+        assert scenario_from_dict(scenario.as_dict()) == scenario
+        assert "pause" in scenario.selectors
+        check_runnable(scenario, scenario.selectors)
 
 
 def test_scenario_files_are_those_of_the_papers_ours_and_the_demos() -> None:
@@ -136,16 +135,15 @@ def test_clusters_of_r2(name: str, clusters: tuple[float, ...]) -> None:
     assert (reward.n_clusters, reward.overlap_penalty, reward.overlap_latency) == clusters
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_user_can_get_its_least_share(name: str) -> None:
-    s = load_scenario(name, FOLDER)
-    if s.data.source == "synthetic_regression":
-        assert s.data.n_examples is not None
-        assert s.data.test_fraction is not None
-        available = int(s.data.n_examples * (1 - s.data.test_fraction))
-    else:
-        available = TRAINING_EXAMPLES[s.data.source] - s.data.n_validation
-    assert s.network.n_users * s.partition.min_size <= (s.data.n_train or available)
+def test_every_user_can_get_its_least_share() -> None:
+    for s in (load_scenario(name, FOLDER) for name in NAMES):
+        if s.data.source == "synthetic_regression":
+            assert s.data.n_examples is not None
+            assert s.data.test_fraction is not None
+            available = int(s.data.n_examples * (1 - s.data.test_fraction))
+        else:
+            available = TRAINING_EXAMPLES[s.data.source] - s.data.n_validation
+        assert s.network.n_users * s.partition.min_size <= (s.data.n_train or available), s.name
 
 
 def test_uniform_selection_is_compared_on_balanced_data_alone() -> None:
@@ -186,14 +184,14 @@ def test_a_reduced_scenario_is_its_base_with_less_work_and_says_what_is_less(nam
 
 def test_a_scenario_cannot_call_itself_reduced_without_a_base() -> None:
     document = load_scenario("demo_small", FOLDER).as_dict() | {"scale": "reduced"}
-    with pytest.raises(ConfigError, match="scale 'reduced' has a base"):
+    with pytest.raises(ConfigError, match=r"'reduced'.* base"):
         scenario_from_dict(document)
 
 
 @pytest.mark.parametrize("name", ["../escape", "a/b", "A", "", "a b"])
 def test_a_name_that_could_lead_elsewhere_is_refused(name: str) -> None:
     document = load_scenario("demo_small", FOLDER).as_dict() | {"name": name}
-    with pytest.raises(ConfigError, match="lower-case letters"):
+    with pytest.raises(ConfigError, match=f"name = {name!r}"):
         scenario_from_dict(document)
 
 
@@ -210,61 +208,66 @@ def test_every_training_figure_of_the_papers_has_a_scenario() -> None:
     assert {f"bsfl_fig{n}_accuracy" for n in (6, 7, 9, 10)} <= figures
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"network.n_selectd": 3}, "unknown key 'network.n_selectd'. Did you mean 'n_selected'?"),
-        ({"selectros": ["pause"]}, "unknown key 'selectros'. Did you mean 'selectors'?"),
-        ({"network.n_selected": 13}, "network.n_selected = 13 exceeds network.n_users = 12"),
-        ({"network.n_users": "12"}, "network.n_users = '12' must be a valid integer; YAML reads it as"),
-        ({"network.n_selected": 0}, "network.n_selected = 0 must be greater than or equal to 1"),
-        ({"network.latency_floor": 0.3}, "must satisfy latency_floor <= fast_latency_max"),
-        ({"privacy.epsilon_total": 0}, "privacy.epsilon_total = 0 must be greater than 0"),
-        ({"privacy.decay": -0.04}, "privacy.decay = -0.04 must be greater than 0"),
-        ({"privacy.sensitivity": 0}, "privacy.sensitivity = 0 must be greater than 0"),
-        ({"reward.beta": 1}, "reward.beta = 1 must be greater than 1"),
-        ({"training.learning_rate": "1e-3"}, "learning_rate = '1e-3' must be a valid number; YAML"),
-        ({"reward.name": "r3"}, "reward.name = 'r3' is not known. Allowed: bsfl, r1, r2."),
-        ({"data.source": "minst"}, "data.source = 'minst' is not known. Did you mean 'mnist'?"),
-        ({"model.norm": "layer"}, "model.norm = 'layer' is not known. Allowed: batch, group, none."),
-        ({"reward.name": "r2"}, "'r2' needs reward.n_clusters, reward.overlap_penalty"),
-        (
-            {"reward": {"name": "r2", "alpha": 100, "beta": 2, "gamma": 5}
-             | {"n_clusters": 13, "overlap_penalty": 0, "overlap_latency": 0}},
-            "reward.n_clusters = 13 must lie in 1 .. network.n_users = 12",
-        ),
-        ({"partition.sizes": "dirichlet"}, "partition.sizes = 'dirichlet' needs size_concentration"),
-        ({"partition.labels": "dominant"}, "partition.labels = 'dominant' needs dominant_share"),
-        ({"data.test_fraction": None}, "data.source = 'digits' needs data.test_fraction"),
-        ({"data.source": "imagefolder"}, "data.source = 'imagefolder' needs data.folder"),
-        ({"data.source": "synthetic_regression"}, "needs data.n_examples"),
-        ({"data.n_train": 100, "partition.min_size": 20}, "cannot give 12 users at least 20 each"),
-        ({"selection.n_iterations": None}, "selector 'sa_pause' needs selection.n_iterations"),
-        ({"selectors": ["puase"]}, "selectors.0 = 'puase' is not known. Did you mean 'pause'?"),
-        ({"selectors": []}, "selectors = [] must have at least 1 item"),
-        ({"figures": {"Fig 2": "loss_vs_time"}}, "figures.Fig 2 = 'Fig 2' must be of lower-case letters"),
-        ({"figures": {"fig": "loss_vs_tim"}}, "figures.fig = 'loss_vs_tim' is not known. Did you mean"),
-        ({"network": 12}, "network = 12 must be a mapping of keys to values"),
-        ({"privacy.epsilon_total": -1}, "privacy.epsilon_total = -1 must be greater than 0"),
-        ({"privacy.decay": 0}, "privacy.decay = 0 must be greater than 0"),
-        ({"privacy.sampler": "secur"}, "privacy.sampler = 'secur' is not known. Did you mean 'secure'?"),
-        ({"privacy.mechanism": "vectr"}, "privacy.mechanism = 'vectr' is not known. Did you mean 'vector'?"),
-        ({"privacy.schedule": "uniform "}, "privacy.schedule = 'uniform ' is not known. Did you mean"),
-        ({"training.precision": "bfloat"}, "training.precision = 'bfloat' is not known. Did you mean"),
-        ({"training.evaluate_every": 0}, "training.evaluate_every = 0 must be greater than or equal to 1"),
-        ({"reward.gamma": "5"}, "reward.gamma = '5' must be a valid number; YAML reads it as text, write 5"),
-        ({"reward.gamma": True}, "reward.gamma = True must be a valid number"),
-        ({"reward.gamma": math.nan}, "reward.gamma = nan must be a finite number"),
-        ({"reward.gamma": math.inf}, "reward.gamma = inf must be a finite number"),
-        ({"training.n_rounds": True}, "training.n_rounds = True must be a valid integer"),
-        ({"training.n_rounds": 2.5}, "training.n_rounds = 2.5 must be a valid integer"),
-        ({"reward.name": 1}, "reward.name = 1 must be a valid string"),
-        ({"selectors": "pause"}, "selectors = 'pause' must be a valid list"),
-    ],
-)  # fmt: skip
-def test_a_wrong_scenario_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(message)):
+LISTED = {"privacy.schedule": "listed", "privacy.decay": None}
+R2 = {"name": "r2", "alpha": 100, "beta": 2, "gamma": 5, "overlap_penalty": 0, "overlap_latency": 0}
+
+#: Changes of the smaller demonstration, and what the message says: the key, its value or what it needs.
+WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"network.n_selectd": 3}, ("'network.n_selectd'", "'n_selected'")),
+    ({"selectros": ["pause"]}, ("'selectros'", "'selectors'")),
+    ({"network.n_selected": 13}, ("network.n_selected = 13", "network.n_users = 12")),
+    ({"network.n_selected": 0}, ("network.n_selected = 0",)),
+    ({"network.n_users": "12"}, ("network.n_users = '12'", "YAML")),
+    ({"network.latency_floor": 0.3}, ("latency_floor", "fast_latency_max")),
+    ({"network": 12}, ("network = 12",)),
+    ({"privacy.epsilon_total": 0}, ("privacy.epsilon_total = 0",)),
+    ({"privacy.decay": 0}, ("privacy.decay = 0",)),
+    ({"privacy.sensitivity": -1}, ("privacy.sensitivity = -1",)),
+    ({"privacy.sampler": "secur"}, ("privacy.sampler = 'secur'", "'secure'")),
+    ({"reward.beta": 1}, ("reward.beta = 1",)),
+    ({"reward.gamma": "5"}, ("reward.gamma = '5'", "write 5")),
+    ({"reward.gamma": True}, ("reward.gamma = True",)),
+    ({"reward.gamma": math.nan}, ("reward.gamma = nan",)),
+    ({"reward.gamma": math.inf}, ("reward.gamma = inf",)),
+    ({"reward.name": "r3"}, ("reward.name = 'r3'", "bsfl, r1, r2")),
+    ({"reward.name": 1}, ("reward.name = 1",)),
+    ({"reward.name": "r2"}, ("'r2'", "reward.n_clusters", "reward.overlap_penalty")),
+    ({"reward": R2 | {"n_clusters": 13}}, ("reward.n_clusters = 13", "network.n_users = 12")),
+    ({"training.learning_rate": "1e-3"}, ("learning_rate = '1e-3'", "YAML")),
+    ({"training.n_rounds": True}, ("training.n_rounds = True",)),
+    ({"training.n_rounds": 2.5}, ("training.n_rounds = 2.5",)),
+    ({"training.evaluate_every": 0}, ("training.evaluate_every = 0",)),
+    ({"data.source": "minst"}, ("data.source = 'minst'", "'mnist'")),
+    ({"data.test_fraction": None}, ("'digits'", "data.test_fraction")),
+    ({"data.source": "imagefolder"}, ("'imagefolder'", "data.folder")),
+    ({"data.source": "synthetic_regression"}, ("data.n_examples",)),
+    ({"data.n_train": 100, "partition.min_size": 20}, ("12 users", "20")),
+    ({"partition.sizes": "dirichlet"}, ("partition.sizes = 'dirichlet'", "size_concentration")),
+    ({"partition.labels": "dominant"}, ("partition.labels = 'dominant'", "dominant_share")),
+    ({"selection.n_iterations": None}, ("'sa_pause'", "selection.n_iterations")),
+    ({"selectors": ["puase"]}, ("selectors.0 = 'puase'", "'pause'")),
+    ({"selectors": []}, ("selectors = []",)),
+    ({"selectors": "pause"}, ("selectors = 'pause'",)),
+    ({"figures": {"Fig 2": "loss_vs_time"}}, ("'Fig 2'",)),
+    ({"figures": {"fig": "loss_vs_tim"}}, ("figures.fig = 'loss_vs_tim'", "'loss_vs_time'")),
+    ({"privacy.sensitivity": None}, ("'coordinate'", "privacy.sensitivity")),
+    ({"privacy.mechanism": "vector", "privacy.clip_norm": 1}, ("'vector'", "privacy.sensitivity")),
+    ({"privacy.clip_norm": 1}, ("privacy.clip_norm", "'vector'")),
+    ({"privacy.decay": None}, ("'geometric'", "privacy.decay")),
+    ({"privacy.schedule": "uniform", "privacy.n_participations": 9}, ("privacy.decay",)),
+    (LISTED, ("'listed'", "privacy.budgets")),
+    (LISTED | {"privacy.budgets": [30, 9, 2]}, ("privacy.budgets", "41", "epsilon_total = 40")),
+    (LISTED | {"privacy.budgets": [41]}, ("nobody",)),
+    (LISTED | {"privacy.budgets": []}, ("privacy.budgets",)),
+    (LISTED | {"privacy.budgets": [1, 0]}, ("privacy.budgets",)),
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), WRONG, ids=[str(changes) for changes, _ in WRONG])
+def test_a_wrong_scenario_is_refused(changes: dict[str, Any], words: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError) as error:
         scenario_from_dict(changed(changes))
+    assert [word for word in words if word not in str(error.value)] == []
 
 
 def test_a_missing_key_is_named() -> None:
@@ -281,32 +284,6 @@ def test_a_misspelt_key_is_reported_before_the_key_it_stands_for() -> None:
         scenario_from_dict(document)
 
 
-LISTED = {"privacy.schedule": "listed", "privacy.decay": None}
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"privacy.sensitivity": None}, "privacy.mechanism = 'coordinate' needs privacy.sensitivity"),
-        ({"privacy.mechanism": "vector", "privacy.clip_norm": 1}, "privacy.sensitivity is for mechanism"),
-        ({"privacy.clip_norm": 1}, "privacy.clip_norm is for mechanism 'vector', and privacy.mechanism is"),
-        ({"privacy.decay": None}, "privacy.schedule = 'geometric' needs privacy.decay"),
-        ({"privacy.schedule": "uniform", "privacy.n_participations": 9}, "privacy.decay is for schedule"),
-        (
-            {**LISTED, "privacy.budgets": [30, 9, 2]},
-            "privacy.budgets sum to 41, more than epsilon_total = 40",
-        ),
-        ({**LISTED, "privacy.budgets": [41]}, "nobody could take part even once"),
-        ({**LISTED, "privacy.budgets": []}, "privacy.budgets"),
-        ({**LISTED, "privacy.budgets": [1, 0]}, "privacy.budgets"),
-        ({**LISTED}, "privacy.schedule = 'listed' needs privacy.budgets"),
-    ],
-)
-def test_privacy_that_does_not_fit_together_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        scenario_from_dict(changed(changes))
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -320,11 +297,6 @@ def test_privacy_that_does_not_fit_together_is_refused(changes: dict[str, Any], 
 def test_other_kinds_of_privacy_are_read_and_written_the_same(changes: dict[str, Any]) -> None:
     scenario = scenario_from_dict(changed(changes))
     assert scenario_from_dict(json.loads(json.dumps(scenario.as_dict()))) == scenario
-
-
-def test_whole_numbers_may_be_written_with_a_point() -> None:
-    scenario = scenario_from_dict(changed({"network.n_users": 12.0}))
-    assert isinstance(scenario.network.n_users, int)
 
 
 def test_annealing_keys_are_missed_when_an_annealer_is_asked_for() -> None:
@@ -352,12 +324,6 @@ def test_a_file_that_is_written_again_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "whole.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace("gamma: 5.0", "gamma: 6.0"), encoding="utf-8")
     assert load_scenario("variant", tmp_path).reward.gamma == 6
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_shipped_scenario_can_run_with_all_its_selectors(name: str) -> None:
-    scenario = load_scenario(name, FOLDER)
-    check_runnable(scenario, scenario.selectors)
 
 
 def test_a_model_of_images_is_refused_for_data_without() -> None:
@@ -430,24 +396,20 @@ def test_a_variant_says_itself_what_is_its_own(key: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("lines", "base", "message"),
+    ("lines", "base", "words"),
     [
-        ("", "whoel", "variant.yaml: base = 'whoel' is not known. Did you mean 'whole'?"),
-        ("", "3", "variant.yaml: base = 3 is not known. Allowed: variant, whole."),
-        ("", "null", "variant.yaml: base = None is not known. Allowed: variant, whole."),
-        ("", "variant", "variant.yaml: base = 'variant' has a base itself"),
-        ("network: {n_selectd: 2}\nfigures: {}", "whole", "variant.yaml: unknown key 'network.n_selectd'."),
-        (
-            "network: {n_users: 2}\nfigures: {}",
-            "whole",
-            "variant.yaml: network.n_selected",
-        ),
-        ("network: 12\nfigures: {}", "whole", "variant.yaml: network = 12 must be a mapping"),
+        ("", "whoel", ("base = 'whoel'", "'whole'")),
+        ("", "null", ("base = None", "variant, whole")),
+        ("", "variant", ("base = 'variant'",)),
+        ("network: {n_selectd: 2}\nfigures: {}", "whole", ("'network.n_selectd'",)),
+        ("network: {n_users: 2}\nfigures: {}", "whole", ("network.n_selected",)),
+        ("network: 12\nfigures: {}", "whole", ("network = 12",)),
     ],
 )
-def test_a_wrong_variant_is_refused(lines: str, base: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=re.escape(message)):
+def test_a_wrong_variant_is_refused(lines: str, base: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as error:
         variant(tmp_path, lines, base)
+    assert [word for word in ("variant.yaml", *words) if word not in str(error.value)] == []
 
 
 def test_a_base_has_no_base(tmp_path: Path) -> None:
