@@ -1,9 +1,9 @@
-"""Annealing that proposes active moves alone, beside the papers' walks.
+"""Annealing with active moves only, beside the papers' walks.
 
-The graphs of the papers have active moves, in which a user leaves who is least by some criterion, and passive
-ones, in which such a user enters. Passive moves make a graph symmetric. Whoever enters by one ranks below
-everyone selected, so a walk without them should climb more often; but it is not reversible, and no theorem of
-the papers covers it. Instances, temperatures and starts are those of the studies of kind `comparison`.
+In an active move the user that is lowest by some criterion leaves the selection; in a passive move such a
+user enters it. Passive moves make a graph symmetric, but tend to lower the value. A walk without them is
+not reversible, and no theorem of the papers covers it. Instances, temperatures and starts are those of the
+studies of kind `comparison`.
 
     python benchmarks/active_moves.py --instances 1000
 """

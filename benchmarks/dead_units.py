@@ -1,7 +1,7 @@
-"""How many hidden units of the dense network are dead, round by round: why MNIST ends where it does.
+"""Number of dead hidden units of the dense network in each round; it explains the accuracy on MNIST.
 
-A unit is dead if it is zero for every image of the test split. Trains one selector of a scenario of the dense
-network on prepared data, and prints a row for some rounds:
+A unit is dead if it is zero for every image of the test split. Trains with one selector on prepared data, and
+prints a row for some rounds:
 
     python benchmarks/dead_units.py --data data/prepared/mnist.npz --rounds 40
 """

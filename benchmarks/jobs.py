@@ -1,7 +1,7 @@
 """Time and memory of whole jobs, for each scenario and selector of the experiment table.
 
-Every job is a process of its own, ``pausefl run``, on one core. With ``--rounds`` only that many rounds are
-run, and the time of the others is extrapolated from the stages of the rounds that were.
+Each job is a process ``pausefl run`` on one core. With ``--rounds`` only that many rounds are run, and the
+time of the others is extrapolated.
 """
 
 from __future__ import annotations

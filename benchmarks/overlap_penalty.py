@@ -1,6 +1,6 @@
-"""What the overlap penalty rho of reward R2 does: what its value was chosen by (deviation D29).
+"""Effect of the overlap penalty rho of reward R2, by which its value was chosen (deviation D29).
 
-Plays the scenarios under R2 by exact search, without training, for each of several penalties and seeds:
+Simulates the scenarios under R2 with exact search, without training, for several penalties and seeds:
 
     python benchmarks/overlap_penalty.py
 """

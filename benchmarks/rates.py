@@ -1,8 +1,7 @@
-"""The rates that `pausefl plan` counts with, measured on this machine, as JSON on standard output.
+"""Measure the rates that `pausefl plan` uses; prints JSON.
 
-Every piece of work is repeated, and the least time of it counts, so that other programs on the machine matter
-little. Networks train on made-up data of the shape of the real ones. Takes about two minutes; to replace the
-rates that are shipped:
+The least of several times counts, so that other programs matter little. Networks train on made-up data of the
+shape of the real ones. Takes about two minutes. To replace the shipped rates:
 
     python benchmarks/rates.py > src/pausefl/rates.json
 """
@@ -66,7 +65,7 @@ def least(work: Callable[[], object]) -> float:
 
 def network_rates(scenario: Scenario, shape: tuple[int, ...]) -> dict[str, float]:
     """Seconds of a participation, a mini-batch and an evaluated example; number of values."""
-    # As many users as a core's cache cannot hold the data and moments of, where that is what takes time.
+    # So many users that their data and moments do not fit into a core's cache, as in real jobs.
     n_users = 4 if scenario.model.name.startswith("cnn") else 200
     rng, n_train = np.random.default_rng(0), n_users * BATCHES * BATCH
     if shape:

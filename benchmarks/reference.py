@@ -1,7 +1,6 @@
-"""The papers' searches rendered plainly: what the published algorithms cost without any of our shortcuts.
+"""The papers' searches in plain Python, line by line.
 
-Each follows its algorithm line by line, in Python. `searches.py` divides by their times, and the tests hold
-them against the library.
+`searches.py` compares their times with the library's; the tests compare their results.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Time of one round's selection, beside plain renderings of the papers' algorithms in the same run.
+"""Time of one round's selection, beside plain versions of the papers' algorithms in the same run.
 
-Times are of ``selector(history, rng)`` in steady state, after compilation: index, scores and search
-together, on one core. Each is the least of five batches, since the machine may be shared; so are the plain
-renderings, which are run once where one run takes seconds.
+Times are of ``selector(history, rng)`` after compilation, on one core: index, scores and search together.
+Each is the least of five batches, since the machine may be shared. Plain versions that take seconds are run
+once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Training and evaluation beside plain PyTorch loops and the arithmetic limit of a core.
 
-Every piece of work is done by the engine and by a loop as researchers write it: a module in contiguous
-memory, a step of `torch.optim.Adam`, all on the same made-up images of the size of CIFAR-10. The two take
-turns, and the least time of each counts. The limit is the time that the work's floating-point operations,
-counted by PyTorch, would take at the rate of one large matrix product.
+The engine and a plain loop (contiguous memory, `torch.optim.Adam`) do the same work on made-up images of
+the size of CIFAR-10. They take turns, and the least time of each counts. The limit is the time that the
+floating-point operations, counted by PyTorch, would take at the rate of one large matrix product.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Time of a round of equal work by this project and by simulators a researcher would pick instead.
+"""Time of a round of equal work in this project and in other simulators.
 
-Every simulator runs in a process of its own on one core, with its own environment, which is made on first
-use in ``build/peers``. What the work is, `work.py` says. Simulators take turns, several times, and the least
-time of each counts, as the machine may be shared.
+Each simulator runs in a process on one core, with its own environment, made on first use in ``build/peers``.
+`work.py` defines the work. Simulators take turns, and the least time of each counts.
 """
 
 from __future__ import annotations

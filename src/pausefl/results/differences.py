@@ -7,6 +7,7 @@ whatever says how long a run took do not count.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -94,6 +95,13 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 if __name__ == "__main__":
-    found = list(differences(Path(sys.argv[1]), Path(sys.argv[2])))
+    parser = argparse.ArgumentParser(prog="python -m pausefl.results.differences", description=__doc__)
+    parser.add_argument("old", type=Path, help="folder of results")
+    parser.add_argument("new", type=Path, help="folder to compare with it")
+    folders = parser.parse_args()
+    for path in (folders.old, folders.new):
+        if not path.is_dir():
+            parser.error(f"{path} is no folder")
+    found = list(differences(folders.old, folders.new))
     print("\n".join(found) or "No number and no picture differs.")
     sys.exit(bool(found))
