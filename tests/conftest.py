@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# One thread for each process of the tests, as for each job. PyTorch reads this when it is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def data_root() -> Path:

@@ -107,6 +107,7 @@ def run(checkout: Path, commands: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", SECTIONS)
 def test_the_examples_of_a_section_work(section: str, checkout: Path) -> None:
     commands = 0

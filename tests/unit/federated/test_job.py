@@ -53,13 +53,10 @@ def files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_job_writes_three_files_and_nothing_else(start: Callable[..., Path]) -> None:
-    assert files(start("a/new/folder")) == FILES
-
-
 @pytest.mark.parametrize("train", [True, False])
-def test_columns_and_types_in_the_files(start: Callable[..., Path], train: bool) -> None:
-    out = start(train=train)
+def test_files_columns_and_types(start: Callable[..., Path], train: bool) -> None:
+    out = start("a/new/folder", train=train)
+    assert files(out) == FILES
     rounds = pq.read_schema(out / "rounds.parquet")
     assert rounds.names == ALONE + TRAINED * train
     assert rounds.field("round").type == pa.int64()
@@ -123,14 +120,6 @@ def test_the_summary_is_strict_json_even_without_privacy(start: Callable[..., Pa
 
     out = start(selector="fedavg_no_privacy")
     json.loads((out / "summary.json").read_text(encoding="utf-8"), parse_constant=refuse)
-
-
-def test_the_same_job_again_writes_the_same_tables(start: Callable[..., Path]) -> None:
-    first, second = start("first"), start("second")
-    for name in ("rounds.parquet", "ledger.parquet"):
-        pd.testing.assert_frame_equal(
-            pd.read_parquet(first / name), pd.read_parquet(second / name), check_exact=True
-        )
 
 
 def test_a_job_replaces_what_an_earlier_one_left(start: Callable[..., Path]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,71 +38,57 @@ def notes_on(*runs: Mapping[str, Any]) -> notes.Notes:
     return notes.run_notes(runs, VERSIONS, style.LABELS)
 
 
-def test_what_was_reduced_is_told_in_words() -> None:
-    assert notes.scale_note(load("reduced_cifar10_small_iid_r1")) == (
-        "Reduced: 100 rounds (full scale: 300), at most 10 mini-batches (100), evaluation after every 5th"
-        " round (after every round)."
-    )
+def test_what_was_reduced_is_told_with_both_values() -> None:
+    note = notes.scale_note(load("reduced_cifar10_small_iid_r1"))
+    assert re.findall(r"\d+", note) == ["100", "300", "10", "100", "5"]
     assert notes.scale_note(load("cifar10_small_iid_r1")) == ""
-    assert notes.scale_note(load("demo_small")).startswith("Demo: ")
+    assert notes.scale_note(load("demo_small"))
 
 
 def test_any_key_can_be_reduced() -> None:
     scenario = load("demo_small")
     other = {"reward.overlap_latency": None, "network.n_users": 500, "selection.temperature_divisor": 1.5}
     reduced = scenario.replace(scale="reduced", reduced=other)
-    assert notes.scale_note(reduced) == (
-        "Reduced: reward overlap latency none (full scale: none), 12 users (500), selection temperature"
-        " divisor 30.0 (1.5)."
-    )
-    assert notes.scale_note(reduced, notes.SHARED) == "Reduced: 12 users (full scale: 500)."
-
-
-@pytest.mark.parametrize(("n", "word"), [(2, "2nd"), (3, "3rd"), (5, "5th"), (11, "11th"), (21, "21st")])
-def test_ordinals(n: int, word: str) -> None:
-    scenario = load("demo_small")
-    reduced = scenario.replace(scale="reduced", reduced={"training.evaluate_every": n})
-    assert f"after every {word} round)" in notes.scale_note(reduced)
+    assert re.findall(r"[\d.]+\d|none", notes.scale_note(reduced)) == [
+        *("none", "none"),
+        *("12", "500"),
+        *("30.0", "1.5"),
+    ]
+    assert re.findall(r"\d+", notes.scale_note(reduced, notes.SHARED)) == ["12", "500"]
 
 
 def test_one_seed_is_told() -> None:
-    assert notes_on(run("pause", 3), run("random", 3)).shown == ["One seed only (3)."]
-    assert notes_on(run("pause", 3), run("random", 4)).shown == ["One seed of each selector."]
-    assert notes_on(run("pause", 0), run("pause", 1), run("random", 0)).shown == ["One seed only: Random."]
+    for runs, said in (
+        ([run("pause", 3), run("random", 3)], "(3)"),
+        ([run("pause", 3), run("random", 4)], "each selector"),
+        ([run("pause", 0), run("pause", 1), run("random", 0)], "Random"),
+    ):
+        (note,) = notes_on(*runs).shown
+        assert said in note
 
 
 def test_divergence_is_told_of_each_run() -> None:
     runs = [run("random", 1, diverged=7), run("pause", 0), run("pause", 1), run("random", 0, diverged=290)]
-    assert notes_on(*runs).shown == ["Diverged: Random (seed 0 in round 290; seed 1 in round 7)."]
+    (note,) = notes_on(*runs).shown
+    assert "Random (seed 0 in round 290; seed 1 in round 7)" in note
 
 
 @pytest.mark.parametrize(
-    ("codes", "shown", "quiet"),
+    ("codes", "shown", "n_quiet"),
     [
-        (("new p", "new p", "new r", "new r"), [], []),
-        (("new p", "as good p", "new r", "new r"), [], []),
-        (("old", "old", "older", "older"), [], ["Made by an earlier version of the code."]),
-        (
-            ("new p", "new p", "old", "old"),
-            ["Runs of different versions of the code: earlier: Random."],
-            [],
-        ),
-        (
-            ("new p", "old", "new r", "new r"),
-            ["Runs of different versions of the code: seeds of PAUSE differ (0 | 1)."],
-            [],
-        ),
-        (
-            ("old", "older", "old", "old"),
-            ["Runs of different versions of the code: seeds of PAUSE differ (0 | 1); earlier: Random."],
-            [],
-        ),
+        (("new p", "new p", "new r", "new r"), [], 0),
+        (("new p", "as good p", "new r", "new r"), [], 0),
+        (("old", "old", "older", "older"), [], 1),
+        (("new p", "new p", "old", "old"), ["earlier: Random"], 0),
+        (("new p", "old", "new r", "new r"), ["PAUSE differ (0 | 1)"], 0),
+        (("old", "older", "old", "old"), ["PAUSE differ (0 | 1)", "earlier: Random"], 0),
     ],
 )
-def test_versions_of_the_code(codes: tuple[str, ...], shown: list[str], quiet: list[str]) -> None:
+def test_versions_of_the_code(codes: tuple[str, ...], shown: list[str], n_quiet: int) -> None:
     where = [("pause", 0), ("pause", 1), ("random", 0), ("random", 1)]
     found = notes_on(*[run(*key, code) for key, code in zip(where, codes, strict=True)])
-    assert (found.shown, found.quiet) == (shown, quiet)
+    assert (len(found.shown), len(found.quiet)) == (min(len(shown), 1), n_quiet)
+    assert [words for words in shown if words not in found.shown[0]] == []
 
 
 def test_captions_read_what_is_there_when_they_are_rendered(tmp_path: Path) -> None:
@@ -109,12 +96,6 @@ def test_captions_read_what_is_there_when_they_are_rendered(tmp_path: Path) -> N
     assert sidecar.read() == []
     Path(sidecar).write_text(json.dumps({"notes": ["Mind this."]}), "utf-8")
     assert sidecar.read() == ["Mind this."]
-
-
-def test_a_table_begins_with_its_notes() -> None:
-    assert notes.with_notes("| a |\n", ["", "Reduced: much.", "One seed only (0)."]) == (
-        "**Reduced: much.**\n\n**One seed only (0).**\n\n| a |\n"
-    )
 
 
 def rounds(n_seeds: int) -> pd.DataFrame:

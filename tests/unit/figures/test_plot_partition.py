@@ -11,8 +11,7 @@ from pausefl.data.partition import Partition
 from pausefl.figures.partition import plot_partition
 
 
-@pytest.mark.parametrize("n_users", [1, 12, 61, 500])
-@pytest.mark.parametrize("n_classes", [0, 2, 30])
+@pytest.mark.parametrize(("n_users", "n_classes"), [(1, 2), (12, 0), (61, 30), (500, 2)])
 def test_the_figure_shows_every_user(tmp_path: Path, n_users: int, n_classes: int) -> None:
     labels = np.arange(3000) % max(n_classes, 1)
     users = tuple(np.array_split(np.arange(3000), n_users))

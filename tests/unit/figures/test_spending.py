@@ -167,16 +167,6 @@ def test_the_same_users_every_round_do_not_scale_the_axis(scenario: config.Scena
     ]
 
 
-def test_the_name_of_the_ordinate_fits_beside_a_single_row(scenario: config.Scenario) -> None:
-    assert scenario.privacy is not None
-    figure = kinds.plot("signal_vs_rounds", run_of([[0, 1]] * 4, scenario.privacy), scenario)
-    figure.canvas.draw()
-    [name] = [text for text in figure.texts if "Largest signal" in text.get_text()]
-    box = name.get_window_extent()
-    assert box.y0 >= 0
-    assert box.y1 <= figure.bbox.height
-
-
 def test_when_nobody_may_take_part_the_signal_ends(scenario: config.Scenario) -> None:
     scenario = scenario.replace(privacy=UNIFORM)
     rounds = run_of([[0, 1, 2, 3]] * 4, UNIFORM, "fedavg")

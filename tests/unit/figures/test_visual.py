@@ -200,10 +200,3 @@ MADE: dict[str, Callable[[], Figure]] = {
 @pytest.mark.parametrize("name", MADE)
 def test_figure(name: str) -> Figure:
     return MADE[name]()
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_saved_twice_is_the_same(name: str, tmp_path: Path) -> None:
-    for stem in ("one", "two"):
-        style.save(MADE[name](), tmp_path / stem, {})
-    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()

@@ -71,9 +71,11 @@ def check(published: Path, data_root: Path, out: Path) -> None:
     assert measured[0] == pytest.approx(measured[1], abs=ELSEWHERE)
 
 
+@pytest.mark.slow
 def test_a_run_that_needs_no_data(tmp_path: Path) -> None:
     check(chosen("synthetic_regression"), tmp_path, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_run_on_real_data(data_root: Path, tmp_path: Path) -> None:
     check(chosen("mnist"), data_root, tmp_path / "out")

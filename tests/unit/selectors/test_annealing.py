@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -99,12 +99,9 @@ def split(rng: np.random.Generator, members: Any, n_users: int) -> tuple[list[in
 
 
 @pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
-@pytest.mark.parametrize("n_users", range(2, 8))
-def test_each_neighbour_by_the_papers_rules_is_drawn_for_exactly_one_number(
-    n_users: int, n_lists: int
-) -> None:
-    rng = np.random.default_rng([n_users, n_lists])
-    for _ in range(4):
+def test_each_neighbour_by_the_papers_rules_is_drawn_for_exactly_one_number(n_lists: int) -> None:
+    rng = np.random.default_rng(n_lists)
+    for n_users in (2, 3, 4, 5, 6, 6, 7):
         orders = random_orders(rng, n_lists, n_users)
         for m in range(1, n_users):
             for vertex in vertices(n_users, m):
@@ -113,18 +110,17 @@ def test_each_neighbour_by_the_papers_rules_is_drawn_for_exactly_one_number(
                 assert set(made) == neighbours(vertex, n_users, orders)
 
 
-@pytest.mark.parametrize("n_users", range(2, 8))
-def test_the_neighbours_on_one_list_are_those_of_the_rules_n1_and_n2(n_users: int) -> None:
-    order = range(n_users)
-    for m in range(1, n_users):
-        for vertex in vertices(n_users, m):
+def test_the_neighbours_on_one_list_are_those_of_the_rules_n1_and_n2() -> None:
+    for n_users in range(2, 8):
+        order = range(n_users)
+        for vertex in (v for m in range(1, n_users) for v in vertices(n_users, m)):
             a, *rest = sorted(vertex)
             outsiders = set(order) - vertex
             swaps = {(a, k) for k in outsiders} | {(i, k) for i in rest for k in range(a)}
             if rest:
                 swaps |= {(a, k) for k in outsiders if k < rest[0]}
             assert neighbours(vertex, n_users, [order]) == {vertex - {i} | {k} for i, k in swaps}
-            assert len(swaps) == (n_users - m) + (m - 1) * a
+            assert len(swaps) == len(outsiders) + len(rest) * a
 
 
 @given(st.data())
@@ -145,10 +141,9 @@ def test_a_larger_neighbourhood_has_the_size_and_members_of_its_definition(data:
 
 
 @pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
-@pytest.mark.parametrize("n_users", range(2, 8))
-def test_the_graph_is_mutual_and_connects_all_selections(n_users: int, n_lists: int) -> None:
-    rng = np.random.default_rng([n_users, n_lists])
-    for m in range(1, n_users):
+def test_the_graph_is_mutual_and_connects_all_selections(n_lists: int) -> None:
+    rng = np.random.default_rng(n_lists)
+    for m, n_users in combinations(range(1, 8), 2):
         orders = random_orders(rng, n_lists, n_users)
         edges: Graph = {
             v: {u for u in all_draws(*split(rng, v, n_users), orders) if u is not None}
@@ -161,7 +156,7 @@ def test_the_graph_is_mutual_and_connects_all_selections(n_users: int, n_lists: 
 def cases() -> Iterator[tuple[list[Order], tuple[int, ...]]]:
     rng = np.random.default_rng(5)
     for n_lists in (0, 1, 2, 3):
-        for members in [(0, 1, 2), (4, 5, 6), (1, 3, 4, 6), (2,), (0, 2, 4, 5, 6)]:
+        for members in [(4, 5, 6), (1, 3, 4, 6)]:
             yield random_orders(rng, n_lists, 7), members
     yield [list(range(7))] * 3, (3, 4, 5, 6)  # the same list thrice
     yield [list(range(7)), list(range(7))[::-1]], (2, 3, 4)
@@ -226,7 +221,7 @@ def walk(
 def test_the_walk_equals_a_slow_twin_on_the_same_stream(kind: str, n_lists: int) -> None:
     rng = np.random.default_rng([7, n_lists])
     moved = 0
-    for seed in range(250):
+    for seed in range(120):
         objective = exact_problem(rng, kind)
         n_users, m = len(objective.bound), objective.n_selected
         orders = random_orders(rng, n_lists, n_users)
@@ -238,7 +233,7 @@ def test_the_walk_equals_a_slow_twin_on_the_same_stream(kind: str, n_lists: int)
         assert best == expected
         np.testing.assert_array_equal(made, energies)
         moved += sorted(inside.tolist()) != sorted(members)
-    assert moved > 125
+    assert moved > 60
 
 
 def test_no_iteration_returns_the_start() -> None:
@@ -331,7 +326,7 @@ def where_it_ends(
 
 
 @every_selector
-@pytest.mark.parametrize(("reward", "n_iterations"), [("r1", 1), ("r1", 50), ("r2", 50), ("concave", 4)])
+@pytest.mark.parametrize(("reward", "n_iterations"), [("r1", 1), ("r2", 50), ("concave", 4)])
 def test_the_state_has_the_law_of_the_exact_chain(
     cls: type[Annealer], reward: str, n_iterations: int
 ) -> None:
@@ -348,13 +343,12 @@ def test_the_state_has_the_law_of_the_exact_chain(
 
 
 @every_selector
-@pytest.mark.parametrize("reward", ["r1", "r2"])
-def test_in_the_limit_the_state_is_a_maximiser(cls: type[Annealer], reward: str) -> None:
+def test_in_the_limit_the_state_is_a_maximiser(cls: type[Annealer]) -> None:
     history = random_history(np.random.default_rng(3), 5, 2)
     history.mean_speed[[1, 3]] += 3  # these two are by far the best, or 10,000 iterations were too few
     history.privacy[[0, 2, 4]] *= 0.1
     history.cluster[:] = [0, 1, 0, 2, 2]
-    select, given, edges, scale = a_small_search(cls, history, reward, 1.0)
+    select, given, edges, scale = a_small_search(cls, history, "r2", 1.0)
     (best,) = maximisers(given[0])
     where, shares = list(edges).index(frozenset(best)), []
     for n_iterations, n_runs in ((10, 1000), (100, 1000), (10000, 300)):
@@ -367,15 +361,15 @@ def test_in_the_limit_the_state_is_a_maximiser(cls: type[Annealer], reward: str)
 
 
 @pytest.mark.parametrize("cls", [SaPause, Alsa, SaBsfl])
-@pytest.mark.parametrize("n_unseen", [0, 1, 2])
 def test_the_temperature_has_the_range_of_the_bound_of_the_users_that_can_be_least(
-    cls: type[Annealer], n_unseen: int
+    cls: type[Annealer],
 ) -> None:
-    history = random_history(np.random.default_rng(15), 7, 3, n_unseen)
-    speeds = np.sort(confidence_bound(history, 1.0))
-    assert np.isinf(speeds).sum() == n_unseen
     gamma = 0.0 if cls in WITHOUT_PRIVACY else 5.0
-    for reward, penalty in ((R1, 0.0), (R2, 3 * 2.0 * 0.25), (CONCAVE, 3 * 3.5)):
+    penalties = ((R1, 0.0), (R2, 3 * 2.0 * 0.25), (CONCAVE, 3 * 3.5))
+    for n_unseen, (reward, penalty) in product((0, 1, 2), penalties):
+        history = random_history(np.random.default_rng(15), 7, 3, n_unseen)
+        speeds = np.sort(confidence_bound(history, 1.0))
+        assert np.isinf(speeds).sum() == n_unseen
         select = make(cls, reward)
         gap = select.largest_gap(*whole(select, history))
         assert gap == pytest.approx(speeds[4] - speeds[0] + 2 * 2.0 + gamma + penalty + 1e-9, abs=1e-12)
@@ -472,14 +466,13 @@ def test_a_small_network_is_solved_when_given_time(cls: type[Annealer], n_unseen
 
 @every_selector
 @every_reward
-@pytest.mark.parametrize("n_unseen", [3, 4, 6, 9])
 def test_with_enough_users_unseen_the_best_of_them_are_selected_whatever_their_speed(
-    cls: type[Annealer], reward: str, n_unseen: int
+    cls: type[Annealer], reward: str
 ) -> None:
     rng = np.random.default_rng(26)
     # A convex penalty needs no annealing here, so one iteration is as good as many.
     select = make(cls, REWARDS[reward], 1 if reward != "concave" else 3000, 3.0)
-    for _ in range(5):
+    for n_unseen in (3, 4, 6, 9) * 4:
         history = random_history(rng, 9, 3, n_unseen)
         history.available[rng.permutation(9)[:2]] = False
         unseen = np.flatnonzero(history.available & (history.participations == 0)).tolist()
@@ -490,10 +483,10 @@ def test_with_enough_users_unseen_the_best_of_them_are_selected_whatever_their_s
 
 
 @every_selector
-@pytest.mark.parametrize("n_unseen", [0, 2, 4])
-def test_everyone_is_selected_when_all_users_are_wanted(cls: type[Annealer], n_unseen: int) -> None:
-    history = random_history(np.random.default_rng(21), 4, 4, n_unseen)
-    np.testing.assert_array_equal(make(cls)(history, np.random.default_rng(0)), [0, 1, 2, 3])
+def test_everyone_is_selected_when_all_users_are_wanted(cls: type[Annealer]) -> None:
+    for n_unseen in (0, 2, 4):
+        history = random_history(np.random.default_rng(21), 4, 4, n_unseen)
+        np.testing.assert_array_equal(make(cls)(history, np.random.default_rng(0)), [0, 1, 2, 3])
 
 
 @every_selector
@@ -506,13 +499,13 @@ def test_the_best_single_user_is_found(cls: type[Annealer]) -> None:
 
 
 @every_selector
-@pytest.mark.parametrize(("n_users", "m"), [(12, 3), (6, 1), (5, 5)])
-def test_everyone_plays_once_in_the_first_rounds(cls: type[Annealer], n_users: int, m: int) -> None:
-    select, history = make(cls, R2), History.empty(np.arange(n_users) + 10, m, 0.05)
-    for t in range(n_users // m):
-        users = select(history, np.random.default_rng(t))
-        history.observe(Feedback(users, np.full(m, 0.1), np.full(n_users, 0.9)))
-    np.testing.assert_array_equal(history.participations, np.ones(n_users))
+def test_everyone_plays_once_in_the_first_rounds(cls: type[Annealer]) -> None:
+    for n_users, m in ((12, 3), (6, 1), (5, 5)):
+        select, history = make(cls, R2), History.empty(np.arange(n_users) + 10, m, 0.05)
+        for t in range(n_users // m):
+            users = select(history, np.random.default_rng(t))
+            history.observe(Feedback(users, np.full(m, 0.1), np.full(n_users, 0.9)))
+        np.testing.assert_array_equal(history.participations, np.ones(n_users))
 
 
 @every_selector
