@@ -19,6 +19,51 @@ from pausefl.settings.studies import Runs, Selections, load_studies
 SCALE = "demo"
 
 
+def untrained(n: int, round_s: float = 1.0, leakage: float = 2.0) -> pd.DataFrame:
+    """Rounds of one length without training; the leakage rises evenly to ``leakage``."""
+    return pd.DataFrame(
+        {
+            "round": range(1, n + 1),
+            "selection": [[0, 1]] * n,
+            "latency_s": [round_s] * n,
+            "elapsed_s": round_s * np.arange(1, n + 1),
+            "leakage_max": leakage * np.arange(1, n + 1) / n,
+            "leakage_mean": [leakage / 2] * n,
+            "reward": [1.0] * n,
+            "pseudo_regret": [None] * n,
+        }
+    )
+
+
+def trained(
+    accuracy: Sequence[float],
+    loss: float | Sequence[float] = 1.0,
+    round_s: float = 1.0,
+    leakage: float = 2.0,
+) -> pd.DataFrame:
+    """Rounds of one length with these scores."""
+    return untrained(len(accuracy), round_s, leakage).assign(train_loss=1.0, accuracy=accuracy, loss=loss)
+
+
+def write_run(root: Path, experiment: Experiment, rounds: pd.DataFrame, **summary: Any) -> Path:
+    """Write a run below ``root`` as a job does; ``summary`` replaces values of its summary."""
+    folder = root / experiment.scenario / experiment.selector / f"seed-{experiment.seed}"
+    folder.mkdir(parents=True)
+    rounds.to_parquet(folder / "rounds.parquet")
+    document = {
+        "scenario": {"name": experiment.scenario},
+        "selector": experiment.selector,
+        "seed": experiment.seed,
+        "n_rounds": len(rounds),
+        "trained": "accuracy" in rounds,
+        "timings_s": {"selection": 0.1, "total": 1.0},
+        "peak_memory_bytes": 1_000_000,
+        "diverged_round": None,
+    }
+    (folder / "summary.json").write_text(json.dumps(document | summary), encoding="utf-8")
+    return folder
+
+
 class World:
     """Scenarios, an experiment table and what was run of it.
 
@@ -46,20 +91,7 @@ class World:
 
     def write(self, experiment: Experiment, rounds: pd.DataFrame) -> None:
         """Write a run as a job does."""
-        folder = self.folder / "runs" / experiment.scenario / experiment.selector / f"seed-{experiment.seed}"
-        folder.mkdir(parents=True)
-        rounds.to_parquet(folder / "rounds.parquet")
-        summary = {
-            "scenario": {"name": experiment.scenario},
-            "selector": experiment.selector,
-            "seed": experiment.seed,
-            "n_rounds": len(rounds),
-            "trained": "accuracy" in rounds,
-            "timings_s": {"selection": 0.1, "total": 1.0},
-            "peak_memory_bytes": 1_000_000,
-            "diverged_round": None,
-        }
-        (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        write_run(self.folder / "runs", experiment, rounds)
 
     def add(
         self,
@@ -73,35 +105,16 @@ class World:
         loss: float | Sequence[float] = 1.0,
     ) -> None:
         """Plan and write a run with rounds of one length."""
-        rounds = self._rounds(len(accuracy), round_s, leakage)
-        n = len(accuracy)
-        rounds |= {
-            "train_loss": [1.0] * n,
-            "accuracy": accuracy,
-            "loss": [loss] * n if isinstance(loss, float) else loss,
-        }
-        self.write(self.plan(selector, seed, scenario), pd.DataFrame(rounds))
+        rounds = trained(accuracy, loss, round_s, leakage)
+        self.write(self.plan(selector, seed, scenario), rounds)
 
     def simulate(self, selector: str, seed: int, *, round_s: float = 1.0, leakage: float = 2.0) -> None:
         """Write a run of the selection study of the scenario ``s``."""
-        rounds = pd.DataFrame(self._rounds(20, round_s, leakage))
+        rounds = untrained(20, round_s, leakage)
         self.simulated.append(as_collected(rounds, Experiment("s", selector, seed)))
         folder = self.folder / "studies" / "selection_s"
         folder.mkdir(parents=True, exist_ok=True)
         pd.concat(self.simulated).to_parquet(folder / "rounds.parquet")
-
-    def _rounds(self, n: int, round_s: float, leakage: float) -> dict[str, Any]:
-        """What a run without training has."""
-        return {
-            "round": range(1, n + 1),
-            "selection": [[0, 1]] * n,
-            "latency_s": [round_s] * n,
-            "elapsed_s": round_s * np.arange(1, n + 1),
-            "leakage_max": leakage * np.arange(1, n + 1) / n,
-            "leakage_mean": [leakage / 2] * n,
-            "reward": [1.0] * n,
-            "pseudo_regret": [None] * n,
-        }
 
     def study(self, name: str, **tables: pd.DataFrame) -> None:
         """Configure a study and write tables of it."""

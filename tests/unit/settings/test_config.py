@@ -1,4 +1,4 @@
-"""Configurations: what is refused, in which words, and what the shipped ones ask for."""
+"""Configurations: what is refused, and what the shipped ones ask for."""
 
 from __future__ import annotations
 
@@ -72,41 +72,43 @@ def test_a_row_without_selectors_has_those_of_its_scenario() -> None:
 def test_a_scenario_has_one_row() -> None:
     document = configuration()
     document["experiments"] += copy.deepcopy(document["experiments"])
-    with pytest.raises(ConfigError, match="scenario 'demo_small' is listed twice in experiments"):
+    with pytest.raises(ConfigError, match=r"'demo_small'.* twice"):
         load_config(document)
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("row", "words"),
     [
-        ({"scenario": "demo_smal"}, "unknown scenario 'demo_smal'. Did you mean 'demo_small'?"),
-        ({"selectors": ["puase"]}, "experiments.0.selectors.0 = 'puase' is not known. Did you mean 'pause'?"),
-        ({"selectors": []}, "experiments.0.selectors = [] must have at least 1 item"),
-        ({"selectors": ["pause", "pause"]}, "experiments.0.selectors = ['pause', 'pause'] has 'pause' twice"),
-        ({"seeds": [-1]}, "experiments.0.seeds.0 = -1 must be greater than or equal to 0"),
-        ({"seeds": ["0"]}, "experiments.0.seeds.0 = '0' must be a valid integer"),
-        ({"seed": [0]}, "unknown key 'experiments.0.seed'. Did you mean 'seeds'?"),
+        ({"scenario": "demo_smal"}, ("'demo_smal'", "'demo_small'")),
+        ({"selectors": ["puase"]}, ("experiments.0.selectors.0 = 'puase'", "'pause'")),
+        ({"selectors": []}, ("experiments.0.selectors = []",)),
+        ({"selectors": ["pause", "pause"]}, ("experiments.0.selectors = ['pause', 'pause']",)),
+        ({"seeds": [-1]}, ("experiments.0.seeds.0 = -1",)),
+        ({"seeds": ["0"]}, ("experiments.0.seeds.0 = '0'",)),
+        ({"seed": [0]}, ("'experiments.0.seed'", "'seeds'")),
     ],
 )
-def test_a_wrong_experiment_is_refused(row: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(message)):
+def test_a_wrong_experiment_is_refused(row: dict[str, Any], words: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError) as error:
         load_config(configuration(**row))
+    assert [word for word in words if word not in str(error.value)] == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "words"),
     [
-        ({"download": "yes"}, "download = 'yes' must be a valid boolean"),
-        ({"download": 1}, "download = 1 must be a valid boolean"),
-        ({"image_folders": {"cifr10": "images"}}, "'cifr10' is not known. Did you mean 'cifar10'?"),
-        ({"studies": 3}, "studies = 3 must be a valid string"),
-        ({"runs": "publishd"}, "runs = 'publishd' is not known. Did you mean 'published'?"),
-        ({"experiments": []}, "experiments = [] must have at least 1 item"),
+        ({"download": "yes"}, ("download = 'yes'",)),
+        ({"download": 1}, ("download = 1",)),
+        ({"image_folders": {"cifr10": "images"}}, ("'cifr10'", "'cifar10'")),
+        ({"studies": 3}, ("studies = 3",)),
+        ({"runs": "publishd"}, ("runs = 'publishd'", "'published'")),
+        ({"experiments": []}, ("experiments = []",)),
     ],
 )
-def test_a_wrong_configuration_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(message)):
+def test_a_wrong_configuration_is_refused(changes: dict[str, Any], words: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError) as error:
         load_config(configuration() | changes)
+    assert [word for word in words if word not in str(error.value)] == []
 
 
 def test_a_selector_that_the_scenario_does_not_list_may_be_asked_for() -> None:

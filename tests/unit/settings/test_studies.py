@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -76,70 +75,42 @@ def test_no_file_is_no_studies() -> None:
     assert load_studies(None, FOLDER).names() == []
 
 
+REGRET, SELECTION = "regret.bsfl_fig5_regret", "selection.selection_cifar10_small_iid_r1"
+GAP = DOCUMENT["optimality_gap"]["annealing_gap_r1"]
+
+
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("path", "value", "words"),
     [
-        ("regret.bsfl_fig5_regret.scenario", "bsfl_linear", "unknown scenario 'bsfl_linear'. Did you mean"),
-        (
-            "regret.bsfl_fig5_regret.selectors",
-            ["bslf"],
-            "selectors.0 = 'bslf' is not known. Did you mean",
-        ),
-        ("regret.bsfl_fig5_regret.seeds", [], "regret.bsfl_fig5_regret.seeds = [] must have at least 1 item"),
-        ("regret.bsfl_fig5_regret.round", 3, "unknown key 'regret.bsfl_fig5_regret.round'"),
-        (
-            "regret.bsfl_fig5_regret.changes",
-            {"netwrok": {"n_users": 5}},
-            "regret.bsfl_fig5_regret.changes: unknown section 'netwrok'. Did you mean 'network'?",
-        ),
-        (
-            "regret.bsfl_fig5_regret.changes",
-            {"network": {"n_user": 5}},
-            "unknown key 'network.n_user'. Did you mean 'n_users'?",
-        ),
-        ("regret.bsfl_fig5_regret.changes", {}, "selector 'alsa' needs selection.n_iterations"),
+        (f"{REGRET}.scenario", "bsfl_linear", ("'bsfl_linear'", "'bsfl_linear_iid'")),
+        (f"{REGRET}.selectors", ["bslf"], ("selectors.0 = 'bslf'", "'bsfl'")),
+        (f"{REGRET}.seeds", [], (f"{REGRET}.seeds = []",)),
+        (f"{REGRET}.round", 3, (f"'{REGRET}.round'",)),
+        (f"{REGRET}.changes", {"netwrok": {"n_users": 5}}, (f"{REGRET}.changes", "'netwrok'", "'network'")),
+        (f"{REGRET}.changes", {"network": {"n_user": 5}}, ("'network.n_user'", "'n_users'")),
+        (f"{REGRET}.changes", {}, ("'alsa'", "selection.n_iterations")),
         (
             "regret.pause_v2_theorem3_small.changes",
             {"network": {"n_users": 20}},
-            "selector 'cs_ucb' needs network.round_latency_max",
+            ("'cs_ucb'", "network.round_latency_max"),
         ),
-        (
-            "comparison.bsfl_fig4.selectors",
-            ["alsa", "bsfl"],
-            "'bsfl' does not anneal, so it cannot be compared",
-        ),
-        ("graphs.bsfl_fig3.n_selected", 8, "n_selected = 8 must be less than n_users = 8"),
-        ("generalization.bsfl_fig2.n_selected", 21, "n_selected = 21 exceeds n_users = 20"),
-        (
-            "selection.selection_cifar10_small_iid_r1.selectors",
-            ["clustered_similarity"],
-            "'clustered_similarity' looks at the users' updates, so it needs training",
-        ),
-        (
-            "selection.selection_cifar10_small_iid_r1.selectors",
-            ["fedavg_no_privacy"],
-            "selectors: none of them has a budget, so there is no leakage to show",
-        ),
+        ("comparison.bsfl_fig4.selectors", ["alsa", "bsfl"], ("'bsfl'", "anneal")),
+        ("graphs.bsfl_fig3.n_selected", 8, ("n_selected = 8", "n_users = 8")),
+        ("generalization.bsfl_fig2.n_selected", 21, ("n_selected = 21", "n_users = 20")),
+        (f"{SELECTION}.selectors", ["clustered_similarity"], ("'clustered_similarity'", "training")),
+        (f"{SELECTION}.selectors", ["fedavg_no_privacy"], ("selectors", "budget")),
         (
             "selection.selection_cifar10_small_iid_r2.scenario",
             "cifar10_small_iid_r1",
-            "'selection_cifar10_small_iid_r1' simulates scenario 'cifar10_small_iid_r1', too",
+            ("'selection_cifar10_small_iid_r1'", "'cifar10_small_iid_r1'"),
         ),
-        ("gaps", {}, "unknown key 'gaps'. Did you mean 'graphs'?"),
-        (
-            "optimality_gap.bsfl_fig5_regret",
-            DOCUMENT["optimality_gap"]["annealing_gap_r1"],
-            "'bsfl_fig5_regret' is there twice",
-        ),
-        (
-            "optimality_gap.Gap",
-            DOCUMENT["optimality_gap"]["annealing_gap_r1"],
-            "'Gap' must be",
-        ),
+        ("gaps", {}, ("'gaps'", "'graphs'")),
+        ("optimality_gap.bsfl_fig5_regret", GAP, ("'bsfl_fig5_regret'", "twice")),
+        ("optimality_gap.Gap", GAP, ("'Gap'",)),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(
-    tmp_path: Path, path: str, value: Any, message: str
+    tmp_path: Path, path: str, value: Any, words: tuple[str, ...]
 ) -> None:
     document = copy.deepcopy(DOCUMENT)
     *sections, key = path.split(".")
@@ -149,5 +120,6 @@ def test_what_is_wrong_is_said_before_anything_runs(
     place[key] = value
     file = tmp_path / "studies.yaml"
     file.write_text(yaml.safe_dump(document), encoding="utf-8")
-    with pytest.raises(ConfigError, match=re.escape(message)):
+    with pytest.raises(ConfigError) as error:
         load_studies(file, FOLDER)
+    assert [word for word in words if word not in str(error.value)] == []

@@ -62,14 +62,13 @@ def sampler() -> Sampler:
 MOST = audit.ceiling(N, ALPHA)
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 2.0])
-def test_the_noise_as_it_is_stands(mechanism: Mechanism, sampler: Sampler, epsilon: float) -> None:
-    assert refuted(Protection(mechanism, sampler, 0), epsilon) == {}
+def test_the_noise_as_it_is_stands(mechanism: Mechanism, sampler: Sampler) -> None:
+    assert refuted(Protection(mechanism, sampler, 0), 2.0) == {}
 
 
 def test_noise_from_the_operating_system_stands(mechanism: Mechanism) -> None:
     # No seed makes this the same again, so it may fail once in a million runs.
-    assert refuted(Protection(mechanism, SecureSampler(), 0), 1.0, 400, alpha=1e-7) == {}
+    assert refuted(Protection(mechanism, SecureSampler(), 0), 1.0, 200, alpha=1e-7) == {}
 
 
 @dataclass(frozen=True)
@@ -148,9 +147,9 @@ def test_noise_ten_per_cent_too_small_is_found_where_trials_suffice(
     mechanism: Mechanism, sampler: Sampler
 ) -> None:
     quiet = Protection(Louder(mechanism, 0.9), sampler, 0)
-    (bound,) = refuted(quiet, 2.0, 50_000, only=ONE).values()
+    (bound,) = refuted(quiet, 2.0, 30_000, only=ONE).values()
     assert 2 < bound < 2 / 0.9
-    assert refuted(quiet, 0.1, 50_000, only=ONE) == {}
+    assert refuted(quiet, 0.1, 30_000, only=ONE) == {}
 
 
 @pytest.mark.parametrize(
