@@ -231,9 +231,11 @@ class Submission:
 def submitted(checkout: Checkout, *arguments: str) -> Iterator[Submission]:
     """Run Snakemake with the profile of a checkout, and see to its end.
 
-    The profile is as it is shipped, but for the seconds before jobs are looked after for the first time.
+    The profile is as it is shipped, but for the seconds before jobs are looked after for the first time, and
+    it prints what Snakemake prints by itself, which the tests read.
     """
     profile = ("--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "1")
+    profile += ("--printshellcmds",)
     with (checkout.root / "output.txt").open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "snakemake", *profile, *arguments],

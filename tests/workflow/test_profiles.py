@@ -9,7 +9,7 @@ import yaml
 from workspace import ROOT, Checkout
 
 PROFILE = yaml.safe_load((ROOT / "profiles/slurm/profile.v9+.yaml").read_text("utf-8"))
-SLURM = ("--profile", "profiles/slurm", "--dry-run")
+SLURM = ("--profile", "profiles/slurm", "--dry-run", "--printshellcmds")
 
 
 def test_arrays_are_of_rules_that_there_are(checkout: Checkout) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from pausefl.errors import PauseflError
 def logged(path: str) -> Iterator[Callable[[str], None]]:
     """Keep the rule's log: yields a function that adds a line with the time of day.
 
-    A failure goes to the log too; what the user can act on is a message on the screen as well.
+    A failure goes to the log, whose end is shown on the screen.
     """
     # Slurm sends SIGTERM more than once, then SIGKILL to what has not ended. The first makes a job save
     # its state and stop (`pausefl.federated.checkpoint.stop_requests`); none of the others may end it before.
@@ -33,9 +32,8 @@ def logged(path: str) -> Iterator[Callable[[str], None]]:
             yield note
         except PauseflError as error:
             note(f"Error: {error}")
-            print(f"\nError: {error}\n", file=sys.stderr)
             raise SystemExit(1) from None
         except Exception:
             note(traceback.format_exc())
-            raise
+            raise SystemExit(1) from None
         note("finished")

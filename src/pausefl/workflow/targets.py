@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pausefl.figures.papers import wholes
-from pausefl.registry import kinds_of
+from pausefl.registry import FIGURES, kinds_of
 from pausefl.settings import Experiment
 from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
@@ -130,6 +130,26 @@ def named(table: Experiments) -> dict[str, list[str]]:
         ]
         found["publish"] = publication(table)
     return found
+
+
+def titles(table: Experiments) -> dict[str, str]:
+    """What each target of `named` is, in a line."""
+    found = {name: scenario.title for name, scenario in table.scenarios.items()}
+    parts = {
+        figure: f"{FIGURES[kind].label}: {scenario.title}"
+        for scenario in table.scenarios.values()
+        for figure, kind in scenario.figures.items()
+    }
+    for name in table.studies.names():
+        parts[name] = f"{table.studies.record(name).label}: {table.studies.study(name).title}"
+    found |= parts | {whole: ", ".join(names) for whole, names in wholes(parts).items()}
+    found |= {f"claim_{claim.id}": f"what this claim needs: {claim.sentence}" for claim in table.claims}
+    return found | {
+        "studies": "all studies",
+        "claims": "verdicts on all claims",
+        "demo": "everything on an embedded data set, in minutes",
+        "publish": "what Git keeps of finished runs and studies",
+    }
 
 
 def _of_claim(table: Experiments, claim: Claim) -> list[str]:

@@ -1,0 +1,180 @@
+"""What a workflow prints, on a workflow of a few shell commands."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from workspace import ROOT
+
+SNAKEFILE = """
+rule all:
+    input: "table.csv"
+
+rule table:
+    input: expand("runs/{scenario}/seed-{seed}.txt", scenario=["small", "large"], seed=[0, 1])
+    output: "table.csv"
+    shell: "touch {output}"
+
+rule job:
+    output: "runs/{scenario}/seed-{seed}.txt"
+    log: "logs/{scenario}-{seed}.log"
+    shell:
+        "S={wildcards.scenario}; L={log}; echo 'a first line' > $L; "
+        "sleep {config[sleep]}; {config[run]}; touch {output}"
+"""
+
+
+class Workflow:
+    """A folder with the workflow in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        (root / "Snakefile").write_text(SNAKEFILE, "utf-8")
+
+    def start(
+        self, *arguments: str, run: str = "true", sleep: float = 0, stream: int = -1
+    ) -> subprocess.Popen[str]:
+        """Start it; ``run`` is a part of its jobs, and the output goes to a pipe or a terminal."""
+        command = [sys.executable, "-m", "snakemake", "--logger", "pausefl", "--cores", "2", *arguments]
+        command += ["--config", f"run={run}", f"sleep={sleep}"]
+        output = subprocess.PIPE if stream < 0 else stream
+        return subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "COLUMNS": "100"},
+            stdout=output,
+            stderr=output,
+            text=True,
+            start_new_session=True,
+            # Tests may run with SIGINT ignored, which processes inherit.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+
+    def output(self, *arguments: str, ok: bool = True, run: str = "true") -> str:
+        process = self.start(*arguments, run=run)
+        out, error = process.communicate(timeout=120)
+        assert (process.returncode == 0) == ok, out + error
+        return out + error
+
+    def log(self) -> str:
+        """What Snakemake's own log files say."""
+        return "".join(path.read_text("utf-8") for path in (self.root / ".snakemake/log").iterdir())
+
+
+@pytest.fixture
+def workflow(tmp_path: Path) -> Workflow:
+    return Workflow(tmp_path)
+
+
+def test_a_line_for_each_finished_step_and_everything_in_the_log(workflow: Workflow) -> None:
+    output = workflow.output()
+    lines = re.findall(r"^(\d) of 6  (.*?)  [\d.]+ s  \([\d.]+ s so far\)$", output, re.M)
+    assert [n for n, _ in lines] == list("123456")
+    trained = {f"train {scenario} seed {seed}" for scenario in ("small", "large") for seed in (0, 1)}
+    assert {title for _, title in lines[:4]} == trained
+    assert [title for _, title in lines[4:]] == ["table", "all"]
+    assert len(output) < 1500
+    assert not re.search(r"[\x00-\x08\x0b-\x1f]|None", output)
+    log = workflow.log()
+    assert log.count("rule job:") == 4
+    assert "output: runs/small/seed-0.txt" in log
+
+
+def test_nothing_to_be_done(workflow: Workflow) -> None:
+    workflow.output()
+    assert "Nothing to be done" in workflow.output()
+
+
+def test_a_dry_run_is_a_table_of_what_would_be_made(workflow: Workflow) -> None:
+    output = workflow.output("--dry-run")
+    assert re.search(r"^job +4  large \(2\), small \(2\)$", output, re.M)
+    assert re.search(r"^total +6$", output, re.M)
+    assert "This was a dry-run" in output
+    assert output.count("Job stats:") == 1
+    assert "Job stats:" in workflow.output("--dry-run", "--quiet", "rules")
+
+
+def test_a_dry_run_says_why_files_that_exist_are_made_anew(workflow: Workflow) -> None:
+    workflow.output()
+    text = SNAKEFILE.replace('touch {output}"\n\nrule job', 'touch {output}; true"\n\nrule job')
+    (workflow.root / "Snakefile").write_text(text, "utf-8")
+    assert "  code has changed since last execution: table" in workflow.output("--dry-run")
+
+
+def test_every_job_in_full_on_request(workflow: Workflow) -> None:
+    output = workflow.output("--dry-run", "--printshellcmds")
+    assert output.count("rule job:") == 4
+    assert "reason: Missing output files" in output
+
+
+def test_a_failed_step_shows_the_end_of_its_log_and_what_to_do(workflow: Workflow) -> None:
+    fail = "seq 100 >> $L; head -c 20000 /dev/zero | tr '\\\\0' x >> $L; exit 3"
+    output = workflow.output("runs/large/seed-1.txt", ok=False, run=fail)
+    assert "FAILED: train large seed 1" in output
+    assert "rule job ended with exit status 3" in output
+    assert "  log: logs/large-1.log" in output
+    assert "    | 100\n" in output
+    assert "(72 lines before)" in output
+    assert "1 of 1 steps failed, 0 are done." in output
+    assert "run the same command" in output
+    assert ".snakemake/log/" in output
+    assert max(map(len, output.splitlines())) < 400
+    assert "CalledProcessError" in workflow.log()
+
+
+def test_all_failed_steps_are_listed_at_the_end(workflow: Workflow) -> None:
+    output = workflow.output("--keep-going", ok=False, run="test $S = small")
+    end = output.split("2 of 6 steps failed, 2 are done.", 1)[1]
+    assert {line.strip() for line in end.splitlines()[1:3]} == {"train large seed 0", "train large seed 1"}
+
+
+def test_a_killed_step_is_said_to_be_killed(workflow: Workflow) -> None:
+    assert "was killed, most likely because memory ran out" in workflow.output(
+        "runs/large/seed-1.txt", ok=False, run="kill -9 $$"
+    )
+
+
+def test_an_unknown_target_and_an_error_in_a_rule_file(workflow: Workflow) -> None:
+    assert "`snakemake --list-target-rules` lists what can be asked for" in workflow.output("fig", ok=False)
+    (workflow.root / "Snakefile").write_text("rule all:\n    output: nothing\n", "utf-8")
+    assert "name 'nothing' is not defined" in workflow.output(ok=False)
+
+
+@pytest.mark.parametrize(("number", "group"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
+def test_what_a_user_stops_has_not_failed(workflow: Workflow, number: int, group: bool) -> None:
+    process = workflow.start(sleep=3)
+    deadline = time.monotonic() + 60
+    while not (workflow.root / "logs").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    (os.killpg if group else os.kill)(process.pid, number)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert re.search(r"Stopped after \d of 6 steps. Run the same command again", out + error)
+    assert "FAILED" not in out + error
+    assert "failed" not in out + error
+
+
+def test_a_terminal_has_a_bar_below_the_lines(workflow: Workflow) -> None:
+    controller, terminal = pty.openpty()
+    process = workflow.start(stream=terminal)
+    os.close(terminal)
+    shown = b""
+    try:
+        while part := os.read(controller, 4096):
+            shown += part
+    except OSError:  # the other end is closed
+        pass
+    os.close(controller)
+    assert process.wait(60) == 0
+    text = shown.decode()
+    assert re.search(r"━.* \d of 6", text)
+    assert re.search(r"6 of 6  all  [\d.]+ s", text)
