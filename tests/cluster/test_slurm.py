@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from slurm import NODE, Cluster, Submission, submitted, wait_until
-from workspace import Checkout, make_checkout
+from workspace import Checkout
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
@@ -41,19 +41,9 @@ def job_log(checkout: Checkout, run: str) -> Path:
 
 def noted(submission: Submission) -> list[str]:
     """Runs of which Snakemake has said that they are finished."""
-    output = submission.output
+    output = submission.log
     jobs = re.findall(r" {4}jobid: (\d+)\n(?: {4}.*\n)*? {4}wildcards: .*selector=(\w+), seed=(\d+)", output)
     return [f"results/runs/tiny/{s}/seed-{n}" for job, s, n in jobs if f"Finished jobid: {job} " in output]
-
-
-@pytest.fixture(scope="module")
-def local(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout in which the jobs of the tiny workflow ran on this machine, without Slurm."""
-    checkout = make_checkout(tmp_path_factory.mktemp("local"))
-    checkout.write_scenario()
-    checkout.write_config()
-    checkout.snakemake("--cores", "2", *targets(*RUNS))
-    return checkout
 
 
 @pytest.fixture
@@ -61,41 +51,53 @@ def copy(local: Checkout, tmp_path: Path) -> Callable[..., Checkout]:
     """Makes a copy of it, with all that is compiled, but without these folders."""
 
     def make(*without: str) -> Checkout:
-        root = tmp_path / "copy"
-        shutil.copytree(local.root, root, ignore=shutil.ignore_patterns(".snakemake"))
-        for folder in without:
-            shutil.rmtree(root / folder)
-        return Checkout(root)
+        return local.copy(tmp_path / "copy", ".snakemake", *without)
 
     return make
 
 
 def wait_for_rounds(checkout: Checkout, run: str) -> None:
     """Wait until a job trains."""
-    wait_until((checkout.root / run / "job.lock").exists, 180, "the job trains")
+    wait_until((checkout.root / run / "job.lock").exists, 600, "the job trains")
     time.sleep(1)
 
 
 def test_results_are_those_of_one_machine(
     cluster: Cluster, local: Checkout, copy: Callable[..., Checkout]
 ) -> None:
+    """From the data to a figure; a job that asks for a GPU asks Slurm for it."""
     checkout = copy("data", "results")
-    with submitted(checkout, *targets(*RUNS), "tiny_accuracy") as submission:
-        output = submission.finish()
-    assert results(checkout, *RUNS) == results(local, *RUNS)
+    row = {"scenario": "tiny", "selectors": ["pause"], "seeds": [0, 1]}
+    checkout.write_config(experiments=[row])
+    with submitted(checkout, "--set-resources", "job:gpu=1", "--", "tiny_accuracy") as submission:
+        submission.finish()
+    runs = RUNS[:2]
+    assert results(checkout, *runs) == results(local, *runs)
     assert (checkout.root / "results/figures/tiny/accuracy_vs_time.pdf").stat().st_size > 0
-    assert "Submitted array job" in output
-    assert "Trying to restart" not in output
+    assert "Submitted array job" in submission.log
+    assert "Trying to restart" not in submission.log
+    assert cluster.ask("scontrol", "show", "jobs").count("gres:gpu:1") == len(runs)
 
 
-def test_a_cancelled_job_is_tried_again_and_goes_on(cluster: Cluster, copy: Callable[..., Checkout]) -> None:
+def test_a_cancelled_job_goes_on_after_a_new_controller_and_a_drained_node(
+    cluster: Cluster, copy: Callable[..., Checkout]
+) -> None:
     checkout = copy("results")
     checkout.write_scenario(training={"n_rounds": MANY_ROUNDS})
     run = RUNS[0]
     with submitted(checkout, *targets(run)) as submission:
         wait_for_rounds(checkout, run)
+        cluster.end("slurmctld")
+        time.sleep(3)
+        cluster.start_controller()
+        wait_until(lambda: cluster.node_state() in ("mix", "alloc"), 60, "the controller is back")
+        cluster.ask("scontrol", "update", f"NodeName={NODE}", "State=DRAIN", "Reason=test")
         (number,) = cluster.jobs("RUNNING")
         cluster.ask("scancel", number)
+        wait_until(lambda: cluster.jobs("PENDING"), 120, "the job is submitted again, and waits")
+        time.sleep(3)
+        assert not cluster.jobs("RUNNING")
+        cluster.ask("scontrol", "update", f"NodeName={NODE}", "State=RESUME")
         submission.finish()
     (after,) = json.loads((checkout.root / run / "summary.json").read_text("utf-8"))["resumed_from_rounds"]
     assert 0 < after < MANY_ROUNDS
@@ -106,34 +108,12 @@ def test_a_cancelled_job_is_tried_again_and_goes_on(cluster: Cluster, copy: Call
     assert there == results(checkout, run)
 
 
-def test_a_new_controller_and_a_drained_node_are_waited_for(
-    cluster: Cluster, local: Checkout, copy: Callable[..., Checkout]
-) -> None:
-    checkout = copy("results")
-    with submitted(checkout, *targets(*THREE)) as submission:
-        # Slurm keeps back for two minutes what it was about to start when the controller went.
-        logs = checkout.root / ".snakemake/slurm_logs"
-        wait_until(
-            lambda: sum(log.stat().st_size > 0 for log in logs.rglob("*.log")) == 2, 60, "two jobs run"
-        )
-        cluster.end("slurmctld")
-        time.sleep(3)
-        cluster.start_controller()
-        wait_until(lambda: cluster.node_state() in ("idle", "mix", "alloc"), 60, "the controller is back")
-        cluster.ask("scontrol", "update", f"NodeName={NODE}", "State=DRAIN", "Reason=test")
-        assert cluster.jobs("PENDING")
-        time.sleep(3)
-        cluster.ask("scontrol", "update", f"NodeName={NODE}", "State=RESUME")
-        submission.finish()
-    assert results(checkout, *THREE) == results(local, *THREE)
-
-
 def test_snakemake_killed_and_started_again(
     cluster: Cluster, local: Checkout, copy: Callable[..., Checkout]
 ) -> None:
     checkout = copy("results")
     with submitted(checkout, *targets(*THREE)) as submission:
-        wait_until(lambda: noted(submission), 180, "Snakemake has taken note of a finished job")
+        wait_until(lambda: noted(submission), 600, "Snakemake has taken note of a finished job")
         submission.kill()
     before = {run: (checkout.root / run / "summary.json").stat().st_mtime_ns for run in noted(submission)}
     checkout.snakemake("--unlock")
@@ -148,9 +128,11 @@ def test_limits_of_memory_and_time_are_named(cluster: Cluster, copy: Callable[..
     checkout = copy("results")
     checkout.write_scenario(training={"n_rounds": TOO_MANY_ROUNDS})
     run = RUNS[0]
-    partition = next((checkout.root / "data/partitions").rglob("*.npz")).relative_to(checkout.root)
+    picture = next((checkout.root / "data/partitions").rglob("*.png"))
+    picture.unlink()
     limits = ("--retries", "0", "--set-resources", "plot_partition:mem_mb=60")
-    with submitted(checkout, *limits, "--", *targets(run), f"{partition.with_suffix('.png')}") as submission:
+    wanted = (*targets(run), str(picture.relative_to(checkout.root)))
+    with submitted(checkout, *limits, "--", *wanted) as submission:
         wait_for_rounds(checkout, run)
         (number,) = cluster.jobs("RUNNING")
         cluster.ask("scontrol", "update", f"JobId={number}", "EndTime=now")
@@ -158,7 +140,7 @@ def test_limits_of_memory_and_time_are_named(cluster: Cluster, copy: Callable[..
     assert "Failed jobs:\n" in output, output
     summary = output.split("Failed jobs:\n", 1)[1]
     assert "job (scenario=tiny, selector=pause, seed=0) reached its time limit of 60 minutes" in summary
-    assert f"seed={partition.stem.removeprefix('seed-')}) went over its memory limit of 60 MB" in summary
+    assert f"seed={picture.stem.removeprefix('seed-')}) went over its memory limit of 60 MB" in summary
     assert "--set-resources plot_partition:mem_mb=" in summary
     assert "Error: stopped after round" in job_log(checkout, run).read_text("utf-8")
 
@@ -167,11 +149,3 @@ def test_limits_that_starve_arrays_are_refused(cluster: Cluster, copy: Callable[
     checkout = copy("results")
     with submitted(checkout, "--jobs", "2", *targets(*RUNS)) as submission:
         assert "with --jobs or --cores, job arrays may never fill" in submission.finish(ok=False)
-
-
-def test_a_cnn_gets_a_gpu_if_there_are_any(cluster: Cluster, copy: Callable[..., Checkout]) -> None:
-    checkout = copy("results")
-    checkout.edit("config/scenarios/tiny.yaml", "name: fc", "name: cnn_bsfl")
-    with submitted(checkout, "--resources", "gpu=1", "--", *targets(*RUNS)):
-        wait_until(cluster.jobs, 60, "a job is submitted")
-        assert "gres:gpu:1" in cluster.ask("scontrol", "show", "job", cluster.jobs()[0])

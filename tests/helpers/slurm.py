@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workspace import Checkout
+from workspace import PATIENCE_S, Checkout
 
 #: Daemons, and commands that the plugin and the tests use.
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo")
@@ -183,6 +183,15 @@ class Cluster:
         return self.ask("squeue", "--noheader", "--array", f"--states={states}", "--format=%i").split()
 
 
+#: Starts Snakemake. The plugin waits ten seconds longer after each look at jobs of which none has ended.
+_START = """
+from snakemake.cli import main
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+
+RemoteExecutor.next_seconds_between_status_checks = property(lambda self: 1, lambda self, seconds: None)
+main()
+"""
+
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
@@ -211,7 +220,13 @@ class Submission:
         """What it has written so far."""
         return (self.checkout.root / "output.txt").read_text("utf-8", "replace")
 
-    def finish(self, seconds: float = 480, ok: bool = True) -> str:
+    @property
+    def log(self) -> str:
+        """What it has written to its own log so far."""
+        files = sorted((self.checkout.root / ".snakemake/log").glob("*.log"), key=os.path.getmtime)
+        return files[-1].read_text("utf-8", "replace") if files else ""
+
+    def finish(self, seconds: float = PATIENCE_S, ok: bool = True) -> str:
         """Wait for the end; returns what it wrote."""
         try:
             code = self.process.wait(seconds)
@@ -231,14 +246,11 @@ class Submission:
 def submitted(checkout: Checkout, *arguments: str) -> Iterator[Submission]:
     """Run Snakemake with the profile of a checkout, and see to its end.
 
-    The profile is as it is shipped, but for the seconds before jobs are looked after for the first time, and
-    it prints what Snakemake prints by itself, which the tests read.
+    The profile is as it is shipped, but jobs are looked after every second.
     """
-    profile = ("--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "1")
-    profile += ("--printshellcmds",)
     with (checkout.root / "output.txt").open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *profile, *arguments],
+            [sys.executable, "-c", _START, "--profile", "profiles/slurm", *arguments],
             cwd=checkout.root,
             env=os.environ | {"PYTHONPATH": str(checkout.root / "src")},
             stdin=subprocess.DEVNULL,

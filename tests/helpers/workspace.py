@@ -6,13 +6,19 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+from filelock import FileLock
 
 ROOT = Path(__file__).parents[2]
+
+#: After so many seconds a command counts as stuck, also on a slow and busy machine.
+PATIENCE_S = 1800
 
 #: Studies that take seconds.
 TINY_STUDIES: dict[str, Any] = {
@@ -40,7 +46,14 @@ TINY_STUDIES: dict[str, Any] = {
             "scenario": "demo_small",
             "selectors": ["pause", "fedavg", "fedavg_no_privacy"],
             "seeds": [0, 1],
-        }
+        },
+        # Of a scenario of the papers of which there are no runs.
+        "tiny_absent": {
+            "title": "Tiny absent",
+            "scenario": "cifar10_small_iid_r1",
+            "selectors": ["pause", "fedavg", "fedavg_no_privacy"],
+            "seeds": [0],
+        },
     },
     "comparison": {
         "tiny_race": {
@@ -81,6 +94,36 @@ TINY_STUDIES: dict[str, Any] = {
 }
 
 
+#: On runs, or on a study of selection where there are none; on a study; on what did not run.
+TINY_CLAIMS: list[dict[str, Any]] = [
+    {
+        "id": "T1",
+        "sentence": "No user leaks more than its budget.",
+        "place": "here",
+        "tests": [{"kind": "bound", "scenarios": {"demo": ["tiny"], "paper": ["cifar10_small_iid_r1"]}}],
+    },
+    {
+        "id": "T2",
+        "sentence": "PAUSE has little regret.",
+        "place": "there",
+        "tests": [
+            {
+                "kind": "regret",
+                "law": "logarithmic",
+                "selectors": ["pause"],
+                "studies": {"demo": ["tiny_regret"]},
+            }
+        ],
+    },
+    {
+        "id": "T3",
+        "sentence": "Nobody has run this.",
+        "place": "elsewhere",
+        "tests": [{"kind": "bound", "scenarios": {"paper": ["mnist_large_iid_r1"]}}],
+    },
+]
+
+
 @dataclass(frozen=True)
 class Checkout:
     """A copy of the repository, whose own library is the one that runs."""
@@ -105,7 +148,7 @@ class Checkout:
     def snakemake(self, *arguments: str, ok: bool = True) -> str:
         """Run Snakemake and return what it printed; fail unless it succeeds or fails as expected."""
         process = self.start(*arguments)
-        output, _ = process.communicate(timeout=300)
+        output, _ = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode == 0) == ok, output
         return output
 
@@ -121,6 +164,13 @@ class Checkout:
         studies = {name for kind in TINY_STUDIES.values() for name in kind}
         targets = {"all", "claims", "default", "demo", "studies", "tiny"} | studies
         return {rule: n for rule, n in counts.items() if rule not in targets}
+
+    def copy(self, folder: Path, *without: str) -> Checkout:
+        """Copy the checkout, with all that was made in it but these folders."""
+        shutil.copytree(self.root, folder)
+        for name in without:
+            shutil.rmtree(folder / name)
+        return Checkout(folder)
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a text in a file of the checkout."""
@@ -151,23 +201,13 @@ class Checkout:
         }
         (self.root / "config/config.yaml").write_text(yaml.safe_dump(config | changes), "utf-8")
 
+    def write_studies(self, studies: dict[str, Any]) -> None:
+        """Write ``config/studies.yaml``: studies by kind and name."""
+        (self.root / "config/studies.yaml").write_text(yaml.safe_dump(studies), "utf-8")
 
-def make_small_checkout(folder: Path, claims: list[dict[str, Any]]) -> Checkout:
-    """A checkout with two runs of ``tiny``, one small study of each of four kinds, and some claims.
-
-    One of the studies simulates a scenario of the papers of which there are no runs.
-    """
-    checkout = make_checkout(folder)
-    checkout.write_scenario()
-    rows = [{"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0]}]
-    checkout.write_config(studies="config/studies.yaml", experiments=rows)
-    one_run = TINY_STUDIES["regret"]["tiny_regret"] | {"selectors": ["pause"], "seeds": [0]}
-    absent = TINY_STUDIES["selection"]["tiny_selection"] | {"scenario": "cifar10_small_iid_r1", "seeds": [0]}
-    studies = {kind: TINY_STUDIES[kind] for kind in ("optimality_gap", "graphs")}
-    studies |= {"regret": {"tiny_regret": one_run}, "selection": {"tiny_selection": absent}}
-    (folder / "config/studies.yaml").write_text(yaml.safe_dump(studies), "utf-8")
-    (folder / "config/claims.yaml").write_text(yaml.safe_dump({"claims": claims}), "utf-8")
-    return checkout
+    def write_claims(self, claims: list[dict[str, Any]]) -> None:
+        """Write ``config/claims.yaml``."""
+        (self.root / "config/claims.yaml").write_text(yaml.safe_dump({"claims": claims}), "utf-8")
 
 
 def make_checkout(folder: Path) -> Checkout:
@@ -178,3 +218,43 @@ def make_checkout(folder: Path) -> Checkout:
     (folder / "docs").mkdir()
     shutil.copy2(ROOT / "docs/deviations.md", folder / "docs")
     return Checkout(folder)
+
+
+def make_tiny_checkout(folder: Path) -> Checkout:
+    """A checkout with the tiny configuration, in which nothing has run."""
+    checkout = make_checkout(folder)
+    checkout.write_scenario()
+    checkout.write_config()
+    return checkout
+
+
+def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Checkout:
+    """A checkout that is made once for all tests, by whichever process needs it first; not to be changed.
+
+    Parameters
+    ----------
+    factory
+        Knows the folder of this run of pytest.
+    name
+        Of the checkout.
+    make
+        Makes it in a folder that is not there.
+    """
+    folder = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    outcome = folder / f"{name}.outcome"
+    with FileLock(folder / f"{name}.lock"):
+        if not outcome.exists():
+            outcome.write_text("could not be made, see the first test that needs it", "utf-8")
+            make(folder / name)
+            outcome.write_text("made", "utf-8")
+    assert outcome.read_text("utf-8") == "made", f"the checkout {name!r} {outcome.read_text('utf-8')}"
+    return Checkout(folder / name)
+
+
+def make_finished(folder: Path) -> Checkout:
+    """A checkout in which the tiny workflow ran to its end on two cores."""
+    checkout = make_tiny_checkout(folder)
+    checkout.snakemake("--cores", "2")
+    return checkout

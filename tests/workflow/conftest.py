@@ -1,17 +1,40 @@
-"""Fixtures of the workflow's tests."""
+"""Checkouts for the workflow's tests."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from workspace import Checkout, make_checkout
+from workspace import TINY_CLAIMS, TINY_STUDIES, Checkout, make_finished, make_tiny_checkout, shared
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A fresh checkout with the tiny configuration; nothing has run in it."""
-    fresh = make_checkout(tmp_path)
-    fresh.write_scenario()
-    fresh.write_config()
-    return fresh
+    return make_tiny_checkout(tmp_path / "checkout")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout in which the tiny workflow ran to its end; not to be changed."""
+    return shared(tmp_path_factory, "finished", make_finished)
+
+
+@pytest.fixture
+def copy(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of the finished checkout that a test may change."""
+    return finished.copy(tmp_path / "copy")
+
+
+@pytest.fixture(scope="session")
+def everything(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """The finished checkout, with studies of each kind, judged and published; not to be changed."""
+
+    def make(folder: Path) -> None:
+        checkout = finished.copy(folder)
+        checkout.write_config(studies="config/studies.yaml")
+        checkout.write_studies(TINY_STUDIES)
+        checkout.write_claims(TINY_CLAIMS)
+        checkout.snakemake("--cores", "2", "all", "claims", "publish")
+
+    return shared(tmp_path_factory, "everything", make)

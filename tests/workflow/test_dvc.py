@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -16,13 +15,14 @@ from typing import Any
 
 import pytest
 import yaml
-from workspace import ROOT, make_checkout
+from workspace import PATIENCE_S, ROOT, Checkout
 
 from pausefl.data._torchvision import datasets
 from pausefl.data.sources import idx
 from pausefl.registry import SOURCES
 
-pytestmark = pytest.mark.slow
+#: Of the tiny scenario.
+SELECTORS = {"pause", "fedavg"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Repository:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,
+            timeout=PATIENCE_S,
         )
         assert (done.returncode == 0) == ok, done.stdout
         return done.stdout
@@ -85,39 +85,17 @@ class Repository:
         return {str(p.relative_to(runs)): p.stat().st_mtime_ns for p in runs.rglob("summary.json")}
 
 
-def write_seeds(root: Path, *seeds: int) -> None:
-    """An experiment table with one selector."""
-    path = root / "config/config.yaml"
-    config = yaml.safe_load(path.read_text("utf-8"))
-    config["experiments"] = [{"scenario": "tiny", "selectors": ["random"], "seeds": list(seeds)}]
-    path.write_text(yaml.safe_dump(config), "utf-8")
-
-
-def make_repository(root: Path) -> Repository:
-    """A repository in which nothing has run; few figures, as there are no budgets to plot."""
-    root.mkdir()
-    checkout = make_checkout(root)
-    checkout.write_scenario()
-    path = root / "config/scenarios/tiny.yaml"
-    scenario = yaml.safe_load(path.read_text("utf-8")) | {"privacy": None}
-    path.write_text(yaml.safe_dump(scenario), "utf-8")
-    checkout.write_config()
-    write_seeds(root, 0)
+@pytest.fixture(scope="module")
+def recorded(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A repository with finished results, recorded, committed and pushed; not to be changed."""
+    root = tmp_path_factory.mktemp("dvc") / "first"
+    finished.copy(root)
     for name in ("Makefile", "pyproject.toml", "constraints.txt", "dvc.yaml", ".dvcignore", ".gitignore"):
         shutil.copy2(ROOT / name, root)
     shutil.copytree(ROOT / ".dvc", root / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp", "*.local"))
     repository = Repository(root)
     repository.run("git", "init", "--quiet")
-    repository.commit()
     repository.link_interpreter()
-    return repository
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """A repository with results made by Snakemake, recorded, committed and pushed; not to be changed."""
-    repository = make_repository(tmp_path_factory.mktemp("dvc") / "first")
-    repository.run(".venv/bin/snakemake", "--cores", "2")
     repository.run("make", "record")
     repository.commit()
     repository.dvc("remote", "add", "--local", "--default", "storage", "../storage")
@@ -125,29 +103,21 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
-def test_nothing_is_recorded_while_something_is_pending(tmp_path: Path) -> None:
-    repository = make_repository(tmp_path / "fresh")
-    output = repository.run("make", "record", ok=False)
-    assert "Not recorded: the dry run above shows what is left to make" in output
-    assert re.search(r"^job +1$", output, re.MULTILINE)
-    (repository.root / "config/config.yaml").write_text("experiments: 1\n", "utf-8")
-    assert "Not recorded" in repository.run("make", "record", ok=False)
-    assert not (repository.root / "dvc.lock").exists()
-
-
+@pytest.mark.slow
 def test_what_was_recorded_can_be_shown(recorded: Repository) -> None:
     assert "up to date" in recorded.dvc("status", "reproduce")
     metrics = recorded.shown("metrics", "show")[""]["data"]
-    assert list(metrics) == ["results/metrics/tiny/random.json"]
-    assert 0 < metrics["results/metrics/tiny/random.json"]["data"]["final_accuracy"] < 1
+    assert set(metrics) == {f"results/metrics/tiny/{selector}.json" for selector in SELECTORS}
+    assert 0 < metrics["results/metrics/tiny/pause.json"]["data"]["final_accuracy"] < 1
     plots = recorded.shown("plots", "show")["data"]
     assert list(plots) == ["results/plots/tiny.csv"]
     plotted = plots["results/plots/tiny.csv"][0]["content"]
     plotted = json.loads(plotted) if isinstance(plotted, str) else plotted
     assert plotted["encoding"]["y"]["field"] == "accuracy"
-    assert {row["selector"] for row in plotted["data"]["values"]} == {"random"}
+    assert {row["selector"] for row in plotted["data"]["values"]} == SELECTORS
 
 
+@pytest.mark.slow
 def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: Repository) -> None:
     clone = Repository(recorded.root.parent / "clone")
     recorded.run("git", "clone", "--quiet", ".", str(clone.root))
@@ -156,18 +126,34 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
     assert "Nothing to be done" in clone.run("make", "restore")
     assert clone.run("git", "status", "--short") == ""
     before = clone.summaries()
-    assert list(before) == ["random/seed-0/summary.json"]
+    assert set(before) == {f"{run}/seed-{seed}/summary.json" for run in SELECTORS for seed in (0, 1)}
 
-    write_seeds(clone.root, 0, 1)
-    output = clone.dvc("repro")
-    assert re.search(r"^job +1$", output, re.MULTILINE)
+    checkout = Checkout(clone.root)
+    row = {"scenario": "tiny", "selectors": ["pause"], "seeds": [0, 1, 2]}
+    checkout.write_config(experiments=[row])
+    locked = (clone.root / "dvc.lock").read_bytes()
+    output = clone.run("make", "record", ok=False)
+    assert "Not recorded: the dry run above shows what is left to make" in output
+    assert (clone.root / "dvc.lock").read_bytes() == locked
+
+    clone.dvc("repro")
     after = clone.summaries()
-    assert set(after) == {"random/seed-0/summary.json", "random/seed-1/summary.json"}
+    assert set(after) - set(before) == {"pause/seed-2/summary.json"}
     assert after.items() >= before.items()
     assert "up to date" in clone.dvc("status", "reproduce")
     assert "final_accuracy" in clone.dvc("metrics", "diff")
     (plot,) = clone.shown("plots", "diff", "HEAD")["data"]["results/plots/tiny.csv"]
     assert set(plot["revisions"]) == {"HEAD", "workspace"}
+
+
+@pytest.mark.slow
+def test_nothing_is_recorded_where_the_configuration_is_wrong(recorded: Repository, tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "copy")
+    shutil.copytree(recorded.root, repository.root, symlinks=True)
+    locked = (repository.root / "dvc.lock").read_bytes()
+    (repository.root / "config/config.yaml").write_text("experiments: 1\n", "utf-8")
+    assert "Not recorded" in repository.run("make", "record", ok=False)
+    assert (repository.root / "dvc.lock").read_bytes() == locked
 
 
 def folder_hash(checksums: Mapping[str, str]) -> str:
@@ -192,6 +178,7 @@ def test_tracked_raw_data_are_those_that_the_workflow_verifies() -> None:
     assert tracked("cifar-10-batches-py") == folder_hash(batches)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MNIST", "FashionMNIST"])
 def test_the_data_of_published_runs_are_those_tracked(name: str, data_root: Path) -> None:
     files = {p.relative_to(data_root / name).as_posix(): p for p in data_root.glob(f"{name}/raw/*-ubyte")}
@@ -200,6 +187,7 @@ def test_the_data_of_published_runs_are_those_tracked(name: str, data_root: Path
     )
 
 
+@pytest.mark.slow
 def test_changed_raw_data_are_noticed(data_root: Path, tmp_path: Path) -> None:
     repository = Repository(tmp_path / "raw")
     shutil.copytree(ROOT / ".dvc", repository.root / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp"))

@@ -26,7 +26,6 @@ def test_both_entry_points_have_the_same_default_target(checkout: Checkout) -> N
     assert planned["job"] == 4
     assert planned["write_metrics"] == planned["write_report"] == 1
     assert checkout.planned("--snakefile", "workflow/Snakefile") == planned
-    assert checkout.planned("all") == planned
 
 
 def test_another_workflow_needs_nothing_but_a_configuration(tmp_path: Path) -> None:
@@ -39,4 +38,3 @@ def test_another_workflow_needs_nothing_but_a_configuration(tmp_path: Path) -> N
     snakefile = CONSUMER.format(snakefile="../pausefl/workflow/Snakefile")
     (consumer.root / "Snakefile").write_text(snakefile, "utf-8")
     assert consumer.planned("demo") == checkout.planned("demo")
-    assert "results/report/demo.html" in consumer.snakemake("--summary", "demo")

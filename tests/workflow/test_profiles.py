@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 import yaml
 from workspace import ROOT, Checkout
 
 PROFILE = yaml.safe_load((ROOT / "profiles/slurm/profile.v9+.yaml").read_text("utf-8"))
-SLURM = ("--profile", "profiles/slurm", "--dry-run", "--printshellcmds")
 
 
 def test_arrays_are_of_rules_that_there_are(checkout: Checkout) -> None:
@@ -18,18 +16,19 @@ def test_arrays_are_of_rules_that_there_are(checkout: Checkout) -> None:
     assert "job" not in arrays
 
 
-@pytest.mark.parametrize(
-    ("model", "arguments", "gpus"),
-    [
-        ("cnn_bsfl", (), 0),
-        ("cnn_bsfl", ("--resources", "gpu=4", "--"), 1),
-        ("fc", ("--resources", "gpu=4", "--"), 0),
-    ],
-)
-def test_a_cnn_asks_for_a_gpu_where_there_are_some(
-    checkout: Checkout, model: str, arguments: tuple[str, ...], gpus: int
-) -> None:
-    checkout.edit("config/scenarios/tiny.yaml", "name: fc", f"name: {model}")
-    output = checkout.snakemake(*SLURM, *arguments, "results/runs/tiny/pause/seed-0/summary.json")
-    job = output.split("rule job:", 1)[1]
-    assert re.findall(r"gpu=(\d)", job.split("resources: ", 1)[1].splitlines()[0]) == [str(gpus)]
+def test_a_cnn_asks_for_a_gpu_where_there_are_some(checkout: Checkout) -> None:
+    dense = checkout.root / "config/scenarios/tiny.yaml"
+    text = dense.read_text("utf-8").replace("name: fc", "name: cnn_bsfl").replace("name: tiny", "name: cnn")
+    dense.with_name("cnn.yaml").write_text(text.replace("tiny_accuracy", "cnn_accuracy"), "utf-8")
+    row = {"selectors": ["pause"], "seeds": [0]}
+    checkout.write_config(experiments=[row | {"scenario": "tiny"}, row | {"scenario": "cnn"}])
+    slurm = ("--profile", "profiles/slurm", "--dry-run", "--printshellcmds")
+    runs = [f"results/runs/{name}/pause/seed-0/summary.json" for name in ("tiny", "cnn")]
+
+    def gpus(*arguments: str) -> dict[str, str]:
+        jobs = checkout.snakemake(*slurm, *arguments, "--", *runs).split("rule job:")[1:]
+        found = (re.search(r"scenario=(\w+).*resources:[^\n]*\bgpu=(\d)", job, re.DOTALL) for job in jobs)
+        return {match[1]: match[2] for match in found if match}
+
+    assert gpus("--resources", "gpu=4") == {"tiny": "0", "cnn": "1"}
+    assert gpus() == {"tiny": "0", "cnn": "0"}
