@@ -16,14 +16,33 @@ import pytest
 #: Runs in the page once all is loaded, opens what can be opened, and leaves what it found in the document.
 _PROBE = """
 <script>
-addEventListener('load', () => {
+addEventListener('load', async () => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   all('details').forEach((details) => { details.open = true; });
-  const local = (address) => address.startsWith('data:') || address.startsWith('#');
+  all('img').forEach((image) => { image.loading = 'eager'; });
+  while (all('img[data-svg]').length && performance.now() < 30000) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await Promise.allSettled(all('img').map((image) => image.decode()));
+  const local = (address) => ['data:', 'blob:', '#'].some((start) => address.startsWith(start));
+  const isVector = async (image) => (await (await fetch(image.src)).blob()).type === 'image/svg+xml';
+  const isSharp = async (image) =>
+    image.naturalWidth >= 2 * image.clientWidth || (image.src.startsWith('blob:') && await isVector(image));
+  const isPdf = async (link) => {
+    const text = await (await fetch(link.href)).text();
+    return text.startsWith('%PDF-') && text.trimEnd().endsWith('%%EOF');
+  };
+  const without = async (elements, good) => {
+    const kept = await Promise.all(elements.map(async (element) => await good(element).catch(() => false)));
+    return elements.filter((element, i) => !kept[i]);
+  };
   const named = all('[src], link[href], object[data], [poster], [srcset]').map((element) =>
     ['src', 'href', 'data', 'poster', 'srcset'].map((key) => element.getAttribute(key)).find(Boolean));
   const found = {
     broken: all('img').filter((image) => !image.naturalWidth).map((image) => image.alt),
+    blurred: (await without(all('img'), isSharp)).map((image) => image.alt),
+    unreadable: (await without(all('a[download]'), isPdf)).map((link) => link.download),
+    downloads: all('a[download]').map((link) => link.download),
     unnamed: all('img').filter((image) => !image.alt.trim()).length,
     images: all('img').length,
     dead: all('a[href^="#"]').map((link) => link.getAttribute('href').slice(1))
@@ -48,8 +67,11 @@ class Seen:
 
     Attributes
     ----------
-    broken, unnamed, images
-        Descriptions of pictures that do not show, how many have none, and how many there are.
+    broken, blurred, unnamed, images
+        Descriptions of pictures that do not show, and of those with too few pixels for a zoom of 200 %; how
+        many pictures have no description, and how many there are.
+    downloads, unreadable
+        Names of the files to download, and of those that are no PDF.
     dead, repeated
         In-page links that lead nowhere, and ids that are not unique.
     fetched
@@ -63,6 +85,9 @@ class Seen:
     """
 
     broken: list[str]
+    blurred: list[str]
+    unreadable: list[str]
+    downloads: list[str]
     unnamed: int
     images: int
     dead: list[str]
@@ -76,6 +101,8 @@ class Seen:
     def problems(self) -> list[str]:
         """Everything that a reader would stumble over."""
         found = [f"broken picture: {alt}" for alt in self.broken]
+        found += [f"blurred picture: {alt}" for alt in self.blurred]
+        found += [f"no PDF: {name}" for name in self.unreadable]
         found += [f"{self.unnamed} pictures without a description"] if self.unnamed else []
         found += [f"dead link: #{target}" for target in self.dead]
         found += [f"id is there twice: {name}" for name in self.repeated]
@@ -98,6 +125,7 @@ def see(page: str, width: int, folder: Path) -> Seen:
     file = folder / "page.html"
     file.write_text(page + _PROBE, "utf-8")
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+    options += ("--virtual-time-budget=60000",)  # or the document is written before pictures are unpacked
     own = (f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900", "--dump-dom", file.as_uri())
     done = subprocess.run([browser(), *options, *own], capture_output=True, text=True, timeout=240)
     match = re.search(r'<pre id="found">([^<]+)</pre>', done.stdout)

@@ -11,7 +11,7 @@ from workspace import Checkout
 
 pytestmark = pytest.mark.slow
 
-PICTURE = 'src="data:image/png;base64,'
+PIXELS, FIGURE, PDF = 'src="data:image/png;base64,', 'data-svg="', 'href="data:application/pdf;base64,'
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +28,7 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
     assert seen.inner == width
     assert seen.sections == ["claims", "figures", "configuration", "deviations", "cost", "environment"]
     assert seen.images == page.count("<img ")
+    assert len(seen.downloads) == page.count(FIGURE) > 0
     for words in (
         "Judged on runs at demo scale",
         "No user leaks more than its budget.",
@@ -47,13 +48,24 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
 @pytest.mark.browser
 def test_the_browser_would_find_it(page: str, tmp_path: Path) -> None:
     header = '<header id="cost"><img alt="x" src="https://a.invalid/b.png"><div style="width: 1400px">x</div>'
-    edits = [(PICTURE, f"{PICTURE}AAAA"), ('href="#claims"', 'href="#verdicts"'), ("<header>", header)]
-    for old, new in edits:
+    edits = {
+        PIXELS: f"{PIXELS}AAAA",
+        FIGURE: f"{FIGURE}AAAA",
+        PDF: f"{PDF}AAAA",
+        "max-width: 600px": "min-width: 900px",
+        "parentElement.href =": "parentElement.title =",
+        'href="#claims"': 'href="#verdicts"',
+        "<header>": header,
+    }
+    for old, new in edits.items():
         assert old in page
-        page = page.replace(old, new, 1)
+        page = new.join(page.rsplit(old, 1))
     found = "\n".join(see(page, 1280, tmp_path).problems())
+    assert found.count("broken picture: ") == 3  # one of pixels, one figure, one that is not there
     for problem in (
-        "broken picture: ",
+        "blurred picture: ",
+        "does not open alone: ",
+        "no PDF: ",
         "dead link: #verdicts",
         "fetched: ",
         "px wide in a window of",
@@ -65,8 +77,9 @@ def test_the_browser_would_find_it(page: str, tmp_path: Path) -> None:
 def test_every_figure_of_the_workflow_is_in_the_report(everything: Checkout, page: str) -> None:
     pictures = [*(everything.root / "results/figures").rglob("*.png")]
     pictures += (everything.root / "results/studies").rglob("*.png")
-    embedded = re.findall(r'<img src="(data:[^"]+)"', page)
-    assert len(embedded) == len(set(embedded)) == len(pictures) + 1  # and a partition
+    for start in (FIGURE, PDF):
+        embedded = re.findall(f'{start}([^"]+)"', page)
+        assert len(embedded) == len(set(embedded)) == len(pictures)
 
 
 @pytest.mark.browser

@@ -17,6 +17,7 @@ rule plot_figure:
             subcategory="{scenario}",
             labels={"figure": "{kind}"},
         ),
+        svg="results/figures/{scenario}/{kind}.svg",
         sidecar="results/figures/{scenario}/{kind}.json",
     log:
         "results/logs/figure/{scenario}/{kind}.log",

@@ -46,6 +46,7 @@ for kind, record in STUDIES.items():
                 category="Studies",
                 labels={"study": "{study}"},
             ),
+            svg="results/studies/{study}/{study}.svg",
             sidecar="results/studies/{study}/{study}.json",
             tables=[f"results/studies/{{study}}/{file}" for file in record.tables],
         log:

@@ -15,6 +15,7 @@ from pausefl.figures.style import LABELS
 from pausefl.registry import FIGURES, TABLES
 from pausefl.report import text
 from pausefl.report.parts import ReportParts, ScenarioPart
+from pausefl.report.pictures import Figures, Picture
 from pausefl.settings import SCALES
 
 
@@ -45,8 +46,8 @@ class Entry:
         What the figure shows.
     place
         Its place in a paper, if any.
-    image, broad, alt, caption, notes, path
-        The figure, and whether it needs the whole width. No image if another entry shows the same figure.
+    picture, alt, caption, notes, path
+        The figure and its SVG file. No picture if another entry shows the same figure.
     same_as
         That other entry.
     """
@@ -57,8 +58,7 @@ class Entry:
     scale: str
     shows: str = ""
     place: papers.Place | None = None
-    image: Markup | str = ""
-    broad: bool = False
+    picture: Picture | None = None
     alt: str = ""
     caption: Markup | str = ""
     notes: tuple[str, ...] = ()
@@ -117,6 +117,8 @@ class Contents:
         Ids in the ledger.
     found
         Id in the page of the first entry of each scenario and study.
+    figures
+        The pictures of `sections`.
     """
 
     def __init__(self, parts: ReportParts) -> None:
@@ -129,6 +131,7 @@ class Contents:
             for part in parts.scenarios.values()
             for run, folder in part.runs.items()
         }
+        self.figures = Figures()
         self.sections = self._sections()
         self.found: dict[str, str] = {}
         for section in self.sections:
@@ -205,7 +208,7 @@ class Contents:
 
     def _embed(self, entry: Entry) -> None:
         path = Path(entry.path)
-        entry.image, entry.broad = text.picture(path), text.is_broad(path)
+        entry.picture = self.figures.add(path)
         entry.notes = tuple(_read(path.with_suffix(".json")).get("notes", ()))
         if entry.owner in self.parts.studies:
             study = self.parts.studies[entry.owner]

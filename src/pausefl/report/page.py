@@ -14,7 +14,7 @@ from pausefl.claims import words
 from pausefl.claims.verdicts import VERDICTS
 from pausefl.figures import papers
 from pausefl.figures.style import LABELS
-from pausefl.report import metadata, text
+from pausefl.report import metadata, pictures, text
 from pausefl.report.contents import Contents, selectors_of
 from pausefl.report.parts import ReportParts
 
@@ -124,7 +124,7 @@ def _scenarios(contents: Contents) -> list[dict[str, Any]]:
                 "n_jobs": len(part.runs),
                 "yaml": metadata.settings_text(part.settings),
                 "reductions": metadata.reductions(part.settings),
-                "picture": text.picture(Path(path)) if path is not None and shared == name else None,
+                "picture": pictures.pixels(Path(path)) if path is not None and shared == name else None,
                 "caption": contents.caption(part.captions["partition"]),
                 "shared": shared,
             }

@@ -20,7 +20,7 @@ class ScenarioPart:
     runs
         Folder of each run.
     figures
-        PNG file of each figure, by kind; its metadata is in the JSON file beside it.
+        SVG file of each figure, by kind; its PDF and its metadata (JSON) are beside it.
     tables
         Path of each Markdown table, by name.
     captions
@@ -48,7 +48,7 @@ class StudyPart:
     figures
         Names that give its places in the papers: its own, or those of the figures it stands for.
     figure, table
-        PNG file of the figure, and Markdown table if any.
+        SVG file of the figure, with PDF and JSON beside it, and Markdown table if any.
     """
 
     kind: str

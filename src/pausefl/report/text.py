@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import re
-import struct
 from collections.abc import Collection, Sequence
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from docutils.core import publish_parts
@@ -134,15 +131,3 @@ def link_deviations(html: Markup | str, known: Collection[str]) -> Markup:
         return f'<a href="#{name}">{name}</a>' if name in known else match[0]
 
     return Markup(_TAG_OR_ID.sub(link, str(escape(html))))
-
-
-def is_broad(path: Path) -> bool:
-    """Whether a PNG file is much wider than it is high."""
-    with path.open("rb") as file:
-        width, height = struct.unpack(">II", file.read(24)[16:])
-    return bool(width > 1.5 * height)
-
-
-def picture(path: Path) -> Markup:
-    """A PNG file as a URI that holds it."""
-    return Markup("data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii"))

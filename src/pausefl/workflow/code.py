@@ -82,5 +82,5 @@ def claims() -> str:
 def report_template() -> str:
     """Of the template of the report, which is no module."""
     folder = Path(pausefl.__file__).parent / "report"
-    texts = [(folder / name).read_bytes() for name in ("page.html.jinja", "page.css")]
+    texts = [(folder / name).read_bytes() for name in ("page.html.jinja", "page.css", "page.js")]
     return hashlib.sha256(b"".join(texts)).hexdigest()

@@ -48,7 +48,7 @@ def inputs(table: Experiments, report: str) -> list[str]:
     pictures += [part.figure for part in studies]
     return [
         *pictures,
-        *[str(Path(path).with_suffix(".json")) for path in pictures],
+        *[str(Path(path).with_suffix(suffix)) for path in pictures for suffix in (".pdf", ".json")],
         *[path for part in scenarios for path in part.tables.values()],
         *[part.table for part in studies if part.table],
         *[part.partition for part in scenarios if part.partition],
@@ -66,7 +66,7 @@ def _scenario(table: Experiments, name: str) -> ScenarioPart:
     return ScenarioPart(
         settings=captions.settings(table, name),
         runs=paths.run_folders(table, name),
-        figures={kind: f"results/figures/{name}/{kind}.png" for kind in kinds},
+        figures={kind: f"results/figures/{name}/{kind}.svg" for kind in kinds},
         tables=tables,
         captions={
             kind: captions.of_scenario(table, name, kind).text() for kind in (*kinds, *tables, "partition")
@@ -82,6 +82,6 @@ def _study(table: Experiments, name: str) -> StudyPart:
         title=table.studies.study(name).title,
         caption=captions.of_study(table, name).text(),
         figures=tuple(table.repeated_figures(name)) or (name,),
-        figure=f"results/studies/{name}/{name}.png",
+        figure=f"results/studies/{name}/{name}.svg",
         table=text if text in paths.study_plots(table, name) else None,
     )

@@ -13,6 +13,9 @@ from pausefl.workflow.experiments import Experiments
 #: Files of a job.
 RUN_FILES = ("rounds.parquet", "ledger.parquet", "summary.json")
 
+#: What `pausefl.figures.style.save` writes.
+FIGURE_FILES = ("pdf", "png", "svg", "json")
+
 
 def one_of(names: Iterable[str]) -> str:
     """A wildcard constraint that admits only these names; Snakemake ignores an empty constraint."""
@@ -58,7 +61,7 @@ def run_files(table: Experiments, scenario: str, names: Iterable[str] = RUN_FILE
 
 def figure(scenario: str, kind: str) -> list[str]:
     """The files of a figure of a scenario."""
-    return [f"results/figures/{scenario}/{kind}.{extension}" for extension in ("pdf", "png", "json")]
+    return [f"results/figures/{scenario}/{kind}.{extension}" for extension in FIGURE_FILES]
 
 
 def tables(table: Experiments, scenario: str) -> list[str]:
@@ -88,7 +91,7 @@ def study_data(table: Experiments, study: str) -> list[str]:
 def study_plots(table: Experiments, study: str) -> list[str]:
     """The figure of a study, and the tables made with it."""
     tables = table.studies.record(study).tables
-    names = (*tables, *[f"{study}.{extension}" for extension in ("pdf", "png", "json")])
+    names = (*tables, *[f"{study}.{extension}" for extension in FIGURE_FILES])
     return [f"results/studies/{study}/{name}" for name in names]
 
 

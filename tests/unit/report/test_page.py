@@ -6,7 +6,6 @@ import base64
 import dataclasses
 import json
 import re
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,9 +28,10 @@ Write = Callable[..., ScenarioPart]
 
 
 def picture(path: Path) -> str:
-    """A file that is not the same as that of any other path."""
+    """A figure whose PDF is not the same as that of any other path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(bytes(16) + struct.pack(">II", 2, 1) + str(path).encode())
+    path.write_text('<svg width="2pt" height="1pt" viewBox="0 0 2 1"></svg>', "utf-8")
+    path.with_suffix(".pdf").write_bytes(b"%PDF-" + str(path).encode())
     return str(path)
 
 
@@ -61,7 +61,7 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
         paths = {}
         for kind in figures.values():
             stem = tmp_path / "figures" / name / kind
-            paths[kind] = picture(stem.with_suffix(".png"))
+            paths[kind] = picture(stem.with_suffix(".svg"))
             as_json(stem.with_suffix(".json"), {"kind": kind, "notes": notes})
         runs = {}
         for seed in (0, 1):
@@ -149,7 +149,8 @@ def test_every_picture_is_there_once_and_linked_from_where_it_is_again(write: Wr
         "nine", {"pause_v1_fig2": "accuracy_vs_time", "pause_v2_fig2": "accuracy_vs_time"}, scale="paper"
     )
     page = render(parts(scenarios={"nine": part}))
-    encoded = base64.b64encode(Path(part.figures["accuracy_vs_time"]).read_bytes()).decode()
+    pdf = Path(part.figures["accuracy_vs_time"]).with_suffix(".pdf")
+    encoded = base64.b64encode(pdf.read_bytes()).decode()
     assert page.count(encoded) == 1
     assert 'The same picture as <a href="#figure-pause_v2_fig2">PAUSE v2, Fig. 2</a>' in page
     assert page.index(encoded) < page.index('href="#figure-pause_v2_fig2"') < page.index("<h2>Configuration")
@@ -201,7 +202,7 @@ def test_warnings_are_shown_with_links_into_the_ledger(write: Write) -> None:
 
 
 def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
-    figure = picture(tmp_path / "s.png")
+    figure = picture(tmp_path / "s.svg")
     as_json(tmp_path / "s.json", {"study": {}})
     (tmp_path / "s.md").write_text("| a |\n| - |\n| b |\n", "utf-8")
     study = StudyPart(
@@ -215,7 +216,7 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
 
 
 def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
-    figure = picture(tmp_path / "s.png")
+    figure = picture(tmp_path / "s.svg")
     as_json(tmp_path / "s.json", {"study": {}})
     study = StudyPart("graphs", "A", "A.", ("pause_v2_fig1",), figure, None)
     contents = Contents(parts(studies={"pause_v2_fig1": study}))
