@@ -40,7 +40,10 @@ addEventListener('load', async () => {
     ['src', 'href', 'data', 'poster', 'srcset'].map((key) => element.getAttribute(key)).find(Boolean));
   const found = {
     broken: all('img').filter((image) => !image.naturalWidth).map((image) => image.alt),
-    blurred: (await without(all('img'), isSharp)).map((image) => image.alt),
+    blurred: (await without(all('img').filter((image) => image.naturalWidth), isSharp))
+      .map((image) => image.alt),
+    unopened: all('a > img').filter((image) => image.parentElement.href !== image.src)
+      .map((image) => image.alt),
     unreadable: (await without(all('a[download]'), isPdf)).map((link) => link.download),
     downloads: all('a[download]').map((link) => link.download),
     unnamed: all('img').filter((image) => !image.alt.trim()).length,
@@ -67,9 +70,11 @@ class Seen:
 
     Attributes
     ----------
-    broken, blurred, unnamed, images
-        Descriptions of pictures that do not show, and of those with too few pixels for a zoom of 200 %; how
-        many pictures have no description, and how many there are.
+    broken, blurred, unopened
+        Descriptions of pictures that do not show, of those with too few pixels for a zoom of 200 %, and of
+        those whose link does not open them alone.
+    unnamed, images
+        How many pictures have no description, and how many there are.
     downloads, unreadable
         Names of the files to download, and of those that are no PDF.
     dead, repeated
@@ -86,6 +91,7 @@ class Seen:
 
     broken: list[str]
     blurred: list[str]
+    unopened: list[str]
     unreadable: list[str]
     downloads: list[str]
     unnamed: int
@@ -102,6 +108,7 @@ class Seen:
         """Everything that a reader would stumble over."""
         found = [f"broken picture: {alt}" for alt in self.broken]
         found += [f"blurred picture: {alt}" for alt in self.blurred]
+        found += [f"does not open alone: {alt}" for alt in self.unopened]
         found += [f"no PDF: {name}" for name in self.unreadable]
         found += [f"{self.unnamed} pictures without a description"] if self.unnamed else []
         found += [f"dead link: #{target}" for target in self.dead]
