@@ -44,7 +44,7 @@ claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains 
 
 record: .venv/installed ## store what the workflow made with DVC, if nothing is left to make (docs/dvc.md)
 	@mkdir -p $(STORED)
-	@plan=$$($(SNAKEMAKE) --dry-run --quiet rules 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
+	@plan=$$($(SNAKEMAKE) --dry-run 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
 		printf '%s\n' "$$plan" '' 'Not recorded: the dry run above shows what is left to make, or an error.' \
 			'Run `snakemake --cores $(CORES)`, then `make record` again.' >&2; exit 1;; esac
 	$(BIN)/dvc commit --quiet --force reproduce
@@ -54,7 +54,7 @@ restore: .venv/installed ## get what dvc.lock names from DVC's remote, and say w
 	$(BIN)/dvc pull reproduce
 	@# Git writes scripts and these files in no order, and Snakemake asks which is newer.
 	@find results/metrics results/plots -type f -exec touch {} +
-	$(SNAKEMAKE) --dry-run --quiet rules
+	$(SNAKEMAKE) --dry-run
 
 plan: .venv/installed ## what `make reproduce` would take: core-hours and disk; runs nothing (CONFIG=file for another)
 	$(BIN)/pausefl plan --config $(CONFIG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,20 @@ def test_scenarios_share_partitions(shipped: Checkout) -> None:
     listed = {row["scenario"]: len(row["selectors"]) * len(row["seeds"]) for row in rows("config")}
     assert planned["job"] == sum(listed[name] for name in names)
     assert (planned["partition"], planned["table"]) == (5 + 5, 4)
+
+
+def test_every_target_has_a_title(shipped: Checkout) -> None:
+    lines = [line for line in shipped.snakemake("--list-target-rules").splitlines() if line[0].islower()]
+    assert len(lines) > 100
+    assert [line for line in lines if not re.fullmatch(r"\w+ \(.{3,200}\)", line)] == []
+    assert "pause_v2_fig8 (test accuracy against simulated time: MNIST, large network" in "\n".join(lines)
+
+
+def test_a_dry_run_of_everything_is_a_page(shipped: Checkout) -> None:
+    output = shipped.snakemake("--dry-run", "--cores", "1")
+    assert len(output) < 10_000
+    assert max(map(len, output.splitlines())) < 120
+    assert re.search(r"^job +670 .*bsfl_cifar10_iid \(30\)", output, re.M)
 
 
 def test_a_figure_in_parts_needs_runs_and_studies(shipped: Checkout) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import time
@@ -41,6 +42,16 @@ def test_everything_promised_is_there_and_nothing_is_left_to_do(finished: Checko
     assert len(list((finished.root / "data/partitions").rglob("seed-*.png"))) == 2
     assert len(list((results / "benchmarks/job").rglob("seed-*.tsv"))) == 4
     assert finished.planned() == {}
+
+
+def test_logs_are_text_and_say_how_a_job_went(finished: Checkout) -> None:
+    logs = {path: path.read_text("utf-8") for path in (finished.root / "results/logs").rglob("*.log")}
+    assert not [path for path, text in logs.items() if re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)]
+    for run in RUNS:
+        text = logs[finished.root / f"results/logs/job/tiny/{run}.log"]
+        assert re.search(
+            r"round 4 of 4, [\d.]+ simulated s, accuracy [\d.]+%, largest leakage [\d.]+\n", text
+        )
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pausefl.workflow import captions, code, raw
 for source, files in raw.downloads(W).items():
 
     rule:
+        """raw files of a data set"""
         name:
             f"download_{source}"
         output:

@@ -4,6 +4,7 @@ from pausefl.workflow import targets
 
 
 rule write_metrics:
+    """what Git keeps of the configuration's results"""
     input:
         summaries=[f"results/tables/{name}/summary.csv" for name in W.config.scenarios],
         rounds=[f"results/tables/{name}/rounds.parquet" for name in W.config.scenarios],

@@ -23,6 +23,8 @@ from pausefl.workflow.experiments import Experiments
 #: The first steps of a kind may compile kernels, on a busy machine for minutes. By how much they take longer
 #: than expected says little of the others, unless they are long themselves: so long for half of it to count.
 _COMPILING_S = 300.0
+#: The rule whose jobs train.
+_JOB = "job"
 #: A step that takes longer than expected is taken to have this share of its time still before it.
 _OVERDUE = 0.1
 
@@ -148,7 +150,9 @@ def announcement(planned: Mapping[int, Step], cores: int) -> str:
     """What a run is expected to take, before it starts."""
     seconds = Forecast(planned, cores).seconds_left(0.0)
     on = "1 core" if cores == 1 else f"{cores} cores"
-    return f"{len(planned)} steps, {about(seconds)} on {on}; a first run also compiles kernels."
+    text = f"{len(planned)} steps, {about(seconds)} on {on}"
+    trains = any(step.rule == _JOB for step in planned.values())
+    return f"{text}; a first run also compiles kernels." if trains else f"{text}."
 
 
 def _expected(job: Any, table: Experiments) -> float:
@@ -159,7 +163,7 @@ def _expected(job: Any, table: Experiments) -> float:
     if before is not None:
         return before
     start: float = _rates()["start_s"]
-    if job.rule.name != "job":
+    if job.rule.name != _JOB:
         return start
     scenario = table.scenarios[job.wildcards.scenario]
     seconds = plan.estimate(scenario, job.wildcards.selector, table.config.raw, _rates()).seconds

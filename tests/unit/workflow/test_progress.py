@@ -27,6 +27,7 @@ def run(forecast: Forecast, seconds: dict[int, float]) -> float:
 def test_before_anything_has_run_the_expectation_counts() -> None:
     assert Forecast(same(10), 1).seconds_left(0) == pytest.approx(50)
     assert announcement(same(81), 2) == "81 steps, about 4 min on 2 cores; a first run also compiles kernels."
+    assert announcement(same(9, rule="figure"), 1) == "9 steps, about 50 s on 1 core."
 
 
 def test_cores_share_the_work_but_not_a_chain() -> None:
