@@ -33,6 +33,9 @@ def logged(path: str) -> Iterator[Callable[[str], None]]:
         except PauseflError as error:
             note(f"Error: {error}")
             raise SystemExit(1) from None
+        except KeyboardInterrupt:
+            note("stopped")
+            raise SystemExit(1) from None
         except Exception:
             note(traceback.format_exc())
             raise SystemExit(1) from None
