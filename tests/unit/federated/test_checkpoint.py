@@ -32,7 +32,7 @@ from pausefl.federated.job import Job, run_job
 from pausefl.files import locked
 from pausefl.provenance import job_code
 from pausefl.selectors import make_selector
-from pausefl.settings import Scenario, load_scenario, scenario_from_dict
+from pausefl.settings import Scenario, load_scenario
 from pausefl.streams import Streams
 
 ROOT = Path(__file__).parents[3]
@@ -106,11 +106,6 @@ def summary(folder: Path) -> dict[str, Any]:
     return content
 
 
-def changed(scenario: Scenario, section: str, **values: Any) -> Scenario:
-    document = scenario.as_dict()
-    return scenario_from_dict(document | {section: document[section] | values})
-
-
 def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(
     runs: Runs, unbroken: dict[str, bytes]
 ) -> None:
@@ -176,9 +171,11 @@ def test_the_state_of_another_job_is_refused_by_what_differs(
 def test_another_setting_of_the_scenario_is_named(runs: Runs, demo: Scenario) -> None:
     runs.run(until=1)
     with pytest.raises(ConfigError, match=r"scenario\.training\.learning_rate \(0.\d+ there, 0.5"):
-        runs.run(scenario=changed(demo, "training", learning_rate=0.5))
-    many = changed(demo, "network", latency_floor=0.01, fast_latency_max=0.02, slow_latency_min=0.03)
-    many = changed(many, "training", learning_rate=0.5, n_epochs=2)
+        runs.run(scenario=demo.replace(training=demo.training.replace(learning_rate=0.5)))
+    many = demo.replace(
+        network=demo.network.replace(latency_floor=0.01, fast_latency_max=0.02, slow_latency_min=0.03),
+        training=demo.training.replace(learning_rate=0.5, n_epochs=2),
+    )
     with pytest.raises(ConfigError, match=r"and 1 more.* --restart"):
         runs.run(scenario=many)
 

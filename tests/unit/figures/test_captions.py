@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,10 +21,6 @@ SCENARIOS = ROOT / "config/scenarios"
 STUDIES = load_studies(ROOT / "config/studies.yaml", SCENARIOS)
 CAPTIONS = (*FIGURES, *TABLES, "partition")
 RECORDS = (*FIGURES.values(), *TABLES.values(), *registry.STUDIES.values())
-
-
-def changed(settings: Any, **changes: Any) -> Any:
-    return settings.replace(**changes)
 
 
 def words_of(rst: str) -> str:
@@ -54,7 +49,7 @@ def test_a_caption_states_the_scenario(kind: str, scenario: config.Scenario) -> 
 
 @pytest.mark.parametrize("kind", CAPTIONS)
 def test_a_caption_without_privacy_or_figures(kind: str, scenario: config.Scenario) -> None:
-    text = caption(kind, changed(scenario, privacy=None, figures={}, selectors=("random",)), seeds=(4,))
+    text = caption(kind, scenario.replace(privacy=None, figures={}, selectors=("random",)), seeds=(4,))
     assert "ε = " not in text
     assert not re.search(r"D\d+:", text)
 
@@ -71,11 +66,11 @@ LISTED = config.PrivacySettings(epsilon_total=37, sensitivity=0.1, schedule="lis
 
 
 def test_a_caption_says_what_is_protected_and_how(scenario: config.Scenario) -> None:
-    text = caption("leakage_vs_time", changed(scenario, privacy=VECTOR))
+    text = caption("leakage_vs_time", scenario.replace(privacy=VECTOR))
     assert [words for words in ("ε = 37", "L1 norm 0.5", "60 participations") if words not in text] == []
     assert "D8" not in text
     assert "per coordinate" not in text
-    text = caption("leakage_vs_time", changed(scenario, privacy=LISTED))
+    text = caption("leakage_vs_time", scenario.replace(privacy=LISTED))
     wanted = ["ε = 37 per coordinate", "sensitivity 0.1", "2 participations", "D8"]
     assert [words for words in wanted if words not in text] == []
 
@@ -97,7 +92,7 @@ def test_figures_in_parts() -> None:
 @pytest.mark.parametrize("kind", CAPTIONS)
 def test_captions_say_what_was_reduced(kind: str, scenario: config.Scenario) -> None:
     settings = {"training.n_rounds": 900, "training.max_batches": 100}
-    reduced = changed(scenario, scale="reduced", reduced=settings)
+    reduced = scenario.replace(scale="reduced", reduced=settings)
     # Users share the same data whatever is reduced of the training.
     assert ("900" in caption(kind, reduced)) == (kind != "partition")
     assert "Reduced" not in caption(kind, scenario)
@@ -110,15 +105,15 @@ def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:
 def test_only_deviations_that_apply(scenario: config.Scenario) -> None:
     assert ids(scenario) == ["D1", "D2", "D3", "D4", "D8", "D9", "D10"]
     assert ids(scenario, "partition") == []
-    assert "D9" not in ids(changed(scenario, model=config.ModelSettings(name="cnn3", norm="group")))
-    assert "D9" not in ids(changed(scenario, model=config.ModelSettings(name="fc", norm="none")))
-    assert "D10" not in ids(changed(scenario, name="cifar10_small_iid_r1"))
-    assert "D1" not in ids(changed(scenario, selectors=("pause",)))
-    assert ids(changed(scenario, privacy=None)) == ["D1", "D2", "D4"]
+    assert "D9" not in ids(scenario.replace(model=config.ModelSettings(name="cnn3", norm="group")))
+    assert "D9" not in ids(scenario.replace(model=config.ModelSettings(name="fc", norm="none")))
+    assert "D10" not in ids(scenario.replace(name="cifar10_small_iid_r1"))
+    assert "D1" not in ids(scenario.replace(selectors=("pause",)))
+    assert ids(scenario.replace(privacy=None)) == ["D1", "D2", "D4"]
 
 
 def test_deviations_of_evaluations(scenario: config.Scenario) -> None:
-    seldom = changed(scenario, training=changed(scenario.training, evaluate_every=5, precision="bfloat16"))
+    seldom = scenario.replace(training=scenario.training.replace(evaluate_every=5, precision="bfloat16"))
     assert {"D67", "D68"} <= set(ids(seldom, "accuracy_vs_time"))
     assert "D68" not in ids(seldom, "leakage_vs_time")
     assert not {"D67", "D68"} & set(ids(scenario, "accuracy_vs_time"))
@@ -144,7 +139,7 @@ def test_the_caption_of_a_study_renders_with_its_title_and_deviations(name: str)
 
 def test_a_study_lists_the_deviations_that_apply() -> None:
     exact = STUDIES.study("annealing_gap_r1")
-    exact = changed(exact, scenario=changed(exact.scenario, selectors=("pause",), privacy=None))
+    exact = exact.replace(scenario=exact.scenario.replace(selectors=("pause",), privacy=None))
     assert [text.split(":")[0] for text in captions.study_deviations("optimality_gap", exact)] == [
         "D31",
         "D36",

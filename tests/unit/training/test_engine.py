@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from shares import partition
 from torch import nn
 from torch.nn import functional
 
@@ -27,14 +27,6 @@ CPU = torch.device("cpu")
 FC, CNN = ModelSettings(name="fc", norm="none"), ModelSettings(name="cnn3", norm="batch")
 CNN5, BSFL = ModelSettings(name="cnn5", norm="batch"), ModelSettings(name="cnn_bsfl", norm="none")
 LINEAR = ModelSettings(name="linear", norm="none")
-
-
-@pytest.fixture
-def double_precision() -> Iterator[None]:
-    """Tell an error from rounding, which Adam's first steps amplify: the same code in double precision."""
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
 
 
 def images(n: int, size: int, n_test: int = 40, channels: int = 1, seed: int = 0) -> Dataset:
@@ -56,12 +48,6 @@ def regression(n: int, n_test: int = 40, noise: float = 0.1) -> Dataset:
     y = (x @ WEIGHTS + 1 + noise * rng.standard_normal(n + n_test)).astype(np.float32)
     x = x.astype(np.float32)
     return Dataset("regression", x[:n], y[:n], x[n:], y[n:], 0, "drawn")
-
-
-def partition(sizes: list[int]) -> Partition:
-    order = np.random.default_rng(9).permutation(sum(sizes))
-    users = np.split(order, np.cumsum(sizes)[:-1])
-    return Partition(tuple(users), np.ones(len(sizes)), np.arange(0))
 
 
 def training(optimizer_state: str = "persist", **changes: Any) -> TrainingSettings:

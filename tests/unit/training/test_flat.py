@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 
 import pytest
 import torch
@@ -18,12 +17,7 @@ CPU = torch.device("cpu")
 SHAPE = (3, 22, 24)
 
 
-@pytest.fixture(autouse=True)
-def double_precision() -> Iterator[None]:
-    """Tell a wrong layout from rounding: the same code in double precision."""
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
+pytestmark = pytest.mark.usefixtures("double_precision")
 
 
 @pytest.fixture(params=[("fc", "none"), ("cnn3", "batch"), ("cnn3", "group")], ids="-".join)
