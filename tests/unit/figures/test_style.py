@@ -33,6 +33,8 @@ def a_figure() -> Figure:
     with style.theme():
         figure, axes = style.new_figure()
         axes.plot([0, 1], [0, 1], label="a")
+        axes.plot([0.5], [0.5], "o")
+        axes.fill_between([0, 1], [0, 0], [1, 2])
         axes.set_ylabel("ε")
         figure.legend(loc="outside lower center")
     return figure
