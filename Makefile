@@ -24,13 +24,13 @@ demo: .venv/installed ## run everything on an embedded data set: no download, a 
 
 reproduce: .venv/installed ## run every experiment of config/config.yaml: many hours
 	@mkdir -p $(STORED)
-	$(SNAKEMAKE)
+	$(SNAKEMAKE) all metrics
 	@printf '%s\n' '' 'All experiments of config/config.yaml are done.' \
 		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/' \
 		'Claims:  results/claims/paper/claims.md'
 
 figures: .venv/installed ## every figure and verdict of the published runs, made anew; nothing is trained
-	$(SNAKEMAKE) --configfile config/published.yaml
+	$(SNAKEMAKE) --configfile config/published.yaml -- all metrics
 	@printf '%s\n' '' 'Made from results/published; nothing was trained.' \
 		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/' \
 		'Claims:  results/claims/paper/claims.md and results/claims/reduced/claims.md'
@@ -47,6 +47,7 @@ record: .venv/installed ## store what the workflow made with DVC, if nothing is 
 	@plan=$$($(SNAKEMAKE) --dry-run 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
 		printf '%s\n' "$$plan" '' 'Not recorded: the dry run above shows what is left to make, or an error.' \
 			'Run `snakemake --cores $(CORES)`, then `make record` again.' >&2; exit 1;; esac
+	$(SNAKEMAKE) --quiet all -- metrics
 	$(BIN)/dvc commit --quiet --force reproduce
 	@echo 'Recorded. To keep it: git add dvc.lock results/metrics results/plots, git commit, dvc push reproduce.'
 

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from pausefl import __version__
 from pausefl.errors import PauseflError, StoppedError
 
 if TYPE_CHECKING:
     from pausefl.federated.watcher import Watcher
+    from pausefl.workflow.experiments import Experiments
 
 app = typer.Typer(
-    help="Privacy-aware bandit user selection for federated learning.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 CONFIG = Path("config/config.yaml")
@@ -34,6 +35,21 @@ def _folder(text: str) -> Path:
     if not text:
         raise typer.BadParameter("the name of the folder is empty")
     return Path(text)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pausefl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Privacy-aware bandit user selection for federated learning."""
 
 
 @app.command()
@@ -134,25 +150,64 @@ def run(
 
 @app.command()
 def check(config: ConfigFile = CONFIG) -> None:
-    """Check a configuration and list its jobs."""
-    from pausefl.federated.runnable import check_table
-    from pausefl.settings import load_config, read_yaml
+    """Check a configuration with its scenarios, studies, names and data, and list its jobs."""
+    from pausefl.workflow.checks import check as check_all
+    from pausefl.workflow.checks import check_data
 
-    loaded = load_config(read_yaml(config), str(config))
-    check_table(loaded)
-    jobs = Counter((row.scenario, row.selector) for row in loaded.experiments)
+    table = _table(config)
+    check_all(table)
+    downloads = check_data(table)
+    jobs = Counter((row.scenario, row.selector) for row in table.config.experiments)
     for (name, selector), n_seeds in jobs.items():
         typer.echo(f"{name:32} {selector:20} {n_seeds} seeds")
-    typer.echo(f"{len(loaded.experiments)} jobs in {len(loaded.scenarios)} scenarios: all of them can run")
+    if downloads:
+        typer.echo(f"To be downloaded: {', '.join(downloads)}")
+    n_jobs, n_scenarios = len(table.config.experiments), len(table.config.scenarios)
+    studies = f" and {n} studies" if (n := len(table.studies.names())) else ""
+    typer.echo(f"{n_jobs} jobs in {n_scenarios} scenarios{studies}: all of them can run")
 
 
 @app.command()
-def plan(config: ConfigFile = CONFIG) -> None:
-    """Estimate the core-hours and disk space of a configuration's jobs."""
-    from pausefl.settings import load_config, read_yaml
+def plan(
+    target: Annotated[
+        str | None,
+        typer.Argument(help="A scenario, figure, study or claim_ID. Default: all of the configuration."),
+    ] = None,
+    config: ConfigFile = CONFIG,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Number of cores. Default: all.", show_default=False)
+    ] = None,
+) -> None:
+    """Estimate what is left to run: jobs, core-hours, time on some cores, disk space."""
     from pausefl.workflow.plan import shipped_rates, to_text
 
-    typer.echo(to_text(load_config(read_yaml(config), str(config)), shipped_rates()))
+    n_cores = cores or len(os.sched_getaffinity(0))
+    typer.echo(to_text(_table(config), target, n_cores, shipped_rates()))
+
+
+@app.command("list")
+def list_all(
+    kind: Annotated[str | None, typer.Argument(help="selectors, scenarios, figures or studies.")] = None,
+    config: ConfigFile = CONFIG,
+) -> None:
+    """List selectors, scenarios, figures and studies with what they are and cost."""
+    from pausefl.errors import ConfigError, suggest
+    from pausefl.workflow.listing import KINDS, to_text
+    from pausefl.workflow.plan import shipped_rates
+
+    if kind is not None and kind not in KINDS:
+        raise ConfigError(f"unknown list '{kind}'. {suggest(kind, KINDS)}")
+    table = _table(config)
+    lists = (to_text(table, one, shipped_rates()) for one in ([kind] if kind else KINDS))
+    typer.echo("\n\n".join(lists))
+
+
+def _table(config: Path) -> Experiments:
+    """The experiment table of a configuration, as the workflow reads it."""
+    from pausefl.settings import read_yaml
+    from pausefl.workflow.experiments import Experiments
+
+    return Experiments.load(read_yaml(config), Path(), str(config))
 
 
 @app.command()
@@ -195,13 +250,14 @@ def explain(
     results: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
     studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
 ) -> None:
-    """Show where a figure comes from: runs, seeds, code, settings, warnings, deviations."""
-    from pausefl.report import lineage
-    from pausefl.settings import SHIPPED, load_config, read_yaml
+    """Show where a figure comes from: runs, seeds, code, settings, warnings, deviations.
 
-    document = read_yaml(config)
-    loaded = load_config(document, str(config))
-    project = lineage.Project(loaded, (Path(document["scenarios"]), SHIPPED), studies, results)
+    Of a figure that is not made yet, it shows what will run.
+    """
+    from pausefl.report import lineage
+
+    table = _table(config)
+    project = lineage.Project(table.whole, table.folders, table.config.studies or studies, results)
     typer.echo(lineage.explain(figure, project))
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from pausefl import __version__
 from pausefl.cli import main
 from pausefl.data.dataset import Dataset
 
@@ -176,6 +177,14 @@ def test_check_lists_the_experiment_table(pausefl: Command) -> None:
     assert out.splitlines()[-1].startswith("48 jobs in 2 scenarios")
 
 
+def test_check_names_data_that_are_missing(pausefl: Command, tmp_path: Path) -> None:
+    document = yaml.safe_load((ROOT / "config/demo.yaml").read_text("utf-8"))
+    rows = [{"scenario": "mnist_large_iid_r1", "seeds": [0]}]
+    document |= {"data_root": str(tmp_path / "raw"), "experiments": rows}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(document), "utf-8")
+    assert f"{tmp_path}/raw/MNIST" in refused(pausefl("check", "--config", tmp_path / "mine.yaml"))
+
+
 def test_check_refuses_a_configuration_that_is_wrong(pausefl: Command, tmp_path: Path) -> None:
     assert "no such file" in refused(pausefl("check", "--config", tmp_path / "none.yaml"))
     wrong = tmp_path / "wrong.yaml"
@@ -299,3 +308,55 @@ def test_a_run_of_other_code_is_repeated_only_when_asked(
     assert f"{out} holds a run that cannot be read" in refused(pausefl(*command))
     assert pausefl(*command, "--force")[0] == 0
     assert json.loads((out / "summary.json").read_text("utf-8"))["code_hash"] == summary["code_hash"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "row"),
+    [
+        (["selectors"], r"pause_brute +– +PAUSE by enumeration\."),
+        (["scenarios"], r"mnist_large_iid_r1 +paper +0\.\d\d +MNIST, large network, i\.i\.d\. labels"),
+        (["figures"], r"pause_v2_fig8 +mnist_large_iid_r1 +0\.\d\d +test accuracy against simulated time"),
+        (["studies"], r"bsfl_fig4 +– +25 of 500 users: two annealers on the same instances"),
+        ([], r"\n\nscenario +scale"),
+    ],
+)
+def test_everything_that_can_be_asked_for_is_listed(pausefl: Command, arguments: list[str], row: str) -> None:
+    code, out, _ = pausefl("list", *arguments)
+    assert code == 0
+    assert re.search(row, out), out
+
+
+def test_a_list_of_ones_own_scenarios_has_the_shipped_ones_too(pausefl: Command, tmp_path: Path) -> None:
+    lines = "name: few\ntitle: Few users\nbase: demo_small\nnetwork: {n_users: 6}\nfigures: {}\n"
+    (tmp_path / "few.yaml").write_text(lines, "utf-8")
+    document = yaml.safe_load((ROOT / "config/demo.yaml").read_text("utf-8"))
+    document |= {"scenarios": str(tmp_path), "experiments": [{"scenario": "few", "seeds": [0]}]}
+    (tmp_path / "mine.yml").write_text(yaml.safe_dump(document), "utf-8")
+    out = pausefl("list", "scenarios", "--config", tmp_path / "mine.yml")[1]
+    assert re.search(r"^few +own +0\.\d\d +Few users$", out, re.MULTILINE)
+    assert "mnist_large_iid_r1" in out
+
+
+def test_a_wrong_list_is_refused_with_the_nearest(pausefl: Command) -> None:
+    assert "unknown list 'figure'. Did you mean 'figures'?" in refused(pausefl("list", "figure"))
+
+
+def test_the_plan_of_a_figure_says_how_long_it_takes(pausefl: Command) -> None:
+    command = ("plan", "demo_small_accuracy", "--cores", 2, "--config", "config/demo.yaml")
+    out = " ".join(pausefl(*command)[1].split())
+    assert re.search(r"24 jobs, scenarios: 1.* Left to compute: .* on 2 cores; a job uses one", out)
+
+
+def test_explain_knows_the_demo_under_any_configuration(pausefl: Command, tmp_path: Path) -> None:
+    out = pausefl("explain", "demo_small_accuracy", "--results", tmp_path)[1]
+    assert "demo_small_accuracy is not made yet" in out
+    assert "pause: seeds 0, 1, 2; finished: none" in out
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_has_a_short_name(pausefl: Command, option: str) -> None:
+    assert "--cores" in pausefl("plan", option)[1]
+
+
+def test_the_version_is_that_of_the_package(pausefl: Command) -> None:
+    assert pausefl("--version") == (0, f"pausefl {__version__}\n", "")

@@ -15,7 +15,7 @@ from workspace import Checkout
 
 from pausefl.registry import FIGURES
 
-PAGES = ["write_metrics", "write_report"]
+PAGES = ["write_report"]
 RUNS = [f"{selector}/seed-{seed}" for selector in ("pause", "fedavg") for seed in (0, 1)]
 TARGETS = [f"results/runs/tiny/{run}/rounds.parquet" for run in RUNS]
 

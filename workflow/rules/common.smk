@@ -5,6 +5,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from pausefl.errors import PauseflError
+from pausefl.workflow.checks import check
 from pausefl.workflow.experiments import Experiments
 from pausefl.workflow.paths import one_of
 
@@ -22,8 +23,8 @@ ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
 W = checked(Experiments.load, config, ROOT)
 
 # A job that runs in a process of its own need not check again, nor load what checks.
-if workflow.is_main_process and not W.config.published:
-    checked(W.check)
+if workflow.is_main_process:
+    checked(check, W)
 
 
 wildcard_constraints:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pausefl.data.sources import describe_origin
 from pausefl.errors import PauseflError
 from pausefl.figures.captions import (
     paper_figures,
@@ -53,6 +54,8 @@ class Project:
 def explain(figure: str, project: Project) -> str:
     """Where a figure comes from: table rows, runs, seeds, code, settings, notes, deviations.
 
+    Of a figure that is not made yet: what will run.
+
     Parameters
     ----------
     figure
@@ -64,7 +67,7 @@ def explain(figure: str, project: Project) -> str:
     Raises
     ------
     PauseflError
-        If there is no such figure, or it has not been made.
+        If there is no such figure, or its JSON is of an earlier version.
     """
     scenarios = [load_scenario(name, *project.scenarios) for name in scenario_names(*project.scenarios)]
     owners = {key: scenario for scenario in scenarios for key in scenario.figures}
@@ -74,7 +77,7 @@ def explain(figure: str, project: Project) -> str:
     if figure not in known:
         near = difflib.get_close_matches(figure, known, n=5, cutoff=0.5)
         question = f"Did you mean {', '.join(map(repr, near))}? " if near else ""
-        raise PauseflError(f"unknown figure '{figure}'. {question}All names: snakemake --list-target-rules")
+        raise PauseflError(f"unknown figure '{figure}'. {question}All names: pausefl list")
 
     def lines_on(name: str) -> list[str]:
         if name in owners:
@@ -98,6 +101,8 @@ def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[s
     """Where a figure of a scenario comes from."""
     results, config = project.results, project.config
     sidecar = results / "figures" / scenario.name / f"{scenario.figures[figure]}.json"
+    if not sidecar.is_file():
+        return _planned_curves(figure, scenario, project)
     metadata = _metadata(figure, sidecar)
     kind = metadata["kind"]
     selectors = sorted({e.selector for e in config.experiments if e.scenario == scenario.name})
@@ -118,11 +123,70 @@ def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[s
     ]
 
 
+def _planned_curves(figure: str, scenario: Scenario, project: Project) -> list[str]:
+    """What will run for a figure of a scenario."""
+    kind = scenario.figures[figure]
+    config = project.config
+    folder = project.results / ("published/runs" if config.published else "runs") / scenario.name
+    seeds: dict[str, list[int]] = {}
+    for row in config.experiments:
+        if row.scenario == scenario.name:
+            seeds.setdefault(row.selector, []).append(row.seed)
+    jobs = [f"{selector}: {_progress(folder / selector, own)}" for selector, own in sorted(seeds.items())]
+    missing = f"none; a row of {scenario.name} in the configuration is needed"
+    return [
+        f"{figure} is not made yet",
+        f"  {scenario.title}; {kind}; in the papers: {paper_figures(scenario, kind)}",
+        *[f"  {note}" for note in [scale_note(scenario)] if note],
+        f"Settings: {scenario_file(scenario.name, *project.scenarios)}",
+        f"Data: {describe_origin(scenario.data, config.raw)}",
+        f"Jobs, in {folder}:",
+        *[f"  {line}" for line in jobs or [missing]],
+        *_deviations(scenario_deviations(kind, scenario)),
+        *([_how(figure)] if jobs else []),
+    ]
+
+
+def _progress(folder: Path, seeds: Sequence[int]) -> str:
+    """Seeds of a selector, and which of their jobs are finished."""
+    done = [seed for seed in seeds if (folder / f"seed-{seed}" / "summary.json").is_file()]
+    return f"seeds {', '.join(map(str, seeds))}; finished: {', '.join(map(str, done)) or 'none'}"
+
+
+def _how(figure: str) -> str:
+    """How to make a figure."""
+    return f"To make it: snakemake --cores 2 {figure}. What that takes: pausefl plan {figure}"
+
+
+def _planned_study(name: str, studies: Studies, project: Project) -> list[str]:
+    """What will run for the figure of a study."""
+    kind, study = studies.kind(name), studies.study(name)
+    scenario = getattr(study, "scenario", None)
+    figures = load_scenario(scenario.name, *project.scenarios).figures if scenario is not None else {}
+    lines = [
+        f"{name} is not made yet",
+        f"  {study.title}; {kind}; in the papers: {study_place(kind, figures)}",
+        f"Settings: {project.studies}, {name}",
+    ]
+    if scenario is not None:
+        file = scenario_file(scenario.name, *project.scenarios)
+        lines.append(f"Scenario: {file}; selectors: {', '.join(scenario.selectors)}")
+    if seeds := _seeds(settings_of(study)):
+        lines.append(f"Seeds: {seeds}")
+    return [
+        *lines,
+        *_deviations(study_deviations(kind, study)),
+        _how(name),
+    ]
+
+
 def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
     """Where the figure of a study comes from."""
     sidecar = project.results / "studies" / name / f"{name}.json"
-    metadata = _metadata(name, sidecar)
     kind, study = studies.kind(name), studies.study(name)
+    if not sidecar.is_file():
+        return _planned_study(name, studies, project)
+    metadata = _metadata(name, sidecar)
     then, now = flattened(metadata["study"]), flattened(settings_of(study))
     # A study that is computed run by run has a code hash for each selector.
     codes = metadata.get("code_hashes") or {"": metadata["code_hash"]}
@@ -159,8 +223,6 @@ def _seeds(study: Mapping[str, Any]) -> str:
 
 def _metadata(figure: str, sidecar: Path) -> dict[str, Any]:
     """Contents of the JSON file beside a figure."""
-    if not sidecar.is_file():
-        raise PauseflError(f"{sidecar} is missing: make the figure with snakemake --cores 2 {figure}")
     metadata = read_json(sidecar)
     if "notes" not in metadata:
         raise PauseflError(
@@ -174,6 +236,12 @@ def _ending(notes: Iterable[str], deviations: Iterable[str]) -> list[str]:
     return [
         "Notes:",
         *[f"  {note}" for note in list(notes) or ["none"]],
+        *_deviations(deviations),
+    ]
+
+
+def _deviations(deviations: Iterable[str]) -> list[str]:
+    return [
         "Deviations from the papers (docs/deviations.md):",
         *[f"  {deviation}" for deviation in list(deviations) or ["none"]],
     ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pausefl.data.partition import check_partition, partition_key
-from pausefl.data.sources import dataset_key, training_size
+from pausefl.data.partition import partition_key
+from pausefl.data.sources import dataset_key
 from pausefl.results.published import those_published
 from pausefl.settings import (
     SHIPPED,
@@ -51,7 +51,7 @@ class Experiments:
     claims: tuple[Claim, ...]
 
     @classmethod
-    def load(cls, document: Mapping[str, Any], root: Path) -> Experiments:
+    def load(cls, document: Mapping[str, Any], root: Path, origin: str = "configuration") -> Experiments:
         """Read and check everything that a configuration names.
 
         Parameters
@@ -61,6 +61,8 @@ class Experiments:
         root
             Folder of the workflow. A relative path of the configuration that does not exist in the
             working directory starts there.
+        origin
+            What the configuration is called in messages.
 
         Raises
         ------
@@ -70,7 +72,7 @@ class Experiments:
         document = _located(document, root)
         demo = _located(read_yaml(root / "config/demo.yaml"), root)
         shipped = root / SHIPPED
-        config = load_config(document, "configuration", shipped)
+        config = load_config(document, origin, shipped)
         folders = (Path(document["scenarios"]), shipped)
         studies = load_studies(config.studies, *folders)
         if config.published:
@@ -140,16 +142,11 @@ class Experiments:
         figures = load_scenario(self.studies.study(study).scenario.name, *self.folders).figures
         return {figure: kind for figure, kind in figures.items() if kind in kinds}
 
-    def check(self) -> None:
-        """Raise `ConfigError` or `DataError` unless every row can run and every partition can be made."""
-        from pausefl.federated.runnable import check_table
-
-        check_table(self.config)
-        check_table(self.demo)
-        for name, scenario in self.scenarios.items():
-            n_examples = training_size(scenario.data, self.config.raw)
-            if n_examples is not None:
-                check_partition(scenario, n_examples, self.seeds(name))
+    @property
+    def whole(self) -> Config:
+        """The configuration with the rows of the demo."""
+        rows = tuple(row for rows in self.rows.values() for row in rows)
+        return replace(self.config, scenarios=self.scenarios, experiments=rows)
 
 
 def _located(document: Mapping[str, Any], root: Path) -> dict[str, Any]:

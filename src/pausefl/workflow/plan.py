@@ -1,4 +1,4 @@
-"""What the jobs of a configuration will cost, before any of them runs.
+"""What jobs and studies will cost, before any of them runs.
 
 Rates were measured once, on the machine that ``rates.json`` names (``benchmarks/rates.py``): seconds of a
 mini-batch and of a participation, of an evaluated example, of noise for a value, of a round's selection. A
@@ -7,19 +7,26 @@ job is the sum of what it does. Other machines are slower or faster by a factor,
 
 from __future__ import annotations
 
+import heapq
 import json
 import math
 import textwrap
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from pausefl.data.sources import training_size
+from pausefl.progress import about
+from pausefl.provenance.metadata import flattened
 from pausefl.registry import MODELS, SELECTORS, SOURCES
+from pausefl.registry.studies import StudyRecord
 from pausefl.results.markdown import aligned
-from pausefl.settings import Config, RawData, Scenario
+from pausefl.settings import Experiment, RawData, Scenario
+from pausefl.workflow import paths
+from pausefl.workflow.experiments import Experiments
+from pausefl.workflow.targets import needs
 
 #: Bytes of a round in `rounds.parquet`, of one selected user in it, of a user in `ledger.parquet`, and of the
 #: rest of a run's files, schemas and summary among them.
@@ -100,30 +107,130 @@ def _n_test(scenario: Scenario, n_train: int) -> int:
     return SOURCES[scenario.data.source].n_test or round(n_train * (share or 0) / (1 - (share or 0)))
 
 
-def to_text(config: Config, rates: Mapping[str, Any]) -> str:
-    """A table of a configuration's jobs by scenario and selector, and their sum."""
-    jobs = Counter((row.scenario, row.selector) for row in config.experiments)
-    head = ["scenario", "selector", "jobs", "minutes a job", "core-hours", "MB"]
-    rows, hours, megabytes, unknown = [head], 0.0, 0.0, 0
-    for (name, selector), n_jobs in jobs.items():
-        one = estimate(config.scenarios[name], selector, config.raw, rates)
-        job_hours = n_jobs * one.seconds / 3600
-        unknown += n_jobs if math.isnan(job_hours) else 0
-        hours += 0 if math.isnan(job_hours) else job_hours
-        megabytes += n_jobs * one.disk_bytes / 1e6
-        times = [f"{value:.{digits}f}" for value, digits in ((one.seconds / 60, 1), (job_hours, 2))]
-        rows.append([name, selector, str(n_jobs), *times, f"{n_jobs * one.disk_bytes / 1e6:.1f}"])
-    n_scenarios = len(config.scenarios)
-    megabytes += n_scenarios * _SCENARIO_BYTES / 1e6
-    sources = [SOURCES[name] for name in {scenario.data.source for scenario in config.scenarios.values()}]
-    prepared = sum((source.n_train + source.n_test) * source.example_bytes for source in sources) / 1e6
-    sentences = [
-        f"{len(config.experiments)} jobs in {n_scenarios} scenarios: about {hours:.1f} core-hours, a job on"
-        f" one core; {megabytes:.0f} MB of results, tables and figures among them, and {prepared:.0f} MB of"
-        " prepared data.",
-        f"Not counted: {unknown} jobs whose data or network have no rates." if unknown else "",
+def study_seconds(record: StudyRecord, study: Any, rates: Mapping[str, Any]) -> list[float]:
+    """What each job of a study costs; not a number unless it simulates rounds of selectors.
+
+    Rates are for 300 users; fewer take less. Of a selector without a rate, that of exact search counts. The
+    genie searches as well, in the same round.
+    """
+    if record.instant:
+        return [0.0]
+    if not (hasattr(study, "seeds") and hasattr(study, "n_rounds")):
+        return [math.nan]
+    rate = rates["selection_s"]
+    genie = rate["pause"] - rate.get("random", 0) if record.besides else 0
+    searches = [rate.get(name, rate["pause"]) + genie for name in study.scenario.selectors]
+    runs = [study.n_rounds * search for search in searches for _ in study.seeds]
+    if record.by_run:
+        return [rates["start_s"] + run for run in runs]
+    return [rates["start_s"] + math.fsum(runs)]
+
+
+def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
+    """Time until jobs of one core each are done on some cores, the longest first; unknown ones count 0."""
+    busy = [0.0] * n_cores
+    for job in sorted((job for job in seconds if not math.isnan(job)), reverse=True):
+        heapq.heapreplace(busy, busy[0] + job)
+    return max(busy)
+
+
+def is_done(table: Experiments, row: Experiment, results: Path = Path()) -> bool:
+    """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
+    folder = results / paths.run_folder(table, row)
+    try:
+        summary = json.loads((folder / "summary.json").read_text("utf-8"))
+        same = flattened(summary["scenario"]) == flattened(table.scenarios[row.scenario].job_settings())
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return same and all((folder / name).is_file() for name in paths.RUN_FILES)
+
+
+def to_text(
+    table: Experiments,
+    target: str | None,
+    n_cores: int,
+    rates: Mapping[str, Any],
+    results: Path = Path(),
+) -> str:
+    """What a target costs: a table of its jobs by scenario and selector, its studies, and their sum.
+
+    Parameters
+    ----------
+    table, target
+        As for `pausefl.workflow.targets.needs`.
+    n_cores
+        Number of cores for the wall-clock time.
+    rates
+        As `shipped_rates` returns them.
+    results
+        The working directory: finished jobs and studies in it are not counted.
+    """
+    rows, studies = needs(table, target)
+    jobs: dict[tuple[str, str], list[Experiment]] = {}
+    for row in rows:
+        jobs.setdefault((row.scenario, row.selector), []).append(row)
+    lines = [["scenario", "selector", "jobs", "done", "minutes a job", "core-hours", "MB"]]
+    left: list[float] = []
+    n_done, megabytes = 0, 0.0
+    for (name, selector), own in jobs.items():
+        one = estimate(table.scenarios[name], selector, table.config.raw, rates)
+        done = sum(is_done(table, row, results) for row in own)
+        todo = len(own) - done
+        n_done += done
+        left += [one.seconds] * todo
+        disk = todo * one.disk_bytes / 1e6
+        megabytes += disk
+        costs = [f"{one.seconds / 60:.1f}", f"{todo * one.seconds / 3600:.2f}", f"{disk:.1f}"]
+        lines.append([name, selector, str(len(own)), str(done), *costs])
+    simulated = []
+    for name in studies:
+        finished = all((results / path).is_file() for path in paths.study_data(table, name))
+        seconds = study_seconds(table.studies.record(name), table.studies.study(name), rates)
+        simulated.append([name, "done" if finished else f"{math.fsum(seconds) / 3600:.2f}"])
+        left += [] if finished else seconds
+    parts = aligned(lines, "llrrrrr") if rows else []
+    if studies:
+        parts += ["", *aligned([["study", "core-hours"], *simulated], "lr")]
+    sentences = _sentences(table, rows, n_done, left, megabytes, n_cores, rates)
+    return "\n".join([*parts, "", *[textwrap.fill(sentence, 110) for sentence in sentences]]).lstrip("\n")
+
+
+def _sentences(
+    table: Experiments,
+    rows: Sequence[Experiment],
+    n_done: int,
+    left: Sequence[float],
+    megabytes: float,
+    n_cores: int,
+    rates: Mapping[str, Any],
+) -> Iterator[str]:
+    """The sum of jobs and studies in words."""
+    names = dict.fromkeys(row.scenario for row in rows)
+    done = f", {n_done} of them done" if n_done else ""
+    known = [seconds for seconds in left if not math.isnan(seconds)]
+    if rows:
+        megabytes += len(names) * _SCENARIO_BYTES / 1e6
+        sources = [SOURCES[name] for name in {table.scenarios[name].data.source for name in names}]
+        prepared = sum((source.n_train + source.n_test) * source.example_bytes for source in sources) / 1e6
+        yield (
+            f"{len(rows)} jobs, scenarios: {len(names)}{done}; {megabytes:.0f} MB of results, with tables and"
+            f" figures, and {prepared:.0f} MB of prepared data."
+        )
+    if table.config.published:
+        yield "Runs are read from results/published; nothing is trained."
+        return
+    hours = math.fsum(known) / 3600
+    yield (
+        f"Left to compute: {hours:.1f} core-hours, {about(wall_clock(left, n_cores))} on"
+        f" {n_cores} core{'s' if n_cores > 1 else ''}; a job uses one."
+    )
+    if unknown := len(left) - len(known):
+        yield (
+            f"Not counted: {unknown} jobs and studies whose data, network or kind have no rates (nan);"
+            " docs/costs.md has what was measured."
+        )
+    yield (
         f"From rates measured on {rates['machine']}, {rates['date']}; another machine takes longer or shorter"
-        " by a factor. Studies of selection alone are not counted: docs/costs.md has what they take.",
-    ]
-    notes = [textwrap.fill(sentence, 110) for sentence in sentences if sentence]
-    return "\n".join([*aligned(rows, "llrrrr"), "", *notes])
+        " by a factor. Done is what has its files, with today's settings; `snakemake -n` also knows edits of"
+        " code."
+    )

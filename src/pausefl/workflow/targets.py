@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 
+from pausefl.errors import ConfigError
 from pausefl.figures.papers import wholes
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.settings import Experiment
@@ -98,28 +100,39 @@ def everything(table: Experiments) -> list[str]:
         *[path for name in table.studies.names() for path in of_study(table, name)],
         *[path for scale in table.scales for path in paths.claims(scale)],
         "results/report/all.html",
-        *metrics(table),
     ]
 
 
-def named(table: Experiments) -> dict[str, list[str]]:
-    """Files by target: the demo, each scenario, figure, study and claim, all claims, all studies.
-
-    A figure of the papers that has several parts, such as ``bsfl_fig5``, is a target too.
-    """
-    figures = {
-        figure: paths.figure(name, kind)
+def figures(table: Experiments) -> dict[str, tuple[str, str]]:
+    """Scenario and kind of each of its figures, by the name of the figure."""
+    return {
+        figure: (name, kind)
         for name, scenario in table.scenarios.items()
         for figure, kind in scenario.figures.items()
     }
+
+
+def parts_of_figures(table: Experiments) -> dict[str, list[str]]:
+    """The parts of each figure of the papers that has several, such as ``bsfl_fig5``."""
+    return wholes([*figures(table), *table.studies.names()])
+
+
+#: Targets that stand for many others.
+COLLECTIONS = ("studies", "claims", "metrics", "demo", "publish")
+
+
+def named(table: Experiments) -> dict[str, list[str]]:
+    """Files by target: the demo, each scenario, figure, study and claim, all claims, all studies."""
     studies = {name: of_study(table, name) for name in table.studies.names()}
-    parts = figures | studies
+    parts = {name: paths.figure(*place) for name, place in figures(table).items()} | studies
     found = {name: of_scenario(table, name) for name in table.scenarios} | parts
     found |= {
-        whole: [path for part in names for path in parts[part]] for whole, names in wholes(parts).items()
+        whole: [path for part in names for path in parts[part]]
+        for whole, names in parts_of_figures(table).items()
     }
     found |= {f"claim_{claim.id}": _of_claim(table, claim) for claim in table.claims}
     found["studies"] = [path for files in studies.values() for path in files]
+    found["metrics"] = metrics(table)
     if table.scales:
         found["claims"] = claims(table, table.scales)
     if not table.config.published:
@@ -136,20 +149,62 @@ def titles(table: Experiments) -> dict[str, str]:
     """What each target of `named` is, in a line."""
     found = {name: scenario.title for name, scenario in table.scenarios.items()}
     parts = {
-        figure: f"{FIGURES[kind].label}: {scenario.title}"
-        for scenario in table.scenarios.values()
-        for figure, kind in scenario.figures.items()
+        figure: f"{FIGURES[kind].label}: {found[scenario]}"
+        for figure, (scenario, kind) in figures(table).items()
     }
     for name in table.studies.names():
         parts[name] = f"{table.studies.record(name).label}: {table.studies.study(name).title}"
-    found |= parts | {whole: ", ".join(names) for whole, names in wholes(parts).items()}
+    found |= parts | {whole: ", ".join(names) for whole, names in parts_of_figures(table).items()}
     found |= {f"claim_{claim.id}": f"what this claim needs: {claim.sentence}" for claim in table.claims}
     return found | {
         "studies": "all studies",
         "claims": "verdicts on all claims",
+        "metrics": "numbers and curves that Git keeps",
         "demo": "everything on an embedded data set, in minutes",
         "publish": "what Git keeps of finished runs and studies",
     }
+
+
+def needs(table: Experiments, target: str | None = None) -> tuple[list[Experiment], list[str]]:
+    """Jobs and studies that a target needs.
+
+    Parameters
+    ----------
+    table
+        The experiment table.
+    target
+        A name of `named`; all of the configuration by default.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such target.
+    """
+    if target is not None and target not in (known := named(table)):
+        near = difflib.get_close_matches(target, known, n=3)
+        hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+        raise ConfigError(
+            f"unknown target '{target}', or not part of this configuration. {hint}All names: pausefl list"
+        )
+    scenarios: Iterable[str] = table.config.scenarios
+    studies = table.studies.names()
+    if target == "demo":
+        scenarios, studies = table.demo.scenarios, []
+    elif target == "studies":
+        scenarios = []
+    elif target == "claims" or (target or "").startswith("claim_"):
+        chosen = [claim for claim in table.claims if target in ("claims", f"claim_{claim.id}")]
+        rows = [row for scale in table.scales for row in claim_rows(table, scale, chosen)]
+        found = [name for scale in table.scales for name in claim_studies(table, scale, chosen)]
+        return list(dict.fromkeys(rows)), list(dict.fromkeys(found))
+    elif target in table.scenarios:
+        scenarios, studies = [target], []
+    elif target is not None and target not in COLLECTIONS:
+        parts = parts_of_figures(table).get(target, [target])
+        owners = figures(table)
+        scenarios = dict.fromkeys(owners[part][0] for part in parts if part in owners)
+        studies = [part for part in parts if part in studies]
+    return [row for name in scenarios for row in table.rows[name]], studies
 
 
 def _of_claim(table: Experiments, claim: Claim) -> list[str]:

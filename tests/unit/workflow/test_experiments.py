@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pausefl.errors import DataError
+from pausefl.workflow.checks import check
 from pausefl.workflow.experiments import Experiments
 
 ROOT = Path(__file__).parents[3]
@@ -78,4 +79,4 @@ def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) 
     path.write_text(path.read_text("utf-8").replace("n_users: ", "n_users: 99"), "utf-8")
     table = load(scenarios=str(tmp_path / "scenarios"), experiments=[row("demo_small", "pause")])
     with pytest.raises(DataError, match="training examples cannot give"):
-        table.check()
+        check(table)

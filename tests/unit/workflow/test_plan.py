@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from pausefl.settings import Config, RawData, Scenario, load_config, load_scenario, read_yaml
-from pausefl.workflow.plan import estimate, network_key, shipped_rates, to_text
+from pausefl.errors import ConfigError
+from pausefl.settings import RawData, Scenario, load_scenario, read_yaml
+from pausefl.workflow.experiments import Experiments
+from pausefl.workflow.plan import estimate, network_key, shipped_rates, to_text, wall_clock
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -53,21 +56,64 @@ def test_less_work_costs_less() -> None:
 def test_what_is_not_known_is_not_counted_and_said() -> None:
     unknown = scenario("demo_small")
     assert math.isnan(estimate(unknown, "pause", RAW, RATES).seconds)
-    config = load_config(read_yaml(ROOT / "config" / "demo.yaml") | {"scenarios": str(FOLDER)})
-    assert "Not counted: 48 jobs" in to_text(config, RATES)
+    assert "Not counted: 48 jobs" in plan("demo", "demo")
+
+
+def plan(name: str, target: str | None = None, cores: int = 2, folder: Path = Path("nowhere")) -> str:
+    """What a target of a shipped configuration costs, on one line."""
+    rates = RATES if name == "demo" else shipped_rates()
+    return " ".join(to_text(table(name), target, cores, rates, folder).split())
+
+
+def table(name: str, **changes: Any) -> Experiments:
+    return Experiments.load(read_yaml(ROOT / "config" / f"{name}.yaml") | changes, ROOT)
 
 
 @pytest.mark.parametrize("name", ["config", "demo", "reduced", "published"])
 def test_every_job_of_the_shipped_configurations_has_rates(name: str) -> None:
-    config: Config = load_config(read_yaml(ROOT / "config" / f"{name}.yaml") | {"scenarios": str(FOLDER)})
-    rates = shipped_rates()
+    config, rates = table(name).config, shipped_rates()
     assert {network_key(one) for one in config.scenarios.values()} <= set(rates["networks"])
-    text = to_text(config, rates)
-    total = re.search(r"(\d+) jobs in \d+ scenarios: about ([\d.]+) core-hours", " ".join(text.split()))
-    assert total is not None
-    assert int(total[1]) == len(config.experiments)
     parts = [
         estimate(config.scenarios[e.scenario], e.selector, config.raw, rates) for e in config.experiments
     ]
-    assert float(total[2]) == pytest.approx(sum(part.seconds for part in parts) / 3600, abs=0.05)
-    assert "Not counted" not in text
+    assert not any(math.isnan(part.seconds) for part in parts)
+    if name == "reduced":  # no studies, and all to be run
+        total = re.search(r"(\d+) jobs, .* Left to compute: ([\d.]+) core-hours", plan(name))
+        assert total is not None
+        assert int(total[1]) == len(config.experiments)
+        assert float(total[2]) == pytest.approx(sum(part.seconds for part in parts) / 3600, abs=0.06)
+
+
+def test_a_target_costs_what_it_needs() -> None:
+    assert "40 jobs, scenarios: 1;" in plan("config", "pause_v2_fig8")
+    assert "20 jobs, scenarios: 1;" in (both := plan("config", "bsfl_fig5"))
+    assert re.search(r"bsfl_fig5_regret 0\.[2-9]", both)
+    assert "jobs," not in plan("config", "bsfl_fig4")
+    assert "Not counted: 1 jobs and studies" in plan("config", "bsfl_fig4")
+    assert "Runs are read from results/published; nothing is trained." in plan("published", "pause_v2_fig8")
+    with pytest.raises(ConfigError, match=r"unknown target 'pause_v2_fig88'.*Did you mean 'pause_v2_fig8'"):
+        plan("config", "pause_v2_fig88")
+
+
+def test_what_is_done_is_not_counted(tmp_path: Path) -> None:
+    one = table("reduced", experiments=[{"scenario": "demo_small", "selectors": ["pause"], "seeds": [0, 1]}])
+    rates = shipped_rates()
+    before = to_text(one, "demo_small", 1, rates, tmp_path)
+    folder = tmp_path / "results/runs/demo_small/pause/seed-1"
+    folder.mkdir(parents=True)
+    for name in ("rounds.parquet", "ledger.parquet"):
+        (folder / name).touch()
+    settings = one.scenarios["demo_small"].job_settings()
+    (folder / "summary.json").write_text(json.dumps({"scenario": settings}), "utf-8")
+    after = to_text(one, "demo_small", 1, rates, tmp_path)
+    assert "2 jobs, scenarios: 1;" in before
+    assert "2 jobs, scenarios: 1, 1 of them done;" in after
+    (folder / "summary.json").write_text(json.dumps({"scenario": {**settings, "privacy": None}}), "utf-8")
+    assert to_text(one, "demo_small", 1, rates, tmp_path) == before
+    (folder / "summary.json").write_text("{", "utf-8")
+    assert to_text(one, "demo_small", 1, rates, tmp_path) == before
+
+
+@pytest.mark.parametrize(("n_cores", "seconds"), [(1, 18), (2, 9), (3, 7), (9, 7)])
+def test_jobs_share_the_cores(n_cores: int, seconds: float) -> None:
+    assert wall_clock([2, 7, 4, math.nan, 5], n_cores) == seconds

@@ -1,0 +1,115 @@
+"""Everything that can be wrong with a configuration, found before anything runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pausefl.data.partition import check_partition
+from pausefl.data.sources import check_available, missing_files, training_size
+from pausefl.errors import ConfigError
+from pausefl.federated.runnable import check_runnable, check_table
+from pausefl.registry import SOURCES, STUDIES
+from pausefl.workflow import paths
+from pausefl.workflow.experiments import Experiments
+from pausefl.workflow.targets import COLLECTIONS, parts_of_figures
+
+
+def check(table: Experiments) -> None:
+    """Check that every name is one target, and that every job, study and partition can be made.
+
+    Raises
+    ------
+    ConfigError, DataError
+        For the first thing that is wrong.
+    """
+    check_interpreter(sys.executable)
+    check_names(table)
+    if table.config.published:
+        return
+    check_table(table.config)
+    check_table(table.demo)
+    for name in table.studies.names():
+        study = table.studies.study(name)
+        if hasattr(study, "seeds") and hasattr(study, "scenario"):  # these run selectors as jobs do
+            check_runnable(study.scenario, study.selectors)
+    for name, scenario in table.scenarios.items():
+        n_examples = training_size(scenario.data, table.config.raw)
+        if n_examples is not None:
+            check_partition(scenario, n_examples, table.seeds(name))
+
+
+def check_interpreter(executable: str) -> None:
+    """Refuse an interpreter that Snakemake cannot start scripts with: a shell gets its path as it is."""
+    if shlex.quote(executable) != executable:
+        raise ConfigError(
+            f"Snakemake cannot start scripts with {executable!r}, because of a space or special character in"
+            " the path. Move the checkout to a path of letters, digits, '.', '-', '_' and '/' only, and"
+            " install again there"
+        )
+
+
+def check_names(table: Experiments) -> None:
+    """Refuse a scenario, figure or study whose name is also that of another one, or of a rule."""
+    owners = dict.fromkeys(rules(table.root), "a rule of the workflow")
+    for name, owner in _names(table):
+        if name in owners:
+            raise ConfigError(f"{owner} is called '{name}', like {owners[name]}: rename one of them")
+        owners[name] = owner
+
+
+def rules(root: Path) -> set[str]:
+    """Names of the workflow's own rules and targets."""
+    files = [root / "workflow/Snakefile", root / "Snakefile", *(root / "workflow/rules").glob("*.smk")]
+    texts = [file.read_text("utf-8") for file in files if file.is_file()]
+    found = {name for text in texts for name in re.findall(r"^\s*rule (\w+):", text, re.MULTILINE)}
+    found |= {f"{verb}_{kind}" for kind in STUDIES for verb in ("compute", "plot")}
+    return found | {f"download_{source}" for source in SOURCES} | set(COLLECTIONS)
+
+
+def _names(table: Experiments) -> Iterator[tuple[str, str]]:
+    """Name and description of everything that the user named."""
+    for name in table.scenarios:
+        yield name, "a scenario"
+    for name, scenario in table.scenarios.items():
+        for figure in scenario.figures:
+            yield figure, f"a figure of scenario '{name}'"
+    for name in table.studies.names():
+        yield name, "a study"
+    for name, parts in parts_of_figures(table).items():
+        yield name, f"the whole of {' and '.join(parts)}"
+    for claim in table.claims:
+        yield f"claim_{claim.id}", f"the target of claim '{claim.id}'"
+
+
+def check_data(table: Experiments) -> list[str]:
+    """Check that the raw data, or published runs, of a configuration are there.
+
+    Returns
+    -------
+    list of str
+        Data sources that are missing and that the workflow would download.
+
+    Raises
+    ------
+    DataError
+        If raw files are missing that it cannot download.
+    ConfigError
+        If a run is to be read from ``results/published`` and is not there.
+    """
+    if table.config.published:
+        files = [path for name in table.config.scenarios for path in paths.run_files(table, name)]
+        if missing := [path for path in files if not Path(path).is_file()]:
+            raise ConfigError(
+                f"runs = 'published', and {len(missing)} files are missing, the first: {missing[0]}"
+            )
+        return []
+    wanted = {}
+    for scenario in table.config.scenarios.values():
+        check_available(scenario.data, table.config.raw)
+        if missing_files(scenario.data, table.config.raw):
+            wanted[scenario.data.source] = True
+    return list(wanted)

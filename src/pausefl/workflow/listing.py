@@ -1,0 +1,91 @@
+"""What can be asked for: selectors, scenarios, figures and studies, with what each is and costs."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pausefl.registry import FIGURES, SELECTORS
+from pausefl.results.markdown import aligned
+from pausefl.settings import Scenario, load_scenario, scenario_names
+from pausefl.workflow.experiments import Experiments
+from pausefl.workflow.plan import estimate, study_seconds
+
+#: What there are lists of.
+KINDS = ("selectors", "scenarios", "figures", "studies")
+
+
+def to_text(table: Experiments, kind: str, rates: Mapping[str, Any]) -> str:
+    """A list of all of a kind, one a line.
+
+    Parameters
+    ----------
+    table
+        Its folders and studies are listed, whether or not the configuration has rows for them.
+    kind
+        One of `KINDS`.
+    rates
+        As `pausefl.workflow.plan.shipped_rates` returns them.
+    """
+    rows = list(_LISTS[kind](table, rates))
+    return "\n".join(line.rstrip() for line in aligned(rows, _ALIGNED[kind]))
+
+
+def _selectors(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[str]]:
+    yield ["selector", "ms a round", "what it does"]
+    for name, record in SELECTORS.items():
+        cost = rates["selection_s"].get(name, math.nan)
+        yield [name, _number(1000 * cost, 1), _first_sentence(record.load())]
+
+
+def _scenarios(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[str]]:
+    yield ["scenario", "scale", "core-hours a seed", "title"]
+    for scenario in _all(table):
+        yield [scenario.name, scenario.scale, _number(_hours(table, scenario, rates)), scenario.title]
+
+
+def _figures(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[str]]:
+    yield ["figure", "scenario or study", "core-hours", "what it shows"]
+    for scenario in _all(table):
+        hours = _number(_hours(table, scenario, rates))
+        for figure, kind in scenario.figures.items():
+            yield [figure, scenario.name, hours, FIGURES[kind].label]
+    for name in table.studies.names():
+        yield [name, "study", _number(_study_hours(table, name, rates)), table.studies.record(name).label]
+
+
+def _studies(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[str]]:
+    yield ["study", "core-hours", "title"]
+    for name in table.studies.names():
+        title, label = table.studies.study(name).title, table.studies.record(name).label
+        yield [name, _number(_study_hours(table, name, rates)), f"{title}: {label}"]
+
+
+_LISTS = {"selectors": _selectors, "scenarios": _scenarios, "figures": _figures, "studies": _studies}
+_ALIGNED = {"selectors": "lrl", "scenarios": "llrl", "figures": "llrl", "studies": "lrl"}
+
+
+def _all(table: Experiments) -> list[Scenario]:
+    """Every scenario of the user's folder and of the workflow's."""
+    return [load_scenario(name, *table.folders) for name in scenario_names(*table.folders)]
+
+
+def _hours(table: Experiments, scenario: Scenario, rates: Mapping[str, Any]) -> float:
+    """Core-hours of a scenario's own selectors under one seed."""
+    costs = [estimate(scenario, name, table.config.raw, rates).seconds for name in scenario.selectors]
+    return math.fsum(costs) / 3600
+
+
+def _study_hours(table: Experiments, study: str, rates: Mapping[str, Any]) -> float:
+    return math.fsum(study_seconds(table.studies.record(study), table.studies.study(study), rates)) / 3600
+
+
+def _number(value: float, digits: int = 2) -> str:
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _first_sentence(thing: Any) -> str:
+    """The first sentence of a docstring, on one line."""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
