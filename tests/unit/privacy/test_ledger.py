@@ -57,15 +57,15 @@ def test_a_user_without_budget_cannot_take_part() -> None:
 
 
 class Careless(Schedule):
-    """A schedule that promises the budget and exceeds it."""
+    """A schedule that promises the budget and exceeds it by a thousandth at the third participation."""
 
     epsilon_total = 1.0
 
     def epsilon(self, participation: Any) -> Any:
-        return np.full(np.shape(participation), 0.4)
+        return np.full(np.shape(participation), 1.001 / 3)
 
     def spent(self, participations: Any) -> Any:
-        return 0.4 * np.asarray(participations)
+        return 1.001 / 3 * np.asarray(participations)
 
 
 def test_the_filter_does_not_trust_a_schedule() -> None:
