@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -154,16 +155,12 @@ class Checkout:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Number of jobs by rule in a dry run, without the targets that only collect."""
-        output = self.snakemake("--quiet", "rules", "--dry-run", "--cores", "1", *arguments)
-        if "Job stats" not in output:
-            assert "Nothing to be done" in output, output
-            return {}
-        lines = output.split("Job stats:", 1)[1].splitlines()[3:]
-        table = lines[: lines.index(next(line for line in lines if line.startswith("total")))]
-        counts = {line.split()[0]: int(line.split()[1]) for line in table}
-        studies = {name for kind in TINY_STUDIES.values() for name in kind}
-        targets = {"all", "claims", "default", "demo", "studies", "tiny"} | studies
-        return {rule: n for rule, n in counts.items() if rule not in targets}
+        return counted(self.snakemake("--quiet", "rules", "--dry-run", "--cores", "1", *arguments))
+
+    def listed(self, *arguments: str) -> dict[str, str]:
+        """Titles of what an option such as ``--list-rules`` lists, by name."""
+        lines = (line.partition(" ") for line in self.snakemake(*arguments).splitlines() if line)
+        return {name: title.removeprefix("(").removesuffix(")") for name, _, title in lines}
 
     def copy(self, folder: Path, *without: str) -> Checkout:
         """Copy the checkout, with all that was made in it but these folders."""
@@ -258,3 +255,15 @@ def make_finished(folder: Path) -> Checkout:
     checkout = make_tiny_checkout(folder)
     checkout.snakemake("--cores", "2")
     return checkout
+
+
+def counted(output: str) -> dict[str, int]:
+    """Number of jobs by rule in what a dry run prints, without the targets that only collect."""
+    if "Job stats" not in output:
+        assert "Nothing to be done" in output, output
+        return {}
+    table = output.split("Job stats:", 1)[1].split("\ntotal ", 1)[0]
+    studies = {name for kind in TINY_STUDIES.values() for name in kind}
+    targets = {"all", "claims", "default", "demo", "studies", "tiny"} | studies
+    rows = re.findall(r"^(\w+) +(\d+)", table, re.M)
+    return {rule: int(n) for rule, n in rows if rule not in targets}

@@ -47,4 +47,4 @@ def test_a_lost_run_or_another_claim_is_judged_again(everything: Checkout, tmp_p
 
 def test_claims_without_runs_to_test_them_on_are_no_target(checkout: Checkout) -> None:
     """No claim that is shipped is tested on the tiny scenario."""
-    assert "claims" not in checkout.snakemake("--list-target-rules").split()
+    assert "claims" not in checkout.listed("--list-target-rules")

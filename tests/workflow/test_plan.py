@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workspace import ROOT, Checkout, make_checkout
+from workspace import ROOT, Checkout, counted, make_checkout
 
 from pausefl.settings import load_scenario, read_yaml
 from pausefl.workflow import targets
@@ -34,10 +34,14 @@ def check_rows(planned: dict[str, int], config: str) -> None:
     assert planned["table"] == len(table)
 
 
-def test_the_default_target_is_the_whole_table_without_the_numbers_in_git(shipped: Checkout) -> None:
-    planned = shipped.planned()
+def test_the_default_target_is_the_whole_table_and_its_dry_run_a_page(shipped: Checkout) -> None:
+    output = shipped.snakemake("--dry-run", "--cores", "1")
+    assert len(output) < 10_000
+    assert max(map(len, output.splitlines())) < 120
+    assert re.search(r"^job +670 .*bsfl_cifar10_iid \(30\)", output, re.M)
+    planned = counted(output)
     check_rows(planned, "config")
-    assert "write_metrics" not in planned
+    assert "write_metrics" not in planned  # which Git keeps
 
 
 def test_the_demo_is_a_target_and_a_configuration(shipped: Checkout) -> None:
@@ -62,20 +66,6 @@ def test_scenarios_share_partitions(shipped: Checkout) -> None:
     assert (planned["partition"], planned["table"]) == (5 + 5, 4)
 
 
-def test_every_target_has_a_title(shipped: Checkout) -> None:
-    lines = [line for line in shipped.snakemake("--list-target-rules").splitlines() if line[0].islower()]
-    assert len(lines) > 100
-    assert [line for line in lines if not re.fullmatch(r"\w+ \(.{3,200}\)", line)] == []
-    assert "pause_v2_fig8 (test accuracy against simulated time: MNIST, large network" in "\n".join(lines)
-
-
-def test_a_dry_run_of_everything_is_a_page(shipped: Checkout) -> None:
-    output = shipped.snakemake("--dry-run", "--cores", "1")
-    assert len(output) < 10_000
-    assert max(map(len, output.splitlines())) < 120
-    assert re.search(r"^job +670 .*bsfl_cifar10_iid \(30\)", output, re.M)
-
-
 def test_a_figure_in_parts_needs_runs_and_studies(shipped: Checkout) -> None:
     planned = shipped.planned("bsfl_fig5")
     assert planned["plot_figure"] == planned["plot_regret"] == 1
@@ -90,11 +80,13 @@ def test_the_figures_of_the_reward_need_nothing_else(shipped: Checkout) -> None:
     }
 
 
-def test_every_figure_of_the_papers_is_a_target_under_its_number(shipped: Checkout) -> None:
-    there = set(shipped.snakemake("--list-target-rules").split())
+def test_every_figure_of_the_papers_is_a_target_with_its_number_and_a_title(shipped: Checkout) -> None:
+    there = shipped.listed("--list-target-rules")
+    assert [name for name, title in there.items() if not 3 <= len(title) <= 200] == []
+    assert there["pause_v2_fig8"].startswith("test accuracy against simulated time: MNIST, large network")
     numbers = {"pause_v2": range(1, 16), "pause_v1": range(2, 10), "bsfl": range(2, 11)}
     wanted = {f"{paper}_fig{n}" for paper, figures in numbers.items() for n in figures}
-    assert wanted | {"pause_v2_table1"} <= there
+    assert wanted | {"pause_v2_table1"} <= set(there)
     reduced = targets.named(Experiments.load(read_yaml(ROOT / "config/reduced.yaml"), ROOT))
     trained = {"pause_v2": [*range(2, 8), *range(10, 16)], "bsfl": [6, 7, 9, 10]}
     assert {f"reduced_{paper}_fig{n}" for paper, figures in trained.items() for n in figures} <= set(reduced)

@@ -12,7 +12,7 @@ PROFILE = yaml.safe_load((ROOT / "profiles/slurm/profile.v9+.yaml").read_text("u
 
 def test_arrays_are_of_rules_that_there_are(checkout: Checkout) -> None:
     arrays = set(PROFILE["slurm-array-jobs"].replace(" ", "").split(","))
-    assert arrays <= set(checkout.snakemake("--list-rules").split())
+    assert arrays <= set(checkout.listed("--list-rules"))
     assert "job" not in arrays
 
 

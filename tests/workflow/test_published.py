@@ -72,11 +72,11 @@ def test_a_figure_says_that_it_comes_from_published_runs(rebuilt: Checkout) -> N
 
 
 def test_no_rule_can_train_simulate_or_publish(everything: Checkout, rebuilt: Checkout) -> None:
-    there = set(rebuilt.snakemake(*PUBLISHED, "--list-rules").split())
+    there = set(rebuilt.listed(*PUBLISHED, "--list-rules"))
     training = {"job", "prepare_data", "partition", "plot_partition", "publish_run", "publish_study", "demo"}
     training |= {f"compute_{kind}" for kind, record in STUDIES.items() if not record.instant}
     assert not there & training
-    assert training <= set(everything.snakemake("--list-rules").split())
+    assert training <= set(everything.listed("--list-rules"))
     assert not (rebuilt.root / "data").exists()
 
 
