@@ -37,7 +37,7 @@ class Copy:
         """Read all files again; what was made of a text stays."""
         for function in (definitions._text, definitions.source, definitions.effects):
             function.cache_clear()
-        for function in (code.reached, code._with_methods, code._digest):
+        for function in (code.reached, code._definitions, code._digest):
             function.cache_clear()
 
     def path(self, module: str) -> Path:

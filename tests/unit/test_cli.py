@@ -25,7 +25,6 @@ WORKFLOW_ONLY = (
     "jinja2",
     "matplotlib",
     "scipy",
-    "seaborn",
     "sklearn",
     "snakemake",
     "tabulate",

@@ -61,14 +61,14 @@ def test_logs_are_text_and_say_how_a_job_went(finished: Checkout) -> None:
             "src/pausefl/figures/style.py",
             '"axes.linewidth"',
             '"lines.markersize": 3.0,\n    "axes.linewidth"',
-            {"plot_figure", "write_report"},
+            {"plot_figures", "write_report"},
             id="plotting",
         ),
         pytest.param(
             "src/pausefl/privacy/mechanisms.py",
             "self.width / 2)",
             "self.width / 3)",
-            {"plot_figure", "table", "privacy_table", "job", *PAGES},
+            {"plot_figures", "table", "privacy_table", "job", *PAGES},
             id="mechanism",
         ),
         pytest.param(
@@ -83,7 +83,7 @@ def test_an_edit_reruns_what_depends_on_it(
     planned = copy.planned()
     if reruns is None:
         assert "job" not in planned
-        assert "plot_figure" in planned
+        assert "plot_figures" in planned
     else:
         assert set(planned) - {"plot_partition"} == reruns
 

@@ -1,35 +1,44 @@
-# The figures of a scenario, from its table.
+# The figures of a scenario, from its table, in one process: that starts slower than it plots.
 from pausefl.figures.notes import SidecarNotes
-from pausefl.registry import FIGURES
-from pausefl.workflow import captions, code, paths
+from pausefl.workflow import captions, code, paths, targets
 
+# What runs have the data for differs, and so do the files: one rule for all scenarios with the same figures.
+for figures, scenarios in targets.scenarios_by_figures(W).items():
+    kinds = targets.figure_kinds(W, scenarios[0])
 
-rule plot_figure:
-    input:
-        rounds="results/tables/{scenario}/rounds.parquet",
-        summaries=lambda wildcards: paths.run_files(W, wildcards.scenario, ["summary.json"]),
-    output:
-        pdf="results/figures/{scenario}/{kind}.pdf",
-        png=report(
-            "results/figures/{scenario}/{kind}.png",
-            caption="../report/figure.rst",
-            category="Figures",
-            subcategory="{scenario}",
-            labels={"figure": "{kind}"},
-        ),
-        svg="results/figures/{scenario}/{kind}.svg",
-        sidecar="results/figures/{scenario}/{kind}.json",
-    log:
-        "results/logs/figure/{scenario}/{kind}.log",
-    benchmark:
-        "results/benchmarks/figure/{scenario}/{kind}.tsv"
-    wildcard_constraints:
-        kind=paths.one_of(FIGURES),
-    params:
-        scenario=lambda wildcards: captions.settings(W, wildcards.scenario),
-        caption=lambda wildcards: captions.of_scenario(W, wildcards.scenario, wildcards.kind),
-        notes=lambda wildcards: SidecarNotes(f"results/figures/{wildcards.scenario}/{wildcards.kind}.json"),
-        versions=lambda wildcards: code.jobs(W, wildcards.scenario),
-        code=lambda wildcards: code.figure(wildcards.kind),
-    script:
-        "../scripts/plot_figure.py"
+    rule:
+        name:
+            f"plot_{figures}"
+        input:
+            rounds="results/tables/{scenario}/rounds.parquet",
+            summaries=lambda wildcards: paths.run_files(W, wildcards.scenario, ["summary.json"]),
+        output:
+            pdf=[f"results/figures/{{scenario}}/{kind}.pdf" for kind in kinds],
+            png=[
+                report(
+                    f"results/figures/{{scenario}}/{kind}.png",
+                    caption="../report/figure.rst",
+                    category="Figures",
+                    subcategory="{scenario}",
+                    labels={"figure": kind},
+                )
+                for kind in kinds
+            ],
+            svg=[f"results/figures/{{scenario}}/{kind}.svg" for kind in kinds],
+            sidecar=[f"results/figures/{{scenario}}/{kind}.json" for kind in kinds],
+        log:
+            "results/logs/figures/{scenario}.log",
+        benchmark:
+            "results/benchmarks/figures/{scenario}.tsv"
+        wildcard_constraints:
+            scenario=paths.one_of(scenarios),
+        params:
+            kinds=kinds,
+            folder="results/figures/{scenario}",
+            scenario=lambda wildcards: captions.settings(W, wildcards.scenario),
+            caption=lambda wildcards, kinds=kinds: captions.of_figures(W, wildcards.scenario, kinds),
+            notes=lambda wildcards, output: SidecarNotes(output.sidecar[0]),
+            versions=lambda wildcards: code.jobs(W, wildcards.scenario),
+            code=code.figures(kinds),
+        script:
+            "../scripts/plot_figures.py"

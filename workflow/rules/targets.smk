@@ -10,7 +10,7 @@ for target, files in targets.named(W).items():
         name:
             target
         input:
-            files,
+            lambda wildcards, files=files: files,
         localrule: True
 
     # A docstring in a rule is a constant; `--list-target-rules` shows this one.

@@ -13,23 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
-
-import matplotlib as mpl
-import numpy as np
-import seaborn
-from matplotlib.axes import Axes
-from matplotlib.backend_bases import GraphicsContextBase, RendererBase
-from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
-from matplotlib.path import Path as Curve
-from matplotlib.patheffects import AbstractPathEffect
-from matplotlib.transforms import IdentityTransform, Transform
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pausefl.errors import PauseflError, suggest
 from pausefl.registry import SELECTORS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: A dash pattern as Matplotlib takes it: offset and lengths in line widths.
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
@@ -125,11 +116,35 @@ OTHER_MECHANISM = ("#4B3A6B", "D", (0, 4))
 #: What people call each selector.
 LABELS: dict[str, str] = {name: style.label for name, style in STYLES.items()}
 
-# seaborn's light grid at the size of paper figures, a little finer. The font is shipped with Matplotlib: the
-# same glyphs, and so the same bytes, on every machine.
+#: Sizes of text, in points, and of small text: those of seaborn for papers, a little smaller.
+_TEXT, _SMALL = 12 * 0.8 * 0.93, 11 * 0.8 * 0.93
+
+# A light grid, and sizes for a column of a paper. The font is shipped with Matplotlib: the same glyphs, so
+# the same bytes, on every machine.
 THEME: dict[str, Any] = {
-    **seaborn.axes_style("whitegrid"),
-    **seaborn.plotting_context("paper", font_scale=0.93),
+    "font.size": _TEXT,
+    "axes.labelsize": _TEXT,
+    "axes.titlesize": _TEXT,
+    "legend.title_fontsize": _TEXT,
+    "legend.fontsize": _SMALL,
+    "xtick.labelsize": _SMALL,
+    "ytick.labelsize": _SMALL,
+    "text.color": ".15",
+    "axes.labelcolor": ".15",
+    "xtick.color": ".15",
+    "ytick.color": ".15",
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "lines.linewidth": 1.5 * 0.8,
+    "lines.markersize": 6 * 0.8,
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "w",
+    "patch.force_edgecolor": True,
+    "patch.linewidth": 0.8,
+    "xtick.minor.width": 0.8,
+    "ytick.minor.width": 0.8,
+    "xtick.minor.size": 3.2,
+    "ytick.minor.size": 3.2,
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
     "axes.titleweight": "bold",
@@ -139,8 +154,6 @@ THEME: dict[str, Any] = {
     "axes.edgecolor": "black",
     "grid.color": "#E4E4E4",
     "grid.linewidth": 0.5,
-    "xtick.bottom": True,
-    "ytick.left": True,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "xtick.major.size": 2.5,
@@ -163,6 +176,8 @@ THEME: dict[str, Any] = {
 @contextmanager
 def theme() -> Iterator[None]:
     """Use Matplotlib's defaults overlaid with `THEME` inside the block, whatever the user has set."""
+    import matplotlib as mpl
+
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(cast(Any, THEME))
@@ -200,6 +215,8 @@ def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
     height
         In inches.
     """
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(COLUMN_WIDTH, height), layout="constrained")
     return figure, figure.subplots()
 
@@ -218,6 +235,8 @@ def add_notes(figure: Figure, notes: Sequence[str]) -> None:
     notes
         One paragraph each; blank ones are left out.
     """
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     width = int(figure.get_figwidth() * _NOTE_DENSITY)
     lines = [line for note in notes for line in textwrap.wrap(note, width)]
     if not lines:
@@ -239,42 +258,6 @@ def add_notes(figure: Figure, notes: Sequence[str]) -> None:
         ).set_in_layout(False)
 
 
-class _Thin(AbstractPathEffect):
-    """Draws a curve or a band without the points that nobody would miss, even at high zoom.
-
-    Matplotlib thins out lines only, never the outline of a band, and writes six decimals.
-    """
-
-    #: How far from the curve a point counts as on it, in 1/72 inch (others end up at most twice as far), and
-    #: decimals of what is left.
-    _TOLERANCE, _DECIMALS = 0.04, 2
-
-    def draw_path(
-        self,
-        renderer: RendererBase,
-        gc: GraphicsContextBase,
-        tpath: Curve,
-        affine: Transform,
-        rgbFace: Any = None,
-    ) -> None:
-        curve = tpath.transformed(affine)
-        if curve.codes is None or np.isin(curve.codes, (Curve.MOVETO, Curve.LINETO, Curve.CLOSEPOLY)).all():
-            curve.simplify_threshold = self._TOLERANCE
-            curve = curve.cleaned(simplify=True, remove_nans=True)
-        thin = Curve(np.round(np.asarray(curve.vertices), self._DECIMALS), curve.codes)
-        thin.should_simplify = False
-        renderer.draw_path(gc, thin, IdentityTransform(), rgbFace)
-
-
-def _thin_out(figure: Figure) -> None:
-    """From now on, draw curves and bands of a figure with `_Thin`; markers stay as they are."""
-    for artist in figure.findobj():
-        if isinstance(artist, PolyCollection) or (
-            isinstance(artist, Line2D) and artist.get_marker() in ("None", "none", "", " ", None)
-        ):
-            artist.set_path_effects([_Thin()])
-
-
 def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
     """Write ``stem.png``, ``stem.pdf``, ``stem.svg`` and ``stem.json``, the same bytes every time.
 
@@ -292,6 +275,8 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
     ValueError, TypeError
         If ``metadata`` is not JSON (NaN and infinities are not).
     """
+    from pausefl.figures.thin import thin_out
+
     sidecar = json.dumps(metadata, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     stem.parent.mkdir(parents=True, exist_ok=True)
 
@@ -301,7 +286,7 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
     with theme():
         figure.savefig(named(".png"), dpi=DPI, metadata={"Software": "pausefl"})
         figure.set_layout_engine("none")
-        _thin_out(figure)
+        thin_out(figure)
         figure.savefig(
             named(".pdf"), metadata={"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
         )

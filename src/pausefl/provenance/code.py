@@ -120,13 +120,22 @@ def code_hash(*roots: str, records: Iterable[Record] = ()) -> str:
         16 hexadecimal digits.
     """
     used = list(records)
-    found = frozenset().union(*(reached(root) for root in [*roots, *(record.code for record in used)]))
-    found, read = _with_methods(found, frozenset(type(record) for record in used))
-    lines = {_digest(definition, _DEPTH) for definition in found}
+    places = frozenset([*roots, *(record.code for record in used)])
+    lines, read = _definitions(places, frozenset(type(record) for record in used))
+    said = set()
     for record in used:
         fields = {name: value for name, value in vars(record).items() if name in read and name != "code"}
-        lines.add(repr((type(record).__name__, _digest_of(record.code), sorted(fields.items()))))
-    return _short("\n".join(sorted(lines)))
+        said.add(repr((type(record).__name__, _digest_of(record.code), sorted(fields.items()))))
+    return _short("\n".join(sorted(lines | said)))
+
+
+@cache
+def _definitions(
+    roots: frozenset[str], classes: frozenset[type[Record]]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Hashes of all definitions that roots and records of these classes use, and all attributes in them."""
+    found, read = _with_methods(frozenset().union(*map(reached, roots)), classes)
+    return frozenset(_digest(definition, _DEPTH) for definition in found), read
 
 
 @cache
@@ -145,7 +154,6 @@ def reached(root: str) -> frozenset[Definition]:
     return frozenset(definition for definition in found if definition.name != WHOLE)
 
 
-@cache
 def _with_methods(
     found: frozenset[Definition], classes: frozenset[type[Record]]
 ) -> tuple[frozenset[Definition], frozenset[str]]:

@@ -112,12 +112,12 @@ def source(definition: Definition) -> Source:
         if name in module.statements:
             uses.append((name, Definition(definition.module, name)))
         elif name in module.imports:
-            uses += _used(form.nodes, name, _follow(*module.imports[name]))
+            uses += _used(form.chains, name, _follow(*module.imports[name]))
     for name, imported in form.imports:
-        uses += _used(form.nodes, name, _follow(*imported))
+        uses += _used(form.chains, name, _follow(*imported))
     for name in form.references:
         there, _, attribute = name.partition(":")
-        uses += _used(form.nodes, name, _follow(there, attribute or None))
+        uses += _used(form.chains, name, _follow(there, attribute or None))
     return Source(form.text, sorted({use for use in uses if use[1] != definition}, key=repr), form.attributes)
 
 
@@ -126,10 +126,12 @@ class _Form(NamedTuple):
 
     Attributes
     ----------
-    nodes, text
+    text
         Normalised source.
     names
         Global names in it.
+    chains
+        Names in it, each with the attributes that it is asked for: ``("a", "b", "c")`` of ``a.b.c``.
     imports
         Names that it imports itself, and what each is.
     references
@@ -138,9 +140,9 @@ class _Form(NamedTuple):
         Names of all attributes in it.
     """
 
-    nodes: list[ast.Module]
     text: str
     names: list[str]
+    chains: frozenset[tuple[str, ...]]
     imports: list[tuple[str, tuple[str, str | None]]]
     references: list[str]
     attributes: frozenset[str]
@@ -152,8 +154,15 @@ def _normalised(definition: Definition, text: str) -> _Form:
     normaliser = _Normaliser(definition.module)
     nodes = [normaliser.normalised(statement) for statement in _statements(definition)]
     said = "\n".join(ast.unparse(node) for node in nodes)
-    attributes = frozenset(n.attr for node in nodes for n in ast.walk(node) if isinstance(n, ast.Attribute))
-    return _Form(nodes, said, _global_names(said), normaliser.imports, _references(nodes), attributes)
+    parts = [part for node in nodes for part in ast.walk(node)]
+    return _Form(
+        said,
+        _global_names(said),
+        _chains(nodes),
+        normaliser.imports,
+        _references(parts),
+        frozenset(part.attr for part in parts if isinstance(part, ast.Attribute)),
+    )
 
 
 def methods(definition: Definition) -> list[Definition]:
@@ -296,7 +305,7 @@ def _follow(module: str, name: str | None) -> Definition | str | None:
 
 
 def _used(
-    nodes: Iterable[ast.AST], name: str, target: Definition | str | None
+    chains: Iterable[tuple[str, ...]], name: str, target: Definition | str | None
 ) -> list[tuple[str, Definition | str]]:
     """What is used of an import: of a module that is only asked for attributes, these; else all of it.
 
@@ -307,12 +316,8 @@ def _used(
     if not (isinstance(target, Definition) and target.name == WHOLE):
         return [(name, target)]
     uses: list[tuple[str, Definition | str]] = []
-    pending = list(nodes)
-    while pending:
-        node = pending.pop()
-        chain = _chain(node)
-        if not chain or chain[0] != name:
-            pending += ast.iter_child_nodes(node)
+    for chain in chains:
+        if chain[0] != name:
             continue
         found: Definition | str | None = target
         try:
@@ -326,20 +331,33 @@ def _used(
     return uses
 
 
-def _chain(node: ast.AST) -> list[str]:
-    """``["a", "b", "c"]`` of the expression ``a.b.c``; empty for any other."""
+def _chains(nodes: Iterable[ast.AST]) -> frozenset[tuple[str, ...]]:
+    """Names, each with the attributes that it is asked for."""
+    found = set()
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        chain = _chain(node)
+        if chain:
+            found.add(chain)
+        else:
+            pending += ast.iter_child_nodes(node)
+    return frozenset(found)
+
+
+def _chain(node: ast.AST) -> tuple[str, ...]:
+    """``("a", "b", "c")`` of the expression ``a.b.c``; empty for any other."""
     if isinstance(node, ast.Name):
-        return [node.id]
-    inner = _chain(node.value) if isinstance(node, ast.Attribute) else []
-    return [*inner, node.attr] if inner and isinstance(node, ast.Attribute) else []
+        return (node.id,)
+    inner = _chain(node.value) if isinstance(node, ast.Attribute) else ()
+    return (*inner, node.attr) if inner and isinstance(node, ast.Attribute) else ()
 
 
 def _references(nodes: Iterable[ast.AST]) -> list[str]:
     """Modules and definitions of the package that strings name, in order."""
     found = [
         node.value
-        for root in nodes
-        for node in ast.walk(root)
+        for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _REFERENCE.fullmatch(node.value)
     ]
     return [name for name in dict.fromkeys(found) if is_module(name.partition(":")[0])]
@@ -556,7 +574,8 @@ class _DropUnread(ast.NodeTransformer):
 def _drop_unread_texts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Drop texts that nothing is done with; returns whether there were any."""
     nodes = list(ast.walk(function))
-    if any(isinstance(node, ast.Global | ast.Nonlocal) for node in nodes):
+    texts = any(isinstance(n, ast.Assign | ast.AugAssign) and _is_text(n.value) for n in nodes)
+    if not texts or any(isinstance(node, ast.Global | ast.Nonlocal) for node in nodes):
         return False
     drop = _DropUnread({n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)})
     drop.generic_visit(function)

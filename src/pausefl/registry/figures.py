@@ -47,11 +47,16 @@ class FigureRecord(Record):
 
     def applies(self, scenario: Scenario, selectors: Collection[str]) -> bool:
         """Whether runs of these selectors in a scenario have what this kind needs."""
-        has = {
-            "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
-            "accuracy": not SOURCES[scenario.data.source].regression,
-        }
-        return all(has[need] for need in self.needs)
+        return features(scenario, selectors).issuperset(self.needs)
+
+
+def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
+    """What runs of these selectors in a scenario have, of what kinds of figures can need."""
+    has = {
+        "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
+        "accuracy": not SOURCES[scenario.data.source].regression,
+    }
+    return frozenset(name for name, value in has.items() if value)
 
 
 _LEAKAGE = (

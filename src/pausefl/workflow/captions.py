@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -31,6 +31,16 @@ def of_scenario(table: Experiments, scenario: str, kind: str) -> Caption:
     one = table.scenarios[scenario]
     origin = describe_origin(one.data, table.config.raw)
     return Caption(partial(caption, kind, one, table.seeds(scenario), origin))
+
+
+def of_figures(table: Experiments, scenario: str, kinds: Iterable[str]) -> Caption:
+    """Captions of figures of a scenario that are made together, each under its kind."""
+    return Caption(partial(_joined, {kind: of_scenario(table, scenario, kind) for kind in kinds}))
+
+
+def _joined(captions: Mapping[str, Caption]) -> str:
+    """Captions, each under its name."""
+    return "\n\n".join(f"**{name}**\n\n{caption.text()}" for name, caption in captions.items())
 
 
 def of_study(table: Experiments, study: str) -> Caption:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pausefl
@@ -41,10 +42,10 @@ def jobs(table: Experiments, scenario: str) -> dict[str, list[str]]:
     return current_codes(table.scenarios[scenario], table.selectors(scenario), Path("results/published"))
 
 
-def figure(kind: str) -> str:
-    """Of what plots a kind of figure."""
+def figures(kinds: Iterable[str]) -> str:
+    """Of what plots some kinds of figures."""
     notes = "pausefl.figures.notes:run_notes"
-    return code_hash("pausefl.figures.kinds:plot", notes, *_SAVE, records=[FIGURES[kind]])
+    return code_hash("pausefl.figures.kinds:plot", notes, *_SAVE, records=[FIGURES[kind] for kind in kinds])
 
 
 def summary() -> str:

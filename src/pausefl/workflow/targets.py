@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pausefl.errors import ConfigError
 from pausefl.figures.papers import wholes
 from pausefl.registry import FIGURES, kinds_of
+from pausefl.registry.figures import features
 from pausefl.settings import Experiment
 from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
@@ -17,6 +18,19 @@ from pausefl.workflow.experiments import Experiments
 def figure_kinds(table: Experiments, scenario: str) -> list[str]:
     """Kinds of figures that the runs of a scenario have the data for."""
     return kinds_of(table.scenarios[scenario], table.selectors(scenario))
+
+
+def scenarios_by_figures(table: Experiments) -> dict[str, list[str]]:
+    """Scenarios whose runs have the data for the same kinds of figures, by a name for that.
+
+    The name is ``figures`` where all kinds apply, else it says what runs lack: ``figures_without_budget``.
+    """
+    needed = {need for record in FIGURES.values() for need in record.needs}
+    found: dict[str, list[str]] = {}
+    for name, scenario in table.scenarios.items():
+        lacking = sorted(needed - features(scenario, table.selectors(name)))
+        found.setdefault("_".join(["figures", *(["without", *lacking] if lacking else [])]), []).append(name)
+    return found
 
 
 def partition_pictures(table: Experiments, scenario: str) -> list[str]:

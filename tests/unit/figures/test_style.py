@@ -18,7 +18,7 @@ from matplotlib.path import Path as MplPath
 from matplotlib.transforms import IdentityTransform
 
 from pausefl.errors import PauseflError
-from pausefl.figures import style
+from pausefl.figures import style, thin
 from pausefl.registry import SELECTORS
 
 
@@ -114,7 +114,7 @@ def test_curves_and_bands_lose_only_points_that_do_not_show(step: float) -> None
     points = np.column_stack([np.linspace(0, 200, 4000), random.normal(0, step, 4000).cumsum()])
     codes = [MplPath.MOVETO, *[MplPath.LINETO] * 3998, MplPath.CLOSEPOLY]
     for path in (MplPath(points), MplPath(points, codes)):
-        style._Thin().draw_path(Recorder(), GraphicsContextBase(), path, IdentityTransform())
+        thin._Thin().draw_path(Recorder(), GraphicsContextBase(), path, IdentityTransform())
         kept = drawn[-1].vertices[drawn[-1].codes != MplPath.STOP]
         assert len(kept) < 3000
         start, along = kept[:-1], np.diff(kept, axis=0)

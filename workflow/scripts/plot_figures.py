@@ -1,4 +1,4 @@
-"""Plot one figure of a scenario, and write beside it what it was made from."""
+"""Plot the figures of a scenario, and write beside each what it was made from."""
 
 import json
 from pathlib import Path
@@ -11,19 +11,20 @@ from pausefl.figures.notes import run_notes
 from pausefl.figures.style import LABELS, save
 from pausefl.settings import scenario_from_dict
 
+params = snakemake.params
 with logged(snakemake.log[0]):
-    scenario = scenario_from_dict(snakemake.params.scenario)
-    kind = snakemake.wildcards.kind
+    scenario = scenario_from_dict(params.scenario)
+    rounds = pd.read_parquet(snakemake.input.rounds)
     summaries = {path: json.loads(Path(path).read_text("utf-8")) for path in snakemake.input.summaries}
-    notes = run_notes(summaries.values(), snakemake.params.versions, LABELS)
-    figure = plot(kind, pd.read_parquet(snakemake.input.rounds), scenario, notes.shown)
+    notes = run_notes(summaries.values(), params.versions, LABELS)
     metadata = {
-        "kind": kind,
         "runs": [str(Path(path).parent) for path in summaries],
         "seeds": sorted({summary["seed"] for summary in summaries.values()}),
         "code_hashes": sorted({summary["code_hash"] for summary in summaries.values()}),
         "dataset_origins": sorted({summary["dataset_origin"] for summary in summaries.values()}),
-        "scenario": snakemake.params.scenario,
+        "scenario": params.scenario,
         "notes": notes.all(),
     }
-    save(figure, Path(snakemake.output.png).with_suffix(""), metadata)
+    for kind in params.kinds:
+        figure = plot(kind, rounds, scenario, notes.shown)
+        save(figure, Path(params.folder) / kind, metadata | {"kind": kind})
