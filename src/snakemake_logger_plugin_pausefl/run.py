@@ -95,8 +95,8 @@ class Run:
         return ""
 
     def state(self, now: float) -> tuple[float, str]:
-        """The share of the steps that are done, and how many, how long the rest takes and what runs."""
-        text = ", ".join([f"{self.n_done} of {self.n_steps}", *self._remaining(now)])
+        """The share of the steps that are done, and how many, for how long, the time left and what runs."""
+        text = ", ".join([f"{self.n_done} of {self.n_steps}", *self._times(now)])
         running = [self.titles.get(number, "") for number in list(self.running)]
         if running:
             text += f": {running[0]}" + (f" and {len(running) - 1} more" if len(running) > 1 else "")
@@ -170,19 +170,22 @@ class Run:
         self.n_done += 1
         seconds = self._end(number, now)
         self.failed.pop(number, None)
-        so_far = ", ".join([f"{took(now - (self.begun or now))} so far", *self._remaining(now)])
         count = f"{self.n_done:{len(str(self.n_steps))}} of {self.n_steps}"
-        return f"{count}  {self.titles.get(number, number)}  {took(seconds)}  ({so_far})"
+        return f"{count}  {self.titles.get(number, number)}  {took(seconds)}  ({', '.join(self._times(now))})"
 
-    def _remaining(self, now: float) -> list[str]:
-        """The time left, from the second finished step on; nothing on a cluster, whose queue nobody knows."""
-        from pausefl.progress import about
+    def _times(self, now: float) -> list[str]:
+        """The time so far, and from the second finished step on what is left.
 
+        On a cluster, whose queue nobody knows, there is no estimate.
+        """
+        from pausefl.progress import about, took
+
+        so_far = f"{took(0.0 if self.begun is None else now - self.begun)} so far"
         if self.forecast is None or not 1 < self.n_done < self.n_steps:
-            return []
+            return [so_far]
         if self._left is None or now - self._left[0] >= _PAUSE_S:
             self._left = (now, self.forecast.seconds_left(now))
-        return [f"{about(self._left[1])} left"]
+        return [so_far, f"{about(self._left[1])} left"]
 
     def _fail(self, record: Any, now: float) -> str:
         """A failed step: what it is, where its log is, the end of the log, and what to do."""
