@@ -112,7 +112,7 @@ class Run:
                 f"Stopped after {self.n_done} of {self.n_steps} steps. Run the same command again to go on."
             )
         elif self.failed:
-            lines.append(f"\n{len(self.failed)} of {self.n_steps} steps failed, {self.n_done} are done.")
+            lines.append(f"\nFailed: {len(self.failed)} of {self.n_steps} steps; done: {self.n_done}.")
             if not self.explained and len(self.failed) > 1:
                 lines += [f"  {title}" for title in self.failed.values()]
             lines.append("Correct what the log above says and run the same command: what is done stays done.")
@@ -136,7 +136,9 @@ class Run:
         if text.startswith("Reasons:"):
             return _reasons(text)
         self.explained |= text.startswith("\nFailed jobs:")
-        return "" if record.levelno < logging.WARNING and _NOISE.match(text) else text
+        # The failures say by themselves that there are some.
+        said = record.levelno >= logging.WARNING and not text.startswith("Exiting because a job")
+        return text if said or not _NOISE.match(text) else ""
 
     def _counted(self, stats: Mapping[str, int]) -> str:
         """Take note of the number of steps; a dry run prints them at its end."""

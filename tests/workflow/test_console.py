@@ -123,8 +123,9 @@ def test_a_failed_step_shows_the_end_of_its_log_and_what_to_do(workflow: Workflo
     assert "  log: logs/large-1.log" in output
     assert "    | 100\n" in output
     assert "(72 lines before)" in output
-    assert "1 of 1 steps failed, 0 are done." in output
+    assert "Failed: 1 of 1 steps; done: 0." in output
     assert "run the same command" in output
+    assert "Exiting because" not in output
     assert ".snakemake/log/" in output
     assert max(map(len, output.splitlines())) < 400
     assert "CalledProcessError" in workflow.log()
@@ -132,7 +133,7 @@ def test_a_failed_step_shows_the_end_of_its_log_and_what_to_do(workflow: Workflo
 
 def test_all_failed_steps_are_listed_at_the_end(workflow: Workflow) -> None:
     output = workflow.output("--keep-going", ok=False, run="test $S = small")
-    end = output.split("2 of 6 steps failed, 2 are done.", 1)[1]
+    end = output.split("Failed: 2 of 6 steps; done: 2.", 1)[1]
     assert {line.strip() for line in end.splitlines()[1:3]} == {"train large seed 0", "train large seed 1"}
 
 
