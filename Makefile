@@ -97,6 +97,7 @@ clean: ## remove everything the workflow made; raw data stay
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else \
 		"Python 3.11 to 3.13 is needed, $(PYTHON) is %d.%d: make PYTHON=/path/to/python3.12 ..." % v)'
+	@case "$$PWD" in (*[[:space:]]*) echo "Snakemake cannot run in '$$PWD': move it to a path without spaces." >&2; exit 1;; esac
 	@echo 'Installing into .venv; the first time this takes a minute or more.'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \

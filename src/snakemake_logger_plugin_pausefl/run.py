@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -215,6 +216,8 @@ class Run:
             return ""
         if text.startswith("MissingRuleException"):
             return f"{text}\n`snakemake --list-target-rules` lists what can be asked for."
+        if text.startswith("LockException"):
+            return f"{text}\nTo remove it: {_command()} --unlock. Then run the same command again."
         if _STATUS.search(text):
             self._errors.append(text)
             return ""
@@ -267,3 +270,9 @@ def _end_of(log: Path) -> str:
     shown = [line if len(line) <= _LOG_WIDTH else f"{line[:_LOG_WIDTH]} …" for line in lines[-_LOG_LINES:]]
     more = len(lines) - len(shown)
     return "\n".join([*([f"({more} lines before)"] if more else []), *(shown or ["(it is empty)"])])
+
+
+def _command() -> str:
+    """How the user called Snakemake."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "snakemake" else "snakemake"

@@ -26,6 +26,10 @@ LEFT = {
     "A reward": ["out/quota/rounds.parquet"],
     "A model": ["out/softmax/rounds.parquet"],
     "A data source": ["out/sensors/rounds.parquet"],
+    "Settings of your own": [
+        "out/line/rounds.parquet",
+        "results/figures/few_users/accuracy_vs_time.pdf",
+    ],
     "A scenario": ["results/figures/pets/accuracy_vs_time.pdf"],
     "A study": [f"results/studies/evenness_demo/evenness{end}" for end in (".csv", "_demo.pdf")],
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from pausefl.workflow.slurm import failures
+from pausefl.workflow.slurm import absence, failures
 
 # Slurm's signal to end goes to every process of a job. Without a trap the shell around a script would end at once,
 # and Slurm would kill the script before it has saved its state.
@@ -25,6 +25,12 @@ def check_arrays():
                 "with --jobs or --cores, job arrays may never fill: leave them out, or add"
                 ' --slurm-array-jobs "" to submit jobs one by one.'
             )
+
+
+def check_slurm():
+    """Refuse profiles/slurm on a machine without Slurm."""
+    if hasattr(workflow.executor_settings, "array_jobs") and (problem := absence()):
+        raise WorkflowError(problem)
 
 
 onerror:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from pausefl.errors import PauseflError
+from pausefl.errors import PauseflError, StoppedError
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def logged(path: str) -> Iterator[Callable[[str], None]]:
         try:
             yield note
         except PauseflError as error:
-            note(f"Error: {error}")
+            note(str(error) if isinstance(error, StoppedError) else f"Error: {error}")
             raise SystemExit(1) from None
         except KeyboardInterrupt:
             note("stopped")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,3 +110,13 @@ def _failure(
         "log": end.get("log", "").split(", ")[0].split(" (")[0] or "its log",
     }
     return Failure(rule, start.get("wildcards", ""), "refused" if refusal else cause, details)
+
+
+def absence() -> str:
+    """A sentence if there is no Slurm on this machine; empty if there is."""
+    if shutil.which("sbatch"):
+        return ""
+    return (
+        "there is no Slurm on this machine (no command sbatch): run this on a login node of the cluster, or"
+        " leave out --profile profiles/slurm to run here"
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.workflow.slurm import failures
+from pausefl.workflow.slurm import absence, failures
 
 STARTED = """
 [Sat Nov 21 13:59:19 2026]
@@ -115,3 +115,11 @@ def test_the_log_of_a_node_that_is_shown_is_not_taken_for_this_one(tmp_path: Pat
     ruler = "=" * len(title)
     shown = f"{title}\n{ruler}\n\nSNAKEMAKE\n=========\n{failed('None', jobid=0)}{ruler}\n"
     assert [failure.cause for failure in failures(failed("TIMEOUT") + shown, tmp_path)] == ["time"]
+
+
+def test_a_machine_without_slurm_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "no Slurm on this machine" in absence()
+    assert "leave out --profile profiles/slurm" in absence()
+    (tmp_path / "sbatch").touch(mode=0o755)
+    assert absence() == ""
