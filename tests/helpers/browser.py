@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
 
@@ -20,7 +19,7 @@ addEventListener('load', async () => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   all('details').forEach((details) => { details.open = true; });
   all('img').forEach((image) => { image.loading = 'eager'; });
-  while (all('img[data-svg]').length && performance.now() < 30000) {
+  while (all('img[data-svg]').length && performance.now() < WAIT_MS) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await Promise.allSettled(all('img').map((image) => image.decode()));
@@ -58,7 +57,7 @@ addEventListener('load', async () => {
     sections: all('main > section').map((section) => section.id),
     text: document.body.innerText,
   };
-  document.body.innerHTML = '<pre id="found">' + encodeURIComponent(JSON.stringify(found)) + '</pre>';
+  fetch('http://127.0.0.1:PORT/', { method: 'POST', mode: 'no-cors', body: JSON.stringify(found) });
 });
 </script>
 """
@@ -127,14 +126,52 @@ def browser() -> str:
     return found
 
 
-def see(page: str, width: int, folder: Path) -> Seen:
-    """Open a page in a window of this width; ``folder`` is for files of the browser."""
-    file = folder / "page.html"
-    file.write_text(page + _PROBE, "utf-8")
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
-    options += ("--virtual-time-budget=60000",)  # or the document is written before pictures are unpacked
-    own = (f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900", "--dump-dom", file.as_uri())
-    done = subprocess.run([browser(), *options, *own], capture_output=True, text=True, timeout=240)
-    match = re.search(r'<pre id="found">([^<]+)</pre>', done.stdout)
-    assert match is not None, done.stderr
-    return Seen(**json.loads(unquote(match[1])))
+def see(page: str, width: int, folder: Path, wait_s: float = 60) -> Seen:
+    """Open a page in a window of this width.
+
+    Parameters
+    ----------
+    page
+        HTML.
+    width
+        In pixels.
+    folder
+        For files of the browser.
+    wait_s
+        How long pictures may take; those that are not there by then are broken.
+    """
+    said: list[bytes] = []
+
+    class Listener(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            said.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Listener) as server:
+        server.timeout = 240
+        probe = _PROBE.replace("PORT", str(server.server_port)).replace("WAIT_MS", str(1000 * wait_s))
+        file = folder / "page.html"
+        file.write_text(page + probe, "utf-8")
+        options = (
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+        )
+        own = (f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900")
+        stay = "--remote-debugging-port=0"  # or the browser ends as soon as the page is loaded
+        process = subprocess.Popen(
+            [browser(), *options, *own, stay, file.as_uri()],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        server.handle_request()
+        process.terminate()
+        _, errors = process.communicate()
+    assert said, errors.decode(errors="replace")
+    return Seen(**json.loads(said[0]))

@@ -60,7 +60,7 @@ def test_the_browser_would_find_it(page: str, tmp_path: Path) -> None:
     for old, new in edits.items():
         assert old in page
         page = new.join(page.rsplit(old, 1))
-    found = "\n".join(see(page, 1280, tmp_path).problems())
+    found = "\n".join(see(page, 1280, tmp_path, wait_s=30).problems())
     assert found.count("broken picture: ") == 3  # one of pixels, one figure, one that is not there
     for problem in (
         "blurred picture: dot",
