@@ -296,7 +296,7 @@ def test_a_state_has_the_optimiser_of_those_that_took_part_alone(
 
 
 def test_the_round_a_model_diverged_in_is_kept(demo: Scenario, digits: Dataset, unequal: Partition) -> None:
-    scenario = changed(demo, training={"learning_rate": 1e38})
+    scenario = changed(demo, training={"learning_rate": 1e12})
     first, second = (build(scenario, "fedavg_no_privacy", digits, unequal, True, False, 0) for _ in range(2))
     assert first.run(2).diverged_round == 1
     second.restore(first.state())
@@ -404,7 +404,7 @@ def test_reward_is_worked_out_by_hand_for_the_first_rounds(
 def test_a_model_that_is_no_longer_finite_is_reported_and_the_run_goes_on(
     simulate: Simulate, demo: Scenario
 ) -> None:
-    scenario = changed(demo, training={"learning_rate": 1e38})
+    scenario = changed(demo, training={"learning_rate": 1e12})
     result = simulate("fedavg_no_privacy", 4, scenario=scenario)
     assert result.diverged_round == 1
     assert len(result.rounds) == 4
