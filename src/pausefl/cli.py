@@ -233,11 +233,11 @@ def claims(
     folder = Path(document["scenarios"])
     claimed = load_claims(file, SHIPPED, folder)
     studies = load_studies(loaded.studies, folder, SHIPPED)
-    found = scales(claimed, loaded.scenarios, studies.names())
+    found = scales(claimed, loaded.judged, studies.names())
     if not found:
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
     for scale in found:
-        records = Records(loaded.scenarios, loaded.experiments, studies, results)
+        records = Records(loaded.judged, loaded.experiments, studies, results)
         typer.echo(to_text(evaluate(claimed, records, scale, partial), scale), nl=False)
         for name in sorted(records.missing):
             typer.echo(f"missing: {name}")

@@ -350,6 +350,11 @@ class Scenario(Settings):
             )
         return self
 
+    @property
+    def edited(self) -> bool:
+        """Whether it is the papers' with other settings than theirs: no claim is judged on it."""
+        return self.scale == "paper" and bool(self.changed)
+
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Which of some dotted keys the scenario leaves out."""
         split = {key: key.split(".") for key in keys}

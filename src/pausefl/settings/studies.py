@@ -218,9 +218,11 @@ class Studies(Settings):
             if names.count(name) > 1:
                 raise ValueError(f"study '{name}' is there twice")
         for name, study in self.selection.items():
-            if (first := self.simulation_of(study.scenario.name)) != name:
+            simulated = study.scenario.name
+            same = (other for other, one in self.selection.items() if one.scenario.name == simulated)
+            if (first := next(same)) != name:
                 raise ValueError(
-                    f"selection.{name}.scenario: '{first}' simulates scenario '{study.scenario.name}', too"
+                    f"selection.{name}.scenario: '{first}' simulates scenario '{simulated}', too"
                 )
         return self
 
@@ -233,8 +235,11 @@ class Studies(Settings):
         return STUDIES[self.kind(name)]
 
     def simulation_of(self, scenario: str) -> str | None:
-        """The study that simulates a scenario as it is, if there is one."""
-        return next((name for name, study in self.selection.items() if study.scenario.name == scenario), None)
+        """The study that simulates a scenario on which claims can be judged, if there is one."""
+        for name, study in self.selection.items():
+            if study.scenario.name == scenario and not study.scenario.edited:
+                return name
+        return None
 
     def study(self, name: str) -> Any:
         """A study by its name."""

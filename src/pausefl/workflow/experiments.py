@@ -126,8 +126,9 @@ class Experiments:
     @cached_property
     def scales(self) -> list[str]:
         """Scales at which claims have a test on something that the configuration lists."""
-        selected = {study.scenario.name for study in self.studies.selection.values()}
-        return scales(self.claims, {*self.config.scenarios, *selected}, self.studies.names())
+        scenarios = (study.scenario for study in self.studies.selection.values())
+        selected = {scenario.name for scenario in scenarios if not scenario.edited}
+        return scales(self.claims, {*self.config.judged, *selected}, self.studies.names())
 
     @cached_property
     def demo_scales(self) -> list[str]:

@@ -60,7 +60,7 @@ def of_study(table: Experiments, study: str) -> list[str]:
 def claim_rows(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[Experiment]:
     """Rows of the experiment table on which claims are tested at a scale; all claims by default."""
     names, _ = places(claims or table.claims, scale)
-    return [row for name in sorted(names & table.scenarios.keys()) for row in table.rows[name]]
+    return [row for name in sorted(names & table.whole.judged.keys()) for row in table.rows[name]]
 
 
 def claim_studies(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[str]:

@@ -139,3 +139,21 @@ def test_files_that_are_there_are_not_downloaded(load: Load, tmp_path: Path) -> 
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     assert raw.downloads(table) == {}
+
+
+def test_a_scenario_of_the_papers_that_was_edited_is_run_and_not_judged(load: Load, tmp_path: Path) -> None:
+    shipped = Path(__file__).parents[3] / "config/scenarios/mnist_large_iid_r1.yaml"
+    text = shipped.read_text("utf-8")
+    studies = "selection: {mine: {title: M, scenario: mnist_large_iid_r1, selectors: [pause], seeds: [0]}}"
+    (tmp_path / "studies.yaml").write_text(studies, "utf-8")
+    for new, scales in (("n_users: 300", ["paper"]), ("n_users: 30", [])):
+        (tmp_path / "mnist_large_iid_r1.yaml").write_text(text.replace("n_users: 300", new), "utf-8")
+        table = load(
+            scenarios=str(tmp_path),
+            studies=str(tmp_path / "studies.yaml"),
+            experiments=[row("mnist_large_iid_r1", "pause")],
+        )
+        assert table.scales == scales
+        assert bool(targets.claim_rows(table, "paper")) == bool(scales)
+        assert targets.claim_studies(table, "paper") == []
+        assert "results/runs/mnist_large_iid_r1/pause/seed-0/rounds.parquet" in targets.everything(table)
