@@ -382,10 +382,12 @@ def paper_figures(scenario: Scenario, kind: str) -> str:
 
     ``scenario.figures`` maps such names as ``pause_v2_fig8`` or ``bsfl_fig7_loss`` to kinds; these become
     "PAUSE v2, Fig. 8" and "BSFL, Fig. 7", and ``reduced_bsfl_fig7_loss`` "BSFL, Fig. 7, reduced". Figures of
-    the demonstrations reproduce none, nor do those for a privacy reviewer, ``privacy_…``, of what goes beyond
-    the papers, ``beyond_…``, or of their settings with group normalisation, ``group_…``.
+    the demonstrations and of users' own scenarios reproduce none, nor do those for a privacy reviewer,
+    ``privacy_…``, of what goes beyond the papers, ``beyond_…``, or of their settings with group
+    normalisation, ``group_…``.
     """
-    return "; ".join(_places(scenario.figures, kind)) or "none"
+    places = [] if scenario.scale == "own" else _places(scenario.figures, kind)
+    return "; ".join(places) or "none"
 
 
 def _places(figures: Mapping[str, str], kind: str) -> list[str]:

@@ -77,8 +77,8 @@ def also_in(place: Place) -> list[Place]:
 
 def home_of(scale: str, names: Iterable[str]) -> str:
     """The section of a scenario's figures without a place, by its scale and the names of all its figures."""
-    if scale == "demo":
-        return "demo"
+    if scale in ("demo", "own"):
+        return scale
     names = [name.removeprefix(_REDUCED) for name in names]
     sections = {section for name in names for start, (section, _) in _OWN.items() if name.startswith(start)}
     if "authors" in sections:

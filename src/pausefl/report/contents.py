@@ -165,8 +165,9 @@ class Contents:
             for figure, kind in settings["figures"].items():
                 names.setdefault(kind, []).append(figure)
             home = papers.home_of(settings["scale"], settings["figures"])
+            own_scale = settings["scale"] == "own"
             for kind in (kind for kind in FIGURES if kind in part.figures):
-                placed = [figure for figure in names.get(kind, []) if papers.place_of(figure)]
+                placed = [name for name in names.get(kind, []) if papers.place_of(name) and not own_scale]
                 for figure in placed:
                     place = papers.place_of(figure)
                     assert place is not None

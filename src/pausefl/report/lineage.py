@@ -21,7 +21,7 @@ from pausefl.figures.papers import wholes
 from pausefl.provenance import study_code
 from pausefl.provenance.metadata import flattened
 from pausefl.results.reading import read_json
-from pausefl.results.runs import read_run
+from pausefl.results.runs import has_settings, read_run
 from pausefl.results.verified import current_codes
 from pausefl.settings import Config, Scenario, load_scenario, scenario_file, scenario_names
 from pausefl.settings.studies import Studies, load_studies, settings_of
@@ -132,7 +132,10 @@ def _planned_curves(figure: str, scenario: Scenario, project: Project) -> list[s
     for row in config.experiments:
         if row.scenario == scenario.name:
             seeds.setdefault(row.selector, []).append(row.seed)
-    jobs = [f"{selector}: {_progress(folder / selector, own)}" for selector, own in sorted(seeds.items())]
+    jobs = [
+        f"{selector}: {_progress(folder / selector, own, scenario)}"
+        for selector, own in sorted(seeds.items())
+    ]
     missing = f"none; a row of {scenario.name} in the configuration is needed"
     return [
         f"{figure} is not made yet",
@@ -147,9 +150,9 @@ def _planned_curves(figure: str, scenario: Scenario, project: Project) -> list[s
     ]
 
 
-def _progress(folder: Path, seeds: Sequence[int]) -> str:
-    """Seeds of a selector, and which of their jobs are finished."""
-    done = [seed for seed in seeds if (folder / f"seed-{seed}" / "summary.json").is_file()]
+def _progress(folder: Path, seeds: Sequence[int], scenario: Scenario) -> str:
+    """Seeds of a selector, and which of their jobs are finished with today's settings."""
+    done = [seed for seed in seeds if has_settings(folder / f"seed-{seed}", scenario)]
     return f"seeds {', '.join(map(str, seeds))}; finished: {', '.join(map(str, done)) or 'none'}"
 
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from pausefl.bandit.latency import LatencyLaw
 from pausefl.errors import PauseflError
 from pausefl.files import remedy
+from pausefl.provenance.metadata import flattened
 from pausefl.results.reading import read_json, read_table
-from pausefl.settings import Experiment, NetworkSettings
+from pausefl.settings import Experiment, NetworkSettings, Scenario
 from pausefl.streams import Streams
 
 T = TypeVar("T")
@@ -70,6 +71,15 @@ def collect(run_dirs: Mapping[Experiment, Path]) -> pd.DataFrame:
 def read_summaries(run_dirs: Mapping[Experiment, Path]) -> dict[Experiment, dict[str, Any]]:
     """The ``summary.json`` of each run, with the checks and errors of `collect`."""
     return {experiment: summary for experiment, (_, summary) in _read_runs(run_dirs).items()}
+
+
+def has_settings(folder: Path, scenario: Scenario) -> bool:
+    """Whether a finished run was made with a scenario's settings of today."""
+    try:
+        made_with = read_json(folder / "summary.json").get("scenario")
+    except PauseflError:
+        return False
+    return isinstance(made_with, dict) and flattened(made_with) == flattened(scenario.job_settings())
 
 
 def as_collected(rounds: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:

@@ -19,10 +19,10 @@ from typing import Any
 
 from pausefl.data.sources import training_size
 from pausefl.progress import about
-from pausefl.provenance.metadata import flattened
 from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.registry.studies import StudyRecord
 from pausefl.results.markdown import aligned
+from pausefl.results.runs import has_settings
 from pausefl.settings import Experiment, RawData, Scenario
 from pausefl.workflow import paths
 from pausefl.workflow.experiments import Experiments
@@ -137,12 +137,8 @@ def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
 def is_done(table: Experiments, row: Experiment, results: Path = Path()) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
     folder = results / paths.run_folder(table, row)
-    try:
-        summary = json.loads((folder / "summary.json").read_text("utf-8"))
-        same = flattened(summary["scenario"]) == flattened(table.scenarios[row.scenario].job_settings())
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return same and all((folder / name).is_file() for name in paths.RUN_FILES)
+    files = all((folder / name).is_file() for name in paths.RUN_FILES)
+    return files and has_settings(folder, table.scenarios[row.scenario])
 
 
 def to_text(

@@ -116,7 +116,11 @@ def test_of_a_figure_that_is_not_made_it_says_what_will_run(name: str, project: 
 def test_jobs_that_will_run_are_listed_with_those_that_are_finished(project: lineage.Project) -> None:
     folder = project.results / "runs/demo_small/pause/seed-1"
     folder.mkdir(parents=True)
-    (folder / "summary.json").write_text("{}", "utf-8")
+    settings = load_scenario("demo_small", SCENARIOS).job_settings()
+    (folder / "summary.json").write_text(json.dumps({"scenario": settings}), "utf-8")
+    other = folder.with_name("seed-2")
+    other.mkdir()
+    (other / "summary.json").write_text(json.dumps({"scenario": settings | {"privacy": None}}), "utf-8")
     text = lineage.explain(FIGURE, project)
     assert "  pause: seeds 0, 1, 2; finished: 1\n" in text
     assert "  fedavg: seeds 0, 1, 2; finished: none\n" in text

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pausefl.errors import ConfigError
+from pausefl.figures.captions import paper_figures
 from pausefl.figures.notes import scale_note
 from pausefl.settings import Scenario, load_config, load_scenario, papers, scenario_names, with_changes
 from pausefl.settings.claims import load_claims
@@ -93,6 +94,15 @@ def test_a_scenario_of_ones_own_stands_on_a_shipped_one_and_says_what_differs(tm
     assert scale_note(mine) == "Own settings: 20 users (base: 300), a budget of 5 (10.0)."
     with pytest.raises(ConfigError, match="base = 'mnist_large_iid_r1' is not known"):
         load_scenario("mine", tmp_path)
+
+
+def test_a_figure_of_ones_own_is_not_the_papers_whatever_its_name(tmp_path: Path) -> None:
+    lines = "name: mine\ntitle: Mine\nbase: mnist_large_iid_r1\nnetwork: {n_users: 20}\n"
+    (tmp_path / "mine.yaml").write_text(lines + "figures: {pause_v2_fig8: accuracy_vs_time}\n", "utf-8")
+    mine = load_scenario("mine", tmp_path, SHIPPED)
+    assert paper_figures(mine, "accuracy_vs_time") == "none"
+    shipped = load_scenario("mnist_large_iid_r1", SHIPPED)
+    assert paper_figures(shipped, "accuracy_vs_time") == "PAUSE v2, Fig. 8"
 
 
 def test_a_scenario_without_a_base_is_the_users_own_unless_it_says_otherwise(tmp_path: Path) -> None:
