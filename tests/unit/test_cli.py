@@ -25,6 +25,7 @@ WORKFLOW_ONLY = (
     "jinja2",
     "matplotlib",
     "scipy",
+    "seaborn",
     "sklearn",
     "snakemake",
     "tabulate",
