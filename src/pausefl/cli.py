@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from pausefl import __version__
-from pausefl.errors import PauseflError, StoppedError
+from pausefl.errors import ConfigError, PauseflError, StoppedError
 
 if TYPE_CHECKING:
     from pausefl.federated.watcher import Watcher
@@ -31,7 +31,7 @@ ConfigFile = Annotated[Path, typer.Option(help="Configuration file.")]
 
 
 def _folder(text: str) -> Path:
-    """A folder to write to; an empty text would be the working directory."""
+    """A folder that a user names; an empty text would be the working directory."""
     if not text:
         raise typer.BadParameter("the name of the folder is empty")
     return Path(text)
@@ -96,6 +96,7 @@ def run(
     scenarios: Annotated[
         Path | None,
         typer.Option(
+            parser=_folder,
             help="Folder of your scenario files. What is not there is looked for in config/scenarios.",
             show_default=False,
         ),
@@ -115,7 +116,7 @@ def run(
     """
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
-    from pausefl.data.sources import fetch, prepare
+    from pausefl.data.sources import check_in_folder, fetch, prepare
     from pausefl.federated.checkpoint import Saving
     from pausefl.federated.finished import is_finished
     from pausefl.federated.job import Job, run_job
@@ -126,12 +127,15 @@ def run(
     from pausefl.settings import SHIPPED, load_places, load_scenario, with_changes
     from pausefl.streams import Streams
 
+    if data_folder is not None and data is not None:
+        raise ConfigError("--data replaces raw data, so --data-folder has no use: give only one of them")
     raw, folder = load_places(config, data_root, download, scenarios)
     loaded = with_changes(load_scenario(scenario, folder, SHIPPED), settings or [])
     check_runnable(loaded, [selector])
-    check_writable(out)
     if data_folder is not None:
+        check_in_folder(loaded.data.source, data_folder)
         raw = replace(raw, folders={loaded.data.source: data_folder})
+    check_writable(out)
     if data is None:
         fetch(loaded.data, raw)
     dataset = load_dataset(data) if data is not None else prepare(loaded.data, raw)

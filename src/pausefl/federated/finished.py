@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from pausefl.data.dataset import Dataset
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.job import Job
+from pausefl.files import check_readable
 from pausefl.provenance import job_code, versions
 from pausefl.provenance.metadata import flattened
 from pausefl.training import choose_device
@@ -43,6 +44,8 @@ def is_finished(job: Job, dataset: Dataset, out: Path, repeat: bool = False) -> 
     path = out / "summary.json"
     if not path.exists():
         return False
+    check_readable(path)
+    check_readable(out / "rounds.parquet")
     try:
         summary = json.loads(path.read_text("utf-8"))
         genie = pc.count(pq.read_table(out / "rounds.parquet", columns=["pseudo_regret"])["pseudo_regret"])
@@ -50,7 +53,7 @@ def is_finished(job: Job, dataset: Dataset, out: Path, repeat: bool = False) -> 
         there |= {"data": summary["dataset_origin"], "genie": bool(genie.as_py())}
         how = _plain({key: summary[key] for key in ("device", "n_threads", "versions")})
         code = summary["code_hash"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         if repeat:
             return False
         raise PauseflError(

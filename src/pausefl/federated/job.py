@@ -118,7 +118,12 @@ def run_job(
         layout = trainer.layout if trainer is not None else model_layout(scenario.model, dataset)
         simulation = Simulation(scenario, job.selector, streams, partition, layout, trainer, job.genie)
         if state is not None:
-            simulation.restore(state)
+            try:
+                simulation.restore(state)
+            except (IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+                raise ConfigError(
+                    f"{checkpoint.path} is damaged ({error}). Use another folder, or --restart"
+                ) from None
         if isinstance(on_round, Watcher):
             on_round.note(simulation.rows)
         result = _run(simulation, job.n_rounds, on_round, checkpoint, asked)

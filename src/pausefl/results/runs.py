@@ -17,6 +17,7 @@ from pausefl.files import remedy
 from pausefl.provenance.metadata import flattened
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment, NetworkSettings, Scenario
+from pausefl.settings.scenario import MOST_ROUNDS
 from pausefl.streams import Streams
 
 T = TypeVar("T")
@@ -151,6 +152,8 @@ def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     rounds = _read(read_table, folder / "rounds.parquet")
     _check_keys(folder / "rounds.parquet", rounds, ROUND_COLUMNS)
     n_rounds = summary["n_rounds"]
+    if not isinstance(n_rounds, int) or not 1 <= n_rounds <= MOST_ROUNDS:
+        raise PauseflError(f"{folder / 'summary.json'}: n_rounds = {n_rounds!r} is no number of rounds")
     if len(rounds) != n_rounds or rounds["round"].tolist() != list(range(1, n_rounds + 1)):
         raise PauseflError(
             f"{folder / 'rounds.parquet'} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"

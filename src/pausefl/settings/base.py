@@ -81,18 +81,18 @@ def _phrase(model: type[BaseModel], mistake: ErrorDetails) -> str:
         message = str(mistake["ctx"]["error"])
         if isinstance(value, Mapping):  # a check of a section names its keys itself
             return f"{where}.{message}" if where else message
-        return f"{where} = {_shown(value)} {message}"
+        return f"{where} = {shortened(value)} {message}"
     if kind in ("model_type", "dict_type"):
         where = where or "document"
-        return f"{where} = {_shown(value)} must be a mapping of keys to values{_meaning(model, path)}"
+        return f"{where} = {shortened(value)} must be a mapping of keys to values{_meaning(model, path)}"
     message = re.sub(r"^\w+ should", "must", mistake["msg"]).removesuffix(", not 0")
     message = message.replace(" after validation", "").replace("tuple", "list")
     if kind in ("int_type", "float_type") and isinstance(value, str):
         message += _as_number(value)
-    return f"{where} = {_shown(value)} {message}{_meaning(model, path)}"
+    return f"{where} = {shortened(value)} {message}{_meaning(model, path)}"
 
 
-def _shown(value: object) -> str:
+def shortened(value: object) -> str:
     """A value for a message; a long one is cut."""
     try:
         text = repr(value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import yaml
-
 from pausefl.errors import ConfigError
+from pausefl.settings.base import shortened
 from pausefl.settings.scenario import Scenario
+from pausefl.settings.yaml import parse_value
 
 #: Keys that say which scenario it is, and that the program writes.
 _FIXED = ("name", "scale", "reduced", "changed")
@@ -63,13 +63,10 @@ def _pair(text: str) -> tuple[str, Any]:
     """Key and value of a change."""
     key, equals, value = text.partition("=")
     if not (key and equals):
-        raise ConfigError(f"--set {text!r} must be KEY=VALUE, for example network.n_users=20")
+        raise ConfigError(f"--set {shortened(text)} must be KEY=VALUE, for example network.n_users=20")
     if key in _FIXED:
         raise ConfigError(f"--set: {key} cannot be changed; settings of a scenario are in config/README.md")
-    try:
-        return key, yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"--set {text!r}: not valid YAML: {error}") from None
+    return key, parse_value(value, f"--set {shortened(text)}")
 
 
 def _put(document: dict[str, Any], key: str, value: Any) -> None:

@@ -81,7 +81,7 @@ def check_folder(folder: Path) -> None:
 
 def scenario_file(name: str, *folders: Path) -> Path | None:
     """The file of a scenario in the first folder that has one."""
-    if not re.fullmatch(r"\w+", name):  # no path
+    if not re.fullmatch(r"\w{1,200}", name):  # no path, and no longer than file systems allow
         return None
     paths = (folder / f"{name}.yaml" for folder in folders)
     return next((path for path in paths if path.is_file()), None)

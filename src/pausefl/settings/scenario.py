@@ -27,6 +27,9 @@ from pausefl.settings.types import (
 #: Scales of runs: the papers' settings, the same with less work, data that come with a library, a user's own.
 SCALES = ("paper", "reduced", "demo", "own")
 
+#: Rounds that a job may have.
+MOST_ROUNDS = 10**7
+
 #: Keys of a scenario that only tables and figures read.
 _PRESENTATION = ("title", "selectors", "figures", "scale", "reduced", "changed")
 
@@ -239,7 +242,7 @@ class ModelSettings(Settings):
 class TrainingSettings(Settings):
     """Rounds, and what a selected user does in one of them."""
 
-    n_rounds: Annotated[int, Whole(ge=1, le=10_000_000)]
+    n_rounds: Annotated[int, Whole(ge=1, le=MOST_ROUNDS)]
     """Federated rounds."""
     n_epochs: Annotated[int, Whole(ge=1, le=100_000)]
     """Passes over a user's own data in a round."""

@@ -46,6 +46,8 @@ class ScenarioStudy(Study):
             scenario = _changed(scenario, values, info.context["scenarios"])
             return {**values, "scenario": scenario}
         if isinstance(scenario, Mapping):
+            if info.context is not None:  # of a file
+                raise ValueError("scenario: must be the name of a scenario; what differs goes into changes")
             scenario = Scenario.read(scenario, "scenario")
         selectors = scenario.selectors if isinstance(scenario, Scenario) else ()
         return {**values, "scenario": scenario, "selectors": selectors}

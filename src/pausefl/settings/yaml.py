@@ -45,14 +45,19 @@ def parse(path: Path, text: str) -> dict[str, Any]:
     ConfigError
         If it is not valid YAML, no mapping, has a key twice, or is nested too deeply or too large.
     """
-    try:
-        document = _load(text)
-    # Values like the date 2024-99-99 raise errors of other kinds.
-    except (yaml.YAMLError, ValueError, ArithmeticError, AttributeError, TypeError) as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from None
+    document = parse_value(text, str(path))
     if not isinstance(document, dict):
         raise ConfigError(f"{path}: expected a mapping of keys to values")
     return document
+
+
+def parse_value(text: str, origin: str) -> Any:
+    """Parse a value of any kind; `ConfigError` names ``origin`` and what is wrong, as in `parse`."""
+    try:
+        return _load(text)
+    # Values like the date 2024-99-99 raise errors of other kinds.
+    except (yaml.YAMLError, ValueError, ArithmeticError, AttributeError, TypeError) as error:
+        raise ConfigError(f"{origin}: not valid YAML: {error}") from None
 
 
 def _load(text: str) -> Any:

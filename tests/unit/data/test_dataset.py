@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,3 +109,28 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     write_arrays(path, "pausefl partition 1", a=np.arange(3))
     with pytest.raises(DataError, match="holds pausefl partition 1, expected pausefl data set"):
         load_dataset(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"train_y": np.full(20, -1)}, "labels -1 .. -1, allowed are 0 .. 9"),
+        ({"test_y": np.full(5, 10)}, "labels 10 .. 10"),
+        ({"train_y": np.zeros(19, np.int64)}, "not one target for each example"),
+        ({"train_x": np.zeros((20, 1, 8, 8))}, "neither images nor features"),
+        ({"test_x": np.zeros((5, 1, 9, 9), np.uint8)}, "test examples"),
+        ({"n_classes": -1}, "n_classes is no count"),
+    ],
+)
+def test_examples_that_cannot_be_are_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    replace(small(), **changes).save(tmp_path / "wrong.npz")
+    with pytest.raises(DataError, match=r"wrong\.npz: not a data set") as refused:
+        load_dataset(tmp_path / "wrong.npz")
+    assert words in str(refused.value)
+
+
+def test_features_must_be_finite(tmp_path: Path) -> None:
+    x, y = np.full((20, 3), np.nan, np.float32), np.zeros(20, np.float32)
+    Dataset("synthetic_regression", x, y, x[:5], y[:5], 0, "made up").save(tmp_path / "nan.npz")
+    with pytest.raises(DataError, match="not finite"):
+        load_dataset(tmp_path / "nan.npz")

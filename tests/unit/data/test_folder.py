@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -135,3 +136,15 @@ def test_mnist_from_an_image_folder(tmp_path: Path) -> None:
     assert "9 class folders, but mnist has 10" in refusal(
         prepare, source("mnist"), raw(tmp_path, mnist="jpeg")
     )
+
+
+def test_more_than_eight_bits_are_refused(pets: Path) -> None:
+    path = pets / "pets" / "train" / "cat" / "000.png"
+    Image.fromarray(np.full((10, 12), 40_000, np.uint16)).save(path)
+    assert refusal(prepare, PETS, raw(pets)).startswith(f"{path}: more than 8 bits a channel")
+
+
+def test_a_pipe_among_images_is_refused(pets: Path) -> None:
+    path = pets / "pets" / "train" / "cat" / "pipe.png"
+    os.mkfifo(path)
+    assert refusal(prepare, PETS, raw(pets)).startswith(f"{path}: is a pipe")

@@ -16,7 +16,7 @@ from typing import Any
 from pausefl.data.dataset import Dataset
 from pausefl.data.sources.common import Examples, check_test_size, test_size
 from pausefl.data.sources.official import download_files, find_problem
-from pausefl.errors import DataError
+from pausefl.errors import ConfigError, DataError
 from pausefl.registry.base import Record
 from pausefl.registry.sources import SOURCES, SourceRecord
 from pausefl.settings import DataSettings, RawData
@@ -126,6 +126,17 @@ def check_available(settings: DataSettings, raw: RawData) -> None:
             raise DataError(_missing_message(settings, raw, missing, problem))
     elif record.check:
         Record(record.check).load()(settings, raw_files(settings, raw))
+
+
+def check_in_folder(source: str, folder: str) -> None:
+    """Raise `ConfigError` unless a folder of images, with a name, may replace the files of a source."""
+    fitting = [name for name, record in SOURCES.items() if record.in_folder or "folder" in record.requires]
+    if source not in fitting:
+        raise ConfigError(
+            f"data source '{source}' is not read from a folder of images; these are: {', '.join(fitting)}"
+        )
+    if not folder:
+        raise ConfigError("the name of the folder of images is empty")
 
 
 def describe_origin(settings: DataSettings, raw: RawData) -> str:

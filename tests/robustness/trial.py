@@ -1,0 +1,123 @@
+"""The trial: bad inputs and killed jobs, and the page on what was seen.
+
+``python tests/robustness/trial.py`` tries everything and writes ``docs/robustness.md``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "robustness"), str(ROOT / "tests" / "helpers")]
+
+import bad_files  # noqa: E402
+import bad_settings  # noqa: E402
+from cases import RAN, REFUSED, Case, seen  # noqa: E402
+from kills import Kill, Trial, kills  # noqa: E402
+
+PAGE = ROOT / "docs" / "robustness.md"
+EQUAL = "equal, byte for byte"
+
+_HEAD = """\
+# Robustness
+
+<!-- Written by tests/robustness/trial.py; do not edit. -->
+
+What pausefl does with bad input and with killed jobs. A script tries everything below and writes this page,
+in a few minutes: `.venv/bin/python tests/robustness/trial.py`. `make test-all` repeats the trial.
+
+## Bad input
+
+A refusal is one message that names the key or the file, without a traceback and without advice to delete
+something; commands exit with 2. YAML is refused within a second of processor time. Some inputs are odd but
+right, and run.
+
+Not noticed: rounds and ledger of another selector, both at once, in place of those of a run with the same
+scenario and seed.
+
+"""
+_KILLS = """
+## Killed jobs
+
+Small jobs that save their state after every round, as processes of their own. A signal comes at a moment
+between the start and the end of a job; then the same command runs again until the job is finished.
+`rounds.parquet` and `ledger.parquet` must be those of a job that nobody killed, byte for byte, and nothing
+else may be left.
+
+"""
+
+
+def bad_inputs() -> list[Case]:
+    """Every bad or odd input."""
+    return list(chain(bad_settings.all_cases(), bad_files.all_cases()))
+
+
+def page(found: Iterable[tuple[Case, str]], killed: Iterable[tuple[Kill, str]]) -> str:
+    """The page on what was expected and seen."""
+    rows: dict[str, list[tuple[Case, str]]] = {}
+    for case, what in found:
+        rows.setdefault(case.kind, []).append((case, what))
+    lines = [
+        "| class | examples | inputs | expected: refused | seen | expected: runs | seen | anything else |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    total = [0] * 6
+    for kind, tried in rows.items():
+        expected = [case.expected for case, _ in tried]
+        results = [what for _, what in tried]
+        counts = [len(tried)]
+        for one in (REFUSED, RAN):
+            counts += [expected.count(one), results.count(one)]
+        counts.append(len(tried) - results.count(REFUSED) - results.count(RAN))
+        total = [a + b for a, b in zip(total, counts, strict=True)]
+        lines.append(
+            f"| {kind} | {_examples([case for case, _ in tried])} | {' | '.join(map(str, counts))} |"
+        )
+    lines.append(f"| all | | {' | '.join(map(str, total))} |")
+    kinds: dict[str, list[str]] = {}
+    for kill, what in killed:
+        kinds.setdefault(kill.kind, []).append(what)
+    table = [
+        "| signal | jobs | expected: equal results | seen: equal results |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    table += [f"| {kind} | {len(of)} | {len(of)} | {of.count(EQUAL)} |" for kind, of in kinds.items()]
+    n = sum(map(len, kinds.values()))
+    table.append(f"| all | {n} | {n} | {sum(of.count(EQUAL) for of in kinds.values())} |")
+    return _HEAD + "\n".join(lines) + "\n" + _KILLS + "\n".join(table) + "\n"
+
+
+def _examples(cases: list[Case]) -> str:
+    """The first, the middle and the last input of a class."""
+    picked = dict.fromkeys(cases[i].what for i in (0, len(cases) // 2, -1))
+    return "; ".join(f"{what}" for what in picked).replace("|", "\\|").replace("<", "\\<")
+
+
+def main() -> None:
+    """Try everything, say what is not as expected, and write the page."""
+    os.chdir(ROOT)
+    found, wrong = [], 0
+    for case in bad_inputs():
+        what = seen(case)
+        found.append((case, what))
+        if what != case.expected:
+            wrong += 1
+            print(f"{case.kind}, {case.what}: expected {case.expected}, seen: {what}", flush=True)
+    trial, killed = Trial(), []
+    for kill in kills():
+        what = trial.seen(kill)
+        killed.append((kill, what))
+        if what != EQUAL:
+            wrong += 1
+            print(f"{kill}: {what}", flush=True)
+    PAGE.write_text(page(found, killed), encoding="utf-8")
+    print(f"{len(found)} inputs and {len(killed)} kills, {wrong} not as expected: {PAGE}")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""What is refused of a YAML file before any setting is looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pausefl.errors import ConfigError
+from pausefl.settings import read_yaml
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{new}: &{new} [{', '.join([f'*{old}'] * 10)}]\n" for old, new in zip("abcdef", "bcdefg", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "key 'a' is there twice: in line 1 and in line 3"),
+        ("a: {b: 1, b: 1}\n", "key 'b' is there twice"),
+        ("a:\n  - b: 1\n    b: 2\n", "key 'b' is there twice"),
+        ("a: " + "[" * 100_000, "nested more than"),
+        ("".join(f"a{i}: &a{i} [{f'*a{i - 1}' if i else ''}]\n" for i in range(100)), "levels"),
+        (BOMB, "more than 200000 values"),
+        ("a: &a [*a]\n", "an alias stands for what contains it"),
+        ("a: 2024-99-99\n", "not valid YAML"),
+        ("a: " + "9" * 5000, "not valid YAML"),
+    ],
+)
+def test_what_no_file_of_settings_has(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "settings.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        read_yaml(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert words in str(refused.value)
+
+
+def test_text_that_is_not_utf8_and_folders(tmp_path: Path) -> None:
+    path = tmp_path / "settings.yaml"
+    path.write_bytes("a: café".encode("latin-1"))
+    with pytest.raises(ConfigError, match="not a text in UTF-8"):
+        read_yaml(path)
+    with pytest.raises(ConfigError, match="is a folder"):
+        read_yaml(tmp_path)
+
+
+def test_merged_keys_may_be_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "settings.yaml"
+    path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: [*a, *a]\n", encoding="utf-8")
+    a = {"x": 1, "y": 2}
+    assert read_yaml(path) == {"a": a, "b": {"x": 3, "y": 2}, "c": [a, a]}
