@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -221,10 +222,22 @@ def test_a_job_runs_on_prepared_data_without_the_packages_of_the_workflow(
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
 
 
-def test_the_installed_command_exits_with_2_and_one_message(tmp_path: Path) -> None:
-    command = Path(sys.executable).with_name("pausefl")
-    if not command.is_file():
+@pytest.fixture
+def command() -> Path:
+    """The installed command."""
+    found = Path(sys.executable).with_name("pausefl")
+    if not found.is_file():
         pytest.skip("the command is not installed beside the interpreter")
+    return found
+
+
+def test_a_shell_can_complete_the_command(command: Path) -> None:
+    asked = {"_PAUSEFL_COMPLETE": "complete_bash", "COMP_WORDS": "pausefl run --sel", "COMP_CWORD": "2"}
+    done = subprocess.run([str(command)], env=os.environ | asked, capture_output=True, text=True)
+    assert done.stdout.split() == ["--selector"]
+
+
+def test_the_installed_command_exits_with_2_and_one_message(command: Path, tmp_path: Path) -> None:
     arguments = [str(a) for a in run_demo(tmp_path / "out", selector="puase")]
     done = subprocess.run([str(command), *arguments], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
