@@ -23,6 +23,7 @@ rule table:
         "results/benchmarks/table/{scenario}.tsv"
     params:
         runs=lambda wildcards: paths.run_folders(W, wildcards.scenario),
+        settings=lambda wildcards: W.scenarios[wildcards.scenario].job_settings(),
         scale=lambda wildcards: scale_note(W.scenarios[wildcards.scenario]),
         protected=lambda wildcards: protected(W.scenarios[wildcards.scenario]),
         caption=lambda wildcards: captions.of_scenario(W, wildcards.scenario, "summary"),

@@ -7,7 +7,7 @@ import pandas as pd
 from common import logged
 from pausefl.figures.notes import run_notes, with_notes
 from pausefl.figures.style import LABELS, style_of
-from pausefl.results.runs import collect, read_summaries
+from pausefl.results.runs import check_settings, collect, read_summaries
 from pausefl.results.tables import across_seeds, summarise, to_markdown
 
 output = snakemake.output
@@ -15,6 +15,7 @@ with logged(snakemake.log[0]):
     runs = {row: Path(folder) for row, folder in snakemake.params.runs.items()}
     rounds = collect(runs)
     summaries = read_summaries(runs)
+    check_settings(summaries, snakemake.params.settings)
     summary = summarise(rounds, summaries)
     across: pd.DataFrame = across_seeds(summary)
     rounds.to_parquet(output.rounds, index=False)

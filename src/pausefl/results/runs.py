@@ -17,6 +17,7 @@ from pausefl.files import remedy
 from pausefl.provenance.metadata import flattened
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment, NetworkSettings, Scenario
+from pausefl.settings.changes import replaced
 from pausefl.settings.scenario import MOST_ROUNDS
 from pausefl.streams import Streams
 
@@ -72,6 +73,25 @@ def collect(run_dirs: Mapping[Experiment, Path]) -> pd.DataFrame:
 def read_summaries(run_dirs: Mapping[Experiment, Path]) -> dict[Experiment, dict[str, Any]]:
     """The ``summary.json`` of each run, with the checks and errors of `collect`."""
     return {experiment: summary for experiment, (_, summary) in _read_runs(run_dirs).items()}
+
+
+def check_settings(summaries: Mapping[Experiment, Mapping[str, Any]], settings: Mapping[str, Any]) -> None:
+    """Raise `PauseflError` if a run was made with other settings than those of its scenario today.
+
+    Parameters
+    ----------
+    summaries
+        As `read_summaries` returns them.
+    settings
+        What a job of the scenario depends on (`pausefl.settings.Scenario.job_settings`).
+    """
+    for run, summary in summaries.items():
+        if differing := replaced(summary["scenario"], settings):
+            told = ", ".join(f"{key} = {value}" for key, value in differing.items())
+            raise PauseflError(
+                f"the run of {run.selector}, seed {run.seed}, was made with other settings than scenario"
+                f" '{run.scenario}' has today: {told}"
+            )
 
 
 def has_settings(folder: Path, scenario: Scenario) -> bool:

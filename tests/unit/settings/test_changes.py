@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from pausefl.errors import ConfigError
+from pausefl.errors import ConfigError, PauseflError
 from pausefl.figures.captions import paper_figures
 from pausefl.figures.notes import scale_note
-from pausefl.settings import Scenario, load_config, load_scenario, papers, scenario_names, with_changes
+from pausefl.results.runs import check_settings
+from pausefl.settings import (
+    Experiment,
+    Scenario,
+    load_config,
+    load_scenario,
+    papers,
+    scenario_names,
+    with_changes,
+)
 from pausefl.settings.claims import load_claims
 from pausefl.settings.studies import load_studies
 
@@ -156,3 +166,13 @@ def test_a_folder_of_ones_own_needs_only_ones_own_scenarios(tmp_path: Path) -> N
     }
     assert load_studies(ROOT / "config/studies.yaml", folder, SHIPPED).names()
     assert load_claims(ROOT / "config/claims.yaml", SHIPPED, folder)
+
+
+def test_runs_of_other_settings_are_not_put_into_a_table(mnist: Scenario) -> None:
+    run = Experiment("mnist_large_iid_r1", "pause", 3)
+    summary = {"scenario": json.loads(json.dumps(mnist.job_settings()))}
+    check_settings({run: summary}, mnist.job_settings())
+    other = with_changes(mnist, ["network.n_users=20"])
+    message = r"pause, seed 3, was made with other settings .* network\.n_users = 300"
+    with pytest.raises(PauseflError, match=message):
+        check_settings({run: summary}, other.job_settings())
