@@ -371,7 +371,7 @@ def studies_and_claims() -> Iterator[Case]:
         for path in first:
             for value in (math.nan, {"a": {"b": 1}}):
                 yield _document(name, read, f"{path}: {shown(value)}", put(document, path, value))
-        for path in {".".join(path.split(".")[:-1]) for path in first}:
+        for path in dict.fromkeys(".".join(path.split(".")[:-1]) for path in first):
             if path and not path.split(".")[-1].isdigit() and "changes" not in path:
                 yield _document(name, read, f"unknown key in {path}", _with_extra(document, path))
 

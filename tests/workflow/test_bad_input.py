@@ -35,6 +35,12 @@ def test_scenario_that_cannot_be(checkout: Checkout, changes: dict[str, Any], wo
         assert part in output
 
 
+def test_a_key_that_is_there_twice(checkout: Checkout) -> None:
+    with (checkout.root / "config/config.yaml").open("a", encoding="utf-8") as file:
+        file.write("download: true\n")
+    assert "key 'download' is there twice" in refusal(checkout)
+
+
 def use_mnist(checkout: Checkout) -> Path:
     """Make the tiny scenario one of MNIST; returns where its raw files belong."""
     checkout.write_scenario(data={"source": "mnist", "test_fraction": None})

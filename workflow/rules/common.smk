@@ -5,6 +5,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from pausefl.errors import PauseflError
+from pausefl.settings import read_yaml
 from pausefl.workflow.checks import check
 from pausefl.workflow.experiments import Experiments
 from pausefl.workflow.paths import one_of
@@ -24,6 +25,8 @@ W = checked(Experiments.load, config, ROOT)
 
 # A job that runs in a process of its own need not check again, nor load what checks.
 if workflow.is_main_process:
+    for file in workflow.configfiles:  # Snakemake takes the last of two equal keys
+        checked(read_yaml, Path(file))
     checked(check, W)
 
 

@@ -80,9 +80,15 @@ def explain(figure: str, project: Project) -> str:
         raise PauseflError(f"unknown figure '{figure}'. {question}All names: pausefl list")
 
     def lines_on(name: str) -> list[str]:
-        if name in owners:
-            return _explain_curves(name, owners[name], project)
-        return _explain_study(name, studies, project)
+        try:
+            if name in owners:
+                return _explain_curves(name, owners[name], project)
+            return _explain_study(name, studies, project)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise PauseflError(
+                f"the JSON beside figure '{name}', or of a run in it, is damaged ({error!r}): make the figure"
+                f" again with snakemake --cores 2 --force {name}"
+            ) from None
 
     if figure not in parts:
         return "\n".join(lines_on(figure))

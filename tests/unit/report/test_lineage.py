@@ -194,3 +194,12 @@ def test_a_figure_of_an_earlier_version_is_refused(project: lineage.Project) -> 
     (folder / "bsfl_fig4.json").write_text('{"study": {}}', "utf-8")
     with pytest.raises(PauseflError, match="is of an earlier version: make the figure again"):
         lineage.explain("bsfl_fig4", project)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"notes": []}', '{"notes": [], "kind": 1, "scenario": 2}'])
+def test_damaged_metadata_of_a_figure_is_refused(project: lineage.Project, text: str) -> None:
+    path = project.results / "figures/demo_small/accuracy_vs_time.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    with pytest.raises(PauseflError, match="snakemake --cores"):
+        lineage.explain(FIGURE, project)
