@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import json
 import os
@@ -53,6 +54,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 def store() -> Path:
     """Folder with a prepared data set, a partition, and finished runs of the demo."""
     folder = Path(tempfile.mkdtemp(prefix="trial-store-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     scenario = load_scenario("demo_small", SCENARIOS)
     digits = prepare(scenario.data, RawData(Path("nowhere"), False, {}))
     digits.save(folder / "digits.npz")
