@@ -142,7 +142,7 @@ def test_limits_of_memory_and_time_are_named(cluster: Cluster, copy: Callable[..
     assert "job (scenario=tiny, selector=pause, seed=0) reached its time limit of 60 minutes" in summary
     assert f"seed={picture.stem.removeprefix('seed-')}) went over its memory limit of 60 MB" in summary
     assert "--set-resources plot_partition:mem_mb=" in summary
-    assert "Error: stopped after round" in job_log(checkout, run).read_text("utf-8")
+    assert "stopped after round" in job_log(checkout, run).read_text("utf-8")
 
 
 def test_limits_that_starve_arrays_are_refused(cluster: Cluster, copy: Callable[..., Checkout]) -> None:
