@@ -261,6 +261,9 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
     ValueError, TypeError
         If ``metadata`` is not JSON (NaN and infinities are not).
     """
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     from pausefl.figures.thin import thin_out
 
     sidecar = json.dumps(metadata, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
@@ -273,8 +276,8 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
         figure.savefig(named(".png"), dpi=DPI, metadata={"Software": "pausefl"})
         figure.set_layout_engine("none")
         thin_out(figure)
-        figure.savefig(
-            named(".pdf"), metadata={"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
-        )
-        figure.savefig(named(".svg"), metadata={"Creator": "pausefl", "Date": None})
+        # `savefig` would draw the figure once more each time, to find the layout that it has.
+        made_by = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
+        FigureCanvasPdf(figure).print_pdf(named(".pdf"), metadata=made_by)
+        FigureCanvasSVG(figure).print_svg(named(".svg"), metadata={"Creator": "pausefl", "Date": None})
     named(".json").write_text(sidecar, encoding="utf-8")
