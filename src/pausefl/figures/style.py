@@ -278,6 +278,8 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
         thin_out(figure)
         # `savefig` would draw the figure once more each time, to find the layout that it has.
         made_by = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
-        FigureCanvasPdf(figure).print_pdf(named(".pdf"), metadata=made_by)
-        FigureCanvasSVG(figure).print_svg(named(".svg"), metadata={"Creator": "pausefl", "Date": None})
+        pdf: Any = FigureCanvasPdf(figure)
+        pdf.print_pdf(named(".pdf"), metadata=made_by)
+        svg: Any = FigureCanvasSVG(figure)
+        svg.print_svg(named(".svg"), metadata={"Creator": "pausefl", "Date": None})
     named(".json").write_text(sidecar, encoding="utf-8")

@@ -62,15 +62,12 @@ class SamplerRecord(Record):
     ----------
     code
         Where the class is.
-    repeatable
-        Whether the seed determines the noise, so that a run can be repeated.
     caption
         See the module.
     about
         What it is, for the reference of settings.
     """
 
-    repeatable: bool = True
     caption: str = field(default="", repr=False)
     about: str = field(default="", repr=False)
 
@@ -134,7 +131,6 @@ SAMPLERS: Registry[SamplerRecord] = Registry(
         ),
         "secure": SamplerRecord(
             "pausefl.privacy.samplers:SecureSampler",
-            repeatable=False,
             caption=(
                 "Noise comes from the operating system's randomness, so no run can be repeated exactly."
             ),
