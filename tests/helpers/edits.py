@@ -60,6 +60,21 @@ class Copy:
             path.write_text(before, encoding="utf-8")
             self.forget()
 
+    @contextmanager
+    def emptied(self, package: str) -> Iterator[None]:
+        """Take everything out of the modules of a package; undone afterwards."""
+        before = {path: path.read_text(encoding="utf-8") for path in (self.root / package).rglob("*.py")}
+        assert any(before.values())
+        try:
+            for path in before:
+                path.write_text("", encoding="utf-8")
+            self.forget()
+            yield
+        finally:
+            for path, text in before.items():
+                path.write_text(text, encoding="utf-8")
+            self.forget()
+
     def reword(self) -> None:
         """Change every docstring, message, annotation of a function and check of every module."""
         for path in self.root.rglob("*.py"):
