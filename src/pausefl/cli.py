@@ -56,11 +56,11 @@ def options(
 def run(
     scenario: Annotated[str, typer.Option(help="Name of a scenario file, without .yaml.")],
     selector: Annotated[str, typer.Option(help="Name of any selector that can run in the scenario.")],
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of all random streams.")],
     out: Annotated[
         Path,
         typer.Option(parser=_folder, help="Output folder: rounds.parquet, ledger.parquet, summary.json."),
     ],
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of all random streams.")] = 0,
     rounds: Annotated[
         int | None, typer.Option(min=1, max=10**7, help="Number of rounds. Default: that of the scenario.")
     ] = None,
