@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from pausefl import __version__
-from pausefl.errors import ConfigError, PauseflError, StoppedError
+from pausefl.errors import ConfigError, PauseflError, StoppedError, suggest
 
 if TYPE_CHECKING:
     from pausefl.federated.watcher import Watcher
@@ -195,7 +195,6 @@ def list_all(
     config: ConfigFile = CONFIG,
 ) -> None:
     """List selectors, scenarios, figures and studies with what they are and cost."""
-    from pausefl.errors import ConfigError, suggest
     from pausefl.workflow.listing import KINDS, to_text
     from pausefl.workflow.plan import shipped_rates
 
@@ -227,7 +226,6 @@ def claims(
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
-    from pausefl.errors import ConfigError
     from pausefl.settings import SHIPPED, load_config, read_yaml
     from pausefl.settings.claims import load_claims, scales
     from pausefl.settings.studies import load_studies

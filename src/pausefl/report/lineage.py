@@ -167,24 +167,32 @@ def _how(figure: str) -> str:
     return f"To make it: snakemake --cores 2 {figure}. What that takes: pausefl plan {figure}"
 
 
-def _planned_study(name: str, studies: Studies, project: Project) -> list[str]:
-    """What will run for the figure of a study."""
+def _study_head(
+    title: str, name: str, studies: Studies, project: Project, settings: Mapping[str, Any], changes: str = ""
+) -> list[str]:
+    """What a study is and what it is computed with; ``settings`` are those of its figure, if it is made."""
     kind, study = studies.kind(name), studies.study(name)
     scenario = getattr(study, "scenario", None)
     figures = load_scenario(scenario.name, *project.scenarios).figures if scenario is not None else {}
     lines = [
-        f"{name} is not made yet",
+        title,
         f"  {study.title}; {kind}; in the papers: {study_place(kind, figures)}",
-        f"Settings: {project.studies}, {name}",
+        f"Settings: {project.studies}, {name}{changes}",
     ]
     if scenario is not None:
         file = scenario_file(scenario.name, *project.scenarios)
         lines.append(f"Scenario: {file}; selectors: {', '.join(scenario.selectors)}")
-    if seeds := _seeds(settings_of(study)):
+    if seeds := _seeds(settings):
         lines.append(f"Seeds: {seeds}")
+    return lines
+
+
+def _planned_study(name: str, studies: Studies, project: Project) -> list[str]:
+    """What will run for the figure of a study."""
+    study = studies.study(name)
     return [
-        *lines,
-        *_deviations(study_deviations(kind, study)),
+        *_study_head(f"{name} is not made yet", name, studies, project, settings_of(study)),
+        *_deviations(study_deviations(studies.kind(name), study)),
         _how(name),
     ]
 
@@ -199,19 +207,9 @@ def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
     then, now = flattened(metadata["study"]), flattened(settings_of(study))
     # A study that is computed run by run has a code hash for each selector.
     codes = metadata.get("code_hashes") or {"": metadata["code_hash"]}
-    scenario = getattr(study, "scenario", None)
-    selectors = scenario.selectors if scenario is not None else ()
-    figures = load_scenario(scenario.name, *project.scenarios).figures if scenario is not None else {}
-    lines = [
-        f"{sidecar.with_suffix('.png')}",
-        f"  {study.title}; {kind}; in the papers: {study_place(kind, figures)}",
-        f"Settings: {project.studies}, {name}{_changed(then, now)}",
-    ]
-    if scenario is not None:
-        file = scenario_file(scenario.name, *project.scenarios)
-        lines.append(f"Scenario: {file}; selectors: {', '.join(selectors)}")
-    if seeds := _seeds(metadata["study"]):
-        lines.append(f"Seeds: {seeds}")
+    lines = _study_head(
+        f"{sidecar.with_suffix('.png')}", name, studies, project, metadata["study"], _changed(then, now)
+    )
     for selector, code in codes.items():
         current = code == study_code(kind, study, selector)
         lines.append(f"Code{f' of {selector}' if selector else ''}: {code}{'' if current else _OTHER_CODE}")

@@ -69,6 +69,11 @@ class Forecast:
         self._started: dict[int, float] = {}
         self._first: set[int] = set()
         self._finished: set[int] = set()
+        durations: dict[str, list[float]] = {}
+        for step in steps.values():
+            durations.setdefault(step.rule, []).append(step.seconds)
+        #: Mean of the expected seconds of the steps of each rule.
+        self._usual = {rule: sum(seconds) / len(seconds) for rule, seconds in durations.items()}
         #: Seconds counted and expected of finished steps, by rule.
         self._counted: dict[str, tuple[float, float]] = {}
 
@@ -97,17 +102,21 @@ class Forecast:
         Work is shared by the cores, and no core helps along the longest chain of steps that wait for each
         other: work / cores + (1 - 1 / cores) chain, which no greedy schedule exceeds (Graham, 1969).
         """
-        left = {n: self._left(n, now) for n in self._order if n in self.steps and n not in self._finished}
+        factors = {rule: self._factor(rule) for rule in self._usual}
+        left = {
+            n: self._left(n, now, factors[self.steps[n].rule])
+            for n in self._order
+            if n in self.steps and n not in self._finished
+        }
         work = sum(seconds * min(self.steps[n].threads, self.cores) for n, seconds in left.items())
         chains: dict[int, float] = {}
         for n, seconds in left.items():
             chains[n] = seconds + max((chains.get(m, 0.0) for m in self.steps[n].after), default=0.0)
         return work / self.cores + (1 - 1 / self.cores) * max(chains.values(), default=0.0)
 
-    def _left(self, number: int, now: float) -> float:
-        """Seconds that an unfinished step still takes."""
-        step = self.steps[number]
-        expected = step.seconds * self._factor(step.rule)
+    def _left(self, number: int, now: float, factor: float) -> float:
+        """Seconds that an unfinished step still takes, if it takes ``factor`` times as long as expected."""
+        expected = self.steps[number].seconds * factor
         if number not in self._started:
             return expected
         elapsed = now - self._started[number]
@@ -121,8 +130,7 @@ class Forecast:
         counted, expected = (sum(values) for values in zip((0.0, 0.0), *self._counted.values(), strict=True))
         overall = _shrunk(counted, expected, expected / len(self._finished) if self._finished else 1.0, 1.0)
         counted, expected = self._counted.get(rule, (0.0, 0.0))
-        same = [step.seconds for step in self.steps.values() if step.rule == rule]
-        return _shrunk(counted, expected, sum(same) / len(same), overall)
+        return _shrunk(counted, expected, self._usual[rule], overall)
 
 
 def _shrunk(counted: float, expected: float, weight: float, towards: float) -> float:
