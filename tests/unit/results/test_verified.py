@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from pausefl.results.published import publish
 from pausefl.results.verified import FILE, LONGEST_S, current_codes, difference, verify
 from pausefl.settings import RawData, Scenario
 
+#: Hash of the code that made the published runs.
+OTHER = "0" * 16
 CONFIG = Path(__file__).parents[3] / "config"
 ROUNDS = pd.DataFrame(
     {
@@ -59,7 +62,7 @@ def published(demo: Scenario, digits: Dataset, share_out: Callable[..., Partitio
         for file in ("rounds.parquet", "ledger.parquet", "summary.json"):
             publish(tmp_path / selector / file, folder / file)
         summary = json.loads((folder / "summary.json").read_text())
-        summary |= {"code_hash": "0" * 16, "timings_s": {"total": seconds}}
+        summary |= {"code_hash": OTHER, "timings_s": {"total": seconds}}
         (folder / "summary.json").write_text(json.dumps(summary))
     return tmp_path / "published"
 
@@ -73,21 +76,31 @@ def verified(published: Path) -> list[str]:
 
 def test_equal_runs_count_as_todays(published: Path, demo: Scenario) -> None:
     today = {selector: job_code(demo, selector) for selector in ("pause", "random")}
-    assert "0" * 16 not in current_codes(demo, today, published)["pause"]
+    assert OTHER not in current_codes(demo, today, published)["pause"]
     assert verified(published) == [
         "2 comparisons, 0 made already under this code",
-        "runs/demo_small/pause: equal, 4 of 4 rounds",
-        "runs/demo_small/random: equal, 2 of 4 rounds",
+        f"runs/demo_small/pause/{OTHER}: equal, 4 of 4 rounds",
+        f"runs/demo_small/random/{OTHER}: equal, 2 of 4 rounds",
     ]
     found = current_codes(demo, today, published)
-    assert all("0" * 16 in codes and today[selector] in codes for selector, codes in found.items())
-    entry = json.loads((published / FILE).read_text())["runs"]["demo_small/pause"]
-    assert (entry["made_with"], entry["code"], entry["seed"]) == ("0" * 16, today["pause"], 3)
+    assert all(OTHER in codes and today[selector] in codes for selector, codes in found.items())
+    entry = json.loads((published / FILE).read_text())["runs"][f"demo_small/pause/{OTHER}"]
+    assert (entry["made_with"], entry["code"], entry["seed"]) == (OTHER, today["pause"], 3)
     assert verified(published) == ["2 comparisons, 2 made already under this code"]
+    again = published / "runs/demo_small/pause/seed-4"
+    shutil.copytree(published / "runs/demo_small/pause/seed-3", again)
+    summary = json.loads((again / "summary.json").read_text())
+    (again / "summary.json").write_text(json.dumps(summary | {"code_hash": "2" * 16}))
+    assert "2" * 16 not in current_codes(demo, today, published)["pause"]
+    assert verified(published)[:2] == [
+        "3 comparisons, 2 made already under this code",
+        f"runs/demo_small/pause/{'2' * 16}: equal, 4 of 4 rounds",
+    ]
+    assert current_codes(demo, today, published)["pause"][-2:] == [OTHER, "2" * 16]
     stale = json.loads((published / FILE).read_text())
-    stale["runs"]["demo_small/pause"]["code"] = "1" * 16
+    stale["runs"][f"demo_small/pause/{OTHER}"]["code"] = "1" * 16
     (published / FILE).write_text(json.dumps(stale))
-    assert "0" * 16 not in current_codes(demo, today, published)["pause"]
+    assert OTHER not in current_codes(demo, today, published)["pause"]
 
 
 def test_a_run_that_is_not_the_same_is_recorded_as_such(published: Path, demo: Scenario) -> None:
@@ -95,5 +108,7 @@ def test_a_run_that_is_not_the_same_is_recorded_as_such(published: Path, demo: S
     rounds = pd.read_parquet(path)
     rounds.loc[2, "train_loss"] += 1e-7
     rounds.to_parquet(path, index=False)
-    assert "runs/demo_small/pause: DIFFERENT, 4 of 4 rounds column train_loss differs" in verified(published)
-    assert "0" * 16 not in current_codes(demo, ["pause"], published)["pause"]
+    assert f"runs/demo_small/pause/{OTHER}: DIFFERENT, 4 of 4 rounds column train_loss differs" in verified(
+        published
+    )
+    assert OTHER not in current_codes(demo, ["pause"], published)["pause"]
