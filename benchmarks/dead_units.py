@@ -20,8 +20,7 @@ from pausefl.data.partition import make_partition
 from pausefl.federated.simulation import Simulation
 from pausefl.settings import load_scenario
 from pausefl.streams import Streams
-from pausefl.training import Trainer
-from pausefl.training.engine import build_model
+from pausefl.training.engine import Trainer, build_model
 
 ROUNDS = (1, 2, 5, 10, 20, 40, 80, 150, 300)
 

@@ -30,7 +30,7 @@ from pausefl.provenance import hardware
 from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_scenario
 from pausefl.streams import Streams
 from pausefl.studies.simulate import selection_only
-from pausefl.training import Trainer
+from pausefl.training.engine import Trainer
 from pausefl.workflow.plan import network_key
 
 SCENARIOS = Path("config/scenarios")

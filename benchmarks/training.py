@@ -28,9 +28,8 @@ from pausefl.data.partition import Partition
 from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
 from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_config, read_yaml
 from pausefl.streams import Streams
-from pausefl.training import Trainer
 from pausefl.training.backends.one_by_one import OneByOne
-from pausefl.training.engine import build_model
+from pausefl.training.engine import Trainer, build_model
 
 CPU = torch.device("cpu")
 N_TRAIN, N_TEST, BATCH = 40_000, 10_000, 20

@@ -10,7 +10,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
-from pausefl.training import Trainer
+from pausefl.training.engine import Trainer
 
 one_core()
 torch.set_num_threads(1)

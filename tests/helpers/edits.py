@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pausefl
-from pausefl.provenance import code, definitions
+from pausefl.provenance import code, definitions, kept
 
 Edit = Callable[[ast.Module], None]
 
@@ -37,7 +37,7 @@ class Copy:
         """Read all files again; what was made of a text stays."""
         for function in (definitions._text, definitions.source, definitions.effects):
             function.cache_clear()
-        for function in (code.reached, code._definitions, code._digest):
+        for function in (code.reached, code._definitions, code._digest, kept._folder):
             function.cache_clear()
 
     def path(self, module: str) -> Path:

@@ -15,7 +15,6 @@ from pausefl.federated.job import Job
 from pausefl.files import check_readable
 from pausefl.provenance import job_code, versions
 from pausefl.provenance.metadata import flattened
-from pausefl.training import choose_device
 
 #: Most differences that a message lists.
 _N_TOLD = 4
@@ -78,7 +77,11 @@ def is_finished(job: Job, dataset: Dataset, out: Path, repeat: bool = False) -> 
         )
     if repeat:
         return False
-    device = str(choose_device(job.device)) if job.train else None
+    device = None
+    if job.train:
+        from pausefl.training.engine import choose_device
+
+        device = str(choose_device(job.device))
     today = _plain({"device": device, "n_threads": job.n_threads, "versions": versions()})
     differing = _differences(how, today)
     codes = [

@@ -26,7 +26,7 @@ from pausefl.provenance import hardware, job_code, versions
 from pausefl.registry import SELECTORS, SOURCES
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
-from pausefl.training import Trainer, choose_device, model_layout
+from pausefl.training.layout import model_layout
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,6 @@ def run_job(
     StoppedError
         After SIGTERM or SIGINT: the round in progress is finished and the state saved.
     """
-    import torch
-
     check_runnable(job.scenario, [job.selector])
     if SELECTORS[job.selector].needs_updates and not job.train:
         raise ConfigError(
@@ -105,8 +103,14 @@ def run_job(
     _check_data(job.scenario, dataset, partition)
     check_writable(out)
     _check_free(out)
-    torch.set_num_threads(job.n_threads)
-    device = choose_device(job.device) if job.train else None
+    device = None
+    if job.train:
+        import torch
+
+        from pausefl.training.engine import Trainer, choose_device
+
+        torch.set_num_threads(job.n_threads)
+        device = choose_device(job.device)
     with locked(out, saving.note), stop_requests() as asked:
         identity = _identity(job, dataset, partition, None if device is None else str(device))
         checkpoint = Checkpoint(out / STATE_FILE, identity, saving)

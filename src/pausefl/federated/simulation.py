@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,8 +23,10 @@ from pausefl.registry import SELECTORS
 from pausefl.selectors import make_selector
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
-from pausefl.training.engine import Scores, Trainer
-from pausefl.training.flat import Layout
+from pausefl.training.layout import Layout
+
+if TYPE_CHECKING:
+    from pausefl.training.engine import Trainer
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -315,13 +317,13 @@ class Simulation:
 
     def _evaluate(self, trainer: Trainer, t: int, due: bool) -> dict[str, float]:
         """Accuracy and loss on the test split; NaN when no evaluation is due."""
-        scores = Scores(np.nan, np.nan, diverged=False)
+        accuracy, loss, diverged = np.nan, np.nan, False
         with self.watch.stage("evaluation"):
             if due:
-                scores = trainer.evaluate(self.theta)
-            if self.diverged_round is None and (scores.diverged or not np.isfinite(self.theta).all()):
+                accuracy, loss, diverged = trainer.evaluate(self.theta)
+            if self.diverged_round is None and (diverged or not np.isfinite(self.theta).all()):
                 self.diverged_round = t
-        return {"accuracy": scores.accuracy, "loss": scores.loss}
+        return {"accuracy": accuracy, "loss": loss}
 
     def _outcome(self, users: Users, latency: Floats) -> dict[str, float]:
         """What the round costs, leaks and is worth; no cost and no reward if nobody takes part."""

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from pausefl.provenance.definitions import WHOLE, Definition, definitions, effects, methods, source
+from pausefl.provenance.kept import kept
 from pausefl.registry import (
     BACKENDS,
     MECHANISMS,
@@ -120,6 +121,10 @@ def code_hash(*roots: str, records: Iterable[Record] = ()) -> str:
         16 hexadecimal digits.
     """
     used = list(records)
+    return str(kept(f"hash {sorted(roots)} {used}", lambda: _hash(roots, used)))
+
+
+def _hash(roots: Iterable[str], used: Iterable[Record]) -> str:
     places = frozenset([*roots, *(record.code for record in used)])
     lines, read = _definitions(places, frozenset(type(record) for record in used))
     said = set()

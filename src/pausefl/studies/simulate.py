@@ -3,7 +3,7 @@
 No noise is sampled. In a job a user drops out once its next budget is so small that its noise would leave
 float32 (deviation D70). A simulation here, which may be longer than a job, goes on.
 
-Plotting a study does not need the loop, so the loop, and PyTorch with it, is imported only to simulate.
+Plotting a study does not need the loop, so the loop is imported only to simulate.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
         If the size of the scenario's data set is not known without reading it.
     """
     from pausefl.federated.simulation import Simulation
-    from pausefl.training.flat import Layout
+    from pausefl.training.layout import Layout
 
     n_examples = training_size(scenario.data, RawData(Path(), download=False, folders={}))
     if n_examples is None:

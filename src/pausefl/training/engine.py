@@ -26,7 +26,8 @@ from pausefl.streams import Streams
 from pausefl.training.adam import UserAdam
 from pausefl.training.backends.base import Backend, LocalUpdates, Vector, Workbench
 from pausefl.training.batches import Participation, plan_batches
-from pausefl.training.flat import FlatModel, Layout
+from pausefl.training.flat import FlatModel
+from pausefl.training.layout import Layout
 from pausefl.training.models import has_dropout, is_batch_norm, make_model
 
 _DEVICES = ("auto", "cpu", "cuda")
@@ -56,11 +57,6 @@ def build_model(settings: ModelSettings, dataset: Dataset, streams: Streams) -> 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return make_model(settings, dataset.train_x.shape[1:], n_outputs)
-
-
-def model_layout(settings: ModelSettings, dataset: Dataset) -> Layout:
-    """Numbers of protected, trainable and all values of a model, without training it."""
-    return FlatModel(build_model(settings, dataset, Streams(0)), torch.device("cpu")).layout
 
 
 class Scores(NamedTuple):

@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from pausefl.training.layout import Layout
 from pausefl.training.models import is_batch_norm
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How the values of a model are laid out in a flat vector: protected | unprotected | buffers.
-
-    Attributes
-    ----------
-    n_protected
-        Trainable values outside batch normalisation, which come first; they are clamped and noised.
-    n_trainable
-        All trainable values, the weights and biases of batch normalisation included.
-    n_values
-        Trainable values and running statistics.
-    """
-
-    n_protected: int
-    n_trainable: int
-    n_values: int
 
 
 class FlatModel:

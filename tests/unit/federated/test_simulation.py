@@ -21,7 +21,9 @@ from pausefl.privacy import CoordinateMechanism, GeometricSchedule, Protection, 
 from pausefl.registry import SELECTORS
 from pausefl.settings import ModelSettings, Scenario, scenario_from_dict
 from pausefl.streams import Streams
-from pausefl.training import LocalUpdates, Trainer, model_layout
+from pausefl.training.backends.base import LocalUpdates
+from pausefl.training.engine import Trainer
+from pausefl.training.layout import model_layout
 
 CPU = torch.device("cpu")
 N_USERS = 12

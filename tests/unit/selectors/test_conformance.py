@@ -29,7 +29,7 @@ from pausefl.registry import SELECTORS, SelectorRecord
 from pausefl.selectors import Selector, make_selector
 from pausefl.settings import RewardSettings, Scenario, SelectionSettings
 from pausefl.streams import Streams
-from pausefl.training.flat import Layout
+from pausefl.training.layout import Layout
 
 Users = NDArray[np.int64]
 Check = Callable[[str, Scenario], None]

@@ -14,7 +14,7 @@ from pausefl.federated.simulation import Simulation
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.studies.simulate import selection_only
-from pausefl.training import model_layout
+from pausefl.training.layout import model_layout
 
 
 @pytest.mark.parametrize("labels", ["iid", "dominant"])

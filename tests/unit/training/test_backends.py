@@ -17,7 +17,6 @@ from pausefl.registry.backends import BACKENDS, fastest_backend
 from pausefl.registry.models import MODELS
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
-from pausefl.training import Trainer, choose_device
 from pausefl.training.adam import UserAdam
 from pausefl.training.backends.base import Backend, Workbench
 from pausefl.training.backends.dense import Dense
@@ -25,7 +24,7 @@ from pausefl.training.backends.grouped import Grouped
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.batches import Participation
 from pausefl.training.dropout import MaskedDropout, adopt_dropout
-from pausefl.training.engine import build_model
+from pausefl.training.engine import Trainer, build_model, choose_device
 from pausefl.training.flat import FlatModel
 
 CPU = torch.device("cpu")

@@ -18,10 +18,11 @@ from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
-from pausefl.training import LocalUpdates, Trainer, choose_device, model_layout
+from pausefl.training.backends.base import LocalUpdates
 from pausefl.training.batches import plan_batches
-from pausefl.training.engine import build_model
+from pausefl.training.engine import Trainer, build_model, choose_device
 from pausefl.training.flat import FlatModel
+from pausefl.training.layout import model_layout
 
 CPU = torch.device("cpu")
 FC, CNN = ModelSettings(name="fc", norm="none"), ModelSettings(name="cnn3", norm="batch")
