@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,18 @@ def test_files_columns_and_types(start: Callable[..., Path], train: bool) -> Non
     }
     assert pq.read_metadata(out / "rounds.parquet").num_rows == 3
     assert pq.read_metadata(out / "ledger.parquet").num_rows == 12
+
+
+def test_without_training_no_pytorch_is_loaded(start: Callable[..., Path], tmp_path: Path) -> None:
+    code = (
+        "import sys; from pausefl.federated import finished, job; from pausefl.studies import simulate;"
+        " sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    start("counts the values of the model", train=False)
+    with pytest.MonkeyPatch.context() as without:
+        without.setitem(sys.modules, "torch", None)
+        assert files(start("second", train=False)) == FILES
 
 
 def test_regret_is_null_unless_the_genie_is_asked_for(start: Callable[..., Path]) -> None:
