@@ -1,6 +1,7 @@
 # All runs of a scenario in one tidy table, one line for each run, and what users have spent.
 from pausefl.figures.captions import protected
 from pausefl.figures.notes import scale_note
+from pausefl.registry.figures import ARCHIVED
 from pausefl.workflow import captions, code, paths
 
 
@@ -57,3 +58,28 @@ rule privacy_table:
         code=code.privacy(),
     script:
         "../scripts/privacy_table.py"
+
+
+rule authors_table:
+    input:
+        "results/tables/{scenario}/rounds.parquet",
+    output:
+        table="results/tables/{scenario}/authors.csv",
+        text=report(
+            "results/tables/{scenario}/authors.md",
+            caption="../report/figure.rst",
+            category="Tables",
+            labels={"scenario": "{scenario}", "content": "authors"},
+        ),
+    log:
+        "results/logs/authors_table/{scenario}.log",
+    benchmark:
+        "results/benchmarks/authors_table/{scenario}.tsv"
+    wildcard_constraints:
+        scenario=paths.one_of(ARCHIVED),
+    params:
+        scenario=lambda wildcards: W.scenarios[wildcards.scenario].as_dict(),
+        caption=lambda wildcards: captions.of_scenario(W, wildcards.scenario, "authors"),
+        code=code.authors(),
+    script:
+        "../scripts/authors_table.py"

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: Deviations that can bear on the results of runs. `pausefl.figures.captions` knows when each one does.
 OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D67")
 
+#: Scenarios with runs that the PAUSE authors archived (`pausefl.results.archive`).
+ARCHIVED = ("mnist_small_authors", "mnist_large_authors", "cifar10_small_authors")
+
 
 @dataclass(frozen=True)
 class FigureRecord(Record):
@@ -34,8 +37,8 @@ class FigureRecord(Record):
     caption
         What is shown and how to read it.
     needs
-        ``budget``: a private selector and a privacy budget; ``accuracy``: a data set with classes. Scenarios
-        that lack one of them leave this kind out.
+        ``budget``: a private selector and a privacy budget; ``accuracy``: a data set with classes;
+        ``archive``: archived runs of the authors. Scenarios that lack one of them leave this kind out.
     deviations
         Deviations that can bear on it.
     """
@@ -55,6 +58,7 @@ def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
     has = {
         "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
         "accuracy": not SOURCES[scenario.data.source].regression,
+        "archive": scenario.name in ARCHIVED,
     }
     return frozenset(name for name, value in has.items() if value)
 
@@ -146,6 +150,15 @@ TABLES: Registry[FigureRecord] = Registry(
             " filter: where selection depends on earlier releases, as in clustered sampling by similarity,"
             " only the pure sums hold.",
             needs={"budget"},
+        ),
+        "authors": FigureRecord(
+            "pausefl.results.archive:to_markdown",
+            label="the authors' archived runs beside ours",
+            caption="The authors' number, with a mark for whether it lies in the range of our seeds"
+            " ({seeds}), then our mean and range. “never”: the run ends without that accuracy. There is no"
+            " mean unless every seed has a value. Their runs have seed 0 and latencies of their own; those of"
+            " annealing are of version 1.",
+            needs={"archive"},
         ),
     },
 )

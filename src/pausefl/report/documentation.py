@@ -1,7 +1,8 @@
 """The verdicts of the published runs, written into the documentation.
 
 ``python -m pausefl.report.documentation`` writes the verdicts into ``README.md``, the reviewers' table into
-``docs/artifact.md``, and every test with its gap and interval into ``docs/verdicts-SCALE.md``. Times and disk
+``docs/artifact.md``, every test with its gap and interval into ``docs/verdicts-SCALE.md``, and the authors'
+archived runs beside ours into ``docs/authors.md``. Times and disk
 space are estimates of `pausefl.workflow.plan`.
 """
 
@@ -15,7 +16,10 @@ from pausefl.claims.page import outcomes, to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import NOT_RUN
 from pausefl.claims.verdicts import Judged, evaluate
-from pausefl.results import markdown
+from pausefl.figures.style import LABELS
+from pausefl.registry.figures import ARCHIVED
+from pausefl.results import archive, markdown
+from pausefl.results.runs import collect
 from pausefl.settings import Config, load_config, read_yaml
 from pausefl.settings.claims import Claim, load_claims, places
 from pausefl.settings.studies import load_studies
@@ -27,6 +31,14 @@ BEGIN, END = "<!-- claims: made by python -m pausefl.report.documentation -->", 
 
 #: Scales of the published runs, the best first.
 SCALES = ("paper", "reduced")
+
+_AUTHORS = """# The authors' archived runs beside ours
+
+The PAUSE authors keep 15 runs with their code, one of each setting, with seed 0. This page sets
+[their numbers](../src/pausefl/results/authors_archive/README.md) beside those of the published
+runs; the figures `authors_…` show them as thin lines. Latencies are drawn anew, so runs agree in
+distribution, not round by round.
+"""
 
 _HEAD = ("Claim", "What the papers say", "Command", "Core-hours", "MB", "Accepted by", "Status")
 
@@ -77,6 +89,21 @@ class PublishedVerdicts:
     def page(self, scale: str) -> str:
         """A page with every test of every claim at one scale."""
         return f"# Verdicts on the published runs, scale {scale}\n\n{to_markdown(self.judged[scale], scale)}"
+
+
+def authors_page(root: Path = Path()) -> str:
+    """A page with the authors' archived runs beside the published ones of the same scenarios."""
+    config = _config(root, "published")
+    parts = []
+    for name in ARCHIVED:
+        folders = {
+            row: root / f"results/published/runs/{name}/{row.selector}/seed-{row.seed}"
+            for row in config.experiments
+            if row.scenario == name
+        }
+        table = archive.beside_ours(collect(folders), config.scenarios[name])
+        parts.append(f"## {config.scenarios[name].title}\n\n{archive.to_markdown(table, LABELS)}")
+    return "\n".join([_AUTHORS, *parts])
 
 
 def _config(root: Path, name: str) -> Config:
@@ -131,6 +158,7 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     return {
         **{path: filled((root / path).read_text("utf-8"), rows) for path, rows in tables.items()},
         **{Path(f"docs/verdicts-{scale}.md"): published.page(scale) for scale in SCALES},
+        Path("docs/authors.md"): authors_page(root),
     }
 
 

@@ -45,7 +45,8 @@ def jobs(table: Experiments, scenario: str) -> dict[str, list[str]]:
 def figures(kinds: Iterable[str]) -> str:
     """Of what plots some kinds of figures."""
     notes = "pausefl.figures.notes:run_notes"
-    return code_hash("pausefl.figures.kinds:plot", notes, *_SAVE, records=[FIGURES[kind] for kind in kinds])
+    code = code_hash("pausefl.figures.kinds:plot", notes, *_SAVE, records=[FIGURES[kind] for kind in kinds])
+    return f"{code} {_archive()}"
 
 
 def summary() -> str:
@@ -56,6 +57,11 @@ def summary() -> str:
 def privacy() -> str:
     """Of what tabulates what users have spent."""
     return code_hash("pausefl.results.privacy_table", "pausefl.figures.notes:scale_note", *_NOTES)
+
+
+def authors() -> str:
+    """Of what sets the authors' archived runs beside those of a scenario."""
+    return f"{code_hash('pausefl.results.archive', *_NOTES)} {_archive()}"
 
 
 def study(table: Experiments, study: str, selector: str = "", seed: int | str = "") -> str:
@@ -78,6 +84,12 @@ def claims() -> str:
     records = (*CLAIM_TESTS.values(), *QUANTITIES.values())
     modules = ("pausefl.claims.page", "pausefl.claims.records", "pausefl.claims.verdicts")
     return code_hash(*modules, records=records)
+
+
+def _archive() -> str:
+    """Of the authors' archived numbers, which are no module."""
+    folder = Path(pausefl.__file__).parent / "results/authors_archive"
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.csv")))).hexdigest()
 
 
 def report_template() -> str:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures import curves, kinds, style
+from pausefl.results.archive import archived
+from pausefl.results.outcomes import smoothed
 from pausefl.settings import scenario as config
 
 
@@ -155,3 +157,73 @@ def test_a_regression_has_a_loss_to_plot_and_no_accuracy(
     assert axes_of(kinds.plot("loss_vs_time", rounds, scenario)).get_ylabel() == "Test loss"
     with pytest.raises(PauseflError, match="no run has finite values"):
         kinds.plot("accuracy_vs_time", rounds, linear)
+
+
+def archived_lines(figure: Figure, selector: str, marker: str) -> list[Line2D]:
+    """Lines in a selector's colour that are neither its curve nor its dot on the target."""
+    wanted = style.style_of(selector)
+    return [
+        line
+        for line in axes_of(figure).lines
+        if same_color(line.get_color(), wanted.color)
+        and line.get_linewidth() < wanted.width
+        and line.get_marker() == marker
+        and (marker == "None" or same_color(line.get_markerfacecolor(), "white"))
+    ]
+
+
+def of_authors(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame]:
+    """A scenario with archived runs, and runs of ours to 200 s of selectors of which two have one."""
+    runs = [
+        rounds_of(selector, 0, list(np.linspace(1, 200, 50)))
+        for selector in ("pause", "random", "clustered_size")
+    ]
+    return scenario.replace(name="mnist_small_authors"), pd.concat(runs)
+
+
+@pytest.mark.parametrize(("kind", "column", "scale"), [("accuracy", "accuracy", 100), ("loss", "loss", 1)])
+def test_archived_curves_are_thin_and_smoothed_like_ours(
+    kind: str, column: str, scale: float, scenario: config.Scenario
+) -> None:
+    named, runs = of_authors(scenario)
+    figure = kinds.plot(f"{kind}_vs_time", runs, named)
+    assert legend_texts(figure).count("Thin: authors' run, seed 0") == 1
+    for selector in ("pause", "random"):
+        (thin,) = archived_lines(figure, selector, "None")
+        times, values = smoothed(archived("mnist_small_authors")[selector], column)
+        shown = times <= 200
+        np.testing.assert_allclose(points_of(thin), np.column_stack([times, scale * values])[shown])
+    assert not archived_lines(figure, "clustered_size", "None")
+    # They leave the axes as they are.
+    other = kinds.plot(f"{kind}_vs_time", runs, scenario)
+    assert axes_of(figure).get_xlim() == axes_of(other).get_xlim()
+    assert axes_of(figure).get_ylim() == axes_of(other).get_ylim()
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("leakage_vs_time", {50: 28.0, 100: 52.0, 200: 103.0, 300: 152.21}),
+        ("leakage_vs_rounds", {50: 50}),
+    ],
+)
+def test_archived_leakages_are_circles(
+    kind: str, expected: dict[int, float], scenario: config.Scenario
+) -> None:
+    named, runs = of_authors(scenario)
+    figure = kinds.plot(kind, runs, named)
+    assert legend_texts(figure).count("Circles: authors' run, seed 0") == 1
+    (circles,) = archived_lines(figure, "pause", "o")
+    theirs = archived("mnist_small_authors")["pause"].set_index("round")
+    np.testing.assert_allclose(points_of(circles)[:, 0], list(expected.values()), atol=1.5)
+    np.testing.assert_allclose(points_of(circles)[:, 1], theirs["leakage_max"][list(expected)])
+    assert not archived_lines(figure, "random", "o")
+
+
+def test_scenarios_of_the_papers_show_no_archived_run(scenario: config.Scenario) -> None:
+    _, runs = of_authors(scenario)
+    for kind in ("accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds"):
+        figure = kinds.plot(kind, runs, scenario)
+        assert not any("authors" in text for text in legend_texts(figure))
+        assert not archived_lines(figure, "pause", "None")
+        assert not archived_lines(figure, "pause", "o")

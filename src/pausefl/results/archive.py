@@ -1,0 +1,263 @@
+"""The runs that the PAUSE authors archived, beside ours.
+
+Their numbers and their source are in ``authors_archive``. Each of their runs has one seed, so it says nothing
+of its own spread: a number of theirs is marked by whether it lies between the lowest and the highest of ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pausefl.errors import PauseflError
+from pausefl.registry import SELECTORS
+from pausefl.registry.figures import ARCHIVED
+from pausefl.results import markdown
+from pausefl.results.outcomes import WINDOW, moving_average, seconds_to_target
+from pausefl.results.runs import runs_of
+from pausefl.settings import Scenario
+
+#: Rounds at which accuracies and leakages are compared.
+ROUNDS = (50, 100, 200, 300)
+
+#: Accuracies that times are compared for, where an archived private run reaches them; the two highest.
+TARGETS = (0.5, 0.6, 0.7, 0.8)
+
+#: Decimals of the archived leakages.
+_LEAKAGE_DIGITS = 1
+
+_FOLDER = resources.files("pausefl.results") / "authors_archive"
+
+#: Heads of the columns of the Markdown table, and how a number in them is written.
+_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "accuracy": ("Accuracy (%), round {at:g}", lambda value: f"{100 * value:.1f}"),
+    "seconds_to_target": ("To {percent:g} % (s)", lambda value: f"{value:.1f}"),
+    "elapsed_s": ("Their last round ends (s)", lambda value: f"{value:.1f}"),
+    "leakage_max": ("Leakage, round {at:g}", lambda value: f"{value:.1f}"),
+    "fewest": ("Fewest participations", lambda value: f"{value:.3g}"),
+    "most": ("Most", lambda value: f"{value:.3g}"),
+}
+
+
+def archived(scenario: str) -> dict[str, pd.DataFrame]:
+    """The archived runs of a scenario by selector; none for most scenarios.
+
+    Returns
+    -------
+    dict
+        Of each run ``round``, ``elapsed_s`` (simulated seconds), ``accuracy`` (in [0, 1]), ``loss`` and
+        ``leakage_max`` (epsilon per coordinate; NaN but at `ROUNDS`, and there too if it was not archived).
+    """
+    if scenario not in ARCHIVED:
+        return {}
+    rounds = _read("rounds.csv").merge(_read("leakage.csv"), "left", ["scenario", "selector", "round"])
+    own = rounds[rounds["scenario"] == scenario].drop(columns="scenario")
+    return {
+        str(selector): run.drop(columns="selector").reset_index(drop=True)
+        for selector, run in own.groupby("selector", sort=False)
+    }
+
+
+def _read(name: str) -> pd.DataFrame:
+    with (_FOLDER / name).open(encoding="utf-8") as file:
+        return pd.read_csv(file)
+
+
+def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
+    """What the archived runs and ours achieved, one row a number of theirs.
+
+    Parameters
+    ----------
+    rounds
+        Our runs of the scenario, as `pausefl.results.runs.collect` returns them.
+    scenario
+        Whose runs they are.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``scenario``, ``selector``, ``quantity``, ``at``: ``accuracy`` (in [0, 1], mean of the 10 rounds up
+        to ``at``), ``seconds_to_target`` (``at`` is the accuracy; infinite if it is never reached),
+        ``elapsed_s`` after round ``at``, the last of theirs, ``leakage_max`` after round ``at``, and
+        ``fewest`` and ``most`` participations of a user after round ``at``. ``authors`` is their number;
+        ``mean``, ``low`` and ``high`` are over our seeds (NaN if there are none); ``n_seeds``. ``inside``:
+        whether theirs lies from ``low`` to ``high``; missing with fewer than two seeds, and where theirs
+        never reached a target, unless all of ours did before its end. Selectors come in the order of
+        `pausefl.registry.SELECTORS`.
+
+    Raises
+    ------
+    PauseflError
+        If the authors archived no run of the scenario.
+    """
+    name, n_users = scenario.name, scenario.network.n_users
+    theirs = archived(name)
+    if not theirs:
+        raise PauseflError(f"scenario '{name}' has no archived runs; these have: {', '.join(ARCHIVED)}")
+    taken = _read("participations.csv").query("scenario == @name").set_index("selector")
+    targets = _targets(theirs)
+    ours: dict[str, list[pd.DataFrame]] = {}
+    for selector, _, run in runs_of(rounds):
+        ours.setdefault(selector, []).append(run)
+    rows = []
+    for selector in (one for one in SELECTORS if one in theirs):
+        run, seeds = theirs[selector], ours.get(selector, [])
+        last = int(run["round"].iloc[-1])
+        end = float(run["elapsed_s"].iloc[-1])
+        values: dict[tuple[str, float], float] = {
+            **{("accuracy", at): _at(run, "accuracy", at) for at in ROUNDS},
+            **{("seconds_to_target", at): _reached(run, at) for at in targets},
+            ("elapsed_s", last): end,
+            **{("leakage_max", at): _at(run, "leakage_max", at) for at in ROUNDS},
+        }
+        if selector in taken.index:
+            values |= {(which, last): float(taken[which][selector]) for which in ("fewest", "most")}
+        for (quantity, at), value in values.items():
+            if math.isnan(value):
+                continue
+            found = np.array([_ours(one, quantity, at, n_users) for one in seeds], dtype=np.float64)
+            found = found[~np.isnan(found)]
+            row: dict[str, Any] = {"scenario": name, "selector": selector, "quantity": quantity, "at": at}
+            rows.append(
+                row | {"authors": value} | _spread(found) | {"inside": _inside(quantity, value, found, end)}
+            )
+    return pd.DataFrame(rows).astype({"inside": "boolean"})
+
+
+def _targets(runs: Mapping[str, pd.DataFrame]) -> tuple[float, ...]:
+    """The two highest of `TARGETS` that an archived private run reaches."""
+    private = [run for selector, run in runs.items() if SELECTORS[selector].private]
+    reached = [at for at in TARGETS if any(math.isfinite(_reached(run, at)) for run in private)]
+    return tuple(reached[-2:])
+
+
+def _at(run: pd.DataFrame, column: str, at: float) -> float:
+    """A column after round ``at``, accuracy as a trailing mean; NaN if the run ended before."""
+    if at > len(run):
+        return math.nan
+    values: NDArray[np.float64] = run[column].to_numpy(dtype=np.float64)
+    return float((moving_average(values) if column == "accuracy" else values)[int(at) - 1])
+
+
+def _reached(run: pd.DataFrame, target: float) -> float:
+    seconds = seconds_to_target(run, target)
+    return math.inf if math.isnan(seconds) and run["accuracy"].notna().any() else seconds
+
+
+def _ours(run: pd.DataFrame, quantity: str, at: float, n_users: int) -> float:
+    if quantity == "seconds_to_target":
+        return _reached(run, at)
+    if quantity not in ("fewest", "most"):
+        return _at(run, quantity, at)
+    if at > len(run):
+        return math.nan
+    taken = np.concatenate([np.unique(users) for users in run["selection"].iloc[: int(at)]])
+    counts = np.bincount(taken.astype(np.int64), minlength=n_users)
+    return float(counts.min() if quantity == "fewest" else counts.max())
+
+
+def _spread(values: NDArray[np.float64]) -> dict[str, Any]:
+    if not len(values):
+        return {"mean": math.nan, "low": math.nan, "high": math.nan, "n_seeds": 0}
+    return {
+        "mean": float(values.mean()),
+        "low": float(values.min()),
+        "high": float(values.max()),
+        "n_seeds": len(values),
+    }
+
+
+def _inside(quantity: str, theirs: float, ours: NDArray[np.float64], end: float) -> bool | None:
+    """Whether theirs is in the range of ours; None if that cannot be told.
+
+    An archived run that never reached a target by its ``end`` differs from ours only if all of these did.
+    """
+    if len(ours) < 2:
+        return None
+    if math.isinf(theirs):
+        return False if ours.max() <= end else None
+    if quantity == "leakage_max":
+        ours = ours.round(_LEAKAGE_DIGITS)
+    return bool(ours.min() <= theirs <= ours.max())
+
+
+def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """The table for people: of each selector the authors' run, our mean and our range.
+
+    Parameters
+    ----------
+    table
+        As `beside_ours` returns it.
+    labels
+        Label of each selector.
+
+    Returns
+    -------
+    str
+        Three rows a selector (two without a second seed of ours, one without a run of ours), and a note.
+    """
+    heads = [
+        _COLUMNS[quantity][0].format(at=at, percent=100 * at)
+        for quantity, at in zip(table["quantity"], table["at"], strict=True)
+    ]
+    order = table["quantity"].map(list(_COLUMNS).index)
+    columns = dict.fromkeys(table.assign(head=heads, order=order).sort_values(["order", "at"])["head"])
+    rows = []
+    for selector, own in table.assign(head=heads).groupby("selector", sort=False):
+        cells = {row["head"]: _cells(row) for _, row in own.iterrows()}
+        n_rounds = own.loc[own["quantity"] == "elapsed_s", "at"].iloc[0]
+        n_seeds = own["n_seeds"].max()
+        names = [f"authors, {n_rounds:g} rounds", "our mean" if n_seeds > 1 else "ours, one seed"]
+        names.append(f"our range, {n_seeds} seeds")
+        for i in range(min(1 + n_seeds, 3)):
+            label = labels[str(selector)] if i == 0 else ""
+            rows.append([label, names[i], *[cells[head][i] if head in cells else "" for head in columns]])
+    return (
+        f"{markdown.table(['Selector', 'Run', *columns], rows, 'll' + 'r' * len(columns))}\n{_note(table)}\n"
+    )
+
+
+def _cells(row: pd.Series) -> tuple[str, str, str]:
+    """The authors' number with its mark, our mean, our range."""
+    authors, mean, low, high = (_shown(row, column) for column in ("authors", "mean", "low", "high"))
+    mark = "" if pd.isna(row["inside"]) else " ✓" if row["inside"] else " ✗"
+    # Without a value of every seed there is no mean.
+    return authors + mark, "–" if mean == "never" != low else mean, f"{low} to {high}"
+
+
+def _shown(row: pd.Series, column: str) -> str:
+    value = float(row[column])
+    written = _COLUMNS[row["quantity"]][1]
+    return "–" if math.isnan(value) else "never" if math.isinf(value) else written(value)
+
+
+def tally(table: pd.DataFrame) -> tuple[int, int, float]:
+    """How many of the authors' numbers lie in our range, of how many, and how many were to be expected.
+
+    A further seed of n of ours lies in their range with probability (n − 1)/(n + 1), more where values tie.
+    """
+    marked = table[table["inside"].notna()]
+    expected = (marked["n_seeds"] - 1) / (marked["n_seeds"] + 1)
+    return int(marked["inside"].sum()), len(marked), float(expected.sum())
+
+
+def _note(table: pd.DataFrame) -> str:
+    inside, marked, expected = tally(table)
+    note = (
+        f"Accuracies are means of {WINDOW} rounds: the authors' on their evaluation split, ours on the test"
+        " split. Times are simulated: until that mean first reaches a target, and until the last round that"
+        " the authors archived. Leakage is the largest ε per coordinate of any user. ✓ and ✗: the authors'"
+        " number lies inside our range, or outside."
+    )
+    if not marked:
+        return f"{note} With one seed of ours there is no range."
+    return (
+        f"{note} Inside are {inside} of {marked}. A further seed of ours would be inside {expected:.0f} times"
+        " on average, (n − 1)/(n + 1) of the numbers with n seeds; numbers of one run depend on each other."
+    )
