@@ -56,8 +56,8 @@ BACKENDS: Registry[BackendRecord] = Registry(
             precisions=("float32",),
             regression=False,
         ),
-        "grouped": BackendRecord("pausefl.training.backends.grouped:Grouped", devices=("cuda",)),
-        "one_by_one": BackendRecord("pausefl.training.backends.one_by_one:OneByOne", devices=("cpu", "cuda")),
+        "one_by_one": BackendRecord("pausefl.training.backends.one_by_one:OneByOne", devices=("cpu",)),
+        "stacked": BackendRecord("pausefl.training.backends.stacked:Stacked", devices=("cuda", "cpu")),
     },
 )
 

@@ -1,4 +1,4 @@
-"""Adam with a state per user, many users a step."""
+"""Adam with a state per user."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ class UserAdam:
             for state in (self.first, self.second, self.steps):
                 state[users] = 0
 
-    def step(self, users: list[int], values: list[Tensor], gradients: list[Tensor]) -> None:
-        """Step ``values[i]`` (n_trainable,) of ``users[i]`` along ``gradients[i]``, for all i."""
+    def step(self, user: int, values: Tensor, gradient: Tensor) -> None:
+        """Step a user's ``values`` (n_trainable,) along its gradient (n_trainable,)."""
         adam(
-            values,
-            gradients,
-            [self.first[user] for user in users],
-            [self.second[user] for user in users],
+            [values],
+            [gradient],
+            [self.first[user]],
+            [self.second[user]],
             [],
-            [self.steps[user] for user in users],
+            [self.steps[user]],
             foreach=False,
             fused=True,
             capturable=False,

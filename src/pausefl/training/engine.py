@@ -8,7 +8,10 @@ protected values, unprotected values, running statistics (`Layout`).
 from __future__ import annotations
 
 import math
+import re
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,11 +46,20 @@ def choose_device(name: str) -> torch.device:
         )
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda":
-        # Runs are bit-identical, and float32 means float32.
-        torch.backends.cudnn.deterministic = True
-        torch.backends.cudnn.allow_tf32 = False
     return torch.device(name)
+
+
+def _check_precision(precision: str, device: torch.device) -> None:
+    """Warn of products in bfloat16 on a processor that has none."""
+    about = Path("/proc/cpuinfo")
+    if precision == "float32" or device.type != "cpu" or not about.is_file():
+        return
+    if not re.search(r"\b(avx512_bf16|amx_bf16|bf16)\b", about.read_text(encoding="utf-8")):
+        warnings.warn(
+            "training.precision is bfloat16, but this processor has no bfloat16 arithmetic: PyTorch imitates"
+            " it, and a convolution may take many times longer than in float32",
+            stacklevel=3,
+        )
 
 
 def build_model(settings: ModelSettings, dataset: Dataset, streams: Streams) -> nn.Module:
@@ -110,6 +122,7 @@ class Trainer:
         device: torch.device,
         backend: type[Backend] | None = None,
     ) -> None:
+        _check_precision(training.precision, device)
         self.training = training
         self.partition = partition
         self.streams = streams
@@ -138,6 +151,8 @@ class Trainer:
     def train(self, theta: Vector, users: NDArray[np.int64], round: int) -> Iterator[LocalUpdates]:
         """Train each user from the global model, some users at a time.
 
+        The next users are handed to the device before those before them are yielded, so that it never waits.
+
         Parameters
         ----------
         theta
@@ -148,8 +163,12 @@ class Trainer:
             t, 1-based; with the user it fixes mini-batches and dropout masks.
         """
         part = [self._plan(int(user), round) for user in users]
+        pending: list[LocalUpdates] = []
         for start in range(0, len(part), self._backend.n_together):
-            yield self._backend.train(theta, part[start : start + self._backend.n_together])
+            pending.append(self._backend.train(theta, part[start : start + self._backend.n_together]))
+            if len(pending) > 1:
+                yield pending.pop(0)
+        yield from pending
 
     def evaluate(self, theta: Vector) -> Scores:
         """Apply a model to the test split."""

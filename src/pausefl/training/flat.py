@@ -56,31 +56,24 @@ class FlatModel:
             parameter.grad = window
 
     def trainable(self, values: Tensor) -> dict[str, Tensor]:
-        """Windows of another network's trainable ``values`` (n_trainable,), by parameter name."""
-        windows = (window.contiguous() for window in _windows(values, self._trainable))
-        return dict(zip(self._trainable, windows, strict=True))
+        """Windows of the trainable values (n, n_trainable) of n networks, by parameter name."""
+        return dict(zip(self._trainable, _windows(values, self._trainable), strict=True))
 
     def buffers(self, values: Tensor) -> dict[str, Tensor]:
-        """Copies of other networks' running statistics (n, n_buffers), by buffer name."""
-        sizes = [tensor.numel() for tensor in self._buffers.values()]
-        return {
-            name: part.reshape(len(values), *tensor.shape).clone()
-            for (name, tensor), part in zip(self._buffers.items(), torch.split(values, sizes, 1), strict=True)
-        }
+        """Windows of the running statistics (n, n_buffers) of n networks, by buffer name."""
+        return dict(zip(self._buffers, _windows(values, self._buffers), strict=True))
 
 
 def _windows(flat: Tensor, tensors: dict[str, Tensor]) -> Iterator[Tensor]:
-    """Windows of ``flat``, one after another, in the shapes of ``tensors``."""
-    offset = 0
-    for tensor in tensors.values():
-        yield _view(flat, offset, tensor)
-        offset += tensor.numel()
+    """Windows of ``flat`` (..., values), one after another, in the shapes (..., *shape) of ``tensors``.
 
-
-def _view(flat: Tensor, offset: int, like: Tensor) -> Tensor:
-    """A window of ``flat`` in the shape of ``like``; 4-d tensors are laid out channels last."""
-    window = flat[offset : offset + like.numel()]
-    if like.dim() == 4:
-        n_out, n_in, height, width = like.shape
-        return window.view(n_out, height, width, n_in).permute(0, 3, 1, 2)
-    return window.view(like.shape)
+    4-d shapes are laid out channels last.
+    """
+    sizes = [tensor.numel() for tensor in tensors.values()]
+    for window, like in zip(torch.split(flat, sizes, -1), tensors.values(), strict=True):
+        lead = flat.shape[:-1]
+        if like.dim() == 4:
+            n_out, n_in, height, width = like.shape
+            yield window.view(*lead, n_out, height, width, n_in).movedim(-1, -3)
+        else:
+            yield window.view(*lead, *like.shape)

@@ -164,7 +164,7 @@ OTHERS: list[tuple[str, str, Edit]] = [
             ("pausefl.privacy.pld", "epsilons"),
             ("pausefl.training.models", "cnn3"),
             ("pausefl.training.backends.one_by_one", "OneByOne"),
-            ("pausefl.training.backends.grouped", "Grouped"),
+            ("pausefl.training.backends.stacked", "Stacked"),
             ("pausefl.training.backends.autograd", "Autograd"),
             ("pausefl.federated.runnable", "check_runnable"),
             ("pausefl.registry.selectors", "SelectorRecord"),

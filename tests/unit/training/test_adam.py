@@ -27,8 +27,8 @@ def test_every_user_has_an_adam_of_its_own(persist: bool) -> None:
         for n_steps in range(3):
             active = users[: len(users) - (n_steps == 2)]  # the last user has a batch less
             gradients = [torch.randn(N_VALUES) for _ in active]
-            adam.step(active, [ours[user] for user in active], gradients)
             for user, gradient in zip(active, gradients, strict=True):
+                adam.step(user, ours[user], gradient)
                 theirs[user].grad = gradient.clone()
                 optimisers[user].step()
     torch.testing.assert_close(ours, torch.stack([row.data for row in theirs]), rtol=1e-5, atol=1e-6)
@@ -37,7 +37,7 @@ def test_every_user_has_an_adam_of_its_own(persist: bool) -> None:
 def step_once(adam: UserAdam, user: int) -> torch.Tensor:
     values = torch.zeros(N_VALUES)
     adam.begin([user])
-    adam.step([user], [values], [torch.linspace(-1, 1, N_VALUES)])
+    adam.step(user, values, torch.linspace(-1, 1, N_VALUES))
     return values
 
 
@@ -45,7 +45,7 @@ def test_moments_persist_or_are_forgotten_between_participations() -> None:
     for persist in (True, False):
         adam = UserAdam(N_USERS, N_VALUES, RATE, persist, CPU)
         adam.begin([0])
-        adam.step([0], [torch.zeros(N_VALUES)], [torch.full((N_VALUES,), 3.0)])
+        adam.step(0, torch.zeros(N_VALUES), torch.full((N_VALUES,), 3.0))
         again, fresh = step_once(adam, 0), step_once(adam, 1)
         assert torch.equal(again, fresh) is not persist
 

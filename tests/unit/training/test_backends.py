@@ -20,8 +20,8 @@ from pausefl.streams import Streams
 from pausefl.training.adam import UserAdam
 from pausefl.training.backends.base import Backend, Workbench
 from pausefl.training.backends.dense import Dense
-from pausefl.training.backends.grouped import Grouped
 from pausefl.training.backends.one_by_one import OneByOne
+from pausefl.training.backends.stacked import Stacked
 from pausefl.training.batches import Participation
 from pausefl.training.dropout import MaskedDropout, adopt_dropout
 from pausefl.training.engine import Trainer, build_model, choose_device
@@ -90,7 +90,7 @@ def test_users_trained_together_get_the_updates_of_users_trained_alone(
     sizes = [4, 9, 20, 21, 12, 30] if model.norm == "batch" else SIZES
     training = settings(max_batches=2, optimizer_state=optimizer_state)
     expected = train(OneByOne, model, size, training, sizes)
-    assert_same(train(Grouped, model, size, training, sizes), expected, atol=1e-6)
+    assert_same(train(Stacked, model, size, training, sizes), expected, atol=1e-6)
 
 
 @pytest.mark.usefixtures("double_precision")
@@ -99,7 +99,7 @@ def test_kernels_give_the_updates_of_autograd() -> None:
     assert_same(train(Dense, FC, 6, settings(), SIZES), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("backend", [Grouped, Dense])
+@pytest.mark.parametrize("backend", [Stacked, Dense])
 def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Backend]) -> None:
     """The tolerance that the documentation states, after rounds of Adam at 0.01."""
     expected = train(OneByOne, FC, 6, settings(), SIZES)
@@ -109,7 +109,7 @@ def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Bac
             np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("backend", [OneByOne, Grouped])
+@pytest.mark.parametrize("backend", [OneByOne, Stacked])
 @pytest.mark.parametrize("model", [FC, ModelSettings(name="cnn3", norm="group")], ids=["fc", "cnn3"])
 def test_bfloat16_trains_near_float32_and_not_equally(backend: type[Backend], model: ModelSettings) -> None:
     size = 6 if model.name == "fc" else 22
@@ -135,9 +135,9 @@ def bench(model: ModelSettings, device: str, **changes: Any) -> Workbench:
     [
         ("fc", "cpu", "float32", Dense),
         ("fc", "cpu", "bfloat16", OneByOne),
-        ("fc", "cuda", "float32", Grouped),
+        ("fc", "cuda", "float32", Stacked),
         ("cnn_bsfl", "cpu", "float32", OneByOne),
-        ("cnn_bsfl", "cuda", "float32", Grouped),
+        ("cnn_bsfl", "cuda", "float32", Stacked),
     ],
 )
 def test_the_backend_follows_the_model_and_the_device(
@@ -192,7 +192,7 @@ def test_dropout_that_could_not_be_repeated_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("model", "size"), NETWORKS, ids=lambda v: getattr(v, "name", ""))
-@pytest.mark.parametrize("backend", [OneByOne, Grouped])
+@pytest.mark.parametrize("backend", [OneByOne, Stacked])
 def test_a_user_without_some_classes_and_with_less_than_a_batch_is_trained(
     backend: type[Backend], model: ModelSettings, size: int
 ) -> None:

@@ -34,7 +34,7 @@ class Autograd(Backend):
         """Images (n, channels, height, width) in [-1, 1], mean and std 0.5; features (n, p) as they are."""
         real = torch.from_numpy(x.astype(np.float32)).to(self.bench.device)
         if x.dtype != np.uint8:
-            return real
+            return real.to(torch.get_default_dtype())
         scaled = real.div_(127.5).sub_(1.0).to(torch.get_default_dtype())
         return scaled.contiguous(memory_format=self.memory_format)
 
@@ -44,12 +44,12 @@ class Autograd(Backend):
         return torch.autocast(self.bench.device.type, torch.bfloat16, enabled=half)
 
     def masks(self, part: Participation) -> Iterator[list[Tensor]]:
-        """A mask of each dropout layer, for each mini-batch of a user."""
+        """A mask of each dropout layer, on the CPU, for each mini-batch of a user."""
         generator = torch.Generator()
         if part.dropout_seed is not None:
             generator.manual_seed(part.dropout_seed)
         for batch in part.batches:
-            yield [layer.sample(len(batch), generator).to(self.bench.device) for layer in self.dropout]
+            yield [layer.sample(len(batch), generator) for layer in self.dropout]
 
     @torch.no_grad()
     def outputs(self, theta: Vector) -> Tensor:

@@ -36,6 +36,6 @@ class OneByOne(Autograd):
                 loss = bench.loss(flat.module(self.train_x[index]), self.train_y[index])
             flat.gradient.zero_()
             torch.autograd.backward(loss)
-            bench.adam.step([mine.user], [trainable], [flat.gradient])
+            bench.adam.step(mine.user, trainable, flat.gradient)
             loss_sum += loss.detach() * len(batch)
         return LocalUpdates(part, (flat.values - start).unsqueeze(0), loss_sum)
