@@ -3,7 +3,7 @@
 The least of several times counts, so that other programs matter little. Networks train on made-up data of the
 shape of the real ones. Takes about two minutes. To replace the shipped rates:
 
-    python benchmarks/rates.py > src/pausefl/rates.json
+    python benchmarks/rates.py > src/pausefl/workflow/rates.json
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
 from pausefl.provenance import hardware
-from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_scenario
+from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_scenario, scenario_names
 from pausefl.streams import Streams
 from pausefl.studies.simulate import selection_only
 from pausefl.training.engine import Trainer
@@ -121,6 +121,22 @@ def protect(protection: Protection, update: np.ndarray) -> None:
         total += 0.01 * update
 
 
+def round_seconds() -> dict[str, float]:
+    """Simulated seconds of a round by selector, mean over the papers' scenarios that a time horizon ends."""
+    found: dict[str, list[float]] = {}
+    for name in scenario_names(SCENARIOS):
+        scenario = load_scenario(name, SCENARIOS)
+        training = scenario.training
+        if training.time_horizon_s is None or scenario.scale != "paper":
+            continue
+        for selector in scenario.selectors:
+            rounds = (
+                selection_only(scenario, selector, 0).run(training.n_rounds, horizon=training.horizon).rounds
+            )
+            found.setdefault(selector, []).append(float(rounds["latency_s"].mean()))
+    return {selector: round(sum(values) / len(values), 4) for selector, values in found.items()}
+
+
 def start_seconds() -> float:
     """Seconds of a whole process that does one round of the smallest scenario."""
     with tempfile.TemporaryDirectory() as out:
@@ -153,6 +169,7 @@ def main() -> None:
         "date": date.today().isoformat(),
         "start_s": start_seconds(),
         "selection_s": selection,
+        "round_s": round_seconds(),
         "noise_s_per_value": least(lambda: protect(protection, update)) / n / 100,
         "networks": networks,
     }

@@ -62,7 +62,7 @@ def run(
     ],
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of all random streams.")] = 0,
     rounds: Annotated[
-        int | None, typer.Option(min=1, max=10**7, help="Number of rounds. Default: that of the scenario.")
+        int | None, typer.Option(min=1, max=10**7, help="Most rounds. Default: those of the scenario.")
     ] = None,
     train: Annotated[bool, typer.Option(help="Train and evaluate, or only select.")] = True,
     settings: Annotated[
@@ -144,10 +144,11 @@ def run(
     )
     n_rounds = rounds or loaded.training.n_rounds
     job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
-    if is_finished(job, dataset, out, force):
+    if is_finished(job, dataset, partition, out, force):
         typer.echo("Already finished; nothing was run. To run it again: --force")
     else:
-        with _followed(Watcher(n_rounds), f"{scenario} {selector} seed {seed}") as watcher:
+        watcher = Watcher(n_rounds, horizon=loaded.training.horizon)
+        with _followed(watcher, f"{scenario} {selector} seed {seed}"):
             run_job(job, dataset, partition, out, watcher, Saving(save_every, restart))
     typer.echo(closing(out))
 

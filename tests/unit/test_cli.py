@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import yaml
 
 from pausefl import __version__
 from pausefl.cli import main
-from pausefl.data.dataset import Dataset
+from pausefl.data.dataset import Dataset, load_dataset
 
 ROOT = Path(__file__).parents[2]
 FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
@@ -305,6 +306,34 @@ def test_a_finished_run_is_not_overwritten(pausefl: Command, prepared: Path, tmp
     after = contents(out)
     assert after["rounds.parquet"][0] == before["rounds.parquet"][0]
     assert after["rounds.parquet"][1] > before["rounds.parquet"][1]
+
+
+def test_a_run_that_a_time_horizon_ended_is_finished(
+    pausefl: Command, prepared: Path, tmp_path: Path
+) -> None:
+    command = run_demo(
+        tmp_path / "out", "--no-train", "--data", prepared, "--set", "training.time_horizon_s=3"
+    )
+    code, said, _ = pausefl(*command)
+    assert code == 0
+    assert re.search(r"rounds +\d+ in 3\.\d simulated seconds, the first to reach 3\n", said)
+    assert "Already finished" in pausefl(*command)[1]
+    other = [*command[:-1], "training.time_horizon_s=4"]
+    assert "scenario.training.time_horizon_s = 3 (asked for: 4)" in refused(pausefl(*other))
+
+
+def test_other_data_of_the_same_origin_are_another_job(
+    pausefl: Command, prepared: Path, tmp_path: Path
+) -> None:
+    command = run_demo(tmp_path / "out", "--no-train", "--rounds", 2)
+    assert pausefl(*command, "--data", prepared)[0] == 0
+    data = load_dataset(prepared)
+    dataclasses.replace(data, origin="a copy").save(tmp_path / "copy.npz")
+    assert "Already finished" in pausefl(*command, "--data", tmp_path / "copy.npz")[1]
+    data.test_x[0] ^= 1
+    data.save(tmp_path / "other.npz")
+    said = refused(pausefl(*command, "--data", tmp_path / "other.npz"))
+    assert "finished run of another job: another data set (of" in said
 
 
 def test_a_run_of_other_code_is_repeated_only_when_asked(

@@ -21,5 +21,5 @@ with logged(snakemake.log[0]) as note:
     partition = load_partition(Path(snakemake.input.partition))
     # Saved state of other code or settings is of no use.
     saving = Saving(discard=True, note=note)
-    with told(Watcher(n_rounds), note) as watcher:
+    with told(Watcher(n_rounds, horizon=scenario.training.horizon), note) as watcher:
         run_job(job, dataset, partition, Path(snakemake.output.rounds).parent, watcher, saving)

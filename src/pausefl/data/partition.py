@@ -145,7 +145,8 @@ def make_partition(
     Raises
     ------
     DataError
-        If the split is too small for the settings, or the sampled sizes leave users without data.
+        If the split is too small for the settings, the sampled sizes leave users without data, or a dominant
+        label is to be rarer than the others.
     """
     pool, validation = _hold_out(len(labels), data_settings, streams)
     sizes = sample_sizes(partition_settings, n_users, len(pool), streams)
@@ -154,6 +155,8 @@ def make_partition(
         if share is None:
             raise DataError("partition.labels 'dominant' needs partition.dominant_share")
         users = _dominant_users(labels, pool, sizes, share, streams)
+    elif partition_settings.labels == "stratified":
+        users = _stratified_users(labels, pool, sizes, streams)
     else:
         users = _iid_users(pool, sizes, streams)
     quality = _sample_qualities(partition_settings, n_users, streams)
@@ -291,17 +294,44 @@ def _iid_users(pool: IntArray, sizes: IntArray, streams: Streams) -> list[IntArr
     return _deal(streams.generator("partition/examples").permutation(pool), sizes)
 
 
+def _stratified_users(
+    labels: npt.NDArray[Any], pool: IntArray, sizes: IntArray, streams: Streams
+) -> list[IntArray]:
+    """Deal the examples class by class, one to each user in turn; needs sizes that differ by at most one."""
+    rng = streams.generator("partition/labels")
+    order = rng.permutation(len(sizes))
+    order = order[np.argsort(-sizes[order], kind="stable")]  # whoever has one more is dealt to once more
+    classes = rng.permutation(np.unique(labels[pool]))
+    shuffled = streams.generator("partition/examples").permutation(pool)
+    dealt = np.concatenate([shuffled[labels[shuffled] == label] for label in classes])
+    turns = np.argsort(order)
+    return [dealt[turn :: len(sizes)] for turn in turns]
+
+
+def _reserved_share(share: float, n_classes: int) -> float:
+    """Share r of its data to reserve for a user's dominant label, so that it has ``share`` of it in all.
+
+    The rest is drawn from all classes, which are equally frequent: r + (1 - r) / n_classes = share.
+    """
+    if share * n_classes < 1:
+        raise DataError(
+            f"partition.dominant_share = {share:g} is less than 1/{n_classes}, the share of each of"
+            f" {n_classes} classes without a dominant one; raise it to {1 / n_classes:.3g} or more"
+        )
+    return 1.0 if share == 1 else (share * n_classes - 1) / (n_classes - 1)
+
+
 def _dominant_users(
     labels: npt.NDArray[Any], pool: IntArray, sizes: IntArray, share: float, streams: Streams
 ) -> list[IntArray]:
-    """Give each user ``share`` of its data from its dominant label, then the rest from what is left.
+    """Give each user examples of its dominant label, then the rest from what is left of all labels.
 
-    The rest comes from all labels, the dominant one included, so a user holds slightly more of its dominant
-    label than ``share``.
+    On average, ``share`` of a user's data has its dominant label.
     """
     n_users = len(sizes)
     rng = streams.generator("partition/labels")
     classes = rng.permutation(np.unique(labels[pool]))
+    reserved = _reserved_share(share, len(classes))
     dominant = rng.permutation(classes[np.arange(n_users) % len(classes)])
     # A label may run out. The order is random because latencies depend on the user's index.
     turns = rng.permutation(n_users)
@@ -311,7 +341,7 @@ def _dominant_users(
     stock = {label: shuffled[labels[shuffled] == label] for label in classes}
     own: list[IntArray] = [pool[:0]] * n_users
     for user in turns:
-        label, wanted = dominant[user], round(share * int(sizes[user]))
+        label, wanted = dominant[user], round(reserved * int(sizes[user]))
         own[user], stock[label] = stock[label][:wanted], stock[label][wanted:]
 
     left = rng.permutation(np.concatenate(list(stock.values())))

@@ -141,7 +141,7 @@ class Checkpoint:
             note(f"{problem}. Discarded: starting from round 1")
             self.remove()
             return None
-        note(f"resuming after round {round_} of {self.identity['n_rounds']}, from {path}")
+        note(f"resuming after round {round_}, from {path}")
         self.resumed_from = [*resumed_from, round_]
         self.saving_s, self._earlier_s, self._earlier_peak = saving_s, total_s, peak
         return state

@@ -10,22 +10,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.federated.job import Job
+from pausefl.federated.job import Job, data_digests
 from pausefl.files import check_readable
 from pausefl.provenance import job_code, versions
 from pausefl.provenance.metadata import flattened
+from pausefl.settings.scenario import as_of_today
 
 #: Most differences that a message lists.
 _N_TOLD = 4
 
 
-def is_finished(job: Job, dataset: Dataset, out: Path, repeat: bool = False) -> bool:
+def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, repeat: bool = False) -> bool:
     """Whether ``out`` holds the finished run of a job, so that nothing is left to run.
 
     Parameters
     ----------
-    job, dataset
+    job, dataset, partition
         What to run, on which data.
     out
         Folder of the results.
@@ -48,8 +50,9 @@ def is_finished(job: Job, dataset: Dataset, out: Path, repeat: bool = False) -> 
     try:
         summary = json.loads(path.read_text("utf-8"))
         genie = pc.count(pq.read_table(out / "rounds.parquet", columns=["pseudo_regret"])["pseudo_regret"])
-        there = _plain({key: summary[key] for key in ("scenario", "selector", "seed", "n_rounds", "trained")})
-        there |= {"data": summary["dataset_origin"], "genie": bool(genie.as_py())}
+        there = _plain({key: summary[key] for key in ("selector", "seed", "n_rounds", "trained")})
+        there |= flattened({"scenario": as_of_today(summary["scenario"])}) | {"genie": bool(genie.as_py())}
+        origin, data = summary["dataset_origin"], dict(summary.get("digests", {}))
         how = _plain({key: summary[key] for key in ("device", "n_threads", "versions")})
         code = summary["code_hash"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -66,11 +69,17 @@ def is_finished(job: Job, dataset: Dataset, out: Path, repeat: bool = False) -> 
             "seed": job.seed,
             "n_rounds": job.n_rounds,
             "trained": job.train,
-            "data": dataset.origin,
             "genie": job.genie,
         }
     )
-    if differing := _differences(there, asked):
+    if not data:  # a run of an earlier version
+        there["data"], asked["data"] = origin, dataset.origin
+    others = [
+        f"another {what} (of {origin}; asked for: of {dataset.origin})"
+        for what, digest in data_digests(dataset, partition).items()
+        if data.get(what, digest) != digest
+    ]
+    if differing := ", ".join(filter(None, [_differences(there, asked), *others])):
         raise ConfigError(
             f"{out} holds the finished run of another job: {differing}. It is not overwritten: use another"
             " folder"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
+from pausefl import digests
 from pausefl.data.dataset import Dataset, check_examples
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, DataError, PauseflError, StoppedError
@@ -38,7 +37,7 @@ class Job:
     scenario, selector, seed
         A row of the experiment table.
     n_rounds
-        Number of rounds; a longer run begins with the same rounds.
+        Most rounds; a longer run begins with the same rounds. The scenario's time horizon may end it earlier.
     train
         Whether to train; otherwise the selection runs alone.
     genie
@@ -130,7 +129,7 @@ def run_job(
                 ) from None
         if isinstance(on_round, Watcher):
             on_round.note(simulation.rows)
-        result = _run(simulation, job.n_rounds, on_round, checkpoint, asked)
+        result = _run(simulation, job, on_round, checkpoint, asked)
         try:
             _write(result, _summary(job, dataset, identity, result, checkpoint), out)
         except OSError as error:
@@ -144,31 +143,32 @@ def run_job(
 
 def _run(
     simulation: Simulation,
-    n_rounds: int,
+    job: Job,
     on_round: Callable[[int], None],
     checkpoint: Checkpoint,
     asked_to_stop: Callable[[], bool],
 ) -> Result:
     """Run the rounds that are left; save the state from time to time, and when the job is asked to stop."""
+    horizon = job.scenario.training.horizon
 
     def after(t: int) -> None:
         on_round(t)
         stop = asked_to_stop()
-        if t == n_rounds or not (stop or checkpoint.due):
+        if t == job.n_rounds or simulation.elapsed >= horizon or not (stop or checkpoint.due):
             return
         saved = checkpoint.save(t, simulation.state)
         if stop:
             how = "to resume" if saved else "to resume from the state saved before, if there is one"
-            raise StoppedError(f"stopped after round {t} of {n_rounds}; run the same command again {how}")
+            of = f" of {job.n_rounds}" if horizon == math.inf else ""
+            raise StoppedError(f"stopped after round {t}{of}; run the same command again {how}")
 
-    return simulation.run(n_rounds, after)
+    return simulation.run(job.n_rounds, after, horizon)
 
 
 def _identity(job: Job, dataset: Dataset, partition: Partition, device: str | None) -> dict[str, Any]:
     """Everything that a result depends on; only a job with the same identity may resume."""
     folder = SOURCES.find(job.scenario.data.source).in_folder
     in_folder = folder is not None and dataset.origin.startswith(folder.origin.partition("{")[0])
-    examples = (dataset.train_x, dataset.train_y, dataset.test_x, dataset.test_y)
     return {
         "scenario": job.scenario.job_settings(),
         "selector": job.selector,
@@ -180,33 +180,39 @@ def _identity(job: Job, dataset: Dataset, partition: Partition, device: str | No
         "n_threads": job.n_threads,
         "code": job_code(job.scenario, job.selector, device or "cpu", genie=job.genie, in_folder=in_folder),
         "versions": versions(),
-        "data set": _digest(examples),
-        "partition": _digest((*partition.users, partition.quality, partition.validation)),
+        **data_digests(dataset, partition),
     }
 
 
-def _digest(arrays: Iterable[NDArray[Any]]) -> str:
-    """Hash of arrays: types, shapes and contents."""
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(f"{array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
+def data_digests(dataset: Dataset, partition: Partition) -> dict[str, str]:
+    """Hashes of the examples, and of who holds which of them."""
+    examples = (dataset.train_x, dataset.train_y, dataset.test_x, dataset.test_y)
+    shares = (*partition.users, partition.quality, partition.validation)
+    return {"data set": digests.of_arrays(examples), "partition": digests.of_arrays(shares)}
 
 
 def _summary(
     job: Job, dataset: Dataset, identity: dict[str, Any], result: Result, checkpoint: Checkpoint
 ) -> dict[str, Any]:
     """The content of ``summary.json``."""
+    in_time = result.rounds["elapsed_s"].iloc[-1] >= job.scenario.training.horizon
     return {
         "scenario": identity["scenario"],
         "selector": job.selector,
         "seed": job.seed,
         "n_rounds": job.n_rounds,
+        "rounds_made": len(result.rounds),
+        "ended_by": "time_horizon_s" if in_time else "n_rounds",
         "trained": job.train,
         "device": identity["device"],
         "n_threads": job.n_threads,
         "dataset_origin": dataset.origin,
+        "digests": {
+            "data set": identity["data set"],
+            "partition": identity["partition"],
+            "rounds.parquet": digests.of_table(result.rounds),
+            "ledger.parquet": digests.of_table(result.ledger),
+        },
         "diverged_round": result.diverged_round,
         "refused_updates": {
             "n": len(result.refused),

@@ -155,6 +155,7 @@ class Simulation:
         self.latency_law = LatencyLaw(network, streams)
         self.round_latency_max = np.inf if network.round_latency_max is None else network.round_latency_max
         self.evaluate_every = scenario.training.evaluate_every
+        self.evaluate_all_until = scenario.training.evaluate_all_until
         self.history = first_history(scenario, partition, streams)
         self.ledger, self.protection = make_protection(scenario, record.private, layout, streams)
         # What a selector may see of an update: all values outside batch normalisation.
@@ -166,11 +167,26 @@ class Simulation:
         self.refused: list[tuple[int, int]] = []
         self.diverged_round: int | None = None
 
-    def run(self, n_rounds: int, on_round: Callable[[int], None] = lambda t: None) -> Result:
-        """Run the rounds that are left of ``n_rounds``; calls ``on_round`` with t after each."""
-        for t in range(len(self.rows) + 1, n_rounds + 1):
-            due = t in (1, n_rounds) or t % self.evaluate_every == 0
-            self.rows.append(self._round(t, due))
+    def run(
+        self,
+        n_rounds: int,
+        on_round: Callable[[int], None] = lambda t: None,
+        horizon: float = np.inf,
+    ) -> Result:
+        """Run the rounds that are left.
+
+        Parameters
+        ----------
+        n_rounds
+            Most rounds of the whole job.
+        on_round
+            Called with t after each round.
+        horizon
+            Simulated seconds; the first round to end then or later is the last.
+        """
+        while len(self.rows) < n_rounds and self.elapsed < horizon:
+            t = len(self.rows) + 1
+            self.rows.append(self._round(t, n_rounds, horizon))
             on_round(t)
         rounds, seconds = pd.DataFrame(self.rows), self.watch.seconds
         return Result(rounds, self.ledger.table(), seconds, self.diverged_round, self.refused)
@@ -221,20 +237,22 @@ class Simulation:
         self.watch.seconds = dict(zip(STAGES, loop["seconds"].tolist(), strict=True))
         self.diverged_round = int(loop["diverged_round"]) or None
 
-    def _round(self, t: int, evaluate: bool = True) -> dict[str, object]:
-        """Run round t; returns its row."""
+    def _round(self, t: int, n_rounds: int, horizon: float) -> dict[str, object]:
+        """Run round t of at most ``n_rounds`` before ``horizon``; returns its row."""
         with self.watch.stage("selection"):
             selection = self._select(t)
             users, times = np.unique(selection, return_counts=True)
             epsilon = self.ledger.spend(users)
+        latency = self.latency_law.sample(t)[users]
+        outcome = self._outcome(users, latency)
         trained: dict[str, float] = {}
         seen = np.empty((len(users), self.n_observed), np.float32) if self.n_observed else None
         if self.trainer is not None:
             weights = self._weights(users, times)
             trained["train_loss"] = self._train(self.trainer, users, weights, epsilon, t, seen)
-            trained |= self._evaluate(self.trainer, t, evaluate)
-        latency = self.latency_law.sample(t)[users]
-        outcome = self._outcome(users, latency)
+            last = t == n_rounds or self.elapsed >= horizon
+            due = last or t <= self.evaluate_all_until or t % self.evaluate_every == 0
+            trained |= self._evaluate(self.trainer, t, due)
         feedback = Feedback(users, latency, self.ledger.privacy(), seen)
         with self.watch.stage("selection"):
             self.select.observe(feedback, self.history)

@@ -18,13 +18,18 @@ class Watcher:
     Parameters
     ----------
     n_rounds
-        Number of rounds of the job.
+        Most rounds of the job.
     clock
         Seconds since some moment.
+    horizon
+        Simulated seconds that end it, too.
     """
 
-    def __init__(self, n_rounds: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, n_rounds: int, clock: Callable[[], float] = time.monotonic, horizon: float = math.inf
+    ) -> None:
         self.n_rounds = n_rounds
+        self.horizon = horizon
         self.round = 0
         self._clock = clock
         self._rows: Sequence[Mapping[str, Any]] = ()
@@ -44,8 +49,9 @@ class Watcher:
 
     @property
     def share(self) -> float:
-        """Share of the rounds that are done."""
-        return self.round / self.n_rounds
+        """Share of the rounds, or of the simulated time if that ends the job, that is done."""
+        simulated = float(self._rows[-1]["elapsed_s"]) if self._rows else 0.0
+        return min(max(self.round / self.n_rounds, simulated / self.horizon), 1.0)
 
     @property
     def seconds_left(self) -> float | None:
@@ -57,8 +63,9 @@ class Watcher:
         if self._first is None or t == self._first[0]:
             return None
         pace = (then - self._first[1]) / (t - self._first[0])
+        rounds_left = t / self.share - t
         # A round that takes longer than usual adds nothing until it is done.
-        return pace * (self.n_rounds - t) - min(now - then, pace if t < self.n_rounds else 0.0)
+        return pace * rounds_left - min(now - then, pace * min(rounds_left, 1.0))
 
     def line(self) -> str:
         """Round, simulated time, accuracy, largest leakage and the time left."""
@@ -66,22 +73,27 @@ class Watcher:
             return self.brief()
         leakage = float(self._rows[-1]["leakage_max"])
         privacy = "no privacy" if math.isinf(leakage) else f"largest leakage {leakage:.3g}"
-        elapsed = f"{self._rows[-1]['elapsed_s']:.4g} simulated s"
+        of = "" if math.isinf(self.horizon) else f" of {self.horizon:g}"
+        elapsed = f"{self._rows[-1]['elapsed_s']:.4g}{of} simulated s"
         return ", ".join([self._where(), elapsed, *self._scores(), privacy, *self._left()])
 
     def brief(self) -> str:
         """Round, accuracy and the time left."""
         if not self._rows:
-            return f"round 1 of {self.n_rounds} runs; it may compile kernels"
+            return f"round 1{self._of()} runs; it may compile kernels"
         return ", ".join([self._where(), *self._scores(), *self._left()])
 
     def _where(self) -> str:
-        return f"round {len(self._rows)} of {self.n_rounds}"
+        return f"round {len(self._rows)}{self._of()}"
+
+    def _of(self) -> str:
+        """How many rounds there will be, if that is known."""
+        return f" of {self.n_rounds}" if math.isinf(self.horizon) else ""
 
     def _left(self) -> list[str]:
         """The time left; nothing at the end."""
         left = self.seconds_left
-        if self.round >= self.n_rounds:
+        if self.share >= 1:
             return []
         return ["no estimate yet" if left is None else f"{about(left)} left"]
 

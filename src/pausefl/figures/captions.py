@@ -173,8 +173,10 @@ def caption(kind: str, scenario: Scenario, seeds: Iterable[int], origin: str) ->
     of_runs = record is not PARTITION
     users = f"{scenario.network.n_users} users"
     if of_runs:
-        users += f", {scenario.network.n_selected} selected in each of {scenario.training.n_rounds} rounds"
-        users += _everyone(scenario)
+        horizon = scenario.training.time_horizon_s
+        rounds = f"of {scenario.training.n_rounds} rounds" if horizon is None else "round"
+        users += f", {scenario.network.n_selected} selected in each {rounds}{_everyone(scenario)}"
+        users += "" if horizon is None else f", until {horizon:g} simulated seconds are over"
     scale = scale_note(scenario, None if of_runs else SHARED)
     paragraphs = [
         f"**{escaped(scenario.title)}: {record.label}.** {users}.",

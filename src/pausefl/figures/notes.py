@@ -25,6 +25,8 @@ _DIFFERING = {
     "training.n_epochs": "{new} local epochs ({old})",
     "training.batch_size": "mini-batches of {new} ({old})",
     "training.evaluate_every": "evaluation {new} ({old})",
+    "training.evaluate_all_until": "evaluation of every round up to {new} ({old})",
+    "training.time_horizon_s": "runs of {new} simulated s ({old})",
     "training.precision": "arithmetic in {new} ({old})",
     "network.n_users": "{new} users ({old})",
     "network.n_selected": "{new} users a round ({old})",

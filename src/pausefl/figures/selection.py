@@ -43,7 +43,7 @@ def plot_leakage(rounds: pd.DataFrame, scenario: Scenario, title: str) -> Figure
         figure, ((left, right),) = titled_panels(title, (1, 2), 2.6, sharey=True)
         plot_bands(left, leakage_bands(rounds, "round"), step=True)
         lines = [plot_band(right, name, curve, step=True) for name, (curve, _) in over_time.items()]
-        left.set_xlim(0, scenario.training.n_rounds)
+        left.set_xlim(0, rounds["round"].max())
         right.set_xlim(0, limit)
         left.set_xlabel("Round")
         right.set_xlabel("Simulated time (s)")

@@ -7,7 +7,7 @@ leakage. A user sampled twice in a round (clustered sampling) takes part once.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,7 +126,7 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     shown = {
         selector: next(iter(seeds.values())).spent for selector, seeds in accounts(rounds, scenario).items()
     }
-    figure, panels = _panels(scenario, [style_of(selector).label for selector in shown])
+    figure, panels = _panels(scenario, shown, [])
     for axes, (selector, spent) in zip(panels, shown.items(), strict=True):
         _plot_spent(axes, spent, style_of(selector).color)
         axes.sharey(panels[0])
@@ -146,10 +146,10 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     round use up their budgets early and do not scale the axis; their panels say how far down they go.
     """
     shown = {
-        selector: np.concatenate([one.upcoming for one in seeds.values()], axis=1)
+        selector: _side_by_side([one.upcoming for one in seeds.values()])
         for selector, seeds in accounts(rounds, scenario).items()
     }
-    figure, panels = _panels(scenario, [*(style_of(selector).label for selector in shown), "May take part"])
+    figure, panels = _panels(scenario, shown, ["May take part"])
     shares = panels[-1]
     lowest, highest = {}, 0.0
     for axes, (selector, upcoming) in zip(panels, shown.items(), strict=False):
@@ -184,8 +184,17 @@ def _same_users(selector: str) -> bool:
     return record.takes_everyone or record.fixed_users
 
 
-def _panels(scenario: Scenario, titles: Sequence[str]) -> tuple[Figure, list[Axes]]:
-    """A grid of small panels over rounds, with the scenario's title above."""
+def _side_by_side(seeds: Sequence[Floats]) -> Floats:
+    """The users of all seeds, in the rounds that every seed has."""
+    n = min(map(len, seeds))
+    return np.concatenate([values[:n] for values in seeds], axis=1)
+
+
+def _panels(
+    scenario: Scenario, shown: Mapping[str, Floats], more: Sequence[str]
+) -> tuple[Figure, list[Axes]]:
+    """A grid of small panels over rounds, one for each selector and title, the scenario's title above."""
+    titles = [*(style_of(selector).label for selector in shown), *more]
     n_columns = min(COLUMNS, len(titles))
     n_rows = -(-len(titles) // n_columns)
     width = max(COLUMN_WIDTH, 2 * COLUMN_WIDTH * n_columns / COLUMNS)
@@ -197,7 +206,7 @@ def _panels(scenario: Scenario, titles: Sequence[str]) -> tuple[Figure, list[Axe
         bottom = i + n_columns >= len(titles)
         axes.set_title(words, **_TITLE)
         axes.tick_params(labelsize="small", labelbottom=bottom, labelleft=i % n_columns == 0)
-        axes.set_xlim(0, scenario.training.n_rounds)
+        axes.set_xlim(0, max(map(len, shown.values())) - 1)
         if bottom:
             axes.set_xlabel("Round", fontsize="small", labelpad=1)
     return figure, panels

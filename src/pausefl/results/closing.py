@@ -63,7 +63,9 @@ def _rows(summary: Mapping[str, Any], rounds: pd.DataFrame, folder: Path) -> Ite
     if not summary["trained"]:
         yield "trained", "no, only selected"
     last = rounds.iloc[-1]
-    yield "rounds", f"{len(rounds)} in {last['elapsed_s']:.1f} simulated seconds"
+    horizon = summary["scenario"]["training"].get("time_horizon_s")
+    ended = f", the first to reach {horizon:g}" if summary.get("ended_by") == "time_horizon_s" else ""
+    yield "rounds", f"{len(rounds)} in {last['elapsed_s']:.1f} simulated seconds{ended}"
     yield "largest leakage", _leakage(summary["scenario"]["privacy"], float(last["leakage_max"]))
     yield "took", f"{summary['timings_s']['total']:.1f} s, {summary['peak_memory_bytes'] / 1e6:.0f} MB"
     yield "files", f"{folder}/rounds.parquet, ledger.parquet and summary.json"

@@ -85,7 +85,7 @@ def curves(rounds: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``round``, ``selector``, ``accuracy`` or ``loss``. At most `N_POINTS` evenly spaced rounds a selector,
-        the last one among them; no rounds in which the loss of a seed is infinite.
+        the last one among them; no rounds that not all seeds have, or in which the loss of one is infinite.
     """
     column = "accuracy" if rounds["accuracy"].notna().any() else "loss"
     parts = []
@@ -93,8 +93,10 @@ def curves(rounds: pd.DataFrame) -> pd.DataFrame:
         average = run[["round"]].assign(selector=selector, **{column: moving_average(run[column].to_numpy())})
         parts.append(average[run[column].notna()])
     averages = pd.concat(parts)
-    mean = averages.groupby(["selector", "round"], sort=False, as_index=False)[column].mean()
-    finite = mean[~mean[column].isin([math.inf])]
+    of_round = averages.groupby(["selector", "round"], sort=False)[column]
+    mean = of_round.agg(["mean", "size"]).reset_index().rename(columns={"mean": column})
+    whole = mean["size"] == mean.groupby("selector")["size"].transform("max")
+    finite = mean[whole & ~mean[column].isin([math.inf])]
     of_selector = finite.groupby("selector")["round"]
     step = np.ceil(of_selector.transform("size") / N_POINTS)
     kept = of_selector.cumcount(ascending=False) % step == 0

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pausefl import digests
 from pausefl.bandit.latency import LatencyLaw
 from pausefl.errors import PauseflError
 from pausefl.files import remedy
@@ -18,7 +19,7 @@ from pausefl.provenance.metadata import flattened
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment, NetworkSettings, Scenario
 from pausefl.settings.changes import replaced
-from pausefl.settings.scenario import MOST_ROUNDS
+from pausefl.settings.scenario import MOST_ROUNDS, as_of_today
 from pausefl.streams import Streams
 
 T = TypeVar("T")
@@ -64,7 +65,7 @@ def collect(run_dirs: Mapping[Experiment, Path]) -> pd.DataFrame:
     ------
     PauseflError
         If any run is missing, unreadable, cut short or in the wrong folder (the message lists all of them),
-        or if the runs differ in scenario or number of rounds.
+        or if the runs differ in scenario or in the number of rounds that they were to have.
     """
     frames = [rounds for rounds, _ in _read_runs(run_dirs).values()]
     return pd.concat(frames, ignore_index=True)
@@ -86,7 +87,7 @@ def check_settings(summaries: Mapping[Experiment, Mapping[str, Any]], settings: 
         What a job of the scenario depends on (`pausefl.settings.Scenario.job_settings`).
     """
     for run, summary in summaries.items():
-        if differing := replaced(summary["scenario"], settings):
+        if differing := replaced(as_of_today(summary["scenario"]), settings):
             told = ", ".join(f"{key} = {value}" for key, value in differing.items())
             raise PauseflError(
                 f"the run of {run.selector}, seed {run.seed}, was made with other settings than scenario"
@@ -100,7 +101,15 @@ def has_settings(folder: Path, scenario: Scenario) -> bool:
         made_with = read_json(folder / "summary.json").get("scenario")
     except PauseflError:
         return False
-    return isinstance(made_with, dict) and flattened(made_with) == flattened(scenario.job_settings())
+    if not isinstance(made_with, dict):
+        return False
+    return flattened(as_of_today(made_with)) == flattened(scenario.job_settings())
+
+
+def rounds_made(summary: Mapping[str, Any]) -> int:
+    """How many rounds a finished run has: fewer than ``n_rounds`` if its time horizon ended it."""
+    made: int = summary.get("rounds_made", summary["n_rounds"])  # earlier versions had no horizon
+    return made
 
 
 def as_collected(rounds: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
@@ -141,7 +150,7 @@ def _read_runs(run_dirs: Mapping[Experiment, Path]) -> dict[Experiment, tuple[pd
 
 
 def _check_equal_length(runs: Mapping[Experiment, tuple[pd.DataFrame, dict[str, Any]]]) -> None:
-    """Raise `PauseflError` if runs differ in length: their last rounds cannot be compared."""
+    """Raise `PauseflError` if runs were to have different lengths: their ends cannot be compared."""
     lengths: dict[int, list[str]] = {}
     for experiment, (_, summary) in runs.items():
         lengths.setdefault(summary["n_rounds"], []).append(f"{experiment.selector}/seed-{experiment.seed}")
@@ -171,9 +180,10 @@ def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     _check_keys(folder / "summary.json", summary, _SUMMARY_KEYS)
     rounds = _read(read_table, folder / "rounds.parquet")
     _check_keys(folder / "rounds.parquet", rounds, ROUND_COLUMNS)
-    n_rounds = summary["n_rounds"]
-    if not isinstance(n_rounds, int) or not 1 <= n_rounds <= MOST_ROUNDS:
-        raise PauseflError(f"{folder / 'summary.json'}: n_rounds = {n_rounds!r} is no number of rounds")
+    n_rounds = rounds_made(summary)
+    for key, value in (("n_rounds", summary["n_rounds"]), ("rounds_made", n_rounds)):
+        if not isinstance(value, int) or not 1 <= value <= MOST_ROUNDS:
+            raise PauseflError(f"{folder / 'summary.json'}: {key} = {value!r} is no number of rounds")
     if len(rounds) != n_rounds or rounds["round"].tolist() != list(range(1, n_rounds + 1)):
         raise PauseflError(
             f"{folder / 'rounds.parquet'} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"
@@ -202,8 +212,9 @@ def _check_keys(path: Path, found: Container[str], wanted: Iterable[str]) -> Non
 def _check_agreement(folder: Path, rounds: pd.DataFrame, summary: Mapping[str, Any]) -> None:
     """Raise `PauseflError` unless the three files of a run are of the same run, as far as they tell.
 
-    Compared are whether anything was trained, who took part how often and what that leaked, and the time of
-    the first round, which the seed determines.
+    Compared are the digests of the tables (runs of earlier versions have none), whether anything was trained,
+    who took part how often and what that leaked, the time of the first round, which the seed determines, and
+    where a time horizon ended the run.
     """
     ledger = _read(read_table, folder / "ledger.parquet")
     _check_keys(folder / "ledger.parquet", ledger, ("user", "participations", "epsilon_coordinate"))
@@ -218,6 +229,10 @@ def _check_agreement(folder: Path, rounds: pd.DataFrame, summary: Mapping[str, A
         problem = "rounds.parquet and ledger.parquet differ in the largest leakage"
     elif not _of_this_seed(rounds, summary):
         problem = "the latencies of rounds.parquet are not those of the seed and the network in summary.json"
+    elif not _ends_rightly(rounds, summary):
+        problem = "rounds.parquet does not end where n_rounds and the time horizon in summary.json end it"
+    elif swapped := _not_as_written({"rounds.parquet": rounds, "ledger.parquet": ledger}, summary):
+        problem = f"{' and '.join(swapped)} differ from what summary.json was written with"
     if problem:
         raise PauseflError(f"{folder}: files of different runs: {problem}{remedy(folder / 'summary.json')}")
 
@@ -233,6 +248,21 @@ def _of_this_seed(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
     delay = summary["scenario"]["reward"].get("overlap_latency") or 0.0
     longest = min(slowest, network.round_latency_max or math.inf)
     return longest * (1 - 1e-6) <= time <= longest * (1 + 1e-6) + delay * len(users)
+
+
+def _ends_rightly(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
+    """Whether the last round is the first to reach the time horizon, or the last that the run may have."""
+    horizon = summary["scenario"]["training"].get("time_horizon_s") or math.inf
+    reached = np.flatnonzero(rounds["elapsed_s"].to_numpy(np.float64) >= horizon)
+    return len(rounds) == int(reached[0] + 1 if len(reached) else summary["n_rounds"])
+
+
+def _not_as_written(tables: Mapping[str, pd.DataFrame], summary: Mapping[str, Any]) -> list[str]:
+    """The files whose tables are not those that the summary has digests of."""
+    written = summary.get("digests", {})
+    return [
+        name for name, table in tables.items() if name in written and written[name] != digests.of_table(table)
+    ]
 
 
 def _missing(found: NDArray[np.int64], n_rounds: int) -> str:

@@ -13,6 +13,7 @@ from pausefl.errors import PauseflError
 from pausefl.registry import SELECTORS
 from pausefl.results import markdown
 from pausefl.results.outcomes import TARGET_SHARE, WINDOW, outcomes
+from pausefl.results.runs import rounds_made
 from pausefl.settings import Experiment
 
 _AVERAGED = (
@@ -68,7 +69,7 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
 def _costs(summary: Mapping[str, Any]) -> dict[str, Any]:
     timings = summary["timings_s"]
     return {
-        "selection_ms_per_round": 1e3 * timings["selection"] / summary["n_rounds"],
+        "selection_ms_per_round": 1e3 * timings["selection"] / rounds_made(summary),
         "wall_s": float(timings["total"]),
         "peak_memory_mb": summary["peak_memory_bytes"] / 1e6,
         "diverged_round": summary["diverged_round"],

@@ -27,6 +27,7 @@ from pausefl.errors import PauseflError
 from pausefl.files import replacing
 from pausefl.provenance import hardware, job_code, study_code
 from pausefl.registry import SOURCES, STUDIES
+from pausefl.results.runs import has_settings
 from pausefl.settings import RawData, Scenario, load_scenario
 from pausefl.settings.studies import Studies, load_studies
 
@@ -120,10 +121,9 @@ def _run_again(
         run_job(Job(scenario, selector, made["seed"], n_rounds, device="cpu"), data, partition, Path(out))
         again = {name: pd.read_parquet(Path(out) / f"{name}.parquet") for name in published}
     problem = difference(again["rounds"], published["rounds"])
-    if not problem and n_rounds == made["n_rounds"]:
+    if not problem and len(again["rounds"]) == len(published["rounds"]):
         problem = difference(again["ledger"], published["ledger"])
-    settings = json.loads(json.dumps(scenario.job_settings()))
-    if settings != made["scenario"]:
+    if not has_settings(folder, scenario):
         problem = "settings differ"
     elif data.origin != made["dataset_origin"]:
         problem = f"data differ: {data.origin}"
@@ -131,7 +131,7 @@ def _run_again(
         "seed": made["seed"],
         "made_with": made["code_hash"],
         "code": job_code(scenario, selector, in_folder=in_folder),
-        "compared": f"{n_rounds} of {made['n_rounds']} rounds",
+        "compared": f"{len(again['rounds'])} of {len(published['rounds'])} rounds",
         **_outcome(problem),
     }
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import model_validator
 
+from pausefl.errors import ConfigError
 from pausefl.registry import FIGURES, MECHANISMS, MODELS, REWARDS, SAMPLERS, SCHEDULES, SELECTORS, SOURCES
 from pausefl.settings.base import Settings
 from pausefl.settings.types import (
@@ -78,9 +79,10 @@ class DataSettings(Settings):
 class PartitionSettings(Settings):
     """How the training examples are shared among the users; each is used at most once."""
 
-    labels: Annotated[str, OneOf(("iid", "dominant"))]
-    """`iid`: every user's examples are sampled from the whole training set. `dominant`: each user has one
-    dominant label (share: `dominant_share`), the rest is sampled from the pool (PAUSE v2, V-A)."""
+    labels: Annotated[str, OneOf(("iid", "stratified", "dominant"))]
+    """`iid`: every user's examples are sampled from the whole training set. `stratified`: every user has
+    equally many examples of each class, up to one (BSFL, VI); needs sizes `equal`. `dominant`: each user has
+    one dominant label (share: `dominant_share`), the others are equally frequent (PAUSE v2, V-A)."""
     sizes: Annotated[str, OneOf(("equal", "dirichlet"))]
     """`equal`: the same number of examples for every user. `dirichlet`: shares sampled from a symmetric
     Dirichlet distribution with parameter `size_concentration` (PAUSE v2, V-A)."""
@@ -91,7 +93,8 @@ class PartitionSettings(Settings):
     """Quality q_k of each user's data in the reward `bsfl` (BSFL, eq. 4). `equal`: 1 for everyone.
     `uniform`: sampled from the uniform distribution on [0.2, 1]."""
     dominant_share: Annotated[float, Real(gt=0, le=1)] | None = None
-    """For labels `dominant`: share of a user's examples that has its dominant label."""
+    """For labels `dominant`: share of a user's examples that has its dominant label, on average; at least
+    1 / number of classes."""
     size_concentration: Positive | None = None
     """For sizes `dirichlet`: parameter of the Dirichlet distribution; smaller is more unequal."""
 
@@ -101,6 +104,8 @@ class PartitionSettings(Settings):
             raise ValueError("sizes = 'dirichlet' needs size_concentration")
         if self.labels == "dominant" and self.dominant_share is None:
             raise ValueError("labels = 'dominant' needs dominant_share")
+        if self.labels == "stratified" and self.sizes != "equal":
+            raise ValueError("labels = 'stratified' needs sizes = 'equal'")
         return self
 
 
@@ -243,7 +248,7 @@ class TrainingSettings(Settings):
     """Rounds, and what a selected user does in one of them."""
 
     n_rounds: Annotated[int, Whole(ge=1, le=MOST_ROUNDS)]
-    """Federated rounds."""
+    """Federated rounds; the most of them if there is a `time_horizon_s`."""
     n_epochs: Annotated[int, Whole(ge=1, le=100_000)]
     """Passes over a user's own data in a round."""
     batch_size: Annotated[int, Whole(ge=1, le=1_000_000)]
@@ -258,10 +263,20 @@ class TrainingSettings(Settings):
     evaluate_every: Count = 1
     """Rounds from one evaluation of the global model to the next; the first and the last round are always
     evaluated. Between two evaluations curves are straight lines."""
+    evaluate_all_until: Count = 1
+    """Every round up to this one is evaluated, whatever `evaluate_every` says."""
+    time_horizon_s: Positive | None = None
+    """Simulated seconds after which a run ends: its last round is the first to end at that time or later.
+    Null for `n_rounds` rounds, however long they last."""
     precision: Annotated[str, OneOf(("float32", "bfloat16"))] = "float32"
     """Arithmetic of local training. `bfloat16`: products of half precision, on values, gradients and moments
     that stay float32; no scenario of the papers uses it, and figures say so. Evaluation, noise and averages
     are always float32."""
+
+    @property
+    def horizon(self) -> float:
+        """`time_horizon_s`, infinite where it is null."""
+        return math.inf if self.time_horizon_s is None else self.time_horizon_s
 
 
 class Scenario(Settings):
@@ -343,8 +358,8 @@ class Scenario(Settings):
     @model_validator(mode="after")
     def _data_can_be_shared(self) -> Self:
         data, partition, n_users = self.data, self.partition, self.network.n_users
-        if partition.labels == "dominant" and SOURCES[data.source].regression:
-            raise ValueError(f"partition.labels 'dominant' needs classes; '{data.source}' has none")
+        if partition.labels != "iid" and SOURCES[data.source].regression:
+            raise ValueError(f"partition.labels '{partition.labels}' needs classes; '{data.source}' has none")
         least = max(partition.min_size, 1)
         if data.n_train is not None and data.n_train < n_users * least:
             raise ValueError(
@@ -373,3 +388,15 @@ class Scenario(Settings):
     def job_settings(self) -> dict[str, Any]:
         """What the result of a job depends on: all but what tables and figures say of it."""
         return {key: value for key, value in self.as_dict().items() if key not in _PRESENTATION}
+
+
+def as_of_today(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of an earlier job as `Scenario.job_settings` has them now, new keys at their defaults.
+
+    Settings that a scenario can no longer have are returned as they are.
+    """
+    presentation = {"title": "-", "selectors": ["random"], "figures": {}}
+    try:
+        return Scenario.read({**settings, **presentation}, "settings").job_settings()
+    except ConfigError:
+        return dict(settings)

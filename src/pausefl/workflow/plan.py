@@ -1,8 +1,9 @@
 """What jobs and studies will cost, before any of them runs.
 
 Rates were measured once, on the machine that ``rates.json`` names (``benchmarks/rates.py``): seconds of a
-mini-batch and of a participation, of an evaluated example, of noise for a value, of a round's selection. A
-job is the sum of what it does. Other machines are slower or faster by a factor, the same for all jobs.
+mini-batch and of a participation, of an evaluated example, of noise for a value, of a round's selection; and
+simulated seconds of a round, which say how many rounds a time horizon leaves. A job is the sum of what it
+does. Other machines are slower or faster by a factor, the same for all jobs.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ def estimate(scenario: Scenario, selector: str, raw: RawData, rates: Mapping[str
     """What one job of a scenario costs; every seed costs the same."""
     network, training = scenario.network, scenario.training
     n_users = network.n_users if SELECTORS[selector].takes_everyone else network.n_selected
-    disk = training.n_rounds * (_ROUND_BYTES + _SELECTED_BYTES * n_users)
+    n_rounds = rounds_expected(scenario, selector, rates)
+    disk = n_rounds * (_ROUND_BYTES + _SELECTED_BYTES * n_users)
     disk += network.n_users * _USER_BYTES + _RUN_BYTES
     kind = rates["networks"].get(network_key(scenario))
     n_train = training_size(scenario.data, raw) or SOURCES[scenario.data.source].n_train or None
@@ -82,9 +84,20 @@ def estimate(scenario: Scenario, selector: str, raw: RawData, rates: Mapping[str
     noise = kind["n_values"] * (rates["noise_s_per_value"] if protected else 0)
     batch = kind["batch_s"] * training.batch_size / _BATCH
     user = kind["participation_s"] + n_batches * batch + noise
-    evaluation = _n_test(scenario, n_train) * kind["example_s"] / training.evaluate_every
+    dense = min(training.evaluate_all_until, n_rounds)
+    n_evaluations = dense + (n_rounds - dense) / training.evaluate_every
+    evaluation = n_evaluations * _n_test(scenario, n_train) * kind["example_s"]
     selection = rates["selection_s"].get(selector, rates["selection_s"]["pause"])
-    return Estimate(rates["start_s"] + training.n_rounds * (n_users * user + evaluation + selection), disk)
+    return Estimate(rates["start_s"] + n_rounds * (n_users * user + selection) + evaluation, disk)
+
+
+def rounds_expected(scenario: Scenario, selector: str, rates: Mapping[str, Any]) -> float:
+    """Rounds of a job: all of them, or as many as the time horizon leaves at the selector's usual pace.
+
+    Of a selector without a rate, that of random selection counts.
+    """
+    training, pace = scenario.training, rates["round_s"]
+    return min(training.n_rounds, training.horizon / float(pace.get(selector, pace["random"])))
 
 
 def minutes(scenario: Scenario) -> int:

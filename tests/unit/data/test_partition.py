@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -39,6 +39,10 @@ def dominant(**changes: Any) -> PartitionSettings:
     return dirichlet(3.0, **({"labels": "dominant", "dominant_share": 0.25, "min_size": 20} | changes))
 
 
+def stratified(**changes: Any) -> PartitionSettings:
+    return iid(**({"labels": "stratified"} | changes))
+
+
 def data_of(n_validation: int, n_train: int | None = None) -> DataSettings:
     return DataSettings(source="mnist", n_validation=n_validation, n_train=n_train)
 
@@ -64,15 +68,16 @@ def cases(draw: st.DrawFn) -> tuple[Any, DataSettings, PartitionSettings, int, S
     n_pool = draw(st.integers(least, least + 400))
     n_validation, n_beyond = draw(st.integers(0, 30)), draw(st.integers(0, 30))
     limited = draw(st.booleans())
+    n_classes = draw(st.integers(1, 12))
     partition = iid(
-        labels=draw(st.sampled_from(["iid", "dominant"])),
+        labels=draw(st.sampled_from(["iid", "dominant", *(["stratified"] if sizes == "equal" else [])])),
         sizes=sizes,
         min_size=min_size,
         qualities=draw(st.sampled_from(["equal", "uniform"])),
-        dominant_share=draw(st.floats(0.01, 1)),
+        dominant_share=draw(st.floats(1 / n_classes, 1)),
         size_concentration=draw(st.floats(0.01, 100)),
     )
-    labels = classes_of(n_pool + n_validation + (n_beyond if limited else 0), draw(st.integers(1, 12)))
+    labels = classes_of(n_pool + n_validation + (n_beyond if limited else 0), n_classes)
     data = data_of(n_validation, n_pool if limited else None)
     return labels, data, partition, n_users, Streams(draw(st.integers(0, 2**32)))
 
@@ -80,7 +85,11 @@ def cases(draw: st.DrawFn) -> tuple[Any, DataSettings, PartitionSettings, int, S
 @settings(deadline=None, max_examples=200)
 @given(case=cases())
 def test_every_example_of_the_pool_goes_to_exactly_one_user(case: Any) -> None:
-    labels, data, partition_settings, n_users, _ = case
+    labels, data, partition_settings, n_users, streams = case
+    plain = partition_settings.replace(labels="iid")
+    there = np.concatenate(make_partition(labels, data, plain, n_users, streams).users)
+    # A small pool may lack classes, so that the others are more frequent by chance.
+    assume(partition_settings.dominant_share * len(np.unique(labels[there])) >= 1)
     partition = make_partition(*case)
     used = np.concatenate(partition.users)
     if data.n_train is None:
@@ -98,7 +107,7 @@ def test_every_example_of_the_pool_goes_to_exactly_one_user(case: Any) -> None:
     assert_equal(partition, make_partition(*case))
 
 
-@pytest.mark.parametrize("make", [iid, dirichlet, dominant])
+@pytest.mark.parametrize("make", [iid, stratified, dirichlet, dominant])
 def test_different_seeds_differ(make: Any) -> None:
     first, second = (
         make_partition(classes_of(5000), data_of(500), make(qualities="uniform"), 30, Streams(seed))
@@ -173,14 +182,52 @@ def test_sizes_are_rounded_by_largest_remainder() -> None:
     assert (shares % 1)[up].min() > (shares % 1)[~up].max()
 
 
-def test_a_dominant_label_holds_about_a_quarter_of_a_users_data() -> None:
-    labels = classes_of(60_000)
-    partition = make_partition(labels, data_of(10_000), dominant(), 300, Streams(1))
+@pytest.mark.parametrize(("share", "n_classes"), [(0.25, 10), (0.1, 10), (0.6, 4), (1.0, 10)])
+def test_a_dominant_label_has_its_share_of_a_users_data_in_all(share: float, n_classes: int) -> None:
+    labels = np.arange(60_000) % n_classes
+    found = []
+    for seed in range(3):
+        settings = dominant(dominant_share=share)
+        partition = make_partition(labels, data_of(10_000), settings, 300, Streams(seed))
+        rng = Streams(seed).generator("partition/labels")
+        own = rng.permutation(rng.permutation(n_classes)[np.arange(300) % n_classes])
+        mix = label_mix(partition, labels, n_classes)[np.arange(300), own]
+        found.append(mix.sum() / partition.sizes.sum())
+        reserved = (share - 1 / n_classes) / (1 - 1 / n_classes)
+        if share < 1:  # a label that everybody wants whole runs out
+            assert np.all(mix >= np.round(reserved * partition.sizes))
+    if share < 1:
+        assert np.mean(found) == pytest.approx(share, abs=0.005)
+    else:
+        assert np.mean(found) > 0.8
+
+
+def test_a_label_cannot_dominate_with_less_than_its_share_by_chance() -> None:
+    with pytest.raises(DataError, match=r"dominant_share = 0\.2 is less than 1/4.* raise it to 0\.25"):
+        make_partition(np.arange(400) % 4, data_of(0), dominant(dominant_share=0.2), 5, Streams(0))
+
+
+@pytest.mark.parametrize(("n_users", "n"), [(500, 60_000), (7, 3_000), (30, 3_001)])
+def test_stratified_users_have_every_class_equally_often(n_users: int, n: int) -> None:
+    labels = classes_of(n)
+    partition = make_partition(labels, data_of(n // 6), stratified(), n_users, Streams(4))
     mix = label_mix(partition, labels, 10)
-    share = mix.max(axis=1) / partition.sizes
-    assert np.all(share >= np.floor(0.25 * partition.sizes) / partition.sizes)
-    # A quarter, and a tenth of the remaining three quarters.
-    assert abs(np.average(share, weights=partition.sizes) - 0.325) < 0.01
+    assert np.all(mix.max(axis=0) - mix.min(axis=0) <= 1)
+    assert np.ptp(partition.sizes) <= 1
+    expected = sample_sizes(stratified(), n_users, n - n // 6, Streams(4))
+    np.testing.assert_array_equal(partition.sizes, expected)
+    # Random shares differ by far more.
+    by_chance = label_mix(make_partition(labels, data_of(n // 6), iid(), n_users, Streams(4)), labels, 10)
+    assert np.ptp(by_chance, axis=0).min() > 5
+
+
+def test_which_examples_of_a_class_a_stratified_user_has_is_random() -> None:
+    labels = np.sort(classes_of(2_000))
+    held = [
+        make_partition(labels, data_of(0), stratified(), 20, Streams(seed)).users[0] for seed in range(40)
+    ]
+    among_the_first = np.mean([np.mean(indices % 200 < 100) for indices in held])
+    assert abs(among_the_first - 0.5) < 5 * 0.5 / np.sqrt(40 * 100)
 
 
 def test_dominant_labels_are_balanced() -> None:

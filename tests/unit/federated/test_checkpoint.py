@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pausefl import files as files_module
@@ -34,6 +35,7 @@ from pausefl.provenance import job_code
 from pausefl.selectors import make_selector
 from pausefl.settings import Scenario, load_scenario
 from pausefl.streams import Streams
+from pausefl.training.engine import Trainer
 
 ROOT = Path(__file__).parents[3]
 TABLES = ("rounds.parquet", "ledger.parquet")
@@ -117,20 +119,44 @@ def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(
     told = summary(runs.out)
     assert told["resumed_from_rounds"] == [2, 5]
     assert 0 < told["timings_s"]["saving"] < told["timings_s"]["total"]
-    expected = [f"resuming after round {t} of 6, from {runs.state}" for t in (2, 5)]
+    expected = [f"resuming after round {t}, from {runs.state}" for t in (2, 5)]
     assert runs.notes == expected
+
+
+def test_a_job_with_a_time_horizon_ends_early_and_resumes(
+    demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path
+) -> None:
+    whole = Runs(demo, digits, share_out(demo), tmp_path / "whole")
+    elapsed = pd.read_parquet(whole.run() / "rounds.parquet")["elapsed_s"]
+    told = summary(whole.out)
+    assert (told["n_rounds"], told["rounds_made"], told["ended_by"]) == (6, 6, "n_rounds")
+    horizon = (elapsed[2] + elapsed[3]) / 2
+    scenario = demo.replace(training=demo.training.replace(time_horizon_s=horizon))
+    ended = Runs(scenario, digits, share_out(demo), tmp_path / "ended")
+    expected = tables(ended.run(n_rounds=1000))
+    told = summary(ended.out)
+    assert (told["n_rounds"], told["rounds_made"], told["ended_by"]) == (1000, 4, "time_horizon_s")
+    assert expected["rounds.parquet"] == tables(whole.run(n_rounds=4, restart=True))["rounds.parquet"]
+    broken = Runs(scenario, digits, share_out(demo), tmp_path / "broken")
+    for until in (1, 3):
+        broken.run(until=until, n_rounds=1000)
+    assert tables(broken.run(n_rounds=1000)) == expected
+    assert names(broken.out) == FILES
+    assert broken.notes == [f"resuming after round {t}, from {broken.state}" for t in (1, 3)]
+    both = summary(ended.run(n_rounds=4))
+    assert (both["rounds_made"], both["ended_by"]) == (4, "time_horizon_s")
 
 
 def test_timings_add_up_over_the_parts(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = {"now": 0.0}
     monkeypatch.setattr(time, "perf_counter", lambda: clock["now"])
-    train = job_module.Trainer.evaluate
+    train = Trainer.evaluate
 
     def a_second(*arguments: Any) -> Any:
         clock["now"] += 1.0
         return train(*arguments)
 
-    monkeypatch.setattr(job_module.Trainer, "evaluate", a_second)
+    monkeypatch.setattr(Trainer, "evaluate", a_second)
     runs.run(until=2)  # the third round is lost
     clock["now"] += 1000.0
     timings = summary(runs.run())["timings_s"]
@@ -337,10 +363,10 @@ def test_a_signal_stops_after_the_round_and_the_job_goes_on(
 ) -> None:
     observe = job_module.Simulation._round
 
-    def kill(self: Any, t: int, evaluate: bool) -> Any:
+    def kill(self: Any, t: int, *until: float) -> Any:
         if t == 3:
             os.kill(os.getpid(), number)
-        return observe(self, t, evaluate)
+        return observe(self, t, *until)
 
     monkeypatch.setattr(job_module.Simulation, "_round", kill)
     with pytest.raises(StoppedError, match=r"round 3 of 6"):

@@ -149,7 +149,7 @@ def test_noise_has_the_scale_of_the_participation(
     weights = unequal.sizes[:3] / unequal.sizes[:3].sum()
     for i in range(1, 6):
         before = simulation.theta.copy()
-        simulation._round(i)
+        simulation.run(i)
         scale = 0.003 / GeometricSchedule(40.0, 0.04).epsilon(i)
         expected = scale * np.sqrt(2 * (weights**2).sum())  # a Laplace variable has variance 2 scale^2
         assert (simulation.theta - before).std() == pytest.approx(expected, rel=0.1)
@@ -424,6 +424,38 @@ def test_rounds_between_evaluations_have_no_scores_and_change_nothing_else(
     found = simulate("random", 7, scenario=changed(demo, training={"evaluate_every": every})).rounds
     expected.loc[~expected["round"].isin(due), ["accuracy", "loss"]] = np.nan
     pd.testing.assert_frame_equal(found, expected)
+
+
+def test_the_first_rounds_are_all_evaluated_if_asked(simulate: Simulate, demo: Scenario) -> None:
+    expected = simulate("random", 11).rounds
+    sparse = changed(demo, training={"evaluate_every": 3, "evaluate_all_until": 5})
+    found = simulate("random", 11, scenario=sparse).rounds
+    expected.loc[~expected["round"].isin([1, 2, 3, 4, 5, 6, 9, 11]), ["accuracy", "loss"]] = np.nan
+    pd.testing.assert_frame_equal(found, expected)
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_the_first_round_to_reach_the_horizon_is_the_last_and_is_evaluated(
+    demo: Scenario, digits: Dataset, unequal: Partition, train: bool
+) -> None:
+    seldom = changed(demo, training={"evaluate_every": 50})
+
+    def run(n_rounds: int, horizon: float) -> pd.DataFrame:
+        return build(seldom, "random", digits, unequal, train, False, 0).run(n_rounds, horizon=horizon).rounds
+
+    whole = run(9, np.inf)
+    elapsed = whole["elapsed_s"]
+    for horizon, n in [
+        (elapsed[4], 5),  # reached to the bit
+        (np.nextafter(elapsed[4], np.inf), 6),
+        (1e-9, 1),
+        (elapsed[8] + 1, 9),
+    ]:
+        found = run(9, horizon)
+        assert len(found) == n
+        pd.testing.assert_frame_equal(found, run(n, np.inf))
+        if train:
+            assert found["accuracy"].notna().tolist() == [t in (1, n) for t in range(1, n + 1)]
 
 
 def test_clustered_sampling_by_similarity_sees_the_updates_as_released(

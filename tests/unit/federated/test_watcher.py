@@ -31,9 +31,9 @@ def row(t: int, **values: float) -> dict[str, float]:
 class World:
     """A job of which a test says how long its rounds take."""
 
-    def __init__(self, n_rounds: int, done: int = 0, **values: float) -> None:
+    def __init__(self, n_rounds: int, done: int = 0, horizon: float = math.inf, **values: float) -> None:
         self.clock, self.values = Clock(), values
-        self.watcher = Watcher(n_rounds, self.clock)
+        self.watcher = Watcher(n_rounds, self.clock, horizon)
         self.rows: list[Mapping[str, Any]] = [row(t, **values) for t in range(1, done + 1)]
         self.watcher.note(self.rows)
 
@@ -68,6 +68,20 @@ def test_a_resumed_job_counts_the_rounds_of_this_process_only() -> None:
     world.round(60)
     world.round(1)
     assert world.watcher.seconds_left == pytest.approx(98)
+
+
+def test_a_time_horizon_says_how_far_the_job_is() -> None:
+    world = World(900, horizon=5.0, accuracy=0.5)  # rounds of half a simulated second
+    assert world.watcher.brief() == "round 1 runs; it may compile kernels"
+    for seconds in (60, 1, 1, 1):
+        world.round(seconds)
+    assert world.watcher.share == pytest.approx(0.4)
+    assert world.watcher.seconds_left == pytest.approx(6)
+    assert world.watcher.line().startswith("round 4, 2 of 5 simulated s, accuracy 50.0%")
+    for _ in range(6):
+        world.round(1)
+    assert (world.watcher.share, world.watcher.seconds_left) == (1, 0)
+    assert "left" not in world.watcher.line()
 
 
 def test_time_goes_by_within_a_round_but_a_late_round_promises_nothing() -> None:

@@ -98,6 +98,12 @@ def test_captions_say_what_was_reduced(kind: str, scenario: config.Scenario) -> 
     assert "Reduced" not in caption(kind, scenario)
 
 
+def test_captions_say_how_long_runs_last(scenario: config.Scenario) -> None:
+    ended = scenario.replace(training=scenario.training.replace(time_horizon_s=170))
+    assert "selected in each of 293 rounds" in caption("summary", scenario)
+    assert "selected in each round, until 170 simulated seconds are over" in caption("summary", ended)
+
+
 def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:
     return [text.split(":")[0] for text in captions.scenario_deviations(kind, scenario)]
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.results.runs import read_run
+from pausefl.federated.job import Job, run_job
+from pausefl.results.published import publish
+from pausefl.results.runs import check_settings, has_settings, read_run, rounds_made
+from pausefl.settings import Experiment, Scenario, load_scenario
 
-RUNS = Path(__file__).parents[3] / "results" / "published" / "runs" / "mnist_small_authors"
+ROOT = Path(__file__).parents[3]
+CONFIG = ROOT / "config"
+RUNS = ROOT / "results" / "published" / "runs" / "mnist_small_authors"
 
 
 @pytest.fixture
@@ -38,6 +48,90 @@ def test_files_of_another_run_are_refused(run: Path, other: str, files: list[str
         shutil.copy(RUNS / other / file, run)
     with pytest.raises(PauseflError, match=f"files of different runs: .*{words}"):
         read_run(run)
+
+
+@pytest.fixture
+def ended(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path) -> Path:
+    """A run of today that its time horizon ended, published, so that its files are written anew."""
+    scenario = demo.replace(training=demo.training.replace(time_horizon_s=2.5, evaluate_every=3))
+    run_job(Job(scenario, "pause", 0, 100, device="cpu"), digits, share_out(demo), tmp_path / "job")
+    for file in ("rounds.parquet", "ledger.parquet", "summary.json"):
+        publish(tmp_path / "job" / file, tmp_path / "ended" / file)
+    return tmp_path / "ended"
+
+
+def test_a_run_that_its_time_horizon_ended_agrees(ended: Path) -> None:
+    summary, rounds = read_run(ended)
+    assert rounds_made(summary) == len(rounds) < summary["n_rounds"] == 100
+    assert rounds["accuracy"].isna().any()
+    read_run(ended.parent / "job")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rounds_made": 3}, r"holds \d+ rounds, expected 1 \.\. 3"),
+        ({"rounds_made": 0}, "rounds_made = 0 is no number of rounds"),
+        ({"rounds_made": "4"}, "rounds_made = '4' is no number of rounds"),
+    ],
+)
+def test_a_wrong_number_of_rounds_is_refused(ended: Path, changes: dict[str, Any], words: str) -> None:
+    path = ended / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(PauseflError, match=words):
+        read_run(ended)
+
+
+@pytest.mark.parametrize("horizon", [None, 0.9, 100.0])
+def test_a_run_that_does_not_end_at_its_horizon_is_refused(ended: Path, horizon: float | None) -> None:
+    path = ended / "summary.json"
+    summary = json.loads(path.read_text())
+    summary["scenario"]["training"]["time_horizon_s"] = horizon
+    path.write_text(json.dumps(summary))
+    with pytest.raises(PauseflError, match="does not end where"):
+        read_run(ended)
+
+
+@pytest.mark.parametrize(
+    "names", [["rounds.parquet"], ["ledger.parquet"], ["rounds.parquet", "ledger.parquet"]]
+)
+def test_tables_that_the_summary_was_not_written_with_are_named(ended: Path, names: list[str]) -> None:
+    """A change that all other comparisons let pass."""
+    changes = {"rounds.parquet": ("train_loss", 1e-12), "ledger.parquet": ("values_unprotected", 1)}
+    for name in names:
+        column, more = changes[name]
+        table = pd.read_parquet(ended / name)
+        table[column] += more
+        table.to_parquet(ended / name)
+    with pytest.raises(PauseflError, match=f"{' and '.join(names)} differ from what summary.json"):
+        read_run(ended)
+
+
+def test_a_run_without_digests_is_read(ended: Path) -> None:
+    path = ended / "summary.json"
+    summary = json.loads(path.read_text())
+    del summary["digests"]
+    path.write_text(json.dumps(summary))
+    read_run(ended)
+
+
+def test_settings_that_lack_a_new_key_have_its_default(ended: Path) -> None:
+    path = ended / "summary.json"
+    summary = json.loads(path.read_text())
+    today = load_scenario("demo_small", CONFIG / "scenarios")
+    ended_in_time = today.replace(training=today.training.replace(time_horizon_s=2.5, evaluate_every=3))
+    assert has_settings(ended, ended_in_time)
+    assert not has_settings(ended, today)
+    for key in ("time_horizon_s", "evaluate_all_until"):
+        del summary["scenario"]["training"][key]
+    summary["scenario"]["training"]["evaluate_every"] = 1
+    path.write_text(json.dumps(summary))
+    assert has_settings(ended, today)
+    assert not has_settings(ended, ended_in_time)
+    run = Experiment("demo_small", "pause", 0)
+    check_settings({run: summary}, today.job_settings())
+    with pytest.raises(PauseflError, match=r"other settings.* training\.time_horizon_s = None"):
+        check_settings({run: summary}, ended_in_time.job_settings())
 
 
 def test_another_leakage_is_refused(run: Path) -> None:

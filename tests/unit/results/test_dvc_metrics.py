@@ -71,6 +71,14 @@ def test_a_regression_has_its_loss_and_no_point_where_a_seed_diverged() -> None:
     assert curves(rounds(3, accuracy=[math.nan], loss=[math.inf])).empty
 
 
+def test_a_curve_ends_with_its_shortest_seed() -> None:
+    table = rounds(4, accuracy=[0.2, 0.4], loss=[1.0, 1.0])
+    table = table[(table["seed"] == 0) | (table["round"] <= 2)]
+    curve = curves(table)
+    assert curve["round"].tolist() == [1, 2]
+    assert curve["accuracy"].tolist() == pytest.approx([0.3] * 2)
+
+
 def test_what_was_there_of_other_scenarios_is_removed(tmp_path: Path) -> None:
     table, metrics, plots = tmp_path / "tables/tiny", tmp_path / "metrics", tmp_path / "plots"
     table.mkdir(parents=True)

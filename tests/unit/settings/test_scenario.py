@@ -43,9 +43,21 @@ PAPERS: dict[str, tuple[Any, ...]] = {
     "cifar10_small_authors": (30, 5, 100, 0.012, 1, 500, "cnn3", "cifar10", "r1", "iid", None),
     "bsfl_linear_iid": (20, 5, None, None, 1, None, "linear", "synthetic_regression", "bsfl", "iid", None),
     "bsfl_linear_noniid": (20, 5, None, None, 1, None, "linear", "synthetic_regression", "bsfl", "iid", 3),
-    "bsfl_fashion_iid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "fashion_mnist", "bsfl", "iid", None),
+    "bsfl_fashion_iid": (
+        500,
+        25,
+        None,
+        None,
+        1,
+        3000,
+        "cnn_bsfl",
+        "fashion_mnist",
+        "bsfl",
+        "stratified",
+        None,
+    ),
     "bsfl_fashion_noniid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "fashion_mnist", "bsfl", "dominant", 3),
-    "bsfl_cifar10_iid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "cifar10", "bsfl", "iid", None),
+    "bsfl_cifar10_iid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "cifar10", "bsfl", "stratified", None),
     "bsfl_cifar10_noniid": (500, 25, None, None, 1, 3000, "cnn_bsfl", "cifar10", "bsfl", "dominant", 3),
 }
 
@@ -117,11 +129,15 @@ def test_values_are_those_of_the_papers(name: str) -> None:
     )
     assert found == PAPERS[name]
     assert s.partition.sizes == ("equal" if s.partition.size_concentration is None else "dirichlet")
-    assert (s.reward.alpha, s.reward.beta, s.training.n_rounds) == (100, 2, 300)
+    assert (s.reward.alpha, s.reward.beta) == (100, 2)
+    assert s.training.n_rounds == (300 if s.privacy else s.training.horizon / s.network.latency_floor)
+    often = s.data.source == "mnist" or s.model.name == "linear" or name.endswith("_authors")
+    assert (s.training.evaluate_every, s.training.evaluate_all_until) == ((1, 1) if often else (3, 20))
     rate = 0.001 if s.model.name == "cnn_bsfl" else 0.01  # at 0.01 it learns nothing (D30)
     assert (s.training.batch_size, s.training.max_batches, s.training.learning_rate) == (20, 100, rate)
     if s.privacy:
-        assert (s.privacy.decay, s.reward.gamma, s.selection.temperature_divisor) == (0.04, 5, 30)
+        divisor = 70 if name == "mnist_large_authors" else 30
+        assert (s.privacy.decay, s.reward.gamma, s.selection.temperature_divisor) == (0.04, 5, divisor)
     else:
         assert (s.network.round_latency_max, s.reward.gamma) == (1.2, 0)
 
@@ -151,7 +167,7 @@ def test_uniform_selection_is_compared_on_balanced_data_alone() -> None:
     scenarios = [load_scenario(name, FOLDER) for name in NAMES]
     unbalanced = {s.name for s in scenarios if "random" in s.selectors and s.partition.sizes != "equal"}
     assert unbalanced == {"mnist_large_iid_r1", *BEYOND, "demo_large"}
-    assert all(s.partition.labels == "iid" for s in scenarios if "random" in s.selectors)
+    assert all(s.partition.labels != "dominant" for s in scenarios if "random" in s.selectors)
 
 
 def test_enumeration_is_listed_for_small_networks_alone() -> None:
@@ -172,7 +188,8 @@ def test_a_reduced_scenario_is_its_base_with_less_work_and_says_what_is_less(nam
     )  # a base has no base, so it is named too
     less = {key: value for key, value in reduced.reduced.items() if key not in other}
     assert reduced.reduced == less | other
-    assert {*less} <= {"training.n_rounds", "training.max_batches", "training.evaluate_every"}
+    names = ("n_rounds", "max_batches", "evaluate_every", "evaluate_all_until", "time_horizon_s")
+    assert {*less} <= {f"training.{name}" for name in names}
     training = base.training.model_dump()
     assert {key.removeprefix("training."): value for key, value in less.items()} == {
         key: value for key, value in training.items() if value != getattr(reduced.training, key)

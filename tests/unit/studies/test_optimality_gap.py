@@ -50,7 +50,7 @@ def test_value_and_optimum_are_those_of_the_objective(scenario: Scenario, select
         reward = reward.without_privacy()
     for t, value, optimum in zip(table["round"], table["value"], table["optimum"], strict=True):
         history = copy.deepcopy(simulation.history)
-        selection = simulation._round(t)["selection"]
+        selection = simulation.run(t).rounds["selection"].iloc[-1]
         bound = confidence_bound(history, scenario.selection.exploitation)
         if selector == "genie":
             bound = expected_speeds(scenario.network)

@@ -13,7 +13,7 @@ import pytest
 from pausefl.errors import ConfigError
 from pausefl.settings import RawData, Scenario, load_scenario, read_yaml
 from pausefl.workflow.experiments import Experiments
-from pausefl.workflow.plan import estimate, network_key, shipped_rates, to_text, wall_clock
+from pausefl.workflow.plan import estimate, network_key, rounds_expected, shipped_rates, to_text, wall_clock
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -25,6 +25,7 @@ RATES: dict[str, Any] = {
     "date": "2026-11-21",
     "start_s": 1.0,
     "selection_s": {"pause": 0.01},
+    "round_s": {"pause": 0.5, "random": 0.9},
     "noise_s_per_value": 0.001,
     "networks": {
         "fc on mnist": {"participation_s": 0.1, "batch_s": 1.0, "example_s": 0.001, "n_values": 100}
@@ -48,9 +49,27 @@ def test_a_job_is_the_sum_of_what_it_does(selector: str, n_users: int, noise_s: 
     assert found.seconds == pytest.approx(1.0 + 7 * round_s)
 
 
-def test_less_work_costs_less() -> None:
-    found = estimate(scenario(n_rounds=7, max_batches=2, evaluate_every=5), "pause", RAW, RATES).seconds
-    assert found == pytest.approx(1.0 + 7 * (15 * (0.1 + 2 * 1.0 + 0.1) + 2_000 * 0.001 + 0.01))
+@pytest.mark.parametrize(("until", "n_evaluations"), [(1, 1 + 6 / 5), (4, 4 + 3 / 5), (9, 7)])
+def test_less_work_costs_less(until: int, n_evaluations: float) -> None:
+    less = scenario(n_rounds=7, max_batches=2, evaluate_every=5, evaluate_all_until=until)
+    found = estimate(less, "pause", RAW, RATES).seconds
+    rounds = 7 * (15 * (0.1 + 2 * 1.0 + 0.1) + 0.01)
+    assert found == pytest.approx(1.0 + rounds + n_evaluations * 10_000 * 0.001)
+
+
+def test_a_time_horizon_leaves_as_many_rounds_as_a_selector_makes_in_it() -> None:
+    whole, in_time = scenario(n_rounds=300), scenario(n_rounds=900, time_horizon_s=150)
+    assert estimate(in_time, "pause", RAW, RATES) == estimate(whole, "pause", RAW, RATES)
+    assert rounds_expected(in_time, "fedavg", RATES) == pytest.approx(150 / 0.9)  # no rate: that of random
+    assert rounds_expected(scenario(n_rounds=20, time_horizon_s=150), "pause", RATES) == 20
+
+
+def test_the_shipped_pace_leaves_bsfl_about_300_rounds() -> None:
+    scenarios = table("config").config.scenarios
+    ended = [one for one in scenarios.values() if one.training.time_horizon_s is not None]
+    found = [rounds_expected(one, "bsfl", shipped_rates()) for one in ended]
+    assert len(ended) == 6
+    assert all(200 < n < 400 for n in found)
 
 
 def test_what_is_not_known_is_not_counted_and_said() -> None:
