@@ -13,10 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pausefl.errors import PauseflError, suggest
+from pausefl.provenance.kept import kept
 from pausefl.registry import SELECTORS
 
 if TYPE_CHECKING:
@@ -153,10 +155,17 @@ _OURS: dict[str, Any] = {
 @cache
 def theme_settings() -> dict[str, Any]:
     """Matplotlib's settings of every figure: seaborn's for papers, a little finer, and ours."""
+    seaborns = kept(f"seaborn {version('seaborn')}", _seaborns)
+    return {**seaborns, **_OURS}
+
+
+def _seaborns() -> dict[str, Any]:
+    """Seaborn's light grid for papers. Importing seaborn takes longer than plotting a figure."""
     import seaborn
 
-    paper = seaborn.plotting_context("paper", font_scale=0.93)
-    return {**seaborn.axes_style("whitegrid"), **paper, **_OURS}
+    settings = {**seaborn.axes_style("whitegrid"), **seaborn.plotting_context("paper", font_scale=0.93)}
+    del settings["image.cmap"]  # a map of seaborn's own, which only its import makes known
+    return settings
 
 
 @contextmanager
@@ -261,6 +270,7 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
     ValueError, TypeError
         If ``metadata`` is not JSON (NaN and infinities are not).
     """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
@@ -273,10 +283,12 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
         return stem.with_name(stem.name + suffix)
 
     with theme():
-        figure.savefig(named(".png"), dpi=DPI, metadata={"Software": "pausefl"})
+        # `savefig` would draw the figure once more for each file, to find its layout.
+        figure.set_dpi(DPI)
+        png: Any = FigureCanvasAgg(figure)
+        png.print_png(named(".png"), metadata={"Software": "pausefl"})
         figure.set_layout_engine("none")
         thin_out(figure)
-        # `savefig` would draw the figure once more each time, to find the layout that it has.
         made_by = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
         pdf: Any = FigureCanvasPdf(figure)
         pdf.print_pdf(named(".pdf"), metadata=made_by)
