@@ -66,6 +66,19 @@ TINY_STUDIES: dict[str, Any] = {
             "temperature_divisors": [1, 30],
         }
     },
+    "races": {
+        "tiny_races": {
+            "title": "Tiny races",
+            "scenario": "demo_small",
+            "selectors": ["alsa", "sa_bsfl"],
+            "n_users": [6, 12],
+            "n_selected": [2],
+            "sources": ["drawn", "games"],
+            "n_instances": 4,
+            "n_iterations": 50,
+            "temperature_divisors": [1, 30],
+        }
+    },
     "graphs": {"tiny_graph": {"title": "Tiny graph", "n_users": 5, "n_selected": 2, "n_instances": 10}},
     "runtime": {
         "tiny_cost": {

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 _TIMES: dict[str, tuple[str, dict[str, Callable[[Floats], Floats]]]] = {
     "median_s": ("Time of a selection (s)", {"K ln K": lambda n: n * np.log(n), "K²": np.square}),
     "iteration_s": ("Time of an iteration (ns)", {}),
+    "listing_s": ("Time of an iteration that lists (s)", {"K": np.positive, "K²": np.square}),
 }
 
 
@@ -45,7 +46,7 @@ def plot_times(times: pd.DataFrame, title: str) -> Figure:
     title
         Of the study.
     """
-    columns = [column for column in _TIMES if times[column].notna().any()]
+    columns = [column for column in _TIMES if column in times and times[column].notna().any()]
     selectors = in_legend_order(times["selector"])
     shown = times.assign(iteration_s=1e9 * times["iteration_s"])  # in nanoseconds
     with theme():

@@ -120,6 +120,21 @@ class Comparison(ChangedScenarioStudy):
         return self
 
 
+class Races(Comparison):
+    """One study."""
+
+    n_users: Distinct[AtLeastTwo]
+    """Numbers of users K."""
+    n_selected: Distinct[Count]
+    """Numbers of selected users m; every one below K is combined with K."""
+    sources: Distinct[Annotated[str, OneOf(("drawn", "games"))]]
+    """Where instances come from. `drawn`: indices and rewards of users are sampled. `games`: rounds of runs
+    that the exact search has made up to them."""
+    moves: Distinct[Annotated[str, OneOf(("all", "active"))]] = ("all",)
+    """Moves of the first annealer, a comparison for each. `all`: those of its graph. `active`: only those in
+    which the least user leaves."""
+
+
 class Graphs(Study):
     """One study."""
 
@@ -204,6 +219,8 @@ class Studies(Settings):
     the table of experiments has no runs of the scenario."""
     comparison: dict[Name, Comparison] = {}
     """ALSA beside plain annealing on the same instances (BSFL, V-C and Fig. 4)."""
+    races: dict[Name, Races] = {}
+    """Two annealers over many sizes, given equal iterations or equal numbers of neighbours (BSFL, V-C)."""
     graphs: dict[Name, Graphs] = {}
     """Degrees of the graphs that annealing walks on (BSFL, Fig. 3)."""
     runtime: dict[Name, Runtime] = {}

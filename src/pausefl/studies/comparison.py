@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -193,6 +193,14 @@ def interval(n_won: int, n: int) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
+def outcomes(lead: pd.Series[float]) -> dict[str, Any]:
+    """Instances, wins, ties and losses by a lead in energy, and the share of wins with its `interval`."""
+    n, n_won, n_lost = len(lead), int((lead > TIE).sum()), int((lead < -TIE).sum())
+    low, high = interval(n_won, n)
+    counts = {"n_instances": n, "n_won": n_won, "n_tied": n - n_won - n_lost, "n_lost": n_lost}
+    return counts | {"share": n_won / n, "low": low, "high": high}
+
+
 def shares(runs: pd.DataFrame) -> pd.DataFrame:
     """How often the first selector ends above the second.
 
@@ -216,24 +224,11 @@ def shares(runs: pd.DataFrame) -> pd.DataFrame:
         )
         for energy in ("final", "best"):
             lead = ours[energy] - theirs[energy]
-            n, n_won, n_lost = len(lead), int((lead > TIE).sum()), int((lead < -TIE).sum())
-            low, high = interval(n_won, n)
             rows.append(
-                {
-                    "temperature_divisor": divisor,
-                    "energy": energy,
-                    "selector": first,
-                    "other": second,
-                    "n_instances": n,
-                    "n_won": n_won,
-                    "n_tied": n - n_won - n_lost,
-                    "n_lost": n_lost,
-                    "share": n_won / n,
-                    "low": low,
-                    "high": high,
-                    "gap": (ours["optimum"] - ours[energy]).mean(),
-                    "gap_other": (theirs["optimum"] - theirs[energy]).mean(),
-                }
+                {"temperature_divisor": divisor, "energy": energy, "selector": first, "other": second}
+                | outcomes(lead)
+                | {"gap": (ours["optimum"] - ours[energy]).mean()}
+                | {"gap_other": (theirs["optimum"] - theirs[energy]).mean()}
             )
     return pd.DataFrame(rows)
 

@@ -12,7 +12,8 @@ noise.
 
 The papers' orders are those of implementations that list neighbours. Here one is sampled in O(1) from lists
 sorted once a round, and an iteration costs more only when the least member of a selection is to leave: the
-next one is looked for in O(min(m, K / m)) on average.
+next one is looked for in O(min(m, K / m)) on average. So an iteration that lists all neighbours
+(`pausefl.studies.listing`) is timed too, and the neighbours are counted.
 """
 
 from __future__ import annotations
@@ -34,14 +35,19 @@ from pausefl.registry import SELECTORS
 from pausefl.results import markdown
 from pausefl.selectors import Selector, make_selector
 from pausefl.selectors.annealing import Annealer
+from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.studies import Runtime
 from pausefl.streams import Streams
+from pausefl.studies.listing import Walk, walk
 
 Floats = NDArray[np.float64]
 
 #: Fewest and most times that a selection is timed.
 REPETITIONS = (3, 200)
+
+#: Times that an annealer's walk is timed with a list of neighbours; the median counts.
+LISTINGS = 3
 
 #: The round that is selected for.
 ROUND = 300
@@ -49,11 +55,22 @@ ROUND = 300
 #: The time of an iteration is given if all of them take at least this share of a selection.
 LEAST_PART = 0.2
 
+#: Most neighbours that are listed at a time: 8 bytes each.
+MOST_LISTED = 20_000_000
+
 #: Growth is fitted to the sizes from the largest divided by this on ...
 FIT_SPAN = 100
 
 #: ... whose selections take this many times as long as that of the smallest, which is mostly overhead.
 ABOVE_OVERHEAD = 3
+
+#: What grows, and its column of the times.
+QUANTITIES = {
+    "selection": "median_s",
+    "iteration": "iteration_s",
+    "listing": "listing_s",
+    "listed": "n_listed",
+}
 
 _FIT = ["selector", "quantity", "from_users", "to_users"]
 _FIT += [f"{law}{what}" for law in ("exponent", "rate") for what in ("", "_se", "_error")]
@@ -133,7 +150,9 @@ def run(study: Runtime, note: Callable[[str], None] = lambda text: None) -> pd.D
     -------
     pandas.DataFrame
         One row for each ``selector`` and size: ``n_users``, ``n_selected``, ``n_repetitions``; in seconds
-        ``median_s`` and ``min_s`` of a selection, and ``iteration_s`` of an iteration, NaN if unknown.
+        ``median_s`` and ``min_s`` of a selection, ``iteration_s`` of an iteration, ``listing_s`` of one that
+        lists all neighbours, NaN if unknown; ``n_listed``, how many it lists on average, NaN if it is no
+        annealer.
 
     Raises
     ------
@@ -165,6 +184,7 @@ def run(study: Runtime, note: Callable[[str], None] = lambda text: None) -> pd.D
                     "min_s": times.min(),
                     "iteration_s": _iteration(selector, history, study.budget_s, median_s),
                 }
+                | listing(selector, history, study.budget_s)
             )
     if not rows:
         raise PauseflError(f"no selector is fast enough at any size: the budget is {study.budget_s:g} s")
@@ -187,6 +207,36 @@ def _iteration(selector: Selector, history: History, budget_s: float, median_s: 
     return spent / selector.n_iterations if spent >= LEAST_PART * median_s else math.nan
 
 
+def listing(selector: Selector, history: History, budget_s: float) -> dict[str, float]:
+    """Time ``listing_s`` of an iteration of an annealer that lists all neighbours, and their mean number.
+
+    The mean ``n_listed`` is over all iterations of a walk. The time is of as many of the first ones as fit
+    into a budget, NaN if there are more than `MOST_LISTED` neighbours. Both are NaN for other selectors.
+    """
+    if not isinstance(selector, Annealer):
+        return {"listing_s": math.nan, "n_listed": math.nan}
+    users = history.candidates()
+    objective = Objective.of(history, selector.reward, selector.bound(history), users)
+    criteria = selector.criteria(objective, history, users)
+    scale = selector.largest_gap(objective, history, users) / selector.temperature_divisor
+
+    def walked(n_iterations: int, listing: bool = True) -> tuple[float, Walk]:
+        rng, start = Streams(0).generator("select"), time.perf_counter()
+        found = walk(objective, criteria, scale, n_iterations, rng, listing=listing)
+        return time.perf_counter() - start, found
+
+    counts = walked(selector.n_iterations, listing=False)[1].n_listed
+    found = {"listing_s": math.nan, "n_listed": float(counts.mean())}
+    if counts.max() > MOST_LISTED:
+        return found
+    walked(1)  # compiles
+    idle = min(walked(0)[0] for _ in range(LISTINGS))
+    one = max(walked(1)[0] - idle, 1e-9)
+    n_iterations = min(max(int(budget_s / one / LISTINGS), 1), selector.n_iterations)
+    spent = float(np.median([walked(n_iterations)[0] for _ in range(LISTINGS)])) - idle
+    return found | ({"listing_s": spent / n_iterations} if spent > 0 else {})
+
+
 def fits(times: pd.DataFrame) -> pd.DataFrame:
     """How times grow with K: a power of it, or an exponential.
 
@@ -200,17 +250,20 @@ def fits(times: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row for each ``selector`` and ``quantity`` (selection or iteration) of which three sizes are left:
+        One row for each ``selector`` and ``quantity`` (one of `QUANTITIES`) of which three sizes are left:
         ``from_users`` and ``to_users``; ``exponent`` of K and growth ``rate`` per user, each with its
         standard error (``_se``) and the root mean square error of its law in ln t (``_error``).
     """
     rows = []
     for selector, of_selector in times.groupby("selector", sort=False):
-        for quantity, column in (("selection", "median_s"), ("iteration", "iteration_s")):
+        for quantity, column in QUANTITIES.items():
+            if column not in of_selector:
+                continue
             known = of_selector[of_selector[column].notna()]
-            if quantity == "selection":
-                known = known[known[column] >= ABOVE_OVERHEAD * known[column].iloc[0]]
-            known = known[known["n_users"] >= of_selector["n_users"].max() / FIT_SPAN]
+            if quantity in ("selection", "listing"):
+                known = known[known[column] >= ABOVE_OVERHEAD * known[column].iloc[:1].sum()]
+            largest = (known if quantity == "listing" else of_selector)["n_users"].max()
+            known = known[known["n_users"] >= largest / FIT_SPAN]
             if len(known) < 3:
                 continue
             n_users, log_t = known["n_users"].to_numpy(np.float64), np.log(known[column].to_numpy(np.float64))
@@ -263,6 +316,17 @@ needed {peak["before_bytes"] / 1e6:,.0f} MB.
 What the iterations add to a selection, divided by their number. A dash: less than {100 * LEAST_PART:.0f} %
 of the selection.
 """
+    lists = times["n_listed"].notna() if "n_listed" in times else anneals & False
+    if lists.any():
+        text += f"""
+## One iteration that lists all neighbours
+
+{_by_size(times[lists], "listing_s", labels)}
+
+As the papers' annealers do. A dash: more than {MOST_LISTED:,} neighbours. How many they are on average:
+
+{_by_size(times[lists], "n_listed", labels, lambda n: "–" if math.isnan(n) else f"{n:,.0f}")}
+"""
     if len(fitted):
         text += f"""
 ## Growth
@@ -272,22 +336,35 @@ of the selection.
 Fits of t ~ K^a and t ~ exp(bK) with standard errors, in bold the one with the smaller error in ln t. They
 cover two decades at most, without sizes whose time is mostly overhead. K ln K has a = 1.07 to 1.11 between
 10,000 and 1,000,000 users. The papers' orders are for m in proportion to K, of implementations that list
-neighbours; three are for the best, average and worst case. Ours samples a neighbour in O(1) from lists sorted
-once a round, and looks for the next least member, in O(min(m, K / m)) on average, only when that one is to
-leave.
+neighbours; three are for the best, average and worst case. The annealers of the runs sample a neighbour in
+O(1) from lists sorted once a round, and look for the next least member, in O(min(m, K / m)) on average, only
+when that one is to leave.
 """
     return text
 
 
-def _by_size(times: pd.DataFrame, column: str, labels: Mapping[str, str]) -> str:
-    """A column of the times: a row a size, a column a selector."""
+def _by_size(
+    times: pd.DataFrame,
+    column: str,
+    labels: Mapping[str, str],
+    written: Callable[[float], str] | None = None,
+) -> str:
+    """A column of the times: a row a size, a column a selector; values as `pretty` or ``written``."""
     wide = times.pivot(index=["n_users", "n_selected"], columns="selector", values=column)
     names = times["selector"].unique()
     head = ["K", "m", *[labels[name] for name in names]]
-    cells = zip(*(wide[name].map(pretty) for name in names), strict=True)
+    cells = zip(*(wide[name].map(written or pretty) for name in names), strict=True)
     sizes = wide.index.to_frame().itertuples(index=False)
     rows = [[f"{k:,}", f"{m:,}", *times] for (k, m), times in zip(sizes, cells, strict=True)]
     return markdown.table(head, rows, "r" * len(head)).rstrip()
+
+
+_GROWING = {
+    "selection": "time of a selection",
+    "iteration": "time of an iteration",
+    "listing": "time of an iteration that lists",
+    "listed": "neighbours listed",
+}
 
 
 def _growth(fitted: pd.DataFrame, labels: Mapping[str, str]) -> str:
@@ -295,15 +372,16 @@ def _growth(fitted: pd.DataFrame, labels: Mapping[str, str]) -> str:
     for row in fitted.to_dict("records"):
         exponent = f"{row['exponent']:.2f} ± {row['exponent_se']:.2f}"
         rate = f"{row['rate']:.2g} ± {row['rate_se']:.1g}"
-        is_power, selection = row["exponent_error"] <= row["rate_error"], row["quantity"] == "selection"
+        is_power = row["exponent_error"] <= row["rate_error"]
+        stated = SELECTORS[row["selector"]].stated_cost if row["quantity"] in ("selection", "listing") else ""
         rows.append(
             {
                 "Selector": labels[row["selector"]],
-                "Time of": row["quantity"],
+                "Growth of": _GROWING[row["quantity"]],
                 "Fitted from K": f"{row['from_users']:,} to {row['to_users']:,}",
                 "Exponent a": f"**{exponent}**" if is_power else exponent,
                 "Rate b": rate if is_power else f"**{rate}**",
-                "Papers": (SELECTORS[row["selector"]].stated_cost or "–") if selection else "",
+                "Papers": stated,
             }
         )
     return markdown.of_records(rows, "llrrrl").rstrip()

@@ -26,6 +26,7 @@ from pausefl.figures import (
     kinds,
     optimality_gap,
     partition,
+    races,
     regret,
     runtime,
     selection,
@@ -138,17 +139,36 @@ def comparison_figure() -> Figure:
     return comparison.plot_curves(pd.concat(curves), "A comparison")
 
 
+def races_figure() -> Figure:
+    cells = [
+        {"source": source, "n_users": k, "n_selected": m, "temperature_divisor": divisor, "moves": "all"}
+        | {"selector": "alsa", "other": "sa_bsfl", "optimum": 1.0, "final": 0.5, "best": 0.8}
+        | {
+            "final_iterations": 0.3 + 0.04 * i + 0.1 * (m > 2),
+            "best_iterations": 0.8 if i < 3 else 0.7 + 0.01 * i,
+        }
+        | {"final_neighbours": 0.2 + 0.04 * i, "best_neighbours": 0.7 + (0.012 if divisor > 1 else 0.01) * i}
+        | {"n_listed": 1.0, "n_listed_other": 2.0}
+        for source in ("drawn", "games")
+        for k in (10, 40)
+        for m in (2, 5)
+        for divisor in (1.0, 30.0)
+        for i in range(12)
+    ]
+    return races.plot_shares(pd.DataFrame(cells), "Races")
+
+
 def runtime_figure() -> Figure:
     sizes = np.geomspace(10, 100_000, 5)
     times = [
         pd.DataFrame({"selector": "pause", "n_users": sizes, "median_s": 1e-6 * sizes}).assign(
-            iteration_s=np.nan
+            iteration_s=np.nan, listing_s=np.nan
         ),
         pd.DataFrame({"selector": "sa_pause", "n_users": sizes, "median_s": 1e-3 + 1e-7 * sizes}).assign(
-            iteration_s=1e-7 + 1e-8 * np.log(sizes)
+            iteration_s=1e-7 + 1e-8 * np.log(sizes), listing_s=2e-9 * sizes
         ),
         pd.DataFrame({"selector": "sa_vanilla", "n_users": sizes, "median_s": 4e-4 + 3e-8 * sizes}).assign(
-            iteration_s=5e-8
+            iteration_s=5e-8, listing_s=np.where(sizes < 20_000, 1e-10 * sizes**2, np.nan)
         ),
     ]
     return runtime.plot_times(pd.concat(times), "Runtime")
@@ -193,6 +213,7 @@ MADE: dict[str, Callable[[], Figure]] = {
     "optimality_gap": gap_figure,
     "selection": lambda: selection.plot_leakage(rounds(), scenario(), "Selection alone"),
     "comparison": comparison_figure,
+    "races": races_figure,
     "graphs": lambda: graphs.plot_graphs(
         *first(Graphs(title="", n_users=5, n_selected=2, n_instances=1)), "Small graphs"
     ),

@@ -164,3 +164,35 @@ def test_the_page_has_times_growth_and_the_papers_orders() -> None:
     plain = runtime.to_markdown(times_of(1e-3, SIZES[:2]), runtime.fits(times_of(1e-3)), memory, LABELS)
     assert "One iteration" not in plain
     assert "Growth" not in plain
+
+
+def test_an_iteration_that_lists_grows_with_what_it_lists(demo: Scenario) -> None:
+    study = study_of(demo, ("sa_pause", "sa_vanilla", "pause"), (20, 40), budget_s=0.2)
+    study = study.replace(
+        scenario=study.scenario.replace(selection=study.scenario.selection.replace(n_iterations=200))
+    )
+    times = runtime.run(study).set_index(["selector", "n_users"])
+    assert times.loc["sa_vanilla", "n_listed"].tolist() == [100, 400]
+    thin = times.loc["sa_pause", "n_listed"]
+    assert (thin >= [10, 20]).all()
+    assert (thin < [100, 400]).all()
+    assert (times.loc[["sa_pause", "sa_vanilla"], "listing_s"].dropna() > 0).all()
+    assert times.loc["pause", ["listing_s", "n_listed"]].isna().all(axis=None)
+
+
+def test_too_many_neighbours_are_counted_and_not_listed(
+    demo: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime, "MOST_LISTED", 99)
+    times = runtime.run(study_of(demo, ("sa_vanilla",), (18, 20), budget_s=0.2)).set_index("n_users")
+    assert times["n_listed"].tolist() == [81, 100]
+    assert times["listing_s"].isna().tolist() == [False, True]
+
+
+def test_growth_of_listing_is_fitted_to_its_own_largest_sizes() -> None:
+    listing = np.where(SIZES <= 3000, 1e-9 * SIZES**2.0, np.nan)
+    times = times_of(1e-6 * SIZES**1.0).assign(listing_s=listing, n_listed=0.09 * SIZES**2.0)
+    fits = runtime.fits(times).set_index("quantity")
+    assert fits.loc[["listing", "listed"], "exponent"].tolist() == pytest.approx([2, 2])
+    assert fits.loc["listing", ["from_users", "to_users"]].tolist() == [30, 3000]
+    assert fits.loc["listed", ["from_users", "to_users"]].tolist() == [1000, 100_000]

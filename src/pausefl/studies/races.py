@@ -1,0 +1,251 @@
+"""Races of two annealers over many sizes, and what "within a fixed time" can mean (BSFL, Section V-C).
+
+The paper says that ALSA reached a higher energy than plain annealing within a fixed time in 98.3 % of
+thousands of runs with varying K and m. It says neither how instances were made, nor what the time was, nor
+which vertex counts. So all readings are raced:
+
+- Instances. ``drawn``: ucb and g (and p, if the annealers value it) are independent and uniform on [0, 1],
+  with alpha = gamma = 1. ``games``: the search of one round, on a history that the exact search has made
+  (`pausefl.studies.comparison.instance`).
+- Budget. ``iterations``: both make J. ``neighbours``: the first makes J, and the other stops before it lists
+  more neighbours. An implementation that lists them, as the papers' does, spends its time on that.
+- Vertex. ``final``: the last one. ``best``: the best one reached in any iteration.
+
+Both annealers walk as `pausefl.studies.listing` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pausefl.results import markdown
+from pausefl.selectors.annealing import Annealer
+from pausefl.selectors.exact import pivot_and_fill
+from pausefl.selectors.search import Objective
+from pausefl.settings import Scenario
+from pausefl.settings.studies import Races
+from pausefl.streams import Streams
+from pausefl.studies.comparison import CONFIDENCE, TIE, annealers, instance, outcomes
+from pausefl.studies.listing import Walk, walk
+
+Annealers = tuple[Annealer, Annealer]
+Floats = NDArray[np.float64]
+
+#: Ways to give both annealers the same, and vertices that are compared.
+BUDGETS, ENERGIES = ("iterations", "neighbours"), ("final", "best")
+
+#: What tells races apart, besides the instance.
+CELL = ("source", "n_users", "n_selected", "temperature_divisor", "moves")
+
+#: The same for races of all sizes together.
+ALL_SIZES = ("source", "temperature_divisor", "moves")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One search.
+
+    Attributes
+    ----------
+    objective
+        What is maximised.
+    criteria
+        Values (n,) of the users by each criterion of either annealer, the plain one's first.
+    gaps
+        C of either annealer, which no difference of two energies exceeds.
+    round
+        Of the game, for the random streams; 0 if there is none.
+    """
+
+    objective: Objective
+    criteria: tuple[tuple[Floats, ...], tuple[Floats, ...]]
+    gaps: tuple[float, float]
+    round: int
+
+
+def drawn(n_users: int, n_selected: int, pair: Annealers, seed: int) -> Instance:
+    """An instance with sampled values."""
+    rng = Streams(seed).generator("drawn", user=n_users, round=n_selected)
+    values = {name: rng.random(n_users) for name in ("ucb", "g", "p")}
+    terms = [values["g"]] + ([values["p"]] if pair[0].with_privacy else [])
+    score, nobody = np.sum(terms, axis=0) / n_selected, np.zeros(n_users, np.int64)
+    objective = Objective(values["ucb"], score, nobody, np.zeros(n_selected))
+    ours, theirs = (tuple(values[name] for name in annealer.graph) for annealer in pair)
+    gap = 1.0 + len(terms)
+    return Instance(objective, (ours, theirs), (gap, gap), 0)
+
+
+def from_game(scenario: Scenario, pair: Annealers, seed: int) -> Instance:
+    """The search of one round of a scenario."""
+    first, other = pair
+    history = instance(scenario, "pause" if first.with_privacy else "bsfl", seed)
+    users = history.candidates()
+    objective = Objective.of(history, first.reward, first.bound(history), users)
+    criteria = (first.criteria(objective, history, users), other.criteria(objective, history, users))
+    gaps = (first.largest_gap(objective, history, users), other.largest_gap(objective, history, users))
+    return Instance(objective, criteria, gaps, history.round)
+
+
+def compute(study: Races, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+    """Race the annealers at every size, on every instance and at every temperature.
+
+    Returns
+    -------
+    dict
+        ``races``, one row a race: ``source``, ``n_users``, ``n_selected``, ``temperature_divisor``, ``moves``
+        of the first annealer, ``instance`` (the seed); ``selector`` and ``other``; ``optimum``; the energies
+        ``final`` and ``best`` of the first, and of the other with each of `BUDGETS`, as ``final_iterations``
+        and so on; ``n_listed`` and ``n_listed_other``, mean numbers of neighbours; and
+        ``n_iterations_other``, iterations of the other with the budget of neighbours.
+
+    Raises
+    ------
+    PauseflError
+        If the annealers do not maximise the same objective.
+    """
+    rows = []
+    sizes = [(k, m) for k, m in product(study.n_users, study.n_selected) if m < k]
+    for n_users, n_selected in sizes:
+        network = study.scenario.network.replace(n_users=n_users, n_selected=n_selected)
+        scenario = study.scenario.replace(network=network)
+        first, other = annealers(study.replace(scenario=scenario), 1.0).values()
+        note(f"{n_selected} of {n_users} users")
+        for source, seed in product(study.sources, range(study.n_instances)):
+            if source == "drawn":
+                at = drawn(n_users, n_selected, (first, other), seed)
+            else:
+                at = from_game(scenario, (first, other), seed)
+            size = {"source": source, "n_users": n_users, "n_selected": n_selected}
+            names = dict(zip(("selector", "other"), scenario.selectors, strict=True))
+            rows += [size | race | {"instance": seed} | names for race in _races(study, at, seed)]
+    return {"races": pd.DataFrame(rows)}
+
+
+def _races(study: Races, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
+    """Race on one instance, at every temperature and with every choice of moves."""
+    # All optima have the same value.
+    optimum = at.objective.value(pivot_and_fill(at.objective, np.random.default_rng(0)))
+    streams = Streams(seed)
+    for divisor in study.temperature_divisors:
+
+        def run(which: int, passive: bool, divisor: float = divisor) -> Walk:
+            rng = streams.generator(f"select/{study.scenario.selectors[which]}", round=at.round)
+            scale = at.gaps[which] / divisor
+            return walk(at.objective, at.criteria[which], scale, study.n_iterations, rng, passive)
+
+        other = run(1, True)
+        listed = other.n_listed.cumsum()
+        for moves in study.moves:
+            ours = run(0, moves == "all")
+            # The thin graph has no more neighbours than the plain one, so the other made this many.
+            n_other = max(int(np.searchsorted(listed, ours.n_listed.sum(), side="right")), 1)
+            yield {
+                "temperature_divisor": divisor,
+                "moves": moves,
+                "optimum": optimum,
+                "final": ours.energies[-1],
+                "best": ours.energies.max(),
+                "final_iterations": other.energies[-1],
+                "best_iterations": other.energies.max(),
+                "final_neighbours": other.energies[n_other - 1],
+                "best_neighbours": other.energies[:n_other].max(),
+                "n_listed": ours.n_listed.mean(),
+                "n_listed_other": other.n_listed.mean(),
+                "n_iterations_other": n_other,
+            }
+
+
+def shares(races: pd.DataFrame, by: Sequence[str] = CELL) -> pd.DataFrame:
+    """How often the first annealer ends above the other.
+
+    Parameters
+    ----------
+    races
+        As `compute` returns them.
+    by
+        What races are told apart by: some of `CELL`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each value of ``by``, ``budget`` and ``energy``: ``selector``, ``other``; ``n_instances``;
+        ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all, with ``low`` and
+        ``high`` of Wilson's interval; ``gap`` and ``gap_other``, the mean gaps of both; ``n_listed`` and
+        ``n_listed_other``, mean numbers of neighbours of a vertex.
+    """
+    rows = []
+    for cell, raced in races.groupby(list(by), sort=False):
+        for budget, energy in product(BUDGETS, ENERGIES):
+            ours, theirs = raced[energy], raced[f"{energy}_{budget}"]
+            rows.append(
+                dict(zip(by, cell, strict=True))
+                | {"budget": budget, "energy": energy}
+                | {name: raced[name].iloc[0] for name in ("selector", "other")}
+                | outcomes(ours - theirs)
+                | {"gap": (raced["optimum"] - ours).mean(), "gap_other": (raced["optimum"] - theirs).mean()}
+                | {name: raced[name].mean() for name in ("n_listed", "n_listed_other")}
+            )
+    return pd.DataFrame(rows)
+
+
+#: What tables call each choice.
+WORDS = {
+    "drawn": "drawn",
+    "games": "from games",
+    "all": "all",
+    "active": "active only",
+    "iterations": "equal iterations",
+    "neighbours": "equal listing",
+    "final": "last vertex",
+    "best": "best vertex",
+}
+
+
+def to_markdown(races: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """Shares over all sizes, and of the largest one, as a Markdown table for people, with a note.
+
+    Parameters
+    ----------
+    races
+        As `compute` returns them.
+    labels
+        What to call each selector.
+    """
+    largest = shares(
+        races[(races[["n_users", "n_selected"]] == races[["n_users", "n_selected"]].max()).all(axis=1)]
+    )
+    pooled = shares(races, ALL_SIZES)
+    ours, theirs = (labels[races[column].iloc[0]] for column in ("selector", "other"))
+    k, m = (f"{races[column].max():,}" for column in ("n_users", "n_selected"))
+    cells = [
+        {
+            "Instances": WORDS[row["source"]],
+            f"Moves of {ours}": WORDS[row["moves"]],
+            "κ": f"{row['temperature_divisor']:g}",
+            "Budget": WORDS[row["budget"]],
+            "Compared": WORDS[row["energy"]],
+            "Higher (%), all sizes": _percent(row),
+            "Tied (%)": f"{100 * row['n_tied'] / row['n_instances']:.1f}",
+            f"Higher (%), {m} of {k}": _percent(large),
+            f"Mean gap there, {ours}": f"{large['gap']:.3g}",
+            theirs: f"{large['gap_other']:.3g}",
+        }
+        for row, large in zip(pooled.to_dict("records"), largest.to_dict("records"), strict=True)
+    ]
+    note = (
+        f"How often {ours} is above {theirs}, with Wilson's interval at {100 * CONFIDENCE:.0f} %; energies"
+        f" within {TIE:g} are tied. {pooled['n_instances'].iloc[0]:,} races a row over all sizes,"
+        f" {largest['n_instances'].iloc[0]:,} of the largest. A gap is the optimum less the energy."
+    )
+    return f"{markdown.of_records(cells, 'llrll' + 'r' * 5)}\n{note}\n"
+
+
+def _percent(row: Mapping[Any, Any]) -> str:
+    return f"{100 * row['share']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
