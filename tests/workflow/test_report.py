@@ -35,9 +35,9 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
         "No user leaks more than its budget.",
         "Not run for this report: BSFL, Figs. 2 to 10",
         "Not run: Figs. 1 to 3 and 5 to 15, Table I, Theorem 3",
-        "Tiny: test accuracy against simulated time.",
+        "Test accuracy against simulated time",
         "One seed only (0).",
-        "Tiny regret: pseudo-regret against rounds.",
+        "Tiny regret",
         "annealing keeps the best set seen, not the last one accepted",
         "n_selected: 2",
         "core-hours",
@@ -86,7 +86,10 @@ def test_every_figure_of_the_workflow_is_in_the_report(everything: Checkout, pag
 def test_a_report_of_a_scenario_and_of_a_study(everything: Checkout, tmp_path: Path) -> None:
     copy = everything.copy(tmp_path / "copy")
     copy.snakemake("--cores", "2", "results/report/tiny.html", "results/report/tiny_gap.html")
-    for name, words, absent in (("tiny", "Tiny: test", "Tiny gap"), ("tiny_gap", "Tiny gap", "Tiny: test")):
+    for name, words, absent in (
+        ("tiny", "Tiny: summary", "Tiny gap"),
+        ("tiny_gap", "Tiny gap", "Tiny: summary"),
+    ):
         seen = see((copy.root / f"results/report/{name}.html").read_text("utf-8"), 1280, tmp_path)
         assert seen.problems() == []
         assert words in seen.text

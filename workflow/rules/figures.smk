@@ -36,7 +36,7 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             kinds=kinds,
             folder="results/figures/{scenario}",
             scenario=lambda wildcards: captions.settings(W, wildcards.scenario),
-            caption=lambda wildcards, kinds=kinds: captions.of_figures(W, wildcards.scenario, kinds),
+            caption=lambda wildcards, kinds=kinds: captions.of_scenario(W, wildcards.scenario, *kinds),
             notes=lambda wildcards, output: SidecarNotes(output.sidecar[0]),
             versions=lambda wildcards: code.jobs(W, wildcards.scenario),
             code=code.figures(kinds),

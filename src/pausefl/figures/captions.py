@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from string import Formatter
 from typing import Any
 
@@ -25,11 +26,14 @@ from pausefl.registry import (
     STUDIES,
     TABLES,
 )
-from pausefl.registry.figures import PARTITION, FigureRecord
+from pausefl.registry.figures import ARCHIVED, PARTITION, FigureRecord
 from pausefl.settings import PrivacySettings, Scenario
 
 #: Up to this many users have a line each; of more, quantiles are shown.
 MOST_LINES = 40
+
+#: Most words of a caption with its title; what else there is to say goes into the details.
+MOST_WORDS = 60
 
 #: What is protected where no mechanism says otherwise.
 COORDINATE = "coordinate"
@@ -133,6 +137,14 @@ _TIME = (
     " 1.5 times as long as all others, the axis is cut and the legend gives the end of its curve."
 )
 
+_ARCHIVED = (
+    "Thin lines and circles are runs that the authors archived with their code, seed 0, smoothed like ours."
+    " They are shown for selectors that ran here."
+)
+
+#: Kinds of figures that show archived runs.
+_WITH_ARCHIVED = ("accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds")
+
 _FINAL = (
     "Final accuracy is the mean of the last 10 rounds, best accuracy the best trailing mean over 10 rounds,"
     " both on the test data. Time to target is the simulated time until that mean first reaches the target,"
@@ -145,7 +157,30 @@ _FINAL_LOSS = (
 )
 
 
-def caption(kind: str, scenario: Scenario, seeds: Iterable[int], origin: str) -> str:
+@dataclass(frozen=True)
+class Caption:
+    """A caption of a figure or a table, as reStructuredText.
+
+    Attributes
+    ----------
+    title
+        What is shown and of what.
+    shown
+        What is shown, in few words.
+    details
+        What else there is to say, with the deviations from the papers.
+    """
+
+    title: str
+    shown: str
+    details: str
+
+    def text(self) -> str:
+        """All of it, the title in bold."""
+        return f"**{self.title}.** {self.shown}\n\n{self.details}"
+
+
+def caption(kind: str, scenario: Scenario, seeds: Iterable[int], origin: str) -> Caption:
     """Caption of a scenario's figure or table, or of its partition.
 
     Parameters
@@ -171,22 +206,26 @@ def caption(kind: str, scenario: Scenario, seeds: Iterable[int], origin: str) ->
     if not origin.strip():
         raise PauseflError(f"scenario '{scenario.name}': the runs do not say where their data came from")
     of_runs = record is not PARTITION
-    users = f"{scenario.network.n_users} users"
+    network, filled = scenario.network, values(scenario, unique)
+    users = f"{network.n_users} users"
     if of_runs:
         horizon = scenario.training.time_horizon_s
         rounds = f"of {scenario.training.n_rounds} rounds" if horizon is None else "round"
-        users += f", {scenario.network.n_selected} selected in each {rounds}{_everyone(scenario)}"
+        users += f", {network.n_selected} selected in each {rounds}{_everyone(scenario)}"
         users += "" if horizon is None else f", until {horizon:g} simulated seconds are over"
-    scale = scale_note(scenario, None if of_runs else SHARED)
     paragraphs = [
-        f"**{escaped(scenario.title)}: {record.label}.** {users}.",
-        f"**{escaped(scale)}**" if scale else "",
-        f"*What is shown.* {_fill(record.caption, **values(scenario, unique))}",
+        f"*What is shown.* {_fill(record.details, **filled)}",
+        f"*Archived runs.* {_ARCHIVED}" if scenario.name in ARCHIVED and kind in _WITH_ARCHIVED else "",
+        f"*Setting.* {users}; {_seeds(unique)}. {escaped(scale_note(scenario, None if of_runs else SHARED))}",
         f"*Privacy.* {_privacy(scenario.privacy)}" if of_runs else "",
         f"*Data.* {escaped(origin)}.",
         f"*In the papers.* {paper_figures(scenario, kind)}.",
     ]
-    return _page(paragraphs, scenario_deviations(kind, scenario))
+    return Caption(
+        f"{escaped(scenario.title)}: {record.label}",
+        _fill(record.caption, **filled),
+        _page(paragraphs, scenario_deviations(kind, scenario)),
+    )
 
 
 def scenario_deviations(kind: str, scenario: Scenario) -> list[str]:
@@ -200,22 +239,18 @@ def values(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``seeds``; ``lines`` and ``time``, sentences on lines, bands and the axis of time;
-        ``leakage``, ``signal``, ``distributions`` and ``protected``, by what the mechanism protects;
-        ``users``, how users are shown; ``loss``; ``final``, what the summary's columns mean.
+        ``first`` seed; ``all_seeds``, their number in words; ``lines`` and ``time``, sentences on lines,
+        bands and the axis of time; ``leakage``, ``signal``, ``distributions`` and ``protected``, by what the
+        mechanism protects; ``users``, how users are shown; ``loss``; ``final``, what the summary's columns
+        mean.
     """
     what = protected(scenario)
     regression = is_regression(scenario)
-    few = (
-        "Each thin line is one user, the bold one the highest at every moment. Users who took part equally"
-        " often at all times share a line."
-    )
-    many = (
-        "The pale band holds all users, the dark one the 10 % to 90 % quantiles; the thin line is the median,"
-        " the bold one the highest user at every moment."
-    )
+    few = "A thin line is one user, the bold one the highest."
+    many = "Bands: all users, and the 10 % to 90 % quantiles; thin line: median; bold: highest."
     return {
-        "seeds": ", ".join(map(str, seeds)),
+        "first": seeds[0],
+        "all_seeds": "one seed" if len(seeds) == 1 else f"{len(seeds)} seeds",
         "lines": _lines(seeds),
         "time": _TIME,
         "leakage": _LEAKAGE[what],
@@ -223,12 +258,12 @@ def values(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
         "distributions": _DISTRIBUTIONS[what],
         "protected": what,
         "users": few if scenario.network.n_users <= MOST_LINES else many,
-        "loss": "Mean squared error" if regression else "Loss",
+        "loss": "Mean squared error on the test data" if regression else "Loss on the test data",
         "final": _FINAL_LOSS if regression else _FINAL,
     }
 
 
-def study_caption(kind: str, study: Any, figures: Mapping[str, str]) -> str:
+def study_caption(kind: str, study: Any, figures: Mapping[str, str]) -> Caption:
     """Caption of a study's figure and table.
 
     Parameters
@@ -243,14 +278,19 @@ def study_caption(kind: str, study: Any, figures: Mapping[str, str]) -> str:
     record = STUDIES.find(kind)
     filled = study_values(study)
     private = f"*Privacy.* {_privacy(study.scenario.privacy)}" if hasattr(study, "seeds") else ""
+    seeds = f" Runs: {_seeds(study.seeds)}." if hasattr(study, "seeds") else ""
     paragraphs = [
-        f"**{escaped(study.title)}: {record.label}.** {_fill(record.setting, **filled)}".rstrip(),
+        f"*Setting.* {_fill(record.setting, **filled)}{seeds}" if record.setting or seeds else "",
         f"*What is shown.* {_fill(record.shown, **filled)}",
         f"*How to read it.* {_fill(record.reading, **filled)}" if record.reading else "",
         private,
         f"*In the papers.* {study_place(kind, figures)}.",
     ]
-    return _page(paragraphs, study_deviations(kind, study))
+    return Caption(
+        f"{escaped(study.title)}: {record.label}",
+        _fill(record.caption, **filled),
+        _page(paragraphs, study_deviations(kind, study)),
+    )
 
 
 def study_place(kind: str, figures: Mapping[str, str]) -> str:
@@ -354,13 +394,14 @@ def _everyone(scenario: Scenario) -> str:
 
 
 def _lines(seeds: Sequence[int]) -> str:
+    """How several seeds are shown. Of a single one, the figure itself says that it is."""
+    return f"Lines are means over {len(seeds)} seeds, bands their range." if len(seeds) > 1 else ""
+
+
+def _seeds(seeds: Sequence[int]) -> str:
     if len(seeds) == 1:
-        return f"Lines are of one seed ({seeds[0]}), so there are no bands."
-    listed = ", ".join(map(str, seeds))
-    return (
-        f"Lines are means over {len(seeds)} seeds ({listed}), bands their minimum and maximum. A curve ends"
-        " where its first seed ends."
-    )
+        return f"seed {seeds[0]} only, so no bands"
+    return f"seeds {', '.join(map(str, seeds))}; a curve ends where its first seed ends"
 
 
 def _privacy(privacy: PrivacySettings | None) -> str:

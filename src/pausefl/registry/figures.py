@@ -35,7 +35,9 @@ class FigureRecord(Record):
     label
         What is shown, for headings.
     caption
-        What is shown and how to read it.
+        What is shown, in few words: with the title at most `pausefl.figures.captions.MOST_WORDS`.
+    details
+        What else a reader may want to know of it.
     needs
         ``budget``: a private selector and a privacy budget; ``accuracy``: a data set with classes;
         ``archive``: archived runs of the authors. Scenarios that lack one of them leave this kind out.
@@ -45,6 +47,7 @@ class FigureRecord(Record):
 
     label: str
     caption: str
+    details: str = ""
     needs: Collection[str] = frozenset()
     deviations: tuple[str, ...] = OF_RUNS
 
@@ -64,10 +67,10 @@ def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
 
 
 _LEAKAGE = (
-    "The leakage of the user who has leaked most so far: {leakage} It is a step function, without moving"
-    " average. {lines}"
+    "What the user who has leaked most has spent so far, ε per {protected}. {lines} The thin line is the"
+    " budget."
 )
-_BUDGET = "The thin line is the budget. Selectors without privacy leak without bound and are left out."
+_SPENT = "Spent is {leakage} Selectors without privacy leak without bound and are left out."
 
 #: Every kind of figure, in the order of pages.
 FIGURES: Registry[FigureRecord] = Registry(
@@ -76,52 +79,53 @@ FIGURES: Registry[FigureRecord] = Registry(
         "accuracy_vs_time": FigureRecord(
             "pausefl.figures.curves:plot_accuracy_vs_time",
             label="test accuracy against simulated time",
-            caption="Accuracy on the test data in per cent, as a trailing mean over 10 rounds. {lines}"
-            " {time} The thin line is the target: 90 % of the best final accuracy among private selectors. A"
-            " dot on it marks the mean time at which a selector reaches it, if all its seeds do.",
+            caption="Trailing means over 10 rounds. {lines} Dots mark when the target is reached: 90 % of"
+            " the best final accuracy among private selectors.",
+            details="A dot is at the mean time of a selector all of whose seeds reach the target. {time}",
             needs={"accuracy"},
             deviations=(*OF_RUNS, "D68"),
         ),
         "leakage_vs_time": FigureRecord(
             "pausefl.figures.curves:plot_leakage_vs_time",
             label="privacy leakage against simulated time",
-            caption=f"{_LEAKAGE} {{time}} {_BUDGET}",
+            caption=_LEAKAGE,
+            details=f"{_SPENT} {{time}}",
             needs={"budget"},
         ),
         "leakage_vs_rounds": FigureRecord(
             "pausefl.figures.curves:plot_leakage_vs_rounds",
             label="privacy leakage against rounds",
-            caption=f"{_LEAKAGE} {_BUDGET}",
+            caption=_LEAKAGE,
+            details=_SPENT,
             needs={"budget"},
         ),
         "loss_vs_time": FigureRecord(
             "pausefl.figures.curves:plot_loss_vs_time",
             label="test loss against simulated time",
-            caption="{loss} on the test data, as a trailing mean over 10 rounds. {lines} {time} The axis is"
-            " logarithmic where the means span more than a factor of 8.",
+            caption="{loss}, trailing mean over 10 rounds. {lines}",
+            details="The axis is logarithmic where the means span more than a factor of 8. {time}",
             deviations=(*OF_RUNS, "D68"),
         ),
         "spending_vs_rounds": FigureRecord(
             "pausefl.figures.spending:plot_spending_vs_rounds",
             label="what every user has spent, against rounds",
-            caption="A panel for each private selector: what each user has spent so far, {leakage} {users}"
-            " Of seeds {seeds}, only the run of the first is shown; the leakage figures have the highest"
-            " user of every seed. Spending is added up from the selections, by the schedule of the budgets;"
-            " a user sampled twice in a round takes part once. The line across each panel is the budget, the"
-            " same for every user. Selectors without privacy are left out.",
+            caption="A panel for each private selector, seed {first}. {users} The line across is the budget.",
+            details="Spent is {leakage} The leakage figures have the highest user of every seed. Spending is"
+            " added up from the selections, by the schedule of the budgets; a user sampled twice in a round"
+            " takes part once. Users of equal spending share a line. Selectors without privacy are left out.",
             needs={"budget"},
         ),
         "signal_vs_rounds": FigureRecord(
             "pausefl.figures.spending:plot_signal_vs_rounds",
             label="what the users' next participations are worth, against rounds",
-            caption="A panel for each private selector: the largest signal to noise of one coordinate if a"
-            " user took part in the next round. This is {signal} over the standard deviation of its Laplace"
-            " noise, or ε / (2√2) for a participation of budget ε. Real updates are smaller. The line is the"
-            " median over the users of all seeds ({seeds}) that may still take part, the band holds the 10 %"
-            " to 90 % quantiles, the dotted line is the lowest user. The axis is logarithmic and the same in"
-            " every panel. Selectors that choose the same users in every round do not scale it; the titles"
-            " of their panels say how far down they go. The last panel has the share of users that may still"
-            " take part. Selectors without privacy have no noise and are left out.",
+            caption="Signal to noise of a participation in the next round, at most: median, 10 % to 90 %"
+            " quantiles and lowest (dotted) over the users of {all_seeds}. Last panel: users that may still"
+            " take part.",
+            details="The signal of a coordinate is {signal} over the standard deviation of its Laplace noise,"
+            " or ε / (2√2) for a participation of budget ε. Real updates are smaller. The axis is logarithmic"
+            " and the same in every panel. Selectors that choose the same users in every round do not scale"
+            " it; the titles of their panels say how far down they go. Selectors without privacy have no"
+            " noise and are left out.",
             needs={"budget"},
         ),
     },
@@ -134,18 +138,19 @@ TABLES: Registry[FigureRecord] = Registry(
         "summary": FigureRecord(
             "pausefl.results.tables:to_markdown",
             label="summary of all selectors",
-            caption="Means ± sample standard deviations over seeds {seeds}. {final} A round costs the"
-            " latency of its slowest participant, in simulated seconds. Leakage is that of the user who has"
-            " leaked most, ε per {protected} (∞ without privacy). Selection time, wall time and memory were"
-            " measured on the machine that ran the job.",
+            caption="Means ± sample standard deviations over {all_seeds}.",
+            details="{final} A round costs the latency of its slowest participant, in simulated seconds."
+            " Leakage is that of the user who has leaked most, ε per {protected} (∞ without privacy)."
+            " Selection time, wall time and memory were measured on the machine that ran the job.",
             deviations=(*OF_RUNS, "D68"),
         ),
         "privacy": FigureRecord(
             "pausefl.results.privacy_table:to_markdown",
             label="what users have spent",
-            caption="The user who has spent most, and the median user; each number is the largest over seeds"
-            " {seeds}. Spent is {leakage} Unprotected values left users as they were, outside any ε. *ε at"
-            " δ* is a second account of the same participations, by the privacy-loss distributions of"
+            caption="The user who has spent most, and the median user. Each number is the largest over"
+            " {all_seeds}.",
+            details="Spent is {leakage} Unprotected values left users as they were, outside any ε. *ε at δ*"
+            " is a second account of the same participations, by the privacy-loss distributions of"
             " {distributions}. It is **valid for a number of participations fixed in advance** and is no"
             " filter: where selection depends on earlier releases, as in clustered sampling by similarity,"
             " only the pure sums hold.",
@@ -154,10 +159,12 @@ TABLES: Registry[FigureRecord] = Registry(
         "authors": FigureRecord(
             "pausefl.results.archive:to_markdown",
             label="the authors' archived runs beside ours",
-            caption="The authors' number, with a mark for whether it lies in the range of our seeds"
-            " ({seeds}), then our mean and range. “never”: the run ends without that accuracy. There is no"
-            " mean unless every seed has a value. Their runs have seed 0 and latencies of their own; those of"
-            " annealing are of version 1.",
+            caption="The authors' run of each selector, then the mean and range of {all_seeds} of ours.",
+            details="Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the"
+            " test split. Times are simulated, until that mean first reaches a target (“never”: not by the"
+            " end of the run) and until the last round that was archived. Leakage is the largest ε per"
+            " coordinate of any user. There is no mean unless every seed has a value. The authors' runs have"
+            " seed 0 and latencies of their own; those of annealing are of version 1.",
             needs={"archive"},
         ),
     },
@@ -167,9 +174,9 @@ TABLES: Registry[FigureRecord] = Registry(
 PARTITION = FigureRecord(
     "pausefl.figures.partition:plot_partition",
     label="the training data of each user",
-    caption="The number of examples and the labels of each user. A partition depends on the seed alone and"
-    " is the same for every selector; each of seeds {seeds} has its own. Every example belongs to at most"
-    " one user.",
+    caption="The number of examples and the labels of each user, seed {first}.",
+    details="A partition depends on the seed alone and is the same for every selector. Every example belongs"
+    " to at most one user.",
     deviations=(),
 )
 

@@ -34,8 +34,10 @@ class StudyRecord(Record):
         Computed or derived files that claims are tested on.
     label
         What is shown, for headings.
+    caption
+        What is shown, in few words: with the title at most `pausefl.figures.captions.MOST_WORDS`.
     setting, shown, reading
-        Paragraphs of the caption: what was computed, what is shown, how to read it.
+        Paragraphs below the caption: what was computed, what is shown, how to read it.
     place
         Where the papers have it.
     repeats
@@ -56,6 +58,7 @@ class StudyRecord(Record):
     plot: str
     data: tuple[str, ...]
     label: str
+    caption: str
     setting: str
     shown: str
     reading: str = ""
@@ -106,11 +109,13 @@ STUDIES: Registry[StudyRecord] = Registry(
             claims=("fits.csv", "growth.csv"),
             besides=frozenset({"genie"}),
             label="pseudo-regret against rounds",
+            caption="Sums over the rounds so far, on linear and on logarithmic axes. {lines} Thin black lines"
+            " are fitted laws of growth, which the legend names.",
             setting="{simulated}",
             shown="The genie knows the true expected speeds and makes the best choice on the selector's own"
             " history. The pseudo-regret of a round is the objective of the genie's choice less that of the"
             " selector's, both with true expected speeds. All selectors are measured by the scenario's"
-            " objective, whatever they maximise themselves. Curves are sums over the rounds so far. {lines}"
+            " objective, whatever they maximise themselves."
             " Both panels show the same curves; on the logarithmic axes a straight line is a power of t, and"
             " linear growth has slope 1.",
             reading="Thin black lines and the legend give the law of growth of each mean: a, a + b ln t, a +"
@@ -129,15 +134,16 @@ STUDIES: Registry[StudyRecord] = Registry(
             data=("gap.csv",),
             tables=("summary.csv",),
             label="what annealing loses against the exact search",
+            caption="Left: the optimum of each round less the value of the selector's choice, trailing mean"
+            " over 10 rounds. Right: simulated time. {lines}",
             setting="{simulated} {annealing}",
-            shown="Left: the optimum of the objective in each round, by the exact search, less the value of"
-            " the selector's choice, as a trailing mean over 10 rounds. Each selector has its own history,"
-            " so gaps of different selectors are to different optima. The first rounds, while at least"
+            shown="The optimum is that of the exact search on the selector's own history, so gaps of"
+            " different selectors are to different optima. The first rounds, while at least"
             " {study.scenario.network.n_selected} users were never seen, are left out: every selector is"
-            " exact in them. The axis is logarithmic where mean gaps span more than a factor of 8. Right:"
-            " simulated time. A round costs the latency of its slowest participant. {lines} ``summary.csv``"
-            " has mean gaps, the share of rounds in which the optimum was found, simulated time and the"
-            " largest leakage at the end; the last two also relative to PAUSE under the same seed.",
+            " exact in them. The axis is logarithmic where mean gaps span more than a factor of 8. A round"
+            " costs the latency of its slowest participant. ``summary.csv`` has mean gaps, the share of"
+            " rounds in which the optimum was found, simulated time and the largest leakage at the end; the"
+            " last two also relative to PAUSE under the same seed.",
             place="Nowhere: PAUSE v2 leaves out the exact search in large networks (D36)",
             deviations=(*_ANNEALING, "D8", "D31", "D36"),
         ),
@@ -148,14 +154,16 @@ STUDIES: Registry[StudyRecord] = Registry(
             tables=("summary.csv", "summary.md"),
             claims=("rounds.parquet",),
             label="privacy leakage without training",
+            caption="What the user who has leaked most has spent, against rounds (left) and simulated time"
+            " (right). {lines} The thin line is the budget.",
             setting="{simulated}",
             shown="Who is selected, how long a round takes and what it leaks do not depend on what is"
             " learned, except for selectors that look at the users' updates, which are left out. So these"
             " curves are those of trained jobs with the same seeds. The leakage is that of the user who has"
             " leaked most so far, a step function: left against rounds, right against simulated time, in"
-            " which a round costs the latency of its slowest participant. {lines} Where FedAvg lasts much"
-            " longer than all others, the axis of time is cut and the legend gives the end of its curve. The"
-            " thin line is the budget. Selectors without privacy leak without bound and are left out.",
+            " which a round costs the latency of its slowest participant. Where FedAvg lasts much"
+            " longer than all others, the axis of time is cut and the legend gives the end of its curve."
+            " Selectors without privacy leak without bound and are left out.",
             repeats=("leakage_vs_time", "leakage_vs_rounds"),
             deviations=(*_ANNEALING, "D3", "D8", "D25"),
         ),
@@ -167,6 +175,9 @@ STUDIES: Registry[StudyRecord] = Registry(
             claims=("summary.csv",),
             besides=frozenset({"bsfl", "pause"}),
             label="two annealers on the same instances",
+            caption="Upper: what the current vertex lacks of the optimum; medians, 10 % to 90 % quantiles,"
+            " and one instance (thin). Lower: the share of {study.n_instances} instances on which the first"
+            " annealer is ahead.",
             setting="``{study.scenario.selectors[0]}`` against ``{study.scenario.selectors[1]}``: selections"
             " of {study.scenario.network.n_selected} of {study.scenario.network.n_users} users,"
             " {study.n_iterations} iterations a run, {study.n_instances} instances at each temperature"
@@ -199,13 +210,13 @@ STUDIES: Registry[StudyRecord] = Registry(
             claims=("shares.csv",),
             besides=frozenset({"bsfl", "pause"}),
             label="two annealers over many sizes",
+            caption="The share of races in which the first annealer ends higher, with 95 % intervals; pale"
+            " bars: ties. Thin lines: one half, and the 98.3 % that BSFL has.",
             setting="``{study.scenario.selectors[0]}`` against ``{study.scenario.selectors[1]}``: every"
             " selection of {study.n_selected} of {study.n_users} users; {study.n_instances} instances of each"
             " size, {study.n_iterations} iterations, temperature divisors κ = {study.temperature_divisors}."
             " Nothing is trained.",
-            shown="Dots: the share of races in which ``{study.scenario.selectors[0]}`` has the higher energy,"
-            " with Wilson's interval at 95 %. Pale bars behind them: ties. Thin lines: one half, and the 98.3"
-            " % that BSFL has for ALSA. Instances are drawn (indices and rewards uniform on [0, 1], α = γ ="
+            shown="Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ ="
             " 1), or rounds of scenario ``{study.scenario.name}`` that the exact search has played up to"
             " them. *Equal iterations*: both make {study.n_iterations}. *Equal listing*: the other stops once"
             " it has listed as many neighbours as ``{study.scenario.selectors[0]}`` did in all. Compared are"
@@ -225,6 +236,8 @@ STUDIES: Registry[StudyRecord] = Registry(
             data=("degrees.csv", "vertices.csv", "edges.csv"),
             tables=("summary.csv", "summary.md"),
             label="the graphs that annealing walks on",
+            caption="A vertex is a selection, as high as its energy. An edge joins two selections that differ"
+            " in one user. Plain annealing has all such edges, the other graphs a part of them.",
             setting="All selections of {study.n_selected} of {study.n_users} users; {study.n_instances}"
             " instances, the first of which is shown.",
             shown="A vertex is a selection, as high as its energy min ucb + mean g and at the same place in"
@@ -253,12 +266,14 @@ STUDIES: Registry[StudyRecord] = Registry(
             besides=frozenset({"pause"}),
             exclusive=True,
             label="wall-clock time against the number of users",
+            caption="Left: one selection, median time. Right: what one iteration adds to an annealer's"
+            " selection. Thin lines are slopes, not fits. Measured on one core.",
             setting="{study.selected_share:%} % of K users are selected, at least one. Reward"
             " ``{study.scenario.reward.name}`` and constants of scenario ``{study.scenario.name}``."
             " {annealing}",
             shown="Left: the median time of one selection, with index, scores and search, on a history in"
             " which everyone took part. Right: what one iteration adds to an annealer's selection, where it"
-            " can be told from the rest. Thin lines are slopes, not fits. A selector stops where it refuses"
+            " can be told from the rest. A selector stops where it refuses"
             " a size or one selection takes more than {study.budget_s:g} s. Times were taken on one core of"
             " the machine that ran the step, compiled code only: **they differ from run to run and cannot be"
             " reproduced to the last digit.**",
@@ -278,6 +293,8 @@ STUDIES: Registry[StudyRecord] = Registry(
             tables=("summary.md",),
             verdict="pausefl.studies.audit:verdict",
             label="what the noise lets through, beside what is claimed",
+            caption="Lower bounds on ε that an attacker shows, against the ε that is claimed. A red cross is"
+            " a bound above its claim; there must be none.",
             setting="Mechanisms {study.mechanisms}, sampler ``{study.sampler}``; budgets ε ="
             " {study.epsilons}; {study.n_trials:,} trials of each claim for each of two data sets. Nothing"
             " is trained.",
@@ -302,11 +319,13 @@ STUDIES: Registry[StudyRecord] = Registry(
             data=("generalization.csv",),
             instant=True,
             label="what a user is worth against how often it took part",
+            caption="The generalisation reward of a user that took part in T of t rounds. Thin lines mark"
+            " m / K and 0.",
             setting="{study.n_selected} of {study.n_users} users are selected in a round, and all hold"
             " equally much data; history of {study.n_rounds} rounds; β = {study.betas}. Nothing is random.",
             shown="The generalisation reward g of a user that took part in T of t rounds: the distance of T"
             " / t to m / K, the share at which every user takes part equally often, to the power β, and"
-            " negative beyond it. Thin lines mark m / K and 0. The searches use the same function.",
+            " negative beyond it. The searches use the same function.",
             reading="A user that took part too seldom is worth more, one that took part too often less. The"
             " distance is below 1, so a larger β flattens both, above all near m / K, where small"
             " differences stop to matter. The experiments have β = 2.",

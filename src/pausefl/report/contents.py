@@ -8,15 +8,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from markupsafe import Markup
 
 from pausefl.figures import papers
+from pausefl.figures.captions import Caption
 from pausefl.figures.style import LABELS
 from pausefl.registry import FIGURES, TABLES
 from pausefl.report import text
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import Figures, Picture
+from pausefl.results import archive
 from pausefl.settings import SCALES
+
+
+@dataclass
+class Words:
+    """A caption in HTML: what is shown, and what else there is to say."""
+
+    shown: Markup
+    details: Markup
 
 
 @dataclass
@@ -27,7 +38,7 @@ class Table:
     title: str
     scale: str
     html: Markup
-    caption: Markup
+    caption: Words | None
 
 
 @dataclass
@@ -47,7 +58,8 @@ class Entry:
     place
         Its place in a paper, if any.
     picture, alt, caption, notes, path
-        The figure and its SVG file. No picture if another entry shows the same figure.
+        The figure and its SVG file; the notes are in the picture too. No picture if another entry shows the
+        same figure.
     same_as
         That other entry.
     """
@@ -60,7 +72,7 @@ class Entry:
     place: papers.Place | None = None
     picture: Picture | None = None
     alt: str = ""
-    caption: Markup | str = ""
+    caption: Words | None = None
     notes: tuple[str, ...] = ()
     path: str = ""
     same_as: Entry | None = None
@@ -105,6 +117,12 @@ class Contents:
 
     Attributes
     ----------
+    beside
+        The authors' archived runs beside ours, one entry a scenario that has some.
+    n_archived
+        How many runs of theirs that are.
+    agreement
+        Of their numbers inside the range of ours: how many there are, of how many, how many were expected.
     sections
         Figures, in the order of `papers.SECTIONS`.
     claims
@@ -132,15 +150,35 @@ class Contents:
             for run, folder in part.runs.items()
         }
         self.figures = Figures()
+        self.beside = [self._beside(name) for name, part in parts.scenarios.items() if part.archive]
+        self.n_archived = sum(len(archive.archived(entry.owner)) for entry, _ in self.beside)
+        self.agreement = [
+            sum(numbers) for numbers in zip(*map(_tally, parts.scenarios.values()), strict=True)
+        ]
         self.sections = self._sections()
         self.found: dict[str, str] = {}
         for section in self.sections:
             for entry in (entry for group in section.groups for entry in group.entries):
                 self.found.setdefault(entry.owner, entry.id)
 
-    def caption(self, restructured: str) -> Markup:
-        """Render a caption, with links into the ledger."""
-        return text.link_deviations(text.restructured(restructured), self.deviations)
+    def caption(self, caption: Caption) -> Words:
+        """Render a caption without its title, with links into the ledger."""
+        return Words(self.restructured(caption.shown), self.restructured(caption.details))
+
+    def restructured(self, words: str) -> Markup:
+        """Render reStructuredText, with links into the ledger."""
+        return text.link_deviations(text.restructured(words), self.deviations)
+
+    def _beside(self, name: str) -> tuple[Entry, Table]:
+        """The figure and the table that set a scenario's runs beside the authors'."""
+        part = self.parts.scenarios[name]
+        title, scale, kind = part.settings["title"], part.settings["scale"], "accuracy_vs_time"
+        entry = Entry(f"beside-{name}", name, title, scale, FIGURES[kind].label, path=part.figures[kind])
+        self._embed(entry)
+        caption = self.caption(part.captions["authors"])
+        return entry, Table(
+            f"table-{name}-authors", title, scale, self._table(part.tables["authors"]), caption
+        )
 
     def _sections(self) -> list[Section]:
         groups: dict[str, dict[str, Group]] = {key: {} for key in papers.SECTIONS}
@@ -198,7 +236,7 @@ class Contents:
 
     def _link_repeated(self, sections: Iterable[Section]) -> None:
         """Embed every picture once, at its first place."""
-        first: dict[str, Entry] = {}
+        first = {entry.path: entry for entry, _ in self.beside}
         for section in sections:
             for entry in (entry for group in section.groups for entry in group.entries):
                 if entry.path in first:
@@ -235,10 +273,12 @@ class Contents:
             study = self.parts.studies[owner]
             if study.table is not None:
                 html = self._table(study.table)
-                yield Table(f"table-{owner}", f"{study.title}: the numbers", scale, html, Markup())
+                yield Table(f"table-{owner}", f"{study.title}: the numbers", scale, html, None)
             return
         part = self.parts.scenarios[owner]
         for kind, path in part.tables.items():
+            if kind == "authors":  # opens the page
+                continue
             title = f"{part.settings['title']}: {TABLES[kind].label}"
             caption = self.caption(part.captions[kind])
             yield Table(f"table-{owner}-{kind}", title, scale, self._table(path), caption)
@@ -251,6 +291,12 @@ def selectors_of(part: ScenarioPart) -> list[str]:
     """Selectors of a scenario's runs, in the order of the legends."""
     there = {run.selector for run in part.runs}
     return [name for name in LABELS if name in there]
+
+
+def _tally(part: ScenarioPart) -> tuple[int, int, float]:
+    if part.archive is None:
+        return 0, 0, 0.0
+    return archive.tally(pd.read_csv(part.archive, dtype={"inside": "boolean"}))
 
 
 def _order(entry: Entry) -> tuple[tuple[int, int, int], int]:

@@ -38,6 +38,10 @@ The PAUSE authors keep 15 runs with their code, one of each setting, with seed 0
 [their numbers](../src/pausefl/results/authors_archive/README.md) beside those of the published
 runs; the figures `authors_…` show them as thin lines. Latencies are drawn anew, so runs agree in
 distribution, not round by round.
+
+Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the test split. Times are
+simulated, until that mean first reaches a target and until the last round that was archived. Leakage is
+the largest ε per coordinate of any user.
 """
 
 _HEAD = ("Claim", "What the papers say", "Command", "Core-hours", "MB", "Accepted by", "Status")

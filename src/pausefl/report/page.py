@@ -104,7 +104,9 @@ def _claims(contents: Contents, document: dict[str, Any], judging: jinja2.Templa
         "scale": document["scale"],
         "counts": [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
         "claims": rows,
-        "caption": contents.caption(judging.render(snakemake={"wildcards": {"scale": document["scale"]}})),
+        "caption": contents.restructured(
+            judging.render(snakemake={"wildcards": {"scale": document["scale"]}})
+        ),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pausefl.figures.captions import Caption
 from pausefl.settings import Experiment
 
 
@@ -23,8 +24,10 @@ class ScenarioPart:
         SVG file of each figure, by kind; its PDF and its metadata (JSON) are beside it.
     tables
         Path of each Markdown table, by name.
+    archive
+        The table ``authors`` as CSV, if the authors archived runs of the scenario.
     captions
-        Caption of each figure, by kind, of each table, and of the ``partition``, in reStructuredText.
+        Caption of each figure, by kind, of each table, and of the ``partition``.
     partition
         Picture of the first seed's partition, if any.
     """
@@ -33,7 +36,8 @@ class ScenarioPart:
     runs: Mapping[Experiment, str]
     figures: Mapping[str, str]
     tables: Mapping[str, str]
-    captions: Mapping[str, str]
+    archive: str | None
+    captions: Mapping[str, Caption]
     partition: str | None
 
 
@@ -44,7 +48,7 @@ class StudyPart:
     Attributes
     ----------
     kind, title, caption
-        Of the study; the caption is reStructuredText.
+        Of the study.
     figures
         Names that give its places in the papers: its own, or those of the figures it stands for.
     figure, table
@@ -53,7 +57,7 @@ class StudyPart:
 
     kind: str
     title: str
-    caption: str
+    caption: Caption
     figures: tuple[str, ...]
     figure: str
     table: str | None

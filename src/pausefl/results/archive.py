@@ -19,7 +19,7 @@ from pausefl.errors import PauseflError
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import ARCHIVED
 from pausefl.results import markdown
-from pausefl.results.outcomes import WINDOW, moving_average, seconds_to_target
+from pausefl.results.outcomes import moving_average, seconds_to_target
 from pausefl.results.runs import runs_of
 from pausefl.settings import Scenario
 
@@ -249,15 +249,10 @@ def tally(table: pd.DataFrame) -> tuple[int, int, float]:
 
 def _note(table: pd.DataFrame) -> str:
     inside, marked, expected = tally(table)
-    note = (
-        f"Accuracies are means of {WINDOW} rounds: the authors' on their evaluation split, ours on the test"
-        " split. Times are simulated: until that mean first reaches a target, and until the last round that"
-        " the authors archived. Leakage is the largest ε per coordinate of any user. ✓ and ✗: the authors'"
-        " number lies inside our range, or outside."
-    )
     if not marked:
-        return f"{note} With one seed of ours there is no range."
+        return "With one seed of ours there is no range to compare with."
     return (
-        f"{note} Inside are {inside} of {marked}. A further seed of ours would be inside {expected:.0f} times"
-        " on average, (n − 1)/(n + 1) of the numbers with n seeds; numbers of one run depend on each other."
+        f"✓ and ✗: the authors' number lies inside our range, or outside. Inside are {inside} of {marked}. A"
+        f" further seed of ours would be {expected:.0f} times on average, for (n − 1)/(n + 1) of the numbers"
+        " with n seeds. The numbers of one run depend on each other."
     )

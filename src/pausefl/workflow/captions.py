@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from pausefl.data.sources import describe_origin
-from pausefl.figures.captions import caption, study_caption
+from pausefl.figures import captions
 from pausefl.workflow.experiments import Experiments
 
 
 @dataclass(frozen=True)
 class Caption:
-    """A caption as a parameter of a rule. Snakemake compares plain values only: new words rerun nothing."""
+    """A caption, or several, as a parameter of a rule.
 
-    text: Callable[[], str]
+    Snakemake compares plain values only: new words rerun nothing.
+    """
+
+    made: Mapping[str, Callable[[], captions.Caption]]
+
+    def text(self) -> str:
+        """All of it; of several captions, each under its name."""
+        texts = {name: make().text() for name, make in self.made.items()}
+        if len(texts) == 1:
+            return next(iter(texts.values()))
+        return "\n\n".join(f"**{name}**\n\n{text}" for name, text in texts.items())
 
 
 def settings(table: Experiments, scenario: str) -> dict[str, Any]:
@@ -26,24 +36,14 @@ def settings(table: Experiments, scenario: str) -> dict[str, Any]:
     return one.as_dict() | {"title": one.title + substitute}
 
 
-def of_scenario(table: Experiments, scenario: str, kind: str) -> Caption:
-    """Caption of a figure or a table of a scenario, or of its ``partition``."""
-    one = table.scenarios[scenario]
+def of_scenario(table: Experiments, scenario: str, *kinds: str) -> Caption:
+    """Captions of figures or tables of a scenario that are made together, or of its ``partition``."""
+    one, seeds = table.scenarios[scenario], table.seeds(scenario)
     origin = describe_origin(one.data, table.config.raw)
-    return Caption(partial(caption, kind, one, table.seeds(scenario), origin))
-
-
-def of_figures(table: Experiments, scenario: str, kinds: Iterable[str]) -> Caption:
-    """Captions of figures of a scenario that are made together, each under its kind."""
-    return Caption(partial(_joined, {kind: of_scenario(table, scenario, kind) for kind in kinds}))
-
-
-def _joined(captions: Mapping[str, Caption]) -> str:
-    """Captions, each under its name."""
-    return "\n\n".join(f"**{name}**\n\n{caption.text()}" for name, caption in captions.items())
+    return Caption({kind: partial(captions.caption, kind, one, seeds, origin) for kind in kinds})
 
 
 def of_study(table: Experiments, study: str) -> Caption:
     """Caption of a study."""
     kind, one = table.studies.kind(study), table.studies.study(study)
-    return Caption(partial(study_caption, kind, one, table.repeated_figures(study)))
+    return Caption({study: partial(captions.study_caption, kind, one, table.repeated_figures(study))})

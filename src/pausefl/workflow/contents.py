@@ -50,6 +50,7 @@ def inputs(table: Experiments, report: str) -> list[str]:
         *pictures,
         *[str(Path(path).with_suffix(suffix)) for path in pictures for suffix in (".pdf", ".json")],
         *[path for part in scenarios for path in part.tables.values()],
+        *[part.archive for part in scenarios if part.archive],
         *[part.table for part in studies if part.table],
         *[part.partition for part in scenarios if part.partition],
         *[f"{folder}/summary.json" for part in scenarios for folder in part.runs.values()],
@@ -63,14 +64,14 @@ def _scenario(table: Experiments, name: str) -> ScenarioPart:
     kinds = targets.figure_kinds(table, name)
     tables = {Path(path).stem: path for path in paths.tables(table, name) if path.endswith(".md")}
     pictures = targets.partition_pictures(table, name)
+    words = captions.of_scenario(table, name, *kinds, *tables, "partition").made
     return ScenarioPart(
         settings=captions.settings(table, name),
         runs=paths.run_folders(table, name),
         figures={kind: f"results/figures/{name}/{kind}.svg" for kind in kinds},
         tables=tables,
-        captions={
-            kind: captions.of_scenario(table, name, kind).text() for kind in (*kinds, *tables, "partition")
-        },
+        archive=tables["authors"].replace(".md", ".csv") if "authors" in tables else None,
+        captions={kind: make() for kind, make in words.items()},
         partition=pictures[0] if pictures else None,
     )
 
@@ -80,7 +81,7 @@ def _study(table: Experiments, name: str) -> StudyPart:
     return StudyPart(
         kind=table.studies.kind(name),
         title=table.studies.study(name).title,
-        caption=captions.of_study(table, name).text(),
+        caption=captions.of_study(table, name).made[name](),
         figures=tuple(table.repeated_figures(name)) or (name,),
         figure=f"results/studies/{name}/{name}.svg",
         table=text if text in paths.study_plots(table, name) else None,

@@ -12,7 +12,8 @@ from pausefl import registry
 from pausefl.errors import PauseflError
 from pausefl.figures import captions, papers
 from pausefl.registry import FIGURES, TABLES
-from pausefl.settings import load_scenario
+from pausefl.registry.figures import ARCHIVED
+from pausefl.settings import load_scenario, scenario_names
 from pausefl.settings import scenario as config
 from pausefl.settings.studies import load_studies
 
@@ -35,7 +36,7 @@ def words_of(rst: str) -> str:
 
 
 def caption(kind: str, scenario: config.Scenario, seeds: tuple[int, ...] = (0, 1, 2)) -> str:
-    return words_of(captions.caption(kind, scenario, seeds, "MNIST_files (checked)"))
+    return words_of(captions.caption(kind, scenario, seeds, "MNIST_files (checked)").text())
 
 
 @pytest.mark.parametrize("kind", CAPTIONS)
@@ -45,6 +46,38 @@ def test_a_caption_states_the_scenario(kind: str, scenario: config.Scenario) -> 
     if kind != "partition":
         wanted += ["17 selected", "293 rounds", "ε = 37 per coordinate", "sensitivity 0.0031", "D8:"]
     assert [words for words in wanted if words not in text] == []
+
+
+def check_length(caption: captions.Caption) -> None:
+    """What is shown is said in few words, with what is in the title; none of its sentences comes again."""
+    n_words = len(words_of(f"{caption.title} {caption.shown}").split())
+    assert 8 < n_words <= captions.MOST_WORDS, (n_words, caption.title, caption.shown)
+    details = words_of(caption.details)
+    assert not [said for said in re.split(r"(?<=\.) ", words_of(caption.shown)) if said in details]
+
+
+@pytest.mark.parametrize("seeds", [(3,), tuple(range(10))])
+@pytest.mark.parametrize("kind", CAPTIONS)
+def test_a_caption_is_short_and_says_the_rest_below(kind: str, seeds: tuple[int, ...]) -> None:
+    for name in scenario_names(SCENARIOS):
+        scenario = load_scenario(name, SCENARIOS)
+        caption = captions.caption(kind, scenario, seeds, "files")
+        check_length(caption)
+        # Title and picture tell the scale; a caption says neither scale nor seeds more than once.
+        assert caption.shown.count("seed") <= 1
+        assert "Reduced" not in caption.title + caption.shown
+        assert f"{seeds[0]}" in caption.details
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_captions_speak_of_archived_runs_where_figures_show_them(kind: str) -> None:
+    told = [
+        name
+        for name in scenario_names(SCENARIOS)
+        if "archived" in caption(kind, load_scenario(name, SCENARIOS).replace(title="T"))
+    ]
+    shows = kind not in ("spending_vs_rounds", "signal_vs_rounds")
+    assert sorted(told) == (sorted(ARCHIVED) if shows else [])
 
 
 @pytest.mark.parametrize("kind", CAPTIONS)
@@ -138,7 +171,9 @@ def test_captions_cannot_be_blank(scenario: config.Scenario) -> None:
 def test_the_caption_of_a_study_renders_with_its_title_and_deviations(name: str) -> None:
     study, kind = STUDIES.study(name), STUDIES.kind(name)
     figures = load_scenario(study.scenario.name, SCENARIOS).figures if hasattr(study, "scenario") else {}
-    text = words_of(captions.study_caption(kind, study, figures))
+    caption = captions.study_caption(kind, study, figures)
+    check_length(caption)
+    text = words_of(caption.text())
     wanted = [study.title, *(said.split(":")[0] for said in captions.study_deviations(kind, study))]
     assert [words for words in wanted if words not in text] == []
 

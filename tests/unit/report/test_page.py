@@ -10,10 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from pausefl.claims.words import gaps, interval, number, tally
-from pausefl.figures.captions import caption
+from pausefl.figures.captions import MOST_WORDS, Caption, caption
 from pausefl.report.contents import Contents
 from pausefl.report.metadata import costs, duration, reductions, settings_text
 from pausefl.report.page import render
@@ -81,7 +82,7 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
         table = tmp_path / "tables" / f"{name}.md"
         table.parent.mkdir(exist_ok=True)
         table.write_text("| Selector | x |\n| :-- | --: |\n| PAUSE | **1** |\n\nSee D8.\n", "utf-8")
-        return ScenarioPart(scenario.as_dict(), runs, paths, {"summary": str(table)}, captions, None)
+        return ScenarioPart(scenario.as_dict(), runs, paths, {"summary": str(table)}, None, captions, None)
 
     return scenario_part
 
@@ -191,6 +192,45 @@ def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write
     assert "0.5 [0.4, 0.6] ratio" in page
 
 
+def test_scale_and_seeds_are_said_once_and_captions_are_short(write: Write) -> None:
+    reduced = load_scenario("reduced_cifar10_small_iid_r1", ROOT / "config/scenarios")
+    part = write("nine", {"reduced_pause_v2_fig2": "accuracy_vs_time"}, base=reduced, notes=("Old.",))
+    page = render(parts(scenarios={"nine": part}))
+    (article,) = re.findall(r"<article.*?</article>", page, re.DOTALL)
+    assert "Old." in article
+    shown = re.sub(r"<details.*?</details>|<[^>]*>", " ", article, flags=re.DOTALL)
+    assert len(re.findall("reduced scale", shown)) == 1
+    assert "Reduced:" not in shown  # the picture says it
+    assert "Old." not in shown  # so it does with notes
+    assert len(re.findall(r"\bseeds?\b", shown)) == 1
+    captions = re.findall(r"<figcaption>(.*?)(?:<details|</figcaption>)", page, re.DOTALL)
+    assert captions
+    assert all(3 < len(re.sub("<[^>]*>", " ", words).split()) <= MOST_WORDS for words in captions)
+
+
+def test_the_page_opens_with_the_authors_runs(write: Write, tmp_path: Path) -> None:
+    base = load_scenario("mnist_large_authors", ROOT / "config/scenarios")
+    part = write("mnist_large_authors", {"authors_large": "accuracy_vs_time"}, base=base)
+    table = pd.DataFrame({"inside": [True, False, pd.NA, True], "n_seeds": [3, 3, 1, 3]})
+    table.to_csv(tmp_path / "authors.csv", index=False)
+    (tmp_path / "authors.md").write_text("| Selector | Run |\n| :-- | --: |\n| PAUSE | 7 ✗ |\n", "utf-8")
+    part = dataclasses.replace(
+        part,
+        tables={**part.tables, "authors": str(tmp_path / "authors.md")},
+        archive=str(tmp_path / "authors.csv"),
+        captions={**part.captions, "authors": caption("authors", base, [0, 1], "digits")},
+    )
+    page = render(parts(scenarios={"mnist_large_authors": part, "other": write("other", {})}))
+    assert page.index('<section id="beside">') < page.index('<section id="claims">')
+    text = " ".join(re.sub("<[^>]*>", " ", page).split())
+    assert "archived 3 runs with their code" in text
+    assert "Of 3 of their numbers, 2 lie in the range of our seeds" in text
+    assert "there 2 times on average" in text  # 3 times (3 - 1) / (3 + 1), rounded
+    assert page.count("7 ✗") == 1
+    assert 'The same picture as <a href="#beside-mnist_large_authors">' in page
+    assert "Beside the authors" not in render(parts(scenarios={"other": write("other", {})}))
+
+
 def test_warnings_are_shown_with_links_into_the_ledger(write: Write) -> None:
     part = write(
         "mine", {"mine_accuracy": "accuracy_vs_time"}, notes=("One seed: no band (D45).", "Old & new")
@@ -206,11 +246,18 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     as_json(tmp_path / "s.json", {"study": {}})
     (tmp_path / "s.md").write_text("| a |\n| - |\n| b |\n", "utf-8")
     study = StudyPart(
-        "graphs", "A *study*", "**A \\*study\\*.** See D7.", ("bsfl_fig3",), figure, str(tmp_path / "s.md")
+        "graphs",
+        "A *study*",
+        Caption("A title", "See *this*.", "And D7."),
+        ("bsfl_fig3",),
+        figure,
+        str(tmp_path / "s.md"),
     )
     own = dataclasses.replace(study, figures=("own_graphs",))
     page = render(parts(studies={"bsfl_fig3": study, "own_graphs": own}))
-    assert '<strong>A *study*.</strong> See <a href="#D7">D7</a>.' in page
+    assert "<figcaption><p>See <em>this</em>.</p>" in page
+    assert '<p>And <a href="#D7">D7</a>.</p>' in page
+    assert "A title" not in page  # the heading says it
     assert page.index('id="bsfl-fig3"') < page.index('id="beyond-own_graphs"')
     assert "No job was run for this report." in page
 
@@ -218,7 +265,7 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
 def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
     figure = picture(tmp_path / "s.svg")
     as_json(tmp_path / "s.json", {"study": {}})
-    study = StudyPart("graphs", "A", "A.", ("pause_v2_fig1",), figure, None)
+    study = StudyPart("graphs", "A", Caption("A", "B.", "C."), ("pause_v2_fig1",), figure, None)
     contents = Contents(parts(studies={"pause_v2_fig1": study}))
     (first,), (second,) = (section.groups for section in contents.sections if section.groups)
     assert [first.heading, second.heading] == ["Fig. 1", "Fig. 1"]
