@@ -216,8 +216,8 @@ STUDIES: Registry[StudyRecord] = Registry(
             " selection of {study.n_selected} of {study.n_users} users; {study.n_instances} instances of each"
             " size, {study.n_iterations} iterations, temperature divisors κ = {study.temperature_divisors}."
             " Nothing is trained.",
-            shown="Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ ="
-            " 1), or rounds of scenario ``{study.scenario.name}`` that the exact search has played up to"
+            shown="Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ"
+            " = 1), or rounds of scenario ``{study.scenario.name}`` that the exact search has played up to"
             " them. *Equal iterations*: both make {study.n_iterations}. *Equal listing*: the other stops once"
             " it has listed as many neighbours as ``{study.scenario.selectors[0]}`` did in all. Compared are"
             " the last vertices, or the best ones reached. ``shares.csv`` has all numbers, and mean numbers"
