@@ -40,7 +40,9 @@ def notes_on(*runs: Mapping[str, Any]) -> notes.Notes:
 
 def test_what_was_reduced_is_told_with_both_values() -> None:
     note = notes.scale_note(load("reduced_cifar10_small_iid_r1"))
-    assert re.findall(r"\d+", note) == ["100", "300", "10", "100", "5"]
+    assert re.findall(r"\d+", note) == ["100", "300", "10", "100", "5", "3", "1", "20"]
+    assert note.endswith("all rounds evaluated up to the 1st (20th).")
+    assert notes.scale_note(load("reduced_bsfl_fashion_iid")).endswith("runs of 65 simulated s (170).")
     assert notes.scale_note(load("cifar10_small_iid_r1")) == ""
     assert notes.scale_note(load("demo_small"))
 
