@@ -124,6 +124,8 @@ TINY_CLAIMS: list[dict[str, Any]] = [
             {
                 "kind": "regret",
                 "law": "logarithmic",
+                "margin": 0.25,
+                "reason": "some",
                 "selectors": ["pause"],
                 "studies": {"demo": ["tiny_regret"]},
             }

@@ -14,7 +14,7 @@ from pausefl.claims.records import Records
 from pausefl.results.runs import as_collected
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.claims import Claim, ClaimTest
-from pausefl.settings.studies import Runs, Selections, load_studies
+from pausefl.settings.studies import Comparison, Graphs, Runs, Selections, Study, load_studies
 
 SCALE = "demo"
 
@@ -79,7 +79,7 @@ class World:
         self.folder, self.base = folder, base
         self.scenarios: dict[str, Scenario] = {}
         self.experiments: list[Experiment] = []
-        self.regret: dict[str, Runs] = {}
+        self.studies: dict[str, dict[str, Study]] = {}
         self.simulated: list[pd.DataFrame] = []
 
     def plan(self, selector: str, seed: int, scenario: str = "s") -> Experiment:
@@ -116,11 +116,13 @@ class World:
         folder.mkdir(parents=True, exist_ok=True)
         pd.concat(self.simulated).to_parquet(folder / "rounds.parquet")
 
-    def study(self, name: str, **tables: pd.DataFrame) -> None:
-        """Configure a study and write tables of it."""
-        self.regret[name] = Runs(
-            title=name, scenario=self.base.replace(selectors=("pause",)), seeds=(0,), n_rounds=100
-        )
+    def study(self, name: str, settings: Study | None = None, **tables: pd.DataFrame) -> None:
+        """Configure a study, of regret unless settings are given, and write tables of it."""
+        if settings is None:
+            scenario = self.base.replace(selectors=("pause",))
+            settings = Runs(title=name, scenario=scenario, seeds=(0,), n_rounds=100)
+        kind = {Runs: "regret", Comparison: "comparison", Graphs: "graphs"}[type(settings)]
+        self.studies.setdefault(kind, {})[name] = settings
         folder = self.folder / "studies" / name
         folder.mkdir(parents=True, exist_ok=True)
         for file, table in tables.items():
@@ -134,7 +136,7 @@ class World:
             seeds = dict.fromkeys(int(rounds["seed"].iloc[0]) for rounds in self.simulated)
             scenario = self.base.replace(name="s", selectors=tuple(names))
             selection["selection_s"] = Selections(title="Simulated", scenario=scenario, seeds=tuple(seeds))
-        studies = load_studies(None, Path()).replace(regret=self.regret, selection=selection)
+        studies = load_studies(None, Path()).replace(selection=selection, **self.studies)
         return Records(self.scenarios, self.experiments, studies, self.folder)
 
 

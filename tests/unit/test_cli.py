@@ -204,7 +204,7 @@ def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
     code, out, _ = pausefl(*command, "--partial")
     assert code == 0
     verdicts = {line.split()[0]: line for line in out.splitlines()}
-    assert verdicts["C1"].startswith("C1     reproduced")
+    assert verdicts["C1"].startswith("C1     supported")
     assert verdicts["C3"].startswith("C3     not run")
     assert "missing: demo_small/fedavg/seed-2" in out
 

@@ -14,12 +14,12 @@ JSON = "results/claims/demo/claims.json"
 @pytest.mark.slow
 def test_the_claims_are_judged_and_written_down(everything: Checkout) -> None:
     document = json.loads((everything.root / JSON).read_text("utf-8"))
-    verdicts = {claim["id"]: claim["verdict"] for claim in document["claims"]}
-    assert (verdicts["T1"], verdicts["T3"]) == ("reproduced", "not run")
+    verdicts = {claim["id"]: claim["finding"] for claim in document["claims"]}
+    assert (verdicts["T1"], verdicts["T3"]) == ("supported", "not run")
     assert verdicts["T2"] != "not run"
-    (test,) = document["claims"][0]["tests"]
-    assert test["seeds"] == [0, 1]
-    assert "tiny/fedavg/seed-1" in test["runs"]
+    (one,) = document["claims"][0]["comparisons"]
+    assert one["seeds"] == [0, 1]
+    assert "tiny/fedavg/seed-1" in one["runs"]
     folder = (everything.root / JSON).parent
     assert {path.name for path in folder.iterdir()} == {
         f"claims.{ending}" for ending in ("json", "csv", "md")
@@ -29,8 +29,8 @@ def test_the_claims_are_judged_and_written_down(everything: Checkout) -> None:
 @pytest.mark.slow
 def test_a_study_of_selection_stands_in_for_runs_that_are_not_there(everything: Checkout) -> None:
     document = json.loads((everything.root / "results/claims/paper/claims.json").read_text("utf-8"))
-    verdicts = {claim["id"]: claim["verdict"] for claim in document["claims"]}
-    assert verdicts == {"T1": "partly", "T2": "not run", "T3": "not run"}  # one seed
+    verdicts = {claim["id"]: claim["finding"] for claim in document["claims"]}
+    assert verdicts == {"T1": "supported", "T2": "not run", "T3": "not run"}
 
 
 @pytest.mark.slow

@@ -1,22 +1,21 @@
-"""Claim tests on runs: each yields a `Finding` for every scenario and every pair of selectors."""
+"""Claim tests on runs: each yields a `Comparison` for every scenario and every pair of selectors."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.claims.findings import Finding, in_units, joined, not_run, wanted_text
+from pausefl.claims.comparisons import RATIO, Comparison, Head, decided, joined, not_run, wanted_text
 from pausefl.claims.quantities import Quantity, accuracy_drop, accuracy_rise
 from pausefl.claims.records import Records, Run, is_trained
 from pausefl.claims.statistics import FAILS, HOLDS, gaps, judge, region
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
-from pausefl.registry.claims import QUANTITIES
+from pausefl.registry.claims import QUANTITIES, QuantityRecord
 from pausefl.settings import PrivacySettings
 from pausefl.settings.claims import ClaimTest
 
@@ -28,52 +27,89 @@ ROUNDING = 1e-9
 #: The runs of two selectors under one seed.
 Pair = tuple[Run, Run]
 
+#: Accuracy from 0 to 1 in percentage points.
+POINTS = 100
 
-def ordering(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
+
+def ordering(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
     """A selector's metric is below, or above, that of others by more than the margin.
 
     With ``reference``, the other runs are those of another scenario, of the same selector unless ``against``
     names others.
     """
+    yield from _of_pairs(test, records, scale, test.direction)
+
+
+def noninferiority(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
+    """A selector's metric is on the wrong side of that of others by less than the margin."""
+    yield from _of_pairs(test, records, scale, {"lower": "not higher", "higher": "not lower"}[test.direction])
+
+
+def equivalence(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
+    """A selector's metric equals that of others within the margin."""
+    yield from _of_pairs(test, records, scale, "equal")
+
+
+def _of_pairs(test: ClaimTest, records: Records, scale: str, direction: str) -> Iterator[Comparison]:
     for name in test.scenarios[scale]:
         other = test.reference.get(scale, name)
         for ours in test.selectors:
             for theirs in test.against or (ours,):
-                yield _compared(test, records, (name, ours), (other, theirs), test.direction)
-
-
-def equivalence(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """A selector's metric equals that of others within the margin."""
-    for name, ours, theirs in product(test.scenarios[scale], test.selectors, test.against):
-        yield _compared(test, records, (name, ours), (name, theirs), "equal")
+                yield _compared(test, records, (name, ours), (other, theirs), direction)
 
 
 def _compared(
     test: ClaimTest, records: Records, ours: tuple[str, str], theirs: tuple[str, str], direction: str
-) -> Finding:
+) -> Comparison:
     """Compare two (scenario, selector) by the test's metric."""
     quantity = QUANTITIES[test.metric]
     value: Quantity = quantity.load()
     low, high = region(direction, test.margin, test.gap)
     named, other = (side[1] if ours[0] == theirs[0] else ", ".join(side) for side in (ours, theirs))
-    head = (test.kind, ours[0], f"{test.metric}: {named} against {other}", wanted_text(low, high, test.gap))
-    pairs, n_missing, known = paired(records, ours, theirs)
+    wanted = wanted_text(low, high, RATIO if test.gap == RATIO else quantity.unit)
+    head = (test.kind, ours[0], f"{quantity.label}: {named} against {other}", wanted)
+    pairs, n_missing, known = paired(records, ours, theirs, trained=quantity.trained)
     if not pairs:
         return not_run(*head, known)
-    values = np.array([(value(a, b), value(b, a)) for a, b in pairs.values()])
+    values = np.array([[_bounds(value(a, b)), _bounds(value(b, a))] for a, b in pairs.values()])
     if np.isnan(values).all():
-        return not_run(*head, joined(known, f"no run has {test.metric}"))
-    outcome, found = judge(gaps(values[:, 0], values[:, 1], test.gap), low, high)
-    what = quantity.infinite or f"has no finite {test.metric}"
-    infinite = [
-        f"{name} {what} in {n} of {len(values)} seeds"
-        for name, n in zip((named, other), np.isinf(values).sum(axis=0), strict=True)
-        if n
-    ]
-    unit = "ratio" if test.gap == "ratio" else quantity.unit
-    gap, least, most = in_units(found, test.gap)
-    note = joined(known, *infinite)
-    return Finding(*head, outcome, gap, least, most, unit, tuple(pairs), _names(pairs), n_missing, note)
+        return not_run(*head, joined(known, f"no run has a value of {test.metric}"))
+    scaled = quantity.factor * values
+    judged = judge(gaps(scaled[:, 0], scaled[:, 1], test.gap), low, high)
+    return decided(
+        head,
+        judged,
+        test.gap,
+        unit=RATIO if test.gap == RATIO else quantity.unit,
+        measure=quantity.label,
+        seeds=tuple(pairs),
+        runs=_names(pairs),
+        n_missing=n_missing,
+        note=joined(known, *_unknown(quantity, (named, other), values)),
+        prints=_prints(pairs, trained=quantity.trained),
+    )
+
+
+def _bounds(value: float | tuple[float, float]) -> tuple[float, float]:
+    return value if isinstance(value, tuple) else (value, value)
+
+
+def _unknown(quantity: QuantityRecord, names: Sequence[str], values: Floats) -> Iterator[str]:
+    """Notes on values (n, 2 sides, 2 bounds) that are infinite or only bounded."""
+    for name, (_, high) in zip(names, values.transpose(1, 2, 0), strict=True):
+        if n := int(np.isinf(high).sum()):
+            yield f"{name} {quantity.infinite} in {n} of {len(values)} seeds"
+    if (undecided := np.isinf(values[..., 1]).all(axis=1)).any():
+        yield f"{undecided.sum()} of {len(values)} seeds decide nothing"
+
+
+def _prints(pairs: Mapping[int, Pair], trained: bool) -> dict[tuple[str, int], str]:
+    """What the runs of both sides did, by side and seed."""
+    return {
+        (side, seed): run.learning if trained else run.selections
+        for seed, pair in pairs.items()
+        for side, run in zip(("ours", "theirs"), pair, strict=True)
+    }
 
 
 class Paired(NamedTuple):
@@ -84,15 +120,17 @@ class Paired(NamedTuple):
     note: str
 
 
-def paired(records: Records, ours: tuple[str, str], theirs: tuple[str, str]) -> Paired:
-    """Pair the runs of two (scenario, selector) by seed."""
+def paired(records: Records, ours: tuple[str, str], theirs: tuple[str, str], trained: bool) -> Paired:
+    """Pair the runs of two (scenario, selector) by seed: trained ones, or any."""
     sides = []
     for scenario, selector in (ours, theirs):
-        runs = records.runs(scenario)
-        if runs is None:
-            return Paired({}, 0, f"scenario {scenario} is not in the experiment table")
-        if selector not in runs.seeds:
-            return Paired({}, 0, f"{selector} is not in the experiment table of {scenario}")
+        runs = records.trained(scenario) if trained else records.selected(scenario)
+        if runs is None or selector not in runs.seeds:
+            alone = records.selected(scenario) if trained else None
+            if alone is not None and selector in alone.seeds:
+                return Paired({}, 0, "selection alone: nothing was trained")
+            missing = f"scenario {scenario}" if runs is None else f"{selector} of {scenario}"
+            return Paired({}, 0, f"{missing} is not in the experiment table")
         sides.append((runs, selector))
     (a, ours_name), (b, theirs_name) = sides
     seeds = sorted(set(a.seeds[ours_name]) & set(b.seeds[theirs_name]))
@@ -105,22 +143,26 @@ def paired(records: Records, ours: tuple[str, str], theirs: tuple[str, str]) -> 
     }
     absent = len(seeds) - len(pairs)
     missing = f"missing runs: {absent} of {len(seeds)} seeds left out" if absent else ""
-    return Paired(pairs, absent, joined(a.note or b.note, missing))
+    if trained and pairs:
+        pairs = {seed: pair for seed, pair in pairs.items() if all(map(is_trained, pair))}
+        return Paired(pairs, absent, missing if pairs else "nothing was trained")
+    stand_in = any(not is_trained(run) for pair in pairs.values() for run in pair)
+    return Paired(pairs, absent, joined("selection alone" if stand_in else "", missing))
 
 
-def _names(pairs: dict[int, Pair]) -> tuple[str, ...]:
+def _names(pairs: Mapping[int, Pair]) -> tuple[str, ...]:
     """Names of all runs, ours first, each once."""
     return tuple(dict.fromkeys(pair[side].name for side in (0, 1) for pair in pairs.values()))
 
 
-def collapse(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
+def collapse(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
     """Selectors learn and then lose accuracy, both by more than the margin; those in ``against`` do not."""
     for name in test.scenarios[scale]:
         for selector in test.selectors:
             yield _alone(test, records, (name, selector), "accuracy gained", accuracy_rise, "higher")
             yield _alone(test, records, (name, selector), "accuracy lost", accuracy_drop, "higher")
         for selector in test.against:
-            yield _alone(test, records, (name, selector), "accuracy lost", accuracy_drop, "below")
+            yield _alone(test, records, (name, selector), "accuracy lost", accuracy_drop, "not higher")
 
 
 def _alone(
@@ -130,28 +172,36 @@ def _alone(
     what: str,
     value: Callable[[Run], float],
     direction: str,
-) -> Finding:
+) -> Comparison:
     """A number of one selector's runs, above or below the margin."""
-    low, high = (test.margin, math.inf) if direction == "higher" else (-math.inf, test.margin)
-    head = (test.kind, side[0], f"{what}: {side[1]}", wanted_text(low, high, "share"))
-    pairs, n_missing, note = paired(records, side, side)
-    pairs = {seed: pair for seed, pair in pairs.items() if is_trained(pair[0])}
+    low, high = region(direction, test.margin, "difference")
+    head = (test.kind, side[0], f"{what}: {side[1]}", wanted_text(low, high, "points"))
+    pairs, n_missing, note = paired(records, side, side, trained=True)
     if not pairs:
-        return not_run(*head, note or "nothing was trained")
-    outcome, found = judge(np.array([value(run) for run, _ in pairs.values()]), low, high)
-    gap = (found.mean, found.low, found.high)
-    return Finding(*head, outcome, *gap, "share", tuple(pairs), _names(pairs), n_missing, note)
+        return not_run(*head, note)
+    judged = judge(np.array([POINTS * value(run) for run, _ in pairs.values()]), low, high)
+    return decided(
+        head,
+        judged,
+        unit="points",
+        measure=what,
+        seeds=tuple(pairs),
+        runs=_names(pairs),
+        n_missing=n_missing,
+        note=note,
+        prints=_prints(pairs, trained=True),
+    )
 
 
-def bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
+def bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
     """No user's leakage exceeds the budget, in any round of any private run.
 
     Leakage is recomputed from the selections and the scenario's schedule; the test fails if the ledger
     disagrees.
     """
     for name in test.scenarios[scale]:
-        head = (test.kind, name, "leakage over budget", "share ≤ 1")
-        runs = records.runs(name)
+        head = (test.kind, name, "largest leakage in the budget", "share ≤ 1")
+        runs = records.selected(name)
         if runs is None:
             yield not_run(*head, f"scenario {name} is not in the experiment table")
             continue
@@ -169,16 +219,34 @@ def bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
         share = highest / privacy.epsilon_total
         disagree = f"the ledger and the selections disagree: {', '.join(wrong)}" if wrong else ""
         planned = sum(len(seeds) for selector, seeds in runs.seeds.items() if SELECTORS[selector].private)
-        yield Finding(
-            *head,
-            HOLDS if share <= 1 + ROUNDING and not wrong else FAILS,
-            share,
-            unit="share of the budget",
-            seeds=tuple(sorted({seed for _, seed in private})),
-            runs=tuple(run.name for run in private.values()),
-            n_missing=planned - len(private),
-            note=joined(runs.note, disagree),
+        yield _certain(
+            head, share <= 1 + ROUNDING and not wrong, share, private, planned - len(private), disagree
         )
+
+
+def _certain(
+    head: Head,
+    holds: bool,
+    gap: float,
+    runs: Mapping[tuple[str, int], Run],
+    n_missing: int,
+    note: str,
+    unit: str = "share of the budget",
+) -> Comparison:
+    """A comparison in which nothing is estimated, on runs by selector, or side, and seed."""
+    stand_in = "" if all(map(is_trained, runs.values())) else "selection alone"
+    return Comparison(
+        *head,
+        HOLDS if holds else FAILS,
+        gap,
+        unit=unit,
+        measure=head[2].split(":")[0],
+        seeds=tuple(sorted({seed for _, seed in runs})),
+        runs=tuple(dict.fromkeys(run.name for run in runs.values())),
+        n_missing=n_missing,
+        note=joined(stand_in, note),
+        prints={key: run.selections for key, run in runs.items()},
+    )
 
 
 def recounted(run: Run, privacy: PrivacySettings) -> Floats:
@@ -198,36 +266,50 @@ def _partial_sums(privacy: PrivacySettings, n: int) -> Floats:
     return np.concatenate([[0.0], np.cumsum(budgets)])
 
 
-def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
+def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
     """Selectors have the same leakage after every round, and it grows by one more budget each round."""
     for name, ours, theirs in product(test.scenarios[scale], test.selectors, test.against):
         wanted = f"share ≤ {ROUNDING:g}"
         heads = [
-            (test.kind, name, f"leakage in every round: {ours} against {theirs}", wanted),
-            (test.kind, name, f"leakage in every round: {ours} against the sum of the budgets", wanted),
+            (test.kind, name, f"difference of leakage in any round: {ours} against {theirs}", wanted),
+            (test.kind, name, f"difference to the sum of the budgets in any round: {ours}", wanted),
         ]
-        pairs, n_missing, note = paired(records, (name, ours), (name, theirs))
-        runs = records.runs(name)
+        pairs, n_missing, note = paired(records, (name, ours), (name, theirs), trained=False)
+        runs = records.selected(name)
         privacy = runs.scenario.privacy if runs is not None else None
         if not pairs or privacy is None:
             yield from (not_run(*head, note or "no budget") for head in heads)
             continue
-        leakages = [
-            tuple(run.rounds["leakage_max"].to_numpy(np.float64) for run in pair) for pair in pairs.values()
-        ]
-        sums = [_partial_sums(privacy, len(a))[1:] for a, _ in leakages]
-        apart = max(float(np.abs(a - b).max()) for a, b in leakages)
-        off = max(float(np.abs(a - s).max()) for (a, _), s in zip(leakages, sums, strict=True))
-        alone = {seed: (run, run) for seed, (run, _) in pairs.items()}
-        for head, gap, used in zip(heads, (apart, off), (pairs, alone), strict=True):
+        apart = off = 0.0
+        for a, b in pairs.values():
+            first, second = (run.rounds["leakage_max"].to_numpy(np.float64) for run in (a, b))
+            n = min(len(first), len(second))
+            apart = max(apart, float(np.abs(first[:n] - second[:n]).max()))
+            off = max(off, float(np.abs(first - _partial_sums(privacy, len(first))[1:]).max()))
+        sides = {
+            (side, seed): run
+            for seed, pair in pairs.items()
+            for side, run in zip(("ours", "theirs"), pair, strict=True)
+        }
+        alone = {key: run for key, run in sides.items() if key[0] == "ours"}
+        for head, gap, used in zip(heads, (apart, off), (sides, alone), strict=True):
             share = gap / privacy.epsilon_total
-            yield Finding(
-                *head,
-                HOLDS if share <= ROUNDING else FAILS,
-                share,
-                unit="share of the budget",
-                seeds=tuple(pairs),
-                runs=_names(used),
-                n_missing=n_missing,
-                note=note,
-            )
+            yield _certain(head, share <= ROUNDING, share, used, n_missing, "")
+
+
+def everyone_first(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
+    """Under every seed, the first floor(K / m) rounds take no user twice."""
+    for name, selector in product(test.scenarios[scale], test.selectors):
+        head = (test.kind, name, f"users taken once in the first rounds: {selector}", "share = 1")
+        pairs, n_missing, note = paired(records, (name, selector), (name, selector), trained=False)
+        runs = records.selected(name)
+        if not pairs or runs is None:
+            yield not_run(*head, note)
+            continue
+        network = runs.scenario.network
+        n_rounds = network.n_users // network.n_selected
+        used = {("ours", seed): run for seed, (run, _) in pairs.items()}
+        taken = [np.concatenate(list(run.rounds["selection"].iloc[:n_rounds])) for run in used.values()]
+        share = min(len(np.unique(users)) for users in taken) / (n_rounds * network.n_selected)
+        told = f"{n_rounds} rounds of {network.n_selected} of {network.n_users} users; the least of all seeds"
+        yield _certain(head, share == 1, share, used, n_missing, told, unit="share of the users")

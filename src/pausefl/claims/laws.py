@@ -1,65 +1,156 @@
-"""Claim tests on studies of selection: laws of growth, and shares of comparisons won."""
+"""Claim tests on studies of selection: laws of growth, ends of regret, shares of comparisons, degrees."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import math
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
-from pausefl.claims.findings import Finding, not_run, wanted_text
-from pausefl.claims.records import Records
-from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED, judge, t_quantile
+from pausefl.bandit.latency import expected_speeds
+from pausefl.claims.comparisons import RATIO, Comparison, Head, decided, not_run, wanted_text
+from pausefl.claims.records import Records, expected_latencies
+from pausefl.claims.statistics import (
+    CONFIDENCE,
+    FAILS,
+    HOLDS,
+    LEVEL,
+    ROUNDING,
+    UNDECIDED,
+    Estimate,
+    Floats,
+    Judgement,
+    gaps,
+    judge,
+    region,
+    t_quantile,
+)
+from pausefl.settings import Scenario
 from pausefl.settings.claims import ClaimTest
 from pausefl.studies.growth import MEAN
-from pausefl.studies.runtime import fits
+from pausefl.studies.runtime import fits, line
 
 _ABSENT = "the study is not configured, or is missing"
 
+#: Laws of growth that are logarithmic, or slower.
+_SLOW = ("constant", "logarithmic")
 
-def regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """Regret grows by a law in every seed.
 
-    Logarithmic: a logarithm or a constant fits best (`pausefl.studies.growth.fits`). Linear: the local
-    exponent over the last decade of rounds is 1 within the margin. The gap is that exponent.
+def regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
+    """Regret grows by a law.
+
+    Logarithmic: seed by seed, the error of the logarithm's fit is at most the margin above that of the best
+    other law (`pausefl.studies.growth.fits`); the gap is the ratio of errors. Linear: the local exponent over
+    the last decade of rounds is 1 within the margin.
     """
+    linear = test.law == "linear"
     for study, selector in product(test.studies[scale], test.selectors):
-        linear = test.law == "linear"
-        wanted = wanted_text(1 - test.margin, 1 + test.margin, "exponent") if linear else "law logarithmic"
-        head = (test.kind, study, f"regret of {selector}", wanted)
+        if linear:
+            low, high = 1 - test.margin, 1 + test.margin
+            head = (test.kind, study, f"exponent of regret: {selector}", wanted_text(low, high, "exponent"))
+        else:
+            low, high = region("not higher", test.margin, RATIO)
+            question = f"fit of a logarithm to regret, error against the best other law: {selector}"
+            head = (test.kind, study, question, wanted_text(low, high, RATIO))
         laws, growth = records.study(study, "fits.csv"), records.study(study, "growth.csv")
         if laws is None or growth is None:
             yield not_run(*head, _ABSENT)
             continue
-        growth = growth[(growth["selector"] == selector) & (growth["seed"] != MEAN)]
-        laws = laws[(laws["selector"] == selector) & (laws["seed"] != MEAN) & laws["preferred"]]
-        exponents = growth["exponent"].to_numpy(np.float64)
+        laws, growth = _of_seeds(laws, selector), _of_seeds(growth, selector)
         if not len(growth):
             yield not_run(*head, f"{selector} is not in the study")
             continue
-        outcome, found = judge(exponents, 1 - test.margin, 1 + test.margin)
-        if not linear:
-            as_said = laws["law"].isin(["logarithmic", "constant"])
-            outcome = HOLDS if as_said.all() else UNDECIDED if as_said.any() else FAILS
-        best = ", ".join(f"{n} {law}" for law, n in laws["law"].value_counts().items())
         seeds = tuple(int(seed) for seed in growth["seed"])
-        note = f"local exponent of the last decade; laws that fit best, in seeds: {best}"
-        gap = (found.mean, found.low, found.high)
-        yield Finding(*head, outcome, *gap, "exponent", seeds, (f"study {study}",), note=note)
+        exponents = growth["exponent"].to_numpy(np.float64)
+        judged = judge(exponents if linear else _error_ratios(laws, seeds), low, high)
+        best = laws[laws["preferred"]]["law"].value_counts().items()
+        told = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
+        if not linear:
+            told = f"mean exponent over the last decade of rounds {exponents.mean():.2f}; {told}"
+        yield decided(
+            head,
+            judged,
+            "difference" if linear else RATIO,
+            unit="exponent" if linear else RATIO,
+            measure="exponent of regret" if linear else "error of a logarithm's fit",
+            seeds=seeds,
+            runs=(f"study {study}",),
+            note=told,
+            prints=_prints(records, study, (selector,), seeds),
+        )
 
 
-def cost(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """The time of a search grows with K as a power, within the margin of the wanted one, or exponentially.
+def _of_seeds(table: pd.DataFrame, selector: str) -> pd.DataFrame:
+    """Rows of a selector's seeds, without those of the mean curve."""
+    return table[(table["selector"] == selector) & (table["seed"].astype(str) != MEAN)]
+
+
+def _error_ratios(laws: pd.DataFrame, seeds: Iterable[int]) -> Floats:
+    """For each seed, the log of the least error of a slow law over the least error of all others."""
+    slow, of_seed = laws["law"].isin(_SLOW), laws["seed"].astype(int)
+
+    def least(rows: pd.Series) -> Floats:
+        errors = laws[rows].groupby(of_seed[rows])["error"].min()
+        return np.asarray(np.log(np.maximum(errors.loc[list(seeds)].to_numpy(np.float64), ROUNDING)))
+
+    return np.asarray(least(slow) - least(~slow))
+
+
+def _prints(
+    records: Records, study: str, selectors: Iterable[str], seeds: Iterable[int]
+) -> dict[tuple[str, int], str]:
+    """Hashes of the simulated times of each run: equal selections have equal times."""
+    found = {}
+    for place, seed in product(enumerate(selectors), seeds):
+        side, selector = place
+        file = f"{selector}/seed-{seed}.parquet"
+        table = records.study(study, file) if records.has(study, file) else None
+        if table is not None:
+            times = np.ascontiguousarray(table["elapsed_s"].to_numpy(np.float64)).tobytes()
+            found[("ours", "theirs")[side], seed] = hashlib.sha256(times).hexdigest()
+    return found
+
+
+def final_regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
+    """A selector's regret after all rounds is below that of others by more than the margin, as a ratio."""
+    low, high = region("lower", test.margin, RATIO)
+    for study, ours, theirs in product(test.studies[scale], test.selectors, test.against):
+        head = (test.kind, study, f"final regret: {ours} against {theirs}", wanted_text(low, high, RATIO))
+        growth = records.study(study, "growth.csv")
+        if growth is None:
+            yield not_run(*head, _ABSENT)
+            continue
+        first, second = (_of_seeds(growth, name).set_index("seed")["regret"] for name in (ours, theirs))
+        both = first.index.intersection(second.index)
+        if not len(both):
+            yield not_run(*head, "the study lacks one of the two")
+            continue
+        seeds = tuple(int(seed) for seed in both)
+        yield decided(
+            head,
+            judge(gaps(first[both], second[both], RATIO), low, high),
+            RATIO,
+            unit=RATIO,
+            measure="final regret",
+            seeds=seeds,
+            runs=(f"study {study}",),
+            prints=_prints(records, study, (ours, theirs), seeds),
+        )
+
+
+def cost(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
+    """The time of a search grows with K as a power, as K log K, within the margin, or exponentially.
 
     The law is the one with the smaller error in ln t (`pausefl.studies.runtime.fits`). The interval is that
-    of its slope.
+    of its slope. K log K has the slope of its own line through the same sizes.
     """
     for study, selector in product(test.studies[scale], test.selectors):
-        power = test.law == "power"
-        low, high = test.exponent - test.margin, test.exponent + test.margin
-        wanted = wanted_text(low, high, "exponent") if power else "law exponential"
-        head = (test.kind, study, f"time of a selection against K: {selector}", wanted)
+        question = f"growth of a selection's time with K: {selector}"
+        wanted = f"law {test.law}" + (f", exponent {test.exponent:g}" if test.law == "power" else "")
+        head = (test.kind, study, question, wanted + (f" ± {test.margin:g}" if test.margin else ""))
         times = records.study(study, "times.csv")
         if times is None:
             yield not_run(*head, _ABSENT)
@@ -70,51 +161,183 @@ def cost(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
         if not len(fitted):
             yield not_run(*head, "fewer than three sizes to fit a law to")
             continue
-        yield _by_law(head, fitted.iloc[0], times, power, (low, high), study)
+        yield _by_law(head, test, fitted.iloc[0], times)
 
 
-def _by_law(
-    head: tuple[str, str, str, str],
-    fit: pd.Series,
-    times: pd.DataFrame,
-    power: bool,
-    limits: tuple[float, float],
-    study: str,
-) -> Finding:
+def _by_law(head: Head, test: ClaimTest, fit: pd.Series, times: pd.DataFrame) -> Comparison:
     """Judge one fit."""
-    n_sizes = int(times["n_users"].between(fit["from_users"], fit["to_users"]).sum())
+    sizes = times["n_users"].to_numpy(np.float64)
+    sizes = sizes[(sizes >= fit["from_users"]) & (sizes <= fit["to_users"])]
     is_power = fit["exponent_error"] <= fit["rate_error"]
-    slope = "exponent" if power else "rate"
-    half = t_quantile(n_sizes - 2) * fit[f"{slope}_se"]
-    least, most = fit[slope] - half, fit[slope] + half
-    if not power:
-        outcome = FAILS if is_power else HOLDS
-    elif not is_power or most <= limits[0] or least >= limits[1]:
-        outcome = FAILS
-    else:
-        outcome = HOLDS if limits[0] < least and most < limits[1] else UNDECIDED
+    slope = "rate" if test.law == "exponential" else "exponent"
     better = "a power" if is_power else "an exponential"
-    note = f"K from {fit['from_users']:,} to {fit['to_users']:,}, {n_sizes} sizes; {better} fits better"
-    unit = "exponent" if power else "rate a user"
-    return Finding(*head, outcome, fit[slope], least, most, unit, runs=(f"study {study}",), note=note)
+    told = f"K from {fit['from_users']:,} to {fit['to_users']:,}, {len(sizes)} sizes; {better} fits better"
+    wanted = test.exponent
+    if test.law == "linearithmic":
+        wanted = line(np.log(sizes), np.log(sizes * np.log(sizes)))[0]
+        told = f"K log K has {wanted:.3f}; {told}"
+    error = float(fit[f"{slope}_se"])
+    if test.law == "exponential":
+        half = t_quantile(len(sizes) - 2) * error
+        found = Estimate(fit[slope], fit[slope] - half, fit[slope] + half)
+        judged = Judgement(FAILS if is_power else HOLDS, found)
+    else:
+        judged = _within(float(fit[slope]), error, len(sizes) - 2, wanted, test.margin)
+        if not is_power:
+            judged = Judgement(FAILS, judged.found)
+    unit = "exponent" if slope == "exponent" else "rate a user"
+    return decided(head, judged, unit=unit, measure=f"{slope} of time", runs=(f"study {head[1]}",), note=told)
 
 
-def share(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
-    """One annealer ends above the other in at least a share of instances, at every temperature divisor."""
+def _within(slope: float, error: float, n_free: int, wanted: float, margin: float) -> Judgement:
+    """Two one-sided t tests of a fitted slope against the ends of a region."""
+    from scipy.stats import t
+
+    half = t_quantile(n_free) * error
+    found = Estimate(slope, slope - half, slope + half)
+    error = max(error, ROUNDING)
+    above, below = (t.cdf((wanted + side * margin - slope) / error, n_free) for side in (-1, 1))
+    p_holds, p_fails = 2 * max(above, 1 - below), 2 * min(1 - above, below)
+    outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
+    return Judgement(outcome, found, p=float(min(p_holds, p_fails, 1.0)))
+
+
+def regret_bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
+    """A selector's regret after all rounds is below the bound of Theorem 3; the gap is their ratio."""
     for study, selector in product(test.studies[scale], test.selectors):
-        question = f"comparisons in which {selector} ends higher"
-        head = (test.kind, study, question, f"share ≥ {test.at_least:g}")
-        table = records.study(study, "summary.csv")
+        head = (
+            test.kind,
+            study,
+            f"final regret over the bound: {selector}",
+            wanted_text(-math.inf, 0, RATIO),
+        )
+        growth = records.study(study, "growth.csv")
+        growth = None if growth is None else _of_seeds(growth, selector)
+        if growth is None or not len(growth):
+            yield not_run(*head, _ABSENT if growth is None else f"{selector} is not in the study")
+            continue
+        settings = records.studies.regret[study]
+        most, n_rounds = theorem3(settings.scenario, settings.n_rounds), settings.n_rounds
+        seeds = tuple(int(seed) for seed in growth["seed"])
+        worst = n_rounds * largest_gap(settings.scenario)
+        told = f"bound {most:.2g} after {n_rounds:,} rounds"
+        if worst <= most:
+            told += f"; no selector can lose more than {worst:.2g}, so the bound excludes nothing yet"
+        yield decided(
+            head,
+            judge(np.log(growth["regret"].to_numpy(np.float64)) - math.log(most), -math.inf, 0),
+            RATIO,
+            unit=RATIO,
+            measure="regret over the bound",
+            seeds=seeds,
+            runs=(f"study {study}",),
+            note=told,
+            prints=_prints(records, study, (selector,), seeds),
+        )
+
+
+def theorem3(scenario: Scenario, n_rounds: int) -> float:
+    """Bound on the regret after n rounds (PAUSE v2, Theorem 3), with the constant of its proof (D5).
+
+    K (Delta_max + delta) (4 (m + 1) ln n / delta^2 + 1 + 4 pi^2 / 3), where delta is the least difference of
+    two users' expected latencies in seconds (v2, II-A). BSFL's Theorem 1 has the same form, with the least
+    difference of two rewards in place of delta, which is 0 unless rewards are quantised.
+    """
+    network = scenario.network
+    delta = float(np.diff(np.sort(expected_latencies(network))).min())
+    terms = 4 * (network.n_selected + 1) * math.log(n_rounds) / delta**2 + 1 + 4 * math.pi**2 / 3
+    return network.n_users * (largest_gap(scenario) + delta) * terms
+
+
+def largest_gap(scenario: Scenario) -> float:
+    """Delta_max (PAUSE v2, Lemma 1), with ranges 2 of the generalisation and 1 of the privacy term (D4)."""
+    speeds, reward = expected_speeds(scenario.network), scenario.reward
+    return float(np.ptp(speeds)) + 2 * reward.alpha + (reward.gamma or 0.0)
+
+
+def share(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
+    """One annealer beats the other in at least a share of instances, in each row of the study's table.
+
+    ``rows`` chooses among the rows: columns and the values that they may have. ``pool`` names columns over
+    whose values instances are counted together. The interval is Wilson's, the p-value that of the score test,
+    which agrees with it.
+    """
+    for study, selector in product(test.studies[scale], test.selectors):
+        head = (test.kind, study, f"share won by {selector}", f"share ≥ {test.at_least:g}")
+        there = study in records.studies.names()
+        table = records.study(study, records.studies.record(study).claims[0]) if there else None
         if table is None:
             yield not_run(*head, _ABSENT)
             continue
-        table = table[(table["selector"] == selector) & (table["energy"] == "final")]
+        table = table[table["selector"] == selector]
+        for column, values in test.rows.items():
+            known = table[column].astype(str) if column in table else pd.Series("", table.index)
+            table = table[known.isin([str(value) for value in values])]
         if not len(table):
-            yield not_run(*head, f"{selector} is not the first of the study's two selectors")
-        for row in table.to_dict("records"):
-            outcome = HOLDS if row["low"] >= test.at_least else FAILS
-            if outcome == FAILS and row["high"] >= test.at_least:
-                outcome = UNDECIDED
-            note = f"κ = {row['temperature_divisor']:g}, {row['n_instances']:,} instances"
-            found = (row["share"], row["low"], row["high"])
-            yield Finding(*head, outcome, *found, "share", runs=(f"study {study}",), note=note)
+            yield not_run(*head, f"the study has no such rows of {selector}")
+            continue
+        cell = [name for name in _CELL if name in table and name not in test.pool]
+        for names, rows in table.groupby(cell, sort=False):
+            told = ", ".join(f"{name} {value}" for name, value in zip(cell, names, strict=True))
+            n = int(rows["n_instances"].sum())
+            won = round(float((rows["share"] * rows["n_instances"]).sum()))
+            judged = _of_share(won, n, test.at_least)
+            yield decided(
+                (*head[:2], f"{head[2]}: {told}", head[3]),
+                judged,
+                unit="of instances",
+                measure=f"share won by {selector}",
+                runs=(f"study {study}",),
+                note=f"{n:,} instances",
+            )
+
+
+#: Columns of a table of shares that say which comparison a row is.
+_CELL = ("source", "n_users", "n_selected", "temperature_divisor", "moves", "budget", "energy")
+
+
+def _of_share(won: int, n: int, least: float) -> Judgement:
+    """Judge a share of n instances by Wilson's interval."""
+    from scipy.stats import binomtest, norm
+
+    found = binomtest(won, n).proportion_ci(CONFIDENCE, method="wilson")
+    outcome = HOLDS if found.low >= least else FAILS if found.high < least else UNDECIDED
+    spread = math.sqrt(least * (1 - least) / n)
+    p = 2 * float(norm.sf(abs(won / n - least) / spread)) if spread else math.nan
+    return Judgement(outcome, Estimate(won / n, found.low, found.high), p=p)
+
+
+def degrees(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
+    """On every graph the mean number of neighbours is at most 4 (K - m), of plain annealing m (K - m)."""
+    for study in test.studies[scale]:
+        table = records.study(study, "degrees.csv")
+        for selector in (*test.selectors, *test.against):
+            plain = selector in test.against
+            wanted = (
+                "m (K − m) neighbours of every vertex" if plain else "at most 4 (K − m) neighbours on average"
+            )
+            head = (test.kind, study, f"mean neighbours over what is claimed: {selector}", wanted)
+            if table is None:
+                yield not_run(*head, _ABSENT)
+                continue
+            settings = records.studies.graphs[study]
+            n_out, m = settings.n_users - settings.n_selected, settings.n_selected
+            own = table[table["selector"] == selector]
+            claimed = (m if plain else 4) * n_out
+            most = float(own["degree_mean"].max())
+            told = f"{most:.4g} against {claimed}, {len(own):,} graphs of {m} of {settings.n_users} users"
+            if plain:
+                holds = bool((own[["degree_min", "degree_max"]] == claimed).all(axis=None))
+            else:
+                holds = most <= claimed
+                if m <= 4:
+                    told += "; with m ≤ 4 no graph has more"
+            yield Comparison(
+                *head,
+                HOLDS if holds else FAILS,
+                most / claimed,
+                unit=RATIO,
+                measure="mean neighbours over what is claimed",
+                runs=(f"study {study}",),
+                note=told,
+            )

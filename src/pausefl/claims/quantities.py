@@ -1,4 +1,9 @@
-"""Quantities by which claims compare two runs of one seed."""
+"""Quantities by which claims compare two runs of one seed.
+
+Runs of selectors have different numbers of rounds and end at different simulated times. Each quantity is
+therefore of what both runs have: the time until the earlier end of the two, or as many rounds as the shorter
+one has.
+"""
 
 from __future__ import annotations
 
@@ -6,69 +11,145 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pausefl.claims.records import Run
-from pausefl.results.outcomes import smoothed
+from pausefl.results.outcomes import smoothed, smoothed_at
 
-#: A number of the first run, given the run it is compared with.
-Quantity = Callable[[Run, Run], float]
+Floats = NDArray[np.float64]
+
+#: A number of the first run, given the run it is compared with; or two bounds of it.
+Quantity = Callable[[Run, Run], float | tuple[float, float]]
+
+#: The early part of the time that two runs have in common.
+EARLY = 0.25
 
 
-def _outcome(name: str) -> Quantity:
-    return lambda run, other: float(run.outcome[name])
+def _times(run: Run) -> Floats:
+    """Simulated seconds (n,) at the end of each round."""
+    return run.rounds["elapsed_s"].to_numpy(np.float64)
+
+
+def _end(run: Run, other: Run) -> float:
+    """The earlier end of two runs."""
+    return float(min(_times(run)[-1], _times(other)[-1]))
+
+
+def _evaluated(run: Run, column: str) -> tuple[Floats, Floats]:
+    """Times and values (n,) of the rounds with an evaluation."""
+    there = run.rounds[column].notna().to_numpy()
+    return _times(run)[there], run.rounds[column].to_numpy(np.float64)[there]
 
 
 def _in_time(column: str) -> Quantity:
-    def value(run: Run, other: Run) -> float:
-        end = min(run.rounds["elapsed_s"].iloc[-1], other.rounds["elapsed_s"].iloc[-1])
-        elapsed, average = smoothed(run.rounds, column)
-        before = np.flatnonzero(elapsed <= end)
-        return float(average[before[-1]]) if len(before) else math.nan
-
-    return value
+    """The smoothed curve at the earlier end."""
+    return lambda run, other: smoothed_at(run.rounds, column, _end(run, other))
 
 
-final_accuracy = _outcome("final_accuracy")
-final_loss = _outcome("final_loss")
-mean_round_s = _outcome("mean_round_s")
-leakage_max = _outcome("leakage_max")
+def _over_time(run: Run, other: Run, column: str, part: float = 1.0, logs: bool = False) -> float:
+    """Mean of a curve over the first part of the time in which both runs have evaluations.
 
-#: Smoothed accuracy and loss when the shorter of the two runs ends.
+    With ``logs`` it is the geometric mean. Infinite if a value in that time is, NaN without a common time.
+    """
+    (elapsed, values), (theirs, _) = (_evaluated(each, column) for each in (run, other))
+    if len(elapsed) < 2 or len(theirs) < 2:
+        return math.nan
+    start, end = max(elapsed[0], theirs[0]), min(elapsed[-1], theirs[-1])
+    end = start + part * (end - start)
+    if end <= start:
+        return math.nan
+    used = int(np.searchsorted(elapsed, end)) + 1
+    elapsed, values = elapsed[:used], values[:used]
+    if not np.isfinite(values).all():
+        return math.inf
+    if logs:
+        values = np.log(values)
+    times = np.concatenate([[start], elapsed[(elapsed > start) & (elapsed < end)], [end]])
+    mean = float(np.trapezoid(np.interp(times, elapsed, values), times)) / (end - start)
+    return math.exp(mean) if logs else mean
+
+
+#: Smoothed accuracy and loss when the first of the two runs ends.
 accuracy_in_time = _in_time("accuracy")
 loss_in_time = _in_time("loss")
 
 
-def leakage_over_rounds(run: Run, other: Run) -> float:
-    """Mean over rounds of the largest leakage of any user."""
-    return float(run.rounds["leakage_max"].mean())
+def accuracy_over_time(run: Run, other: Run) -> float:
+    """Mean accuracy over the common time."""
+    return _over_time(run, other, "accuracy")
 
 
-def seconds_to_target(run: Run, other: Run) -> float:
-    """Simulated seconds to the target accuracy; infinite if never reached, NaN without a target."""
-    if math.isnan(run.outcome["target_accuracy"]):
-        return math.nan
-    seconds = float(run.outcome["seconds_to_target"])
-    return math.inf if math.isnan(seconds) else seconds
+def early_accuracy(run: Run, other: Run) -> float:
+    """Mean accuracy over the first `EARLY` part of the common time."""
+    return _over_time(run, other, "accuracy", EARLY)
 
 
 def loss_over_time(run: Run, other: Run) -> float:
-    """Geometric mean of the loss over simulated time, while both runs have one.
+    """Geometric mean of the loss over the common time.
 
     It tells two curves apart that end at the same floor, which the noise of the data sets.
     """
-    curves = []
-    for each in (run, other):
-        evaluated = each.rounds[each.rounds["loss"].notna()]
-        curves.append((evaluated["elapsed_s"].to_numpy(np.float64), evaluated["loss"].to_numpy(np.float64)))
-    if any(len(elapsed) < 2 for elapsed, _ in curves):
+    return _over_time(run, other, "loss", logs=True)
+
+
+def seconds_to_target(run: Run, other: Run) -> float | tuple[float, float]:
+    """Simulated seconds to the target accuracy, NaN without a target.
+
+    A run that ends before says only that it takes longer: then, from its end to infinity.
+    """
+    if math.isnan(run.outcome["target_accuracy"]):
         return math.nan
-    start, end = max(t[0] for t, _ in curves), min(t[-1] for t, _ in curves)
-    elapsed, loss = curves[0]
-    if end <= start or not np.isfinite(loss).all():
-        return math.nan if np.isfinite(loss).all() else math.inf
-    times = np.concatenate([[start], elapsed[(elapsed > start) & (elapsed < end)], [end]])
-    logarithms = np.interp(times, elapsed, np.log(loss))
-    return math.exp(float(np.trapezoid(logarithms, times)) / (end - start))
+    seconds = float(run.outcome["seconds_to_target"])
+    return (float(_times(run)[-1]), math.inf) if math.isnan(seconds) else seconds
+
+
+def _common(run: Run, other: Run) -> int:
+    """As many rounds as both runs have."""
+    return min(len(run.rounds), len(other.rounds))
+
+
+def mean_round_s(run: Run, other: Run) -> float:
+    """Mean simulated seconds of a round, over the rounds that both runs have."""
+    n = _common(run, other)
+    return float(_times(run)[n - 1]) / n
+
+
+def _leakage(run: Run) -> Floats:
+    """Largest leakage of any user (n,) after each round."""
+    return run.rounds["leakage_max"].to_numpy(np.float64)
+
+
+def leakage_after_rounds(run: Run, other: Run) -> float:
+    """Largest leakage of any user after as many rounds as both runs have."""
+    return float(_leakage(run)[_common(run, other) - 1])
+
+
+def leakage_over_rounds(run: Run, other: Run) -> float:
+    """Mean of the largest leakage of any user over the rounds that both runs have."""
+    return float(_leakage(run)[: _common(run, other)].mean())
+
+
+def leakage_in_time(run: Run, other: Run) -> float:
+    """Largest leakage of any user when the first of the two runs ends."""
+    done = np.searchsorted(_times(run), _end(run, other), side="right")
+    return float(_leakage(run)[done - 1]) if done else 0.0
+
+
+def leakage_over_time(run: Run, other: Run) -> float:
+    """Mean of the largest leakage of any user over the common time; it rises at the end of a round."""
+    end = _end(run, other)
+    times = np.append(np.minimum(_times(run), end), end)
+    return float((_leakage(run) * np.diff(times)).sum()) / end
+
+
+def latency_spread(run: Run, other: Run) -> float:
+    """Standard deviation of the expected latencies of a round's users, mean over the common rounds.
+
+    Rounds with fewer than two users are left out; NaN without any other.
+    """
+    users = (np.unique(users) for users in run.rounds["selection"].iloc[: _common(run, other)])
+    spreads = [float(run.expected_s[each].std()) for each in users if len(each) > 1]
+    return float(np.mean(spreads)) if spreads else math.nan
 
 
 def accuracy_drop(run: Run) -> float:

@@ -1,22 +1,28 @@
 """The runs and studies that claims are tested on, and which of them are missing.
 
-Claims about selection alone need no training: if a scenario has no finished run, the runs of a selection
-study of that scenario are used.
+Claims about selection alone need no training: where a run is not finished, that of a selection study of the
+same scenario, selector and seed stands in. Selections, times and leakage are the same.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from pausefl.bandit.latency import mean_latencies
 from pausefl.results.outcomes import outcomes
 from pausefl.results.reading import read_table
 from pausefl.results.runs import collect, runs_of
-from pausefl.settings import Experiment, Scenario
+from pausefl.settings import Experiment, NetworkSettings, Scenario
 from pausefl.settings.studies import Studies
 
 
@@ -32,11 +38,33 @@ class Run:
         One row a round, in order, as `pausefl.results.runs.collect` returns them.
     outcome
         As `pausefl.results.outcomes.outcomes` returns it.
+    expected_s
+        (K,) expected latencies of the users, in simulated seconds.
     """
 
     name: str
     rounds: pd.DataFrame
     outcome: Mapping[str, Any]
+    expected_s: NDArray[np.float64]
+
+    @cached_property
+    def selections(self) -> str:
+        """Hash of who was selected in each round."""
+        rows = [np.asarray(row, np.int64) for row in self.rounds["selection"]]
+        return _hash(np.array([len(row) for row in rows]), *rows)
+
+    @cached_property
+    def learning(self) -> str:
+        """Hash of selections, accuracies and losses."""
+        columns = (self.rounds[column].to_numpy(np.float64) for column in ("accuracy", "loss"))
+        return _hash(*columns) + self.selections
+
+
+def _hash(*arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -48,17 +76,14 @@ class Runs:
     scenario
         Its settings.
     seeds
-        Seeds by selector in the experiment table or the study, finished or not.
+        Seeds by selector that were planned, finished or not.
     found
         Finished runs by selector and seed.
-    note
-        What a reader should know of them.
     """
 
     scenario: Scenario
     seeds: Mapping[str, tuple[int, ...]]
     found: Mapping[tuple[str, int], Run]
-    note: str = ""
 
 
 def run_name(scenario: str, selector: str, seed: int) -> str:
@@ -69,6 +94,16 @@ def run_name(scenario: str, selector: str, seed: int) -> str:
 def is_trained(run: Run) -> bool:
     """Whether the run was evaluated on test data."""
     return bool(run.rounds["loss"].notna().any())
+
+
+def expected_latencies(network: NetworkSettings) -> NDArray[np.float64]:
+    """Expected latencies (K,) in simulated seconds: of max(tau_min, N(mean, std))."""
+    std, floor = network.latency_std, network.latency_floor
+    above = mean_latencies(network) - floor
+    z = above / std
+    density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+    share_above = np.array([0.5 * math.erfc(-x / math.sqrt(2)) for x in z])
+    return np.asarray(floor + above * share_above + std * density)
 
 
 @dataclass
@@ -90,21 +125,34 @@ class Records:
     studies: Studies
     results: Path
     missing: set[str] = field(default_factory=set)
-    _runs: dict[str, Runs | None] = field(default_factory=dict)
+    _trained: dict[str, Runs | None] = field(default_factory=dict)
+    _selected: dict[str, Runs | None] = field(default_factory=dict)
 
-    def runs(self, name: str) -> Runs | None:
-        """The runs of a scenario; None if neither the experiment table nor a selection study has it.
+    def trained(self, name: str) -> Runs | None:
+        """The runs of a scenario in the experiment table; None if it has none.
 
         Raises
         ------
         PauseflError
             If a finished run cannot be used.
         """
-        if name not in self._runs:
-            trained = self._trained(name) if name in self.scenarios else None
-            simulated = None if trained is not None and trained.found else self._simulated(name)
-            self._runs[name] = simulated or trained
-        return self._runs[name]
+        if name not in self._trained:
+            self._trained[name] = self._of_table(name) if name in self.scenarios else None
+        return self._trained[name]
+
+    def selected(self, name: str) -> Runs | None:
+        """As `trained`, and what the selection study of the scenario has beyond it."""
+        if name not in self._selected:
+            table, study = self.trained(name), self._of_study(name)
+            both = [runs for runs in (study, table) if runs is not None]
+            seeds: dict[str, set[int]] = {}
+            for runs in both:
+                for selector, own in runs.seeds.items():
+                    seeds.setdefault(selector, set()).update(own)
+            merged = {selector: tuple(sorted(own)) for selector, own in seeds.items()}
+            found = {key: run for runs in both for key, run in runs.found.items()}
+            self._selected[name] = Runs(both[-1].scenario, merged, found) if both else None
+        return self._selected[name]
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
         """A table of a study; None if it is not configured or `missing`."""
@@ -116,21 +164,25 @@ class Records:
             return None
         return read_table(path)
 
+    def has(self, study: str, file: str) -> bool:
+        """Whether a study has a file."""
+        return (self._folder(study) / file).is_file()
+
     def _folder(self, study: str) -> Path:
         return self.results / "studies" / study
 
-    def _simulated(self, name: str) -> Runs | None:
+    def _of_study(self, name: str) -> Runs | None:
         study, file = self.studies.simulation_of(name), "rounds.parquet"
-        if study is None or (name in self.scenarios and not (self._folder(study) / file).is_file()):
+        if study is None or (name in self.scenarios and not self.has(study, file)):
             return None  # the missing results are the runs
         rounds = self.study(study, file)
         if rounds is None:
             return None
         settings = self.studies.selection[study]
         seeds = dict.fromkeys(settings.scenario.selectors, settings.seeds)
-        return Runs(settings.scenario, seeds, _found(rounds, study), "selection alone")
+        return Runs(settings.scenario, seeds, _found(rounds, study, settings.scenario))
 
-    def _trained(self, name: str) -> Runs:
+    def _of_table(self, name: str) -> Runs:
         rows = [row for row in self.experiments if row.scenario == name]
         folders = {
             row: self.results / "runs" / run_name(row.scenario, row.selector, row.seed) for row in rows
@@ -142,13 +194,15 @@ class Records:
             selector: tuple(sorted(row.seed for row in rows if row.selector == selector))
             for selector in dict.fromkeys(row.selector for row in rows)
         }
-        return Runs(self.scenarios[name], seeds, _found(collect(there), name) if there else {})
+        scenario = self.scenarios[name]
+        return Runs(scenario, seeds, _found(collect(there), name, scenario) if there else {})
 
 
-def _found(rounds: pd.DataFrame, place: str) -> dict[tuple[str, int], Run]:
+def _found(rounds: pd.DataFrame, place: str, scenario: Scenario) -> dict[tuple[str, int], Run]:
     """Runs of a table of rounds, by selector and seed; their names begin with ``place``."""
+    expected_s = expected_latencies(scenario.network)
     outcome = {(run.selector, run.seed): values for run, values in outcomes(rounds).items()}
     return {
-        (selector, seed): Run(run_name(place, selector, seed), run, outcome[selector, seed])
+        (selector, seed): Run(run_name(place, selector, seed), run, outcome[selector, seed], expected_s)
         for selector, seed, run in runs_of(rounds)
     }

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import Reward, confidence_bound, make_reward
-from pausefl.claims.findings import Finding
+from pausefl.claims.comparisons import Comparison
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED
 from pausefl.registry import REWARDS
@@ -53,12 +53,12 @@ DECADES = (1, 10, 100)
 HELD = 0.99
 
 
-def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
+def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
     """The exact search finds selections worth as much as the best one, on random histories."""
     for name in test.rewards:
         gaps = [shortfall(name, seed) for seed in range(test.n_instances)]
         worst, n_exact = max(gaps), sum(gap <= TIE for gap in gaps)
-        yield Finding(
+        yield Comparison(
             test.kind,
             "",
             f"{exact_search(name).__name__.lower()} against enumeration, reward {name}",
@@ -66,6 +66,7 @@ def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding
             HOLDS if n_exact == len(gaps) else FAILS,
             worst,
             unit="reward",
+            measure="largest loss of reward",
             note=f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact",
         )
 
@@ -113,7 +114,7 @@ def random_history(rng: np.random.Generator) -> History:
     return history
 
 
-def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
+def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
     """The probability that annealing holds a maximiser rises, to `HELD` on at least a share of graphs."""
     for selector in test.selectors:
         held = probabilities(selector, test.n_instances)
@@ -121,7 +122,7 @@ def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
         share = float((held[:, -1] >= HELD).mean())
         outcome = FAILS if not rises else HOLDS if share >= test.at_least else UNDECIDED
         least = ", ".join(f"{held[:, i].min():.3g} after 1e{d}" for i, d in enumerate(DECADES))
-        yield Finding(
+        yield Comparison(
             test.kind,
             "",
             f"graphs on which {selector} holds a maximiser with probability {HELD:g} or more",
@@ -129,6 +130,7 @@ def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Finding]:
             outcome,
             share,
             unit="share",
+            measure="share of graphs",
             note=f"{test.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability: {least}"
             f" iterations; {'it rises on all' if rises else 'it does not rise on all'}",
         )

@@ -1,13 +1,21 @@
-"""Paired differences over seeds: mean, interval, and whether the mean lies where a claim wants it.
+"""Paired gaps over seeds: mean, interval, p-value, and whether the mean lies where a claim wants it.
 
-Selectors under one seed share data, latencies and noise, so differences are taken seed by seed. The interval
-is Student's at level `CONFIDENCE`: with three seeds, 2.5 standard deviations to either side. One seed has no
-interval.
+Selectors under one seed share data, latencies and noise, so gaps are taken seed by seed. The interval is
+Student's at level `CONFIDENCE`: with five seeds, 1.24 standard deviations to either side. One seed has none
+and decides nothing.
+
+p-values are those of one-sided t tests of the mean gap against a limit of the wanted region, times two, so
+that p < 0.05 exactly where the interval clears the limit. A region with two limits (equivalence) takes both
+tests, and the larger p. A gap may be known only to lie between two bounds, because a run ended before it
+could tell. Each side is then tested on its less favourable bound. Where that is infinite in some seed, only
+the seeds that are certainly inside, or outside, count: a sign test, which cannot decide with fewer than six
+seeds.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +25,9 @@ Floats = NDArray[np.float64]
 
 #: Confidence level of all intervals.
 CONFIDENCE = 0.95
+
+#: Largest p-value of a decided comparison.
+LEVEL = 1 - CONFIDENCE
 
 #: Outcomes of a comparison.
 HOLDS, FAILS, UNDECIDED, NOT_RUN = "holds", "fails", "undecided", "not run"
@@ -34,6 +45,16 @@ class Estimate:
     high: float
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """An outcome, the estimate of the gap, what kind of bound that is, and the p-value of the outcome."""
+
+    outcome: str
+    found: Estimate
+    bound: str = ""
+    p: float = math.nan
+
+
 def t_quantile(n_free: int) -> float:
     """Half width of an interval with that many degrees of freedom, in standard errors."""
     from scipy.stats import t
@@ -42,8 +63,10 @@ def t_quantile(n_free: int) -> float:
 
 
 def estimate(values: ArrayLike) -> Estimate:
-    """Mean and interval of finite values (n,), n >= 1."""
+    """Mean and interval of finite values (n,); all NaN without any."""
     values = np.asarray(values, np.float64)
+    if not len(values):
+        return Estimate(math.nan, math.nan, math.nan)
     mean = float(values.mean())
     if len(values) < 2:
         return Estimate(mean, math.nan, math.nan)
@@ -52,14 +75,23 @@ def estimate(values: ArrayLike) -> Estimate:
 
 
 def gaps(ours: ArrayLike, theirs: ArrayLike, gap: str) -> Floats:
-    """Paired differences (n,), or logarithms of ratios.
+    """Bounds (n, 2) of paired differences, or of logarithms of ratios.
 
-    A value may be infinite: a target never reached, a loss after divergence. The gap of two infinite values
-    is NaN.
+    Parameters
+    ----------
+    ours, theirs
+        (n, 2) bounds of the values; (n,) where they are known. A value may be infinite: a loss after
+        divergence. The gap of two infinite values may be anything.
+    gap
+        ``ratio`` or ``difference``.
     """
-    ours, theirs = np.asarray(ours, np.float64), np.asarray(theirs, np.float64)
+    ours, theirs = (np.asarray(values, np.float64) for values in (ours, theirs))
+    ours, theirs = (v if v.ndim == 2 else np.column_stack([v, v]) for v in (ours, theirs))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.log(ours) - np.log(theirs) if gap == "ratio" else ours - theirs)
+        if gap == "ratio":
+            ours, theirs = np.log(ours), np.log(theirs)
+        bounds = ours - theirs[:, ::-1]
+    return np.where(np.isnan(bounds), [-math.inf, math.inf], bounds)
 
 
 def region(direction: str, margin: float, gap: str) -> tuple[float, float]:
@@ -68,37 +100,78 @@ def region(direction: str, margin: float, gap: str) -> tuple[float, float]:
     Parameters
     ----------
     direction
-        ``lower``, ``higher``, or ``equal``: within the margin to both sides.
+        ``lower`` or ``higher`` by more than the margin; ``not higher`` or ``not lower`` by as much as it;
+        ``equal``: within the margin to both sides.
     margin
         For a ratio, the share by which it should differ, or may differ, from 1.
     gap
         ``ratio`` or ``difference``.
     """
+    more = math.log1p(margin) if gap == "ratio" else margin
     if direction == "equal":
-        far = math.log1p(margin) if gap == "ratio" else margin
-        return -far, far
-    if direction == "lower":
-        return -math.inf, math.log1p(-margin) if gap == "ratio" else -margin
-    return math.log1p(margin) if gap == "ratio" else margin, math.inf
+        return -more, more
+    if direction == "not higher":
+        return -math.inf, more
+    if direction == "higher":
+        return more, math.inf
+    less = -margin if gap != "ratio" else math.log1p(-margin) if margin < 1 else -math.inf
+    return (-math.inf, less) if direction == "lower" else (less, math.inf)
 
 
-def judge(values: Floats, low: float, high: float) -> tuple[str, Estimate]:
-    """Outcome and estimate of gaps (n,), n >= 1, whose mean should lie between ``low`` and ``high``.
+def judge(values: ArrayLike, low: float, high: float) -> Judgement:
+    """Judge gaps (n,), or bounds of them (n, 2), n >= 1, whose mean should lie between ``low`` and ``high``.
 
-    Holds if the whole interval lies between, fails if all of it lies outside, and is undecided otherwise.
-    With an infinite gap there is no mean: it holds if every gap lies between, fails if none does, and the
-    estimate is of the finite gaps. A NaN gap leaves it undecided.
+    Holds if the interval lies between, fails if it lies outside, both with p < `LEVEL`, and is undecided
+    otherwise.
     """
-    finite = values[np.isfinite(values)]
-    found = estimate(finite) if len(finite) else Estimate(math.nan, math.nan, math.nan)
-    if np.isnan(values).any():
-        return UNDECIDED, found
-    if len(finite) < len(values):
-        inside = (values > low) & (values < high)
-        inside |= (values == low) & np.isinf(values) | (values == high) & np.isinf(values)
-        outcome = HOLDS if inside.all() else UNDECIDED if inside.any() else FAILS
-        return outcome, Estimate(found.mean, math.nan, math.nan)
-    least, most = (found.mean, found.mean) if math.isnan(found.low) else (found.low, found.high)
-    if low < least and most < high:
-        return HOLDS, found
-    return (FAILS if most <= low or least >= high else UNDECIDED), found
+    bounds = np.asarray(values, np.float64)
+    bounds = bounds if bounds.ndim == 2 else np.column_stack([bounds, bounds])
+    least, most = bounds.T
+    inside = [p_below(most, high)] if high < math.inf else []
+    inside += [p_below(-least, -low)] if low > -math.inf else []
+    outside = [p_below(-least, -high)] if high < math.inf else []
+    outside += [p_below(most, low)] if low > -math.inf else []
+    p_holds, p_fails = min(1.0, 2 * max(inside)), min(1.0, 2 * min(outside))
+    if len(bounds) < 2:
+        return Judgement(UNDECIDED, *_shown(bounds, least))
+    outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
+    # The bound that was tested: of the side towards which the gap lies.
+    from_above = (high < math.inf) == (p_holds <= p_fails)
+    return Judgement(outcome, *_shown(bounds, most if from_above else least), min(p_holds, p_fails))
+
+
+def _shown(bounds: Floats, tested: Floats) -> tuple[Estimate, str]:
+    """The estimate of a mean gap, and whether it is a bound: of finite tested values, or of known gaps."""
+    known = bounds[:, 0] == bounds[:, 1]
+    if known.all() and np.isfinite(bounds).all():
+        return estimate(tested), ""
+    if np.isfinite(tested).all():
+        return estimate(tested), "at most" if (tested == bounds[:, 1]).all() else "at least"
+    finite = known & np.isfinite(bounds[:, 0])
+    return Estimate(estimate(bounds[finite, 0]).mean, math.nan, math.nan), ""
+
+
+def p_below(values: Floats, limit: float) -> float:
+    """One-sided p-value for a mean of values (n,) below a limit; 1 with fewer than two values."""
+    from scipy.stats import binom, t
+
+    if len(values) < 2:
+        return 1.0
+    values = np.where(np.abs(values - limit) < ROUNDING, limit, values)
+    if not np.isfinite(values).all():
+        return float(binom.sf((values < limit).sum() - 1, len(values), 0.5))
+    mean, error = values.mean() - limit, values.std(ddof=1) / math.sqrt(len(values))
+    if error < ROUNDING:
+        return 0.0 if mean < -ROUNDING else 1.0
+    return float(t.cdf(mean / error, len(values) - 1))
+
+
+def holm(p_values: Sequence[float]) -> list[bool]:
+    """Which of several comparisons stay decided at `LEVEL` in common, by Holm's procedure."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    kept = [False] * len(p_values)
+    for n_before, i in enumerate(order):
+        if not p_values[i] < LEVEL / (len(p_values) - n_before):
+            break
+        kept[i] = True
+    return kept

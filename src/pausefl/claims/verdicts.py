@@ -1,47 +1,151 @@
-"""From findings to the verdict of each claim."""
+"""From comparisons to the finding on each claim, and how much of the claim they cover."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from pausefl.claims.findings import Finding
+from pausefl.claims.comparisons import Comparison, joined
 from pausefl.claims.records import Records
-from pausefl.claims.statistics import HOLDS, NOT_RUN
+from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, holm
 from pausefl.errors import PauseflError
 from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.settings.claims import Claim
 
-REPRODUCED, PARTLY, NOT_REPRODUCED = "reproduced", "partly", "not reproduced"
+SUPPORTED, CONTRADICTED, MIXED = "supported", "contradicted", "mixed"
 
-#: Verdicts, the best first.
-VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_RUN)
+#: Findings, the best first.
+FINDINGS = (SUPPORTED, MIXED, UNDECIDED, CONTRADICTED, NOT_RUN)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a claim was compared.
+
+    Attributes
+    ----------
+    made, planned
+        Comparisons made, of those planned at the scale.
+    repeats
+        Those made that repeat another and have no vote.
+    figures, figures_named
+        Figures of the papers of which something was compared, of those that the claim names.
+    seeds
+        Least and greatest number of seeds; (0, 0) where none are needed.
+    missing
+        Planned runs that are missing.
+    scale
+        Of the runs; empty where instances are sampled.
+    """
+
+    made: int
+    planned: int
+    repeats: int
+    figures: int
+    figures_named: int
+    seeds: tuple[int, int]
+    missing: int
+    scale: str
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim, its findings and its verdict."""
+    """A claim, its comparisons, the finding and the coverage."""
 
     claim: Claim
-    findings: tuple[Finding, ...]
-    verdict: str
+    comparisons: tuple[Comparison, ...]
+    finding: str
+    coverage: Coverage
+
+    @property
+    def votes(self) -> list[Comparison]:
+        """Comparisons that count."""
+        return [each for each in self.comparisons if each.votes]
 
 
-def verdict(findings: Iterable[Finding]) -> str:
-    """The verdict on a claim's findings.
+def judged(claim: Claim, comparisons: Iterable[Comparison], scale: str) -> Judged:
+    """The finding on a claim's comparisons, and their coverage."""
+    found = corrected(folded(list(comparisons)))
+    return Judged(claim, found, finding(found), coverage(claim, found, scale))
 
-    ``reproduced`` if every comparison was made and holds, with several seeds and no missing runs; ``partly``
-    if some hold; ``not reproduced`` if none holds; ``not run`` if none could be made.
+
+def folded(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Leave one vote to each distinct pair of runs.
+
+    A comparison repeats another of the same kind, measure and region if its runs did the same under every
+    seed that both have. The one with the most runs counts, the first of several.
     """
-    findings = list(findings)
-    made = [finding for finding in findings if finding.outcome != NOT_RUN]
-    if not made:
+    order = sorted(range(len(comparisons)), key=lambda i: -len(comparisons[i].prints))
+    kept: list[Comparison] = []
+    found = list(comparisons)
+    for i in order:
+        this = comparisons[i]
+        first = next((other for other in kept if _same(this, other)), None)
+        if first is None:
+            kept.append(this)
+        else:
+            found[i] = replace(this, repeats=first.name)
+    return found
+
+
+def _same(a: Comparison, b: Comparison) -> bool:
+    """Whether two comparisons are of the same runs."""
+    if not a.made or (a.kind, a.measure, a.wanted) != (b.kind, b.measure, b.wanted):
+        return False
+    common = a.prints.keys() & b.prints.keys()
+    return bool(common) and all(a.prints[key] == b.prints[key] for key in common)
+
+
+def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Correct for the number of comparisons, if any fails.
+
+    Without a failure, a claim that all comparisons hold needs no correction: each must hold by itself. One
+    failure among many can be chance. So all votes that are estimated then have to pass Holm's procedure in
+    common to stay decided. What is not estimated stays as it is.
+    """
+    votes = [i for i, each in enumerate(comparisons) if each.votes]
+    if not any(comparisons[i].outcome == FAILS for i in votes):
+        return tuple(comparisons)
+    tested = [i for i in votes if not math.isnan(comparisons[i].p)]
+    found = list(comparisons)
+    for i, stays in zip(tested, holm([comparisons[i].p for i in tested]), strict=True):
+        this = comparisons[i]
+        if not stays and this.outcome in (HOLDS, FAILS):
+            told = f"{this.outcome} alone, but not among {len(tested)} tests (Holm)"
+            found[i] = replace(this, outcome=UNDECIDED, note=joined(this.note, told))
+    return tuple(found)
+
+
+def finding(comparisons: Iterable[Comparison]) -> str:
+    """The finding on a claim's comparisons, after `folded` and `corrected`.
+
+    ``supported`` if every comparison made holds; ``contradicted`` if every decided one fails; ``mixed`` if
+    some hold and some fail; ``undecided`` if none fails but not all hold; ``not run`` if none was made.
+    """
+    outcomes = {each.outcome for each in comparisons if each.votes}
+    if not outcomes:
         return NOT_RUN
-    held = [finding for finding in made if finding.outcome == HOLDS]
-    if not held:
-        return NOT_REPRODUCED
-    whole = not any(finding.one_seed or finding.n_missing for finding in held)
-    return REPRODUCED if whole and len(held) == len(findings) else PARTLY
+    if FAILS in outcomes:
+        return MIXED if HOLDS in outcomes else CONTRADICTED
+    return UNDECIDED if UNDECIDED in outcomes else SUPPORTED
+
+
+def coverage(claim: Claim, comparisons: Sequence[Comparison], scale: str) -> Coverage:
+    """How much of a claim was compared."""
+    made = [each for each in comparisons if each.made]
+    there = {each.where for each in made}
+    counts = [len(each.seeds) for each in made if each.seeds] or [0]
+    return Coverage(
+        made=len(made),
+        planned=len(comparisons),
+        repeats=sum(bool(each.repeats) for each in made),
+        figures=sum(bool(there & set(places)) for places in claim.figures.values()),
+        figures_named=len(claim.figures),
+        seeds=(min(counts), max(counts)),
+        missing=sum(each.n_missing for each in comparisons),
+        scale=scale if any(each.where for each in comparisons) else "",
+    )
 
 
 def evaluate(
@@ -58,24 +162,24 @@ def evaluate(
     scale
         One of `pausefl.settings.claims.SCALES`.
     partial
-        Judge the results that exist. A comparison with missing runs has fewer seeds, and its claim is
-        ``partly`` reproduced at best.
+        Judge the results that exist. A comparison with missing runs has fewer seeds, and the coverage says
+        how many runs are missing.
 
     Raises
     ------
     PauseflError
         If a configured run or study is missing and ``partial`` is not set. The message names all of them.
     """
-    judged = []
+    found = []
     for claim in claims:
-        found = tuple(
-            finding
+        comparisons = [
+            each
             for test in claim.tests
             if test.applies(scale)
-            for finding in CLAIM_TESTS[test.kind].load()(test, records, scale)
-        )
-        judged.append(Judged(claim, found, verdict(found)))
+            for each in CLAIM_TESTS[test.kind].load()(test, records, scale)
+        ]
+        found.append(judged(claim, comparisons, scale))
     if records.missing and not partial:
         names = "\n".join(f"  {name}" for name in sorted(records.missing))
         raise PauseflError(f"claims at scale '{scale}': {len(records.missing)} results are missing:\n{names}")
-    return tuple(judged)
+    return tuple(found)

@@ -1,13 +1,15 @@
-"""Numbers and outcomes of claims in words, for pages and the report."""
+"""Findings, numbers and coverage of claims in words, for pages and the report."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from statistics import median
 
+from pausefl.claims.comparisons import RATIO, Comparison
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, ROUNDING, UNDECIDED
+from pausefl.claims.verdicts import Coverage, Judged
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -25,6 +27,13 @@ def interval(low: float | None, high: float | None, digits: int = 3) -> str:
     return "–" if "–" in ends else " to ".join(ends)
 
 
+def p_value(p: float | None) -> str:
+    """A p-value; a dash without one."""
+    if p is None or math.isnan(p):
+        return "–"
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
 def tally(outcomes: Iterable[str]) -> str:
     """Number of comparisons with each outcome: ``2 hold, 1 undecided``."""
     counts = Counter(outcomes)
@@ -32,24 +41,64 @@ def tally(outcomes: Iterable[str]) -> str:
     return ", ".join(f"{counts[outcome]} {word}" for outcome, word in words.items() if counts[outcome])
 
 
-def gaps(tests: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Gap and interval of each unit; of several tests the least and greatest.
+def outcomes(one: Judged) -> str:
+    """How many votes on a claim have which outcome."""
+    return tally(each.outcome for each in one.votes)
 
-    Parameters
-    ----------
-    tests
-        With ``gap``, ``low``, ``high`` (None if missing) and ``unit``.
-    """
-    by_unit: dict[str, list[Mapping[str, Any]]] = {}
-    for test in tests:
-        if test["gap"] is not None:
-            by_unit.setdefault(test["unit"], []).append(test)
-    lines = []
-    for unit, several in by_unit.items():
-        low, high = min(test["gap"] for test in several), max(test["gap"] for test in several)
-        ends = [test[end] for test in several for end in ("low", "high") if test[end] is not None]
-        first, last = number(low, 4), number(high, 4)
-        line = first if first == last else f"{first} to {last}"
-        line += f" [{number(min(ends))}, {number(max(ends))}]" if ends else " [no interval]"
-        lines.append(f"{line} {unit}".rstrip())
-    return lines
+
+def effect(one: Judged) -> str:
+    """The effect in one number: the median gap of the votes on a claim's first measure that has one."""
+    gaps = [each for each in one.votes if math.isfinite(each.gap)]
+    if not gaps:
+        return "–"
+    of_measure = [each for each in gaps if (each.measure, each.unit) == (gaps[0].measure, gaps[0].unit)]
+    middle = median(each.gap for each in of_measure)
+    shown = measured(middle, gaps[0].unit)
+    if len(of_measure) == 1 and gaps[0].bound:
+        shown = f"{gaps[0].bound} {shown}"
+    return f"{gaps[0].measure}: {shown}" + (f", median of {len(of_measure)}" if len(of_measure) > 1 else "")
+
+
+def measured(gap: float, unit: str, digits: int = 3) -> str:
+    """A gap with its unit."""
+    if unit == RATIO:
+        return f"{number(gap, digits)} times"
+    sign = "+" if unit == "points" and gap > ROUNDING else ""
+    return f"{sign}{number(gap, digits)} {unit}".rstrip()
+
+
+def gap(comparison: Comparison) -> str:
+    """The gap of a comparison with its unit; a dash without one."""
+    if not math.isfinite(comparison.gap):
+        return "–"
+    return f"{comparison.bound} {measured(comparison.gap, comparison.unit, 4)}".strip()
+
+
+def covered(coverage: Coverage) -> str:
+    """``3 of 17 comparisons, 1 of 7 figures, 5 seeds, paper scale``."""
+    if not coverage.planned:
+        return "no comparison at this scale"
+    parts = [f"{coverage.made} of {_plural(coverage.planned, 'comparison')}"]
+    if coverage.repeats:
+        parts[0] += f" ({coverage.repeats} repeat{'s' if coverage.repeats == 1 else ''} others)"
+    if coverage.figures_named:
+        parts.append(f"{coverage.figures} of {_plural(coverage.figures_named, 'figure')}")
+    parts.append(seeds(coverage))
+    if coverage.missing:
+        parts.append(f"{_plural(coverage.missing, 'run')} missing")
+    parts.append(f"{coverage.scale} scale" if coverage.scale else "random instances")
+    return ", ".join(filter(None, parts))
+
+
+def seeds(coverage: Coverage) -> str:
+    """How many seeds: a number or a range; nothing if none are needed."""
+    least, most = coverage.seeds
+    if not most:
+        return ""
+    if most == 1:
+        return "one seed"
+    return f"{most} seeds" if least == most else f"{least} to {most} seeds"
+
+
+def _plural(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"

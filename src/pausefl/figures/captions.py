@@ -148,8 +148,8 @@ _WITH_ARCHIVED = ("accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakag
 _FINAL = (
     "Final accuracy is the mean of the last 10 rounds, best accuracy the best trailing mean over 10 rounds,"
     " both on the test data. Time to target is the simulated time until that mean first reaches the target,"
-    " 90 % of the best final accuracy (mean over seeds) among private selectors. A selector is “not reached”"
-    " if one of its seeds never reaches it."
+    " 90 % of the best accuracy (mean over seeds) that a private selector has when the first of them ends,"
+    " fixed users aside. A selector is “not reached” if one of its seeds ends before it."
 )
 _FINAL_LOSS = (
     "Final loss is the mean squared error on the test data, the mean of the last 10 rounds. A regression has"

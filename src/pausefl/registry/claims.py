@@ -14,7 +14,7 @@ class ClaimTestRecord(Record):
     Attributes
     ----------
     code
-        Function ``(test, records, scale)`` that yields a `pausefl.claims.findings.Finding` for each
+        Function ``(test, records, scale)`` that yields a `pausefl.claims.comparisons.Comparison` for each
         comparison.
     needs
         Keys that a test of this kind must have.
@@ -39,29 +39,61 @@ class QuantityRecord(Record):
     Attributes
     ----------
     code
-        Function ``(run, other)`` that returns the number; ``other`` is the run it is compared with.
+        Function ``(run, other)`` that returns the number, or two bounds of it; ``other`` is the run it is
+        compared with.
+    label
+        What is measured, in words.
     unit
         Unit of a difference.
+    factor
+        Turns the number into that unit.
+    trained
+        Whether it needs trained runs. Others depend on the selections alone.
     infinite
-        What a run of an infinite value does, for notes: "never reaches the target".
+        What a run of an infinite value does, for notes.
     """
 
+    label: str = ""
     unit: str = ""
+    factor: float = 1.0
+    trained: bool = False
     infinite: str = ""
 
+
+def _accuracy(name: str, label: str) -> QuantityRecord:
+    return QuantityRecord(
+        f"pausefl.claims.quantities:{name}", label=label, unit="points", factor=100, trained=True
+    )
+
+
+def _loss(name: str, label: str) -> QuantityRecord:
+    return QuantityRecord(
+        f"pausefl.claims.quantities:{name}", label=label, unit="loss", trained=True, infinite="diverges"
+    )
+
+
+def _of_selection(name: str, label: str, unit: str) -> QuantityRecord:
+    return QuantityRecord(f"pausefl.claims.quantities:{name}", label=label, unit=unit)
+
+
+_ON_PAIRS = ("scenarios", "selectors", "metric", "gap")
 
 CLAIM_TESTS: Registry[ClaimTestRecord] = Registry(
     "kind of claim test",
     {
         "ordering": ClaimTestRecord(
             "pausefl.claims.kinds:ordering",
-            needs=("scenarios", "selectors", "metric", "gap", "direction"),
+            needs=(*_ON_PAIRS, "direction"),
             allows=("margin",),
             one_of=("against", "reference"),
         ),
+        "noninferiority": ClaimTestRecord(
+            "pausefl.claims.kinds:noninferiority",
+            needs=(*_ON_PAIRS, "direction", "margin"),
+            one_of=("against", "reference"),
+        ),
         "equivalence": ClaimTestRecord(
-            "pausefl.claims.kinds:equivalence",
-            needs=("scenarios", "selectors", "against", "metric", "gap", "margin"),
+            "pausefl.claims.kinds:equivalence", needs=(*_ON_PAIRS, "margin"), one_of=("against", "reference")
         ),
         "collapse": ClaimTestRecord(
             "pausefl.claims.kinds:collapse", needs=("scenarios", "selectors", "against", "margin")
@@ -70,19 +102,30 @@ CLAIM_TESTS: Registry[ClaimTestRecord] = Registry(
         "coincidence": ClaimTestRecord(
             "pausefl.claims.kinds:coincidence", needs=("scenarios", "selectors", "against")
         ),
+        "everyone_first": ClaimTestRecord(
+            "pausefl.claims.kinds:everyone_first", needs=("scenarios", "selectors")
+        ),
         "regret": ClaimTestRecord(
             "pausefl.claims.laws:regret",
-            needs=("studies", "selectors", "law"),
-            allows=("margin",),
+            needs=("studies", "selectors", "law", "margin"),
             laws=("logarithmic", "linear"),
         ),
         "cost": ClaimTestRecord(
             "pausefl.claims.laws:cost",
             needs=("studies", "selectors", "law"),
             allows=("exponent", "margin"),
-            laws=("power", "exponential"),
+            laws=("power", "linearithmic", "exponential"),
         ),
-        "share": ClaimTestRecord("pausefl.claims.laws:share", needs=("studies", "selectors", "at_least")),
+        "final_regret": ClaimTestRecord(
+            "pausefl.claims.laws:final_regret", needs=("studies", "selectors", "against", "margin")
+        ),
+        "regret_bound": ClaimTestRecord("pausefl.claims.laws:regret_bound", needs=("studies", "selectors")),
+        "share": ClaimTestRecord(
+            "pausefl.claims.laws:share",
+            needs=("studies", "selectors", "at_least"),
+            allows=("rows", "pool"),
+        ),
+        "degrees": ClaimTestRecord("pausefl.claims.laws:degrees", needs=("studies", "selectors", "against")),
         "exactness": ClaimTestRecord("pausefl.claims.searches:exactness", needs=("rewards", "n_instances")),
         "limit": ClaimTestRecord(
             "pausefl.claims.searches:limit", needs=("selectors", "n_instances", "at_least")
@@ -93,18 +136,27 @@ CLAIM_TESTS: Registry[ClaimTestRecord] = Registry(
 QUANTITIES: Registry[QuantityRecord] = Registry(
     "metric",
     {
-        "final_accuracy": QuantityRecord("pausefl.claims.quantities:final_accuracy", unit="share"),
-        "final_loss": QuantityRecord("pausefl.claims.quantities:final_loss", unit="loss"),
-        "accuracy_in_time": QuantityRecord("pausefl.claims.quantities:accuracy_in_time", unit="share"),
-        "loss_in_time": QuantityRecord("pausefl.claims.quantities:loss_in_time", unit="loss"),
-        "loss_over_time": QuantityRecord("pausefl.claims.quantities:loss_over_time", unit="loss"),
+        "accuracy_in_time": _accuracy("accuracy_in_time", "accuracy at the earlier end"),
+        "accuracy_over_time": _accuracy("accuracy_over_time", "accuracy over the common time"),
+        "early_accuracy": _accuracy("early_accuracy", "accuracy over the first quarter of the common time"),
+        "loss_in_time": _loss("loss_in_time", "loss at the earlier end"),
+        "loss_over_time": _loss("loss_over_time", "loss over the common time"),
         "seconds_to_target": QuantityRecord(
-            "pausefl.claims.quantities:seconds_to_target", unit="s", infinite="never reaches the target"
+            "pausefl.claims.quantities:seconds_to_target",
+            label="time to the target",
+            unit="s",
+            trained=True,
+            infinite="ends before the target",
         ),
-        "mean_round_s": QuantityRecord("pausefl.claims.quantities:mean_round_s", unit="s"),
-        "leakage_max": QuantityRecord("pausefl.claims.quantities:leakage_max", unit="epsilon"),
-        "leakage_over_rounds": QuantityRecord(
-            "pausefl.claims.quantities:leakage_over_rounds", unit="epsilon"
+        "mean_round_s": _of_selection("mean_round_s", "mean round", "s"),
+        "latency_spread": _of_selection("latency_spread", "spread of expected latency in a round", "s"),
+        "leakage_after_rounds": _of_selection(
+            "leakage_after_rounds", "leakage after equally many rounds", "epsilon"
         ),
+        "leakage_over_rounds": _of_selection(
+            "leakage_over_rounds", "leakage over equally many rounds", "epsilon"
+        ),
+        "leakage_in_time": _of_selection("leakage_in_time", "leakage at the earlier end", "epsilon"),
+        "leakage_over_time": _of_selection("leakage_over_time", "leakage over the common time", "epsilon"),
     },
 )

@@ -80,7 +80,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             "pausefl.figures.curves:plot_accuracy_vs_time",
             label="test accuracy against simulated time",
             caption="Trailing means over 10 rounds. {lines} Dots mark when the target is reached: 90 % of"
-            " the best final accuracy among private selectors.",
+            " the best accuracy that a private selector has when the first of them ends.",
             details="A dot is at the mean time of a selector all of whose seeds reach the target. {time}",
             needs={"accuracy"},
             deviations=(*OF_RUNS, "D68"),

@@ -31,7 +31,7 @@ class StudyRecord(Record):
     tables
         Derived files, which ``plot`` makes.
     claims
-        Computed or derived files that claims are tested on.
+        Computed or derived files that claims are tested on, named as in ``data``.
     label
         What is shown, for headings.
     caption
@@ -87,12 +87,21 @@ class StudyRecord(Record):
 
     def data_files(self, study: Any) -> list[str]:
         """Computed files of a study, relative to its folder."""
-        return list(self._expanded(study)) if self.by_run else list(self.data)
+        return list(_expanded(self.data, study))
 
-    def _expanded(self, study: Any) -> Iterator[str]:
+    def claim_files(self, study: Any) -> list[str]:
+        """Files of a study that claims are tested on, relative to its folder."""
+        return list(_expanded(self.claims, study))
+
+
+def _expanded(files: tuple[str, ...], study: Any) -> Iterator[str]:
+    """Names of files, those with ``{seed}`` for every selector and seed of the study."""
+    for file in files:
+        if "{seed}" not in file:
+            yield file
+            continue
         for selector, seed in product(study.scenario.selectors, study.seeds):
-            for file in self.data:
-                yield file.format(selector=selector, seed=seed)
+            yield file.format(selector=selector, seed=seed)
 
 
 _ANNEALING = ("D1", "D2", "D4")
@@ -106,7 +115,7 @@ STUDIES: Registry[StudyRecord] = Registry(
             "pausefl.figures.regret:plot",
             data=("{selector}/seed-{seed}.parquet",),
             tables=("regret.csv", "fits.csv", "growth.csv"),
-            claims=("fits.csv", "growth.csv"),
+            claims=("fits.csv", "growth.csv", "{selector}/seed-{seed}.parquet"),
             besides=frozenset({"genie"}),
             label="pseudo-regret against rounds",
             caption="Sums over the rounds so far, on linear and on logarithmic axes. {lines} Thin black lines"
@@ -235,6 +244,7 @@ STUDIES: Registry[StudyRecord] = Registry(
             "pausefl.figures.graphs:plot",
             data=("degrees.csv", "vertices.csv", "edges.csv"),
             tables=("summary.csv", "summary.md"),
+            claims=("degrees.csv",),
             label="the graphs that annealing walks on",
             caption="A vertex is a selection, as high as its energy. An edge joins two selections that differ"
             " in one user. Plain annealing has all such edges, the other graphs a part of them.",

@@ -1,20 +1,20 @@
-"""The verdicts of the published runs, written into the documentation.
+"""The findings on the published runs, written into the documentation.
 
-``python -m pausefl.report.documentation`` writes the verdicts into ``README.md``, the reviewers' table into
-``docs/artifact.md``, every test with its gap and interval into ``docs/verdicts-SCALE.md``, and the authors'
-archived runs beside ours into ``docs/authors.md``. Times and disk
-space are estimates of `pausefl.workflow.plan`.
+``python -m pausefl.report.documentation`` writes the findings into ``README.md``, the reviewers' table into
+``docs/artifact.md``, every comparison with its gap and interval into ``docs/verdicts-SCALE.md``, and the
+authors' archived runs beside ours into ``docs/authors.md``. Times and disk space are estimates of
+`pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-from pausefl.claims.page import outcomes, to_markdown
+from pausefl.claims import words
+from pausefl.claims.page import to_markdown
 from pausefl.claims.records import Records
-from pausefl.claims.statistics import NOT_RUN
 from pausefl.claims.verdicts import Judged, evaluate
 from pausefl.figures.style import LABELS
 from pausefl.registry.figures import ARCHIVED
@@ -44,7 +44,17 @@ simulated, until that mean first reaches a target and until the last round that 
 the largest ε per coordinate of any user.
 """
 
-_HEAD = ("Claim", "What the papers say", "Command", "Core-hours", "MB", "Accepted by", "Status")
+_HEAD = (
+    "Claim",
+    "What the papers say",
+    "Command",
+    "Core-hours",
+    "MB",
+    "Tests",
+    "Finding",
+    "Effect",
+    "Coverage",
+)
 
 
 class PublishedVerdicts:
@@ -78,20 +88,20 @@ class PublishedVerdicts:
     def table(self) -> str:
         """The reviewers' table: one row a claim, with the cost of checking it."""
         rows = (_row(claim, self._full, judged) for claim, judged in self._rows())
-        return markdown.table(_HEAD, rows, "lllrrll")
+        return markdown.table(_HEAD, rows, "lllrrllll")
 
     def summary(self) -> str:
-        """The README's table: one row a claim, with its verdict at each scale."""
-        rows = ((claim.id, claim.sentence, _status(judged)) for claim, judged in self._rows())
-        return markdown.table(("Claim", "What the papers say", "Verdict (tests)"), rows)
+        """The README's table: one row a claim."""
+        rows = ((claim.id, claim.sentence, *_told(judged)) for claim, judged in self._rows())
+        return markdown.table(("Claim", "What the papers say", "Finding", "Effect", "Coverage"), rows)
 
-    def _rows(self) -> Iterator[tuple[Claim, dict[str, Judged]]]:
-        """Every claim, judged at each scale."""
-        for i, claim in enumerate(self.claims):
-            yield claim, {scale: self.judged[scale][i] for scale in SCALES}
+    def _rows(self) -> Iterator[tuple[Claim, Judged]]:
+        """Every claim, judged at the best scale at which something was compared."""
+        for claim, *judged in zip(self.claims, *self.judged.values(), strict=True):
+            yield claim, next((one for one in judged if one.coverage.made), judged[0])
 
     def page(self, scale: str) -> str:
-        """A page with every test of every claim at one scale."""
+        """A page with every comparison of every claim at one scale."""
         return f"# Verdicts on the published runs, scale {scale}\n\n{to_markdown(self.judged[scale], scale)}"
 
 
@@ -115,7 +125,7 @@ def _config(root: Path, name: str) -> Config:
     return load_config(document | {"scenarios": str(root / document["scenarios"])}, name)
 
 
-def _row(claim: Claim, config: Config, judged: Mapping[str, Judged]) -> tuple[str, ...]:
+def _row(claim: Claim, config: Config, judged: Judged) -> tuple[str, ...]:
     scenarios, studies = places([claim], "paper")
     rates = shipped_rates()
     jobs = [
@@ -132,22 +142,14 @@ def _row(claim: Claim, config: Config, judged: Mapping[str, Judged]) -> tuple[st
         f"`make claim ID={claim.id}`",
         f"{hours:.1f}" if jobs else "see [costs](costs.md)" if studies else "< 0.1",
         f"{max(1, math.ceil(megabytes))}",
-        ", ".join(f"[{kind}](claims.md#how-a-claim-is-tested)" for kind in kinds),
-        _status(judged),
+        ", ".join(f"[{kind}](claims.md#kinds-of-tests)" for kind in kinds),
+        *_told(judged),
     )
 
 
-def _status(judged: Mapping[str, Judged]) -> str:
-    """The verdict at each scale with finished runs."""
-    parts = [
-        f"{scale}: **{one.verdict}** ({outcomes(one)})"
-        for scale, one in judged.items()
-        if any(finding.where and finding.outcome != NOT_RUN for finding in one.findings)
-    ]
-    best = judged[SCALES[0]]
-    if not all(finding.where for finding in best.findings):
-        parts.append(f"random instances: **{best.verdict}**")
-    return "; ".join(parts) or NOT_RUN
+def _told(one: Judged) -> tuple[str, str, str]:
+    """Finding, effect and coverage."""
+    return f"**{one.finding}**", words.effect(one), words.covered(one.coverage)
 
 
 def filled(page: str, rows: str) -> str:

@@ -11,7 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from pausefl.claims import words
-from pausefl.claims.verdicts import VERDICTS
+from pausefl.claims.verdicts import FINDINGS
 from pausefl.figures import papers
 from pausefl.figures.style import LABELS
 from pausefl.report import metadata, pictures, text
@@ -60,7 +60,8 @@ def render(parts: ReportParts) -> str:
         "linked": linked,
         "number": words.number,
         "duration": metadata.duration,
-        "interval": lambda test: words.interval(test["low"], test["high"]),
+        "interval": lambda compared: words.interval(compared["low"], compared["high"]),
+        "p_value": words.p_value,
         "slug": lambda title: title.replace(" ", "-"),
     }
     entries = [entry for section in contents.sections for group in section.groups for entry in group.entries]
@@ -90,20 +91,12 @@ def render(parts: ReportParts) -> str:
 
 
 def _claims(contents: Contents, document: dict[str, Any], judging: jinja2.Template) -> dict[str, Any]:
-    """The verdicts at one scale, with their summaries."""
-    counts = Counter(claim["verdict"] for claim in document["claims"])
-    rows = [
-        {
-            **claim,
-            "tally": words.tally(test["outcome"] for test in claim["tests"]),
-            "gaps": words.gaps(claim["tests"]),
-        }
-        for claim in document["claims"]
-    ]
+    """The findings at one scale, with how many claims have which."""
+    counts = Counter(claim["finding"] for claim in document["claims"])
     return {
         "scale": document["scale"],
-        "counts": [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]],
-        "claims": rows,
+        "counts": [(finding, counts[finding]) for finding in FINDINGS if counts[finding]],
+        "claims": document["claims"],
         "caption": contents.restructured(
             judging.render(snakemake={"wildcards": {"scale": document["scale"]}})
         ),

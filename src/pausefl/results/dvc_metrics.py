@@ -25,7 +25,7 @@ _DIGITS = 5
 
 
 def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: Path) -> None:
-    """Write numbers and curves of finished scenarios, and the number of claims with each verdict.
+    """Write numbers and curves of finished scenarios, and the number of claims with each finding.
 
     Files of other scenarios and selectors are removed.
 
@@ -49,7 +49,7 @@ def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: 
         files[plots / f"{folder.name}.csv"] = curve.to_csv(index=False, float_format=f"%.{_DIGITS}g")
     for path in claims:
         judged = json.loads(path.read_text("utf-8"))["claims"]
-        files[metrics / "claims" / f"{path.parent.name}.json"] = _json(verdicts(judged))
+        files[metrics / "claims" / f"{path.parent.name}.json"] = _json(findings(judged))
     for old in [*metrics.rglob("*.json"), *plots.rglob("*.csv")]:
         if old not in files:
             old.unlink()
@@ -67,9 +67,9 @@ def numbers(row: Mapping[str, object]) -> dict[str, float]:
     return finite
 
 
-def verdicts(claims: Iterable[Mapping[str, object]]) -> dict[str, int]:
-    """Number of claims with each verdict."""
-    counts = Counter(str(claim["verdict"]).replace(" ", "_") for claim in claims)
+def findings(claims: Iterable[Mapping[str, object]]) -> dict[str, int]:
+    """Number of claims with each finding."""
+    counts = Counter(str(claim["finding"]).replace(" ", "_") for claim in claims)
     return dict(sorted(counts.items()))
 
 

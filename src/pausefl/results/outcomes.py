@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pausefl.registry import SELECTORS
 from pausefl.results.runs import runs_of
 from pausefl.settings import Experiment
 
 #: Rounds in the trailing moving average of accuracy and loss.
 WINDOW = 10
 
-#: The target accuracy, as a share of the best final accuracy among private selectors.
+#: The target accuracy, as a share of the best that private selectors have when the first of them ends.
 TARGET_SHARE = 0.9
 
 
@@ -64,17 +65,43 @@ def _outcome(run: pd.DataFrame, target: float) -> dict[str, Any]:
 def target_accuracy(rounds: pd.DataFrame) -> float:
     """Accuracy in [0, 1] that "seconds to target" refers to.
 
-    It is `TARGET_SHARE` of the best final accuracy (mean over seeds of the last moving average) among
-    selectors whose leakage is finite, or among all if none is. NaN if no run has an accuracy.
+    It is `TARGET_SHARE` of the best smoothed accuracy (mean over seeds) that a selector of finite leakage has
+    when the first of them ends under that seed: what one of them reached while all were running, so that no
+    run sets a target by lasting longer. Selectors of fixed users do not count: their rounds are far shorter.
+    Where that leaves nobody, all selectors count. NaN if no run has an accuracy.
     """
-    finals: dict[str, list[float]] = {}
-    private: dict[str, bool] = {}
-    for selector, _, run in runs_of(rounds):
-        finals.setdefault(selector, []).append(_final(run, "accuracy"))
-        private[selector] = private.get(selector, True) and bool(np.isfinite(run["leakage_max"]).all())
-    eligible = [s for s in finals if private[s]] or list(finals)
-    means = [float(np.mean(finals[s])) for s in eligible]
+    runs = list(runs_of(rounds))
+    unbounded = {selector for selector, _, run in runs if not np.isfinite(run["leakage_max"]).all()}
+    private = {selector for selector, _, _ in runs} - unbounded
+    counted = {selector for selector in private if not _has_fixed_users(selector)}
+    counted = counted or private or {selector for selector, _, _ in runs}
+    trained = [each for each in runs if each[0] in counted and each[2]["accuracy"].notna().any()]
+    ends: dict[int, float] = {}
+    for _, seed, run in trained:
+        ends[seed] = min(ends.get(seed, math.inf), float(run["elapsed_s"].iloc[-1]))
+    then: dict[str, list[float]] = {}
+    for selector, seed, run in trained:
+        then.setdefault(selector, []).append(smoothed_at(run, "accuracy", ends[seed]))
+    means = [float(np.mean(values)) for values in then.values()]
     return TARGET_SHARE * max((mean for mean in means if not math.isnan(mean)), default=math.nan)
+
+
+def _has_fixed_users(selector: str) -> bool:
+    return selector in SELECTORS and SELECTORS[selector].fixed_users
+
+
+def smoothed_at(run: pd.DataFrame, column: str, elapsed_s: float) -> float:
+    """The moving average of a column at a time, between evaluations on a straight line; NaN before the first.
+
+    After the last evaluation it is the last value.
+    """
+    elapsed, average = smoothed(run, column)
+    before = int(np.searchsorted(elapsed, elapsed_s, side="right")) - 1
+    if before < 0:
+        return math.nan
+    if before + 1 == len(elapsed) or elapsed[before] == elapsed_s:
+        return float(average[before])
+    return float(np.interp(elapsed_s, elapsed[before : before + 2], average[before : before + 2]))
 
 
 def seconds_to_target(run: pd.DataFrame, target: float) -> float:

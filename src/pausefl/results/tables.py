@@ -215,7 +215,8 @@ def _table_note(across: pd.DataFrame) -> str:
         note += (
             f" Accuracy is on test data, averaged over {WINDOW} rounds; the best final one among private"
             f" selectors is in bold. Time to target is simulated too; the target, {100 * target:.1f} %, is"
-            f" {100 * TARGET_SHARE:.0f} % of that best."
+            f" {100 * TARGET_SHARE:.0f} % of the best accuracy of a private selector when the first of them"
+            " ends."
         )
     elif _loss_alone(across):
         note += f" Loss is the mean squared error on test data, averaged over {WINDOW} rounds."

@@ -21,6 +21,10 @@ from pausefl.settings.yaml import read_yaml
 ANY = "any"
 
 
+#: Keys with a number that is ours, and that a claim has to argue for.
+_NEED_A_REASON = {"margin", "at_least"}
+
+
 class ClaimTest(Settings):
     """One test of a claim, in each of its scenarios or studies."""
 
@@ -39,27 +43,34 @@ class ClaimTest(Settings):
     rewards: Distinct[Annotated[str, OneOf(REWARDS)]] = ()
     """Rewards that are searched."""
     metric: Annotated[str, OneOf(QUANTITIES)] = ""
-    """What is compared: at the end of a run, over its rounds, when the first of two runs ends (`_in_time`),
-    or over the time until then (`_over_time`)."""
+    """What is compared: when the first of two runs ends (`_in_time`), over the time until then
+    (`_over_time`), or in as many rounds as both have (`_rounds`, `mean_round_s`, `latency_spread`)."""
     gap: Annotated[str, OneOf(("ratio", "difference"))] = "difference"
     """Whether values are compared by their ratio or their difference."""
     direction: Annotated[str, OneOf(("lower", "higher"))] = "lower"
     """Which side the selectors' values are to be on."""
     margin: NonNegative = 0.0
-    """What a gap has to exceed (`ordering`, `collapse`) or must not (`equivalence`, laws): in the metric's
-    unit (accuracy from 0 to 1), of a ratio its distance from 1."""
+    """What a gap has to exceed (`ordering`, `collapse`, `final_regret`) or must not (other kinds): in the
+    metric's unit (accuracy in points), of a ratio its distance from 1."""
     law: Annotated[str, OneOf([law for record in CLAIM_TESTS.values() for law in record.laws])] = ""
-    """Law of growth, `logarithmic` or `linear` of regret, `power` or `exponential` of time."""
+    """Law of growth: `logarithmic` or `linear` of regret; `power`, `linearithmic` (K log K) or `exponential`
+    of time."""
     exponent: Positive = 1.0
     """Power of K by which a search's time is to grow."""
     at_least: Annotated[float, Real(ge=0, le=1)] = 1.0
-    """Least share of comparisons, or of graphs."""
+    """Least share of instances, or of graphs."""
+    reason: Annotated[str, Strict()] = ""
+    """Why this `margin` or `at_least`; needed where one of them is given."""
+    rows: dict[str, tuple[str | int | float, ...]] = {}
+    """Rows of a study's table of shares that are used: columns, and the values that they may have."""
+    pool: Distinct[Annotated[str, Strict()]] = ()
+    """Columns of that table over whose values the instances are counted together."""
     n_instances: Count = 0
     """How many instances are sampled."""
 
     @model_validator(mode="after")
     def _keys_of_the_kind(self) -> Self:
-        record, given = CLAIM_TESTS[self.kind], self.model_fields_set - {"kind"}
+        record, given = CLAIM_TESTS[self.kind], self.model_fields_set - {"kind", "reason"}
         known = {*record.needs, *record.allows, *record.one_of}
         for key in sorted(given - known):
             raise ValueError(f"{key} is no key of a test of kind '{self.kind}'. {suggest(key, known)}")
@@ -67,6 +78,10 @@ class ClaimTest(Settings):
             raise ValueError(f"kind = '{self.kind}' needs the key '{key}'")
         if record.one_of and not given & set(record.one_of):
             raise ValueError(f"kind = '{self.kind}' needs the key {' or '.join(map(repr, record.one_of))}")
+        if given & _NEED_A_REASON and not self.reason:
+            raise ValueError(
+                f"{' and '.join(sorted(given & _NEED_A_REASON))} needs the key 'reason', which says why"
+            )
         if record.laws and self.law not in record.laws:
             raise ValueError(f"law = '{self.law}' is not known. {suggest(self.law, record.laws)}")
         return self
@@ -91,8 +106,10 @@ class Claim(Settings):
     """What is claimed, in our words."""
     place: Text
     """Where the papers have it."""
+    figures: dict[str, Distinct[str]] = {}
+    """Figures of the papers that show it, each with the scenarios and studies that it is compared on."""
     tests: Several[ClaimTest]
-    """How it is tested; the claim is reproduced if all tests hold."""
+    """How it is tested."""
 
 
 class Claims(Settings):

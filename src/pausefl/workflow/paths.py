@@ -97,7 +97,7 @@ def study_plots(table: Experiments, study: str) -> list[str]:
 
 def study_claims(table: Experiments, study: str) -> list[str]:
     """The files of a study that claims read."""
-    names = table.studies.record(study).claims
+    names = table.studies.record(study).claim_files(table.studies.study(study))
     return [f"{study_folder(table, study)}/{name}" for name in names]
 
 

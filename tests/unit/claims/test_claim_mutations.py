@@ -44,19 +44,19 @@ def simulated(world: World, names: dict[str, str] | None = None) -> World:
     return world
 
 
-def verdicts(world: World) -> list[str]:
+def findings(world: World) -> list[str]:
     judged = evaluate([BOUND, LEAKAGE, COINCIDENCE], world.records(), SCALE)
-    return [one.verdict for one in judged]
+    return [one.finding for one in judged]
 
 
-def test_unbroken_all_three_are_reproduced(world: World) -> None:
-    assert verdicts(simulated(world)) == ["reproduced"] * 3
+def test_unbroken_all_three_are_supported(world: World) -> None:
+    assert findings(simulated(world)) == ["supported"] * 3
 
 
 def test_a_reward_of_the_wrong_sign_leaks_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     right = AverageReward.scores
     monkeypatch.setattr(AverageReward, "scores", lambda self, history: -right(self, history))
-    assert verdicts(simulated(world)) == ["reproduced", "not reproduced", "reproduced"]
+    assert findings(simulated(world)) == ["supported", "contradicted", "supported"]
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
@@ -65,26 +65,26 @@ def test_a_ledger_that_tells_wrong_numbers(
 ) -> None:
     right = Ledger.spent
     monkeypatch.setattr(Ledger, "spent", lambda self: factor * right(self))
-    assert verdicts(simulated(world)) == ["not reproduced", "reproduced", "partly"]
+    assert findings(simulated(world)) == ["contradicted", "supported", "mixed"]
 
 
 def test_a_ledger_that_forgets_participations(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     right = GeometricSchedule.spent
     monkeypatch.setattr(GeometricSchedule, "spent", lambda self, n: right(self, np.asarray(n) // 2))
-    bound, _, coincidence = verdicts(simulated(world))
-    assert (bound, coincidence) == ("not reproduced", "partly")
+    bound, _, coincidence = findings(simulated(world))
+    assert (bound, coincidence) == ("contradicted", "mixed")
 
 
 @pytest.mark.parametrize(
     ("swapped", "expected"),
     [
-        (("pause", "random"), ["reproduced", "not reproduced", "reproduced"]),
-        (("fedavg", "pause"), ["reproduced", "not reproduced", "not reproduced"]),
+        (("pause", "random"), ["supported", "contradicted", "supported"]),
+        (("fedavg", "pause"), ["supported", "contradicted", "contradicted"]),
     ],
 )
 def test_swapped_runs(world: World, swapped: tuple[str, str], expected: list[str]) -> None:
     names = dict([swapped, swapped[::-1]])
-    assert verdicts(simulated(world, names)) == expected
+    assert findings(simulated(world, names)) == expected
 
 
 def test_a_smaller_budget_than_was_spent(world: World, demo: Scenario) -> None:
@@ -92,4 +92,4 @@ def test_a_smaller_budget_than_was_spent(world: World, demo: Scenario) -> None:
     assert demo.privacy is not None
     less = demo.privacy.replace(epsilon_total=demo.privacy.epsilon_total / 2)
     world.scenarios["s"] = world.scenarios["s"].replace(privacy=less)
-    assert verdicts(world)[0] == "not reproduced"
+    assert findings(world)[0] == "contradicted"

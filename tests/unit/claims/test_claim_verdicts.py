@@ -12,10 +12,10 @@ import pytest
 import yaml
 from worlds import SCALE, World, claim, on_runs, on_study
 
-from pausefl.claims import page
-from pausefl.claims.findings import Finding
+from pausefl.claims import page, words
+from pausefl.claims.comparisons import Comparison
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
-from pausefl.claims.verdicts import evaluate, verdict
+from pausefl.claims.verdicts import Judged, evaluate, judged
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.settings import load_config, read_yaml
 from pausefl.settings.claims import SCALES, ClaimTest, load_claims, places, scales
@@ -26,7 +26,7 @@ FOLDER = ROOT / "config" / "scenarios"
 SHIPPED = load_claims(ROOT / "config" / "claims.yaml", FOLDER)
 LOWER = on_runs(
     "ordering",
-    metric="leakage_max",
+    metric="leakage_after_rounds",
     gap="ratio",
     direction="lower",
     selectors=("pause",),
@@ -34,31 +34,66 @@ LOWER = on_runs(
 )
 
 
-def finding(outcome: str, n_seeds: int = 3, **keys: Any) -> Finding:
-    return Finding("bound", "s", "?", "!", outcome, seeds=tuple(range(n_seeds)), **keys)
+def compared(outcome: str, p: float = 0.001, **keys: Any) -> Comparison:
+    return Comparison("ordering", "s", "?", "!", outcome, p=p, **keys)
+
+
+def of(*comparisons: Comparison) -> Judged:
+    return judged(claim(LOWER), comparisons, SCALE)
 
 
 @pytest.mark.parametrize(
     ("outcomes", "expected"),
     [
-        ([HOLDS, HOLDS], "reproduced"),
-        ([HOLDS, FAILS], "partly"),
-        ([HOLDS, UNDECIDED], "partly"),
-        ([HOLDS, NOT_RUN], "partly"),
-        ([FAILS, UNDECIDED], "not reproduced"),
-        ([FAILS, NOT_RUN], "not reproduced"),
+        ([HOLDS, HOLDS], "supported"),
+        ([HOLDS, FAILS], "mixed"),
+        ([HOLDS, UNDECIDED], "undecided"),
+        ([HOLDS, NOT_RUN], "supported"),
+        ([UNDECIDED, UNDECIDED], "undecided"),
+        ([FAILS, UNDECIDED], "contradicted"),
+        ([FAILS, NOT_RUN], "contradicted"),
         ([NOT_RUN, NOT_RUN], "not run"),
         ([], "not run"),
     ],
 )
-def test_verdicts(outcomes: list[str], expected: str) -> None:
-    assert verdict(finding(outcome) for outcome in outcomes) == expected
+def test_findings(outcomes: list[str], expected: str) -> None:
+    assert of(*map(compared, outcomes)).finding == expected
 
 
-def test_one_seed_and_missing_runs_are_partly_at_best() -> None:
-    assert verdict([finding(HOLDS), finding(HOLDS, n_seeds=1)]) == "partly"
-    assert verdict([finding(HOLDS, n_missing=1)]) == "partly"
-    assert verdict([finding(HOLDS, n_seeds=0)]) == "reproduced"  # drawn instances have no seeds
+def test_a_failure_has_to_survive_holms_correction() -> None:
+    """At 5 % one of twenty true comparisons fails by chance."""
+    chance, many = compared(FAILS, p=0.04), [compared(UNDECIDED, p=0.6)] * 19
+    one = of(chance, *many)
+    assert one.finding == "undecided"
+    assert one.comparisons[0].outcome == UNDECIDED
+    assert "fails alone, but not among 20 tests (Holm)" in one.comparisons[0].note
+    assert of(compared(FAILS, p=0.002), *many).finding == "contradicted"
+    assert of(compared(FAILS, p=0.002), compared(HOLDS, p=0.001), *many).finding == "mixed"
+    assert of(compared(FAILS, p=1e-6), compared(HOLDS, p=0.04)).finding == "mixed"
+    weak = of(compared(FAILS, p=1e-6), compared(HOLDS, p=0.04), compared(HOLDS, p=0.03))
+    assert [each.outcome for each in weak.comparisons] == [FAILS, UNDECIDED, UNDECIDED]
+    assert weak.finding == "contradicted"
+    certain = of(Comparison("bound", "s", "?", "!", FAILS), chance, *many)
+    assert certain.finding == "contradicted"
+
+
+def test_without_a_failure_nothing_is_corrected() -> None:
+    assert of(*[compared(HOLDS, p=0.04)] * 20).finding == "supported"
+
+
+def test_a_repeat_has_no_vote() -> None:
+    first = {("ours", 0): "a", ("theirs", 0): "b", ("ours", 1): "c", ("theirs", 1): "d"}
+    shorter = {key: value for key, value in first.items() if key[1] == 0}
+    other = shorter | {("theirs", 0): "x"}
+    fails = [compared(FAILS, p=0.04, prints=prints) for prints in (shorter, first, first)]
+    one = of(*fails, compared(HOLDS, prints=other))
+    assert [bool(each.repeats) for each in one.comparisons] == [True, False, True, False]
+    assert one.comparisons[0].repeats == "s: ?"
+    assert one.coverage.repeats == 2
+    assert one.finding == "mixed"  # two tests, not four: 0.04 survives beside one other
+    assert of(*[compared(FAILS, p=0.04)] * 3, compared(HOLDS)).finding == "undecided"
+    unlike = compared(HOLDS, prints=first, measure="another")
+    assert not any(each.repeats for each in of(compared(HOLDS, prints=first), unlike).comparisons)
 
 
 @pytest.fixture
@@ -78,22 +113,24 @@ def test_missing_runs_are_an_error_that_names_them(ordered: World) -> None:
     assert "s/random/seed-1" in str(error.value)
     assert "s/pause/seed-2" in str(error.value)
     records = ordered.records()
-    (judged,) = evaluate([claim(LOWER)], records, SCALE, partial=True)
-    assert judged.verdict == "partly"
-    assert judged.findings[0].seeds == (0,)
+    (one,) = evaluate([claim(LOWER)], records, SCALE, partial=True)
+    assert one.finding == "undecided"  # one seed is left
+    assert one.comparisons[0].seeds == (0,)
+    assert one.coverage.missing == 2
+    assert "2 runs missing" in words.covered(one.coverage)
     assert records.missing == {"s/random/seed-1", "s/pause/seed-2"}
 
 
 def test_nothing_run_is_not_a_pass(world: World) -> None:
     world.plan("pause", 0)
     world.plan("random", 0)
-    (judged,) = evaluate([claim(LOWER)], world.records(), SCALE, partial=True)
-    assert judged.verdict == "not run"
+    (one,) = evaluate([claim(LOWER)], world.records(), SCALE, partial=True)
+    assert one.finding == "not run"
 
 
 def test_a_missing_study_is_an_error(world: World) -> None:
     world.study("study")
-    test = on_study("regret", selectors=("pause",), law="linear", margin=0.1)
+    test = on_study("regret", selectors=("pause",), law="linear", margin=0.1, reason="?")
     with pytest.raises(PauseflError, match=r"study study: fits\.csv"):
         evaluate([claim(test)], world.records(), SCALE)
 
@@ -108,31 +145,41 @@ def test_a_run_cut_short_is_refused(ordered: World) -> None:
 def test_what_is_written(ordered: World) -> None:
     untrained = on_runs(
         "ordering",
-        metric="leakage_max",
+        metric="leakage_after_rounds",
         gap="difference",
         direction="lower",
         selectors=("pause",),
         against=("fastest",),
     )
-    judged = evaluate([claim(LOWER, untrained)], ordered.records(), SCALE)
-    document = json.loads(page.to_json(judged, SCALE, "abc"))
+    claimed = claim(LOWER, untrained).replace(figures={"Fig. 1": ("s",), "Fig. 2": ("t",)})
+    found = evaluate([claimed], ordered.records(), SCALE)
+    document = json.loads(page.to_json(found, SCALE, "abc"))
     (told,) = document["claims"]
-    assert (document["scale"], told["verdict"], told["n_hold"], told["seeds"]) == (SCALE, "partly", 1, "3")
-    first, second = told["tests"]
+    assert (document["scale"], told["finding"], told["outcomes"]) == (SCALE, "supported", "1 hold")
+    assert told["effect"] == "leakage after equally many rounds: 0.505 times"
+    covered = "1 of 2 comparisons, 1 of 2 figures, 3 seeds, demo scale"
+    assert told["coverage"]["text"] == covered
+    assert (told["coverage"]["made"], told["coverage"]["planned"]) == (1, 2)
+    first, second = told["comparisons"]
     assert (first["outcome"], first["n_seeds"], first["unit"]) == (HOLDS, 3, "ratio")
     assert first["gap"] == pytest.approx(0.505, abs=0.001)
     assert first["low"] < first["gap"] < first["high"] < 1
+    assert first["p"] < 0.05
     assert (second["outcome"], second["gap"], second["low"]) == (NOT_RUN, None, None)
-    frame = page.to_frame(judged, SCALE)
+    frame = page.to_frame(found, SCALE)
     assert frame["outcome"].tolist() == [HOLDS, NOT_RUN]
+    assert frame["finding"].unique() == "supported"
     assert frame["runs"][0].split()[0] == "s/pause/seed-0"
-    text = page.to_markdown(judged, SCALE)
-    assert "| C0 | something is so | somewhere | **partly** | 1 hold, 1 not run | 3 |" in text
-    assert re.search(r"C0 +partly +1 hold, 1 not run +3 +something is so", page.to_text(judged, SCALE))
+    row = f"| **supported** | {told['effect']} | {covered} |"
+    assert row in page.to_markdown(found, SCALE)
+    assert re.search(
+        rf"C0 +supported +{told['effect']} +{covered} +something is so", page.to_text(found, SCALE)
+    )
 
 
 def test_every_claim_is_shipped_with_tests_at_the_papers_scale() -> None:
-    assert [one.id for one in SHIPPED] == [f"C{i}" for i in range(1, 14)]
+    named = [f"C{i}" for i in range(1, 22)]
+    assert [one.id for one in SHIPPED] == [*named[:4], "C5a", "C5b", "C5c", *named[5:]]
     assert all(any(test.applies("paper") for test in one.tests) for one in SHIPPED)
 
 
@@ -150,8 +197,8 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
         for scenario in test.scenarios.get(scale, ()):
             assert {(scenario, selector) for selector in (*test.selectors, *test.against)} <= table
         for study in test.studies.get(scale, ()):
-            kind = next(k for k in ("regret", "comparison", "runtime") if study in getattr(studies, k))
-            assert set(test.selectors) <= set(getattr(studies, kind)[study].scenario.selectors)
+            if studies.kind(study) != "graphs":
+                assert set(test.selectors) <= set(studies.study(study).scenario.selectors)
 
 
 @pytest.mark.parametrize(
@@ -161,14 +208,24 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
         ({"kind": "bound"}, "kind = 'bound' needs the key 'scenarios'"),
         ({"kind": "exactness", "rewards": ["r1"], "n_instances": 3, "margin": 1}, "margin is no key of"),
         ({"kind": "bound", "scenarios": {"demo": ["demo_smal"]}}, "Did you mean 'demo_small'?"),
-        ({"kind": "limit", "selectors": ["puase"], "n_instances": 1, "at_least": 1}, "Did you mean 'pause'?"),
-        ({"kind": "regret", "studies": {"paper": ["s"]}, "selectors": ["pause"], "law": "power"}, "law = "),
+        (
+            {"kind": "limit", "selectors": ["puase"], "n_instances": 1, "at_least": 1},
+            "Did you mean 'pause'?",
+        ),
+        (
+            {"kind": "limit", "selectors": ["pause"], "n_instances": 1, "at_least": 1},
+            "at_least needs the key 'reason'",
+        ),
+        (
+            {"kind": "cost", "studies": {"paper": ["s"]}, "selectors": ["pause"], "law": "linear"},
+            "law = ",
+        ),
         (
             {
                 "kind": "ordering",
                 "scenarios": {"demo": ["demo_small"]},
                 "selectors": ["pause"],
-                "metric": "leakage_max",
+                "metric": "leakage_after_rounds",
                 "gap": "ratio",
                 "direction": "lower",
             },
@@ -183,6 +240,7 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
                 "kind": "share",
                 "selectors": ["alsa"],
                 "at_least": 0.9,
+                "reason": "?",
                 "studies": {"paper": ["bsfl_fig4"], "demo": ["bsfl_fig4"]},
             },
             "only one",
@@ -214,3 +272,9 @@ def test_a_missing_study_of_selection_is_an_error_where_nothing_else_was_to_be_r
     with pytest.raises(PauseflError, match="2 results are missing") as error:
         evaluate([claim(LOWER)], world.records(), SCALE)
     assert "s/pause/seed-0" in str(error.value)
+
+
+def test_figures_of_claims_are_compared_somewhere() -> None:
+    for one in SHIPPED:
+        tested = {name for scale in SCALES for names in places([one], scale) for name in names}
+        assert all(tested & set(names) for names in one.figures.values()), one.id

@@ -30,13 +30,13 @@ def test_every_claim_has_a_row_with_a_command_and_a_status(published: PublishedV
     assert [row.split(" | ")[0].strip("| ") for row in rows] == [claim.id for claim in claims]
     for claim, row in zip(claims, rows, strict=True):
         assert f"`make claim ID={claim.id}`" in row
-        assert re.search(r"\*\*(reproduced|partly|not reproduced)\*\*|not run \|$", row)
+        assert re.search(r"\*\*(supported|mixed|undecided|contradicted|not run)\*\*", row)
 
 
-def test_the_verdicts_of_the_summary_are_those_of_the_pages(published: PublishedVerdicts) -> None:
+def test_the_findings_of_the_summary_are_those_of_the_pages(published: PublishedVerdicts) -> None:
     rows = published.summary().splitlines()[2:]
     for claim, row in zip(published.claims, rows, strict=True):
-        for scale in SCALES:
-            verdict = re.search(rf"{scale}: \*\*([a-z ]+)\*\*", row)
-            if verdict:
-                assert f"## {claim.id}: {verdict[1]}\n" in published.page(scale)
+        finding, effect, coverage = row.strip("| ").split(" | ")[-3:]
+        there = [published.page(scale) for scale in SCALES]
+        (page,) = [one for one in there if f"| {finding} | {effect} | {coverage} |" in one][:1]
+        assert f"## {claim.id}: {finding.strip('*')}\n" in page

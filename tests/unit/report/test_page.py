@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pausefl.claims.words import gaps, interval, number, tally
+from pausefl.claims.words import interval, number, p_value, tally
 from pausefl.figures.captions import MOST_WORDS, Caption, caption
 from pausefl.report.contents import Contents
 from pausefl.report.metadata import costs, duration, reductions, settings_text
@@ -93,8 +93,8 @@ def parts(**changes: Any) -> ReportParts:
     return ReportParts(**defaults | folders | changes)
 
 
-def claims(tmp_path: Path, scale: str, **test: Any) -> str:
-    tests = [
+def claims(tmp_path: Path, scale: str, **changes: Any) -> str:
+    comparisons = [
         {
             "kind": "ordering",
             "where": "there",
@@ -105,18 +105,25 @@ def claims(tmp_path: Path, scale: str, **test: Any) -> str:
             "low": 0.4,
             "high": 0.6,
             "unit": "ratio",
+            "bound": "at most",
+            "p": 0.01,
+            "repeats": "",
             "n_seeds": 2,
             "n_missing": 0,
             "note": "",
             "scale": scale,
-            **test,
+            **changes,
         }
     ]
-    claim = {"id": "C1", "sentence": "It works.", "place": "Fig. 1", "verdict": "partly", "seeds": "2"}
-    return as_json(
-        tmp_path / f"claims-{scale}.json",
-        {"scale": scale, "claims": [{**claim, "tests": tests}]},
-    )
+    claim: dict[str, Any] = {
+        "id": "C1",
+        "sentence": "It works.",
+        "place": "Fig. 1",
+        "finding": "mixed",
+        "effect": "time: 0.5 times",
+    }
+    claim |= {"outcomes": "1 hold", "coverage": {"text": "1 of 2 comparisons"}, "comparisons": comparisons}
+    return as_json(tmp_path / f"claims-{scale}.json", {"scale": scale, "claims": [claim]})
 
 
 def test_figures_are_by_paper_and_number_and_the_papers_scale_comes_first(write: Write) -> None:
@@ -189,7 +196,9 @@ def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write
     assert positions == sorted(positions)
     assert '<a href="#figure-pause_v2_fig8">there</a>' in page
     assert "<td>elsewhere</td>" in page
-    assert "0.5 [0.4, 0.6] ratio" in page
+    assert '<span class="badge mixed">mixed</span>' in page
+    assert '<td class="words">time: 0.5 times</td>\n<td class="words">1 of 2 comparisons</td>' in page
+    assert "<td>at most 0.5</td>\n<td>0.4 to 0.6</td>" in page
 
 
 def test_scale_and_seeds_are_said_once_and_captions_are_short(write: Write) -> None:
@@ -294,13 +303,10 @@ def test_numbers_of_claims_in_words() -> None:
         *("–", "–", "−0.00325", "12,346"),
         "1",
     ]
-    tests = [
-        {"gap": 0.9996, "low": None, "high": None, "unit": "share"},
-        {"gap": 2.0, "low": 1.5, "high": 2.5, "unit": "ratio"},
-        {"gap": 3.0, "low": -1.0, "high": 7.0, "unit": "ratio"},
-        {"gap": None, "low": None, "high": None, "unit": "ratio"},
+    assert [interval(*ends) for ends in ((1.5, 2.5), (-1.0, 7.0), (None, None))] == [
+        *("1.5 to 2.5", "−1 to 7"),
+        "–",
     ]
-    assert gaps(tests) == ["0.9996 [no interval] share", "2 to 3 [−1, 7] ratio"]
-    assert [interval(test["low"], test["high"]) for test in tests[1:3]] == ["1.5 to 2.5", "−1 to 7"]
+    assert [p_value(p) for p in (None, 1e-9, 0.0321)] == ["–", "< 0.0001", "0.032"]
     assert [duration(hours) for hours in (0.001, 0.1, 3)] == ["3.6 s", "6.0 min", "3.0 h"]
     assert tally(["fails", "holds", "holds", "not run"]) == "2 hold, 1 fail, 1 not run"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pausefl.results.dvc_metrics import N_POINTS, curves, numbers, verdicts, write
+from pausefl.results.dvc_metrics import N_POINTS, curves, findings, numbers, write
 
 
 def rounds(n_rounds: int, **columns: list[float]) -> pd.DataFrame:
@@ -43,9 +43,9 @@ def test_numbers_that_are_missing_or_infinite_are_left_out() -> None:
     assert numbers(row(final_loss=0.3, leakage_max=2.0)) == {"final_loss": 0.3, "leakage_max": 2.0}
 
 
-def test_verdicts_are_counted() -> None:
-    judged = [{"verdict": "reproduced"}, {"verdict": "not run"}, {"verdict": "reproduced"}]
-    assert verdicts(judged) == {"not_run": 1, "reproduced": 2}
+def test_findings_are_counted() -> None:
+    judged = [{"finding": "supported"}, {"finding": "not run"}, {"finding": "supported"}]
+    assert findings(judged) == {"not_run": 1, "supported": 2}
 
 
 def test_a_curve_is_the_mean_over_seeds() -> None:
@@ -86,7 +86,7 @@ def test_what_was_there_of_other_scenarios_is_removed(tmp_path: Path) -> None:
     rounds(3, accuracy=[0.5], loss=[1.0]).to_parquet(table / "rounds.parquet")
     claims = tmp_path / "claims/paper/claims.json"
     claims.parent.mkdir(parents=True)
-    claims.write_text(json.dumps({"claims": [{"verdict": "partly"}]}), "utf-8")
+    claims.write_text(json.dumps({"claims": [{"finding": "mixed"}]}), "utf-8")
     old = [metrics / "old/pause.json", metrics / "tiny/random.json", plots / "old.csv"]
     for path in old:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -222,7 +222,10 @@ def test_markdown_reads_well(write: WriteRun) -> None:
     assert random.startswith("| `random` | 45.0 ± 21.2 | 45.0 ± 21.2 | not reached (1 of 2 seeds) |")
     assert "| ∞ |" in open_fedavg
     assert not {"nan", "inf"} & set(text.split())
-    assert "the target, 45.9 %, is 90 % of that best" in text
+    assert (
+        "the target, 45.9 %, is 90 % of the best accuracy of a private selector when the first of them ends"
+        in text
+    )
 
 
 def test_markdown_of_selection_alone(write: WriteRun) -> None:
