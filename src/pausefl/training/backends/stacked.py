@@ -1,8 +1,4 @@
-"""Many users in one network, side by side in its channels: GPUs.
-
-Images are (batch, users * channels, height, width), so a convolution has a group for each user and batch
-normalisation a channel for each user and channel. After `torch.nn.Flatten`, values are (users, features,
-batch), and a dense layer is one batched product.
+"""Many users at once, each with its own values, in one network: GPUs.
 
 A step takes nothing from the host: which examples it visits, and their dropout, stand in a table on the
 device, at a position that the step itself moves on.
@@ -10,8 +6,11 @@ device, at a position that the step itself moves on.
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,12 +18,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pausefl.errors import ConfigError
 from pausefl.training.adam import BETA_1, BETA_2, EPSILON
 from pausefl.training.backends.autograd import Autograd
 from pausefl.training.backends.base import LocalUpdates, Vector, Workbench
+from pausefl.training.backends.convolutions import WAYS, fastest
+from pausefl.training.backends.layers import grouped, stacked
 from pausefl.training.batches import Participation
-from pausefl.training.dropout import MaskedDropout
 
 
 class Run(NamedTuple):
@@ -70,24 +69,43 @@ def _equal_from(values: Sequence[int], start: int) -> int:
 
 
 class Stacked(Autograd):
-    """Many users at once, each with its own values, in one network."""
+    """Many users side by side in the channels of one network (`pausefl.training.backends.layers`)."""
 
     n_together = 64
     evaluation_batch = 2500
     memory_format = torch.contiguous_format
 
     def __init__(self, bench: Workbench) -> None:
+        self.bench = bench
+        if self.on_gpu:
+            _be_reproducible()
+            self.aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+            self.pool = torch.cuda.graph_pool_handle()
         super().__init__(bench)
-        self.layers = list(_stacked_layers(bench.flat.module))
+        #: Way of each convolution; those of a GPU are chosen at the first step.
+        self.ways: dict[nn.Module, str] = {}
+        self.layers = [
+            (self._convolution if compute is grouped else compute, layer, names)
+            for compute, layer, names in stacked(bench.flat.module)
+        ]
         if self.test_x.dim() == 4:
             self.test_x = self.test_x.contiguous(memory_format=torch.channels_last)
         if not bench.regression:  # cross-entropy with probabilities needs no scattered sums
             self.train_y = functional.one_hot(self.train_y, bench.dataset.n_classes).to(bench.flat.values)
         self._reserve(0, 0)
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the device works while the host goes on, and captures graphs."""
+        return self.bench.device.type == "cuda"
+
     def _reserve(self, n_users: int, n_examples: int) -> None:
-        """Make room for a round's users and for the examples that they visit."""
+        """Make room for a round's users and for the examples that they visit; graphs of former room go."""
         device, layout = self.bench.device, self.bench.flat.layout
+        if self.on_gpu:
+            torch.cuda.synchronize()
+        #: A step of (users, batch size).
+        self.launches: dict[tuple[int, int], Callable[[], object]] = {}
         self.table = torch.zeros(n_examples, dtype=torch.int64, device=device)
         self.kept = [
             torch.zeros(n_examples, *(layer.shape or ()), dtype=torch.bool, device=device)
@@ -118,25 +136,66 @@ class Stacked(Autograd):
         for run in runs:
             order = self._arrange(order, run.places)
             for _ in range(run.n_steps):
-                self._step(len(run.places), run.size)
+                self._launch(len(run.places), run.size)
         self._arrange(order, list(range(n)))
-        for i, user in enumerate(users):
-            adam.first[user].copy_(self.first[i])
-            adam.second[user].copy_(self.second[i])
-            adam.steps[user].copy_(self.steps[i])
+        for mine, of_all in self._optimiser if adam.persist else []:
+            for i, user in enumerate(users):
+                of_all[user].copy_(mine[i])
         updates = torch.cat([self.trainable[:n], *(b[:n].flatten(1) for b in self.running.values())], 1)
-        return LocalUpdates(part, updates - start, self.loss_sum.clone())
+        made = _Awaited if self.on_gpu else LocalUpdates
+        return made(part, updates - start, self.loss_sum.clone())
 
     def _to_device(self, values: Tensor) -> Tensor:
         """A copy on the device, for which nothing waits."""
-        if self.bench.device.type == "cuda":
+        if self.on_gpu:
             values = values.pin_memory()
         return values.to(self.bench.device, non_blocking=True)
+
+    def _launch(self, n: int, size: int) -> None:
+        """Take the next step of the first ``n`` users; a GPU captures it after the first of a kind."""
+        if (n, size) in self.launches:
+            self.launches[n, size]()
+            return
+        self._step_aside(n, size)
+        self.launches[n, size] = self._captured(n, size)
+
+    def _step_aside(self, n: int, size: int) -> None:
+        """Take a step on a stream from which a GPU can capture."""
+        if not self.on_gpu:
+            self._step(n, size)
+            return
+        main = torch.cuda.current_stream()
+        self.aside.wait_stream(main)
+        with torch.cuda.stream(self.aside):
+            self._step(n, size)
+        main.wait_stream(self.aside)
+
+    def _captured(self, n: int, size: int) -> Callable[[], object]:
+        """A graph of all that a step launches, or the step itself where there can be none."""
+        step = partial(self._step_aside, n, size)
+        if not self.on_gpu:
+            return step
+        graph = torch.cuda.CUDAGraph()
+        try:
+            # A graph reads nothing in the pool but what it wrote, so all may share it, in any order.
+            with torch.cuda.graph(graph, pool=self.pool, stream=self.aside):
+                self._step(n, size)
+        except RuntimeError as error:
+            reason = str(error).partition("\n")[0]
+            warnings.warn(f"training without CUDA graphs, which is slower: {reason}", stacklevel=2)
+            return step
+        return graph.replay
 
     @property
     def _state(self) -> list[Tensor]:
         """All arrays with a row a user."""
         return [self.trainable, self.first, self.second, self.steps, *self.running.values()]
+
+    @property
+    def _optimiser(self) -> list[tuple[Tensor, Tensor]]:
+        """State of the optimiser here, and of all users."""
+        adam = self.bench.adam
+        return [(self.first, adam.first), (self.second, adam.second), (self.steps, adam.steps)]
 
     def _load(self, start: Tensor, users: list[int]) -> None:
         """Start the users from the global model ``start`` (n_values,) and from their optimiser's state."""
@@ -145,7 +204,7 @@ class Stacked(Autograd):
         for name, values in flat.buffers(start[flat.layout.n_trainable :]).items():
             self.running[name][:n] = values
         ids = self._to_device(torch.tensor(users))
-        for mine, of_all in ((self.first, adam.first), (self.second, adam.second), (self.steps, adam.steps)):
+        for mine, of_all in self._optimiser:
             mine[:n] = of_all.index_select(0, ids) if adam.persist else 0
         self.position.zero_()
         self.loss_sum.zero_()
@@ -196,6 +255,15 @@ class Stacked(Autograd):
         self.loss_sum += loss.detach()
         self.position += n * size
 
+    def _convolution(
+        self, layer: nn.Conv2d, x: Tensor, n: int, weight: Tensor, bias: Tensor | None = None
+    ) -> Tensor:
+        """A convolution, in the way that a GPU keeps."""
+        if layer not in self.ways:
+            size = self.bench.training.batch_size
+            self.ways[layer] = fastest(layer, x.shape[2:], size, x.device) if self.on_gpu else "grouped"
+        return WAYS[self.ways[layer]](layer, x, n, weight, bias)
+
     @torch.no_grad()
     def _adam(self, n: int, gradient: Tensor) -> None:
         """A step of Adam along the gradient (n, n_trainable); each user has its own number of steps."""
@@ -206,92 +274,39 @@ class Stacked(Autograd):
         scale = (1 - BETA_2**count).rsqrt().to(first.dtype)
         first.lerp_(gradient, 1 - BETA_1)
         second.mul_(BETA_2).addcmul_(gradient, gradient, value=1 - BETA_2)
-        self.trainable[:n] -= (first * rate).div_(second.sqrt().mul_(scale).add_(EPSILON))
+        change = (first * rate).div_(second.sqrt().mul_(scale).add_(EPSILON))
+        self.trainable[:n].sub_(change)
 
 
-#: A layer of all users: (layer, values, users, its parameters and statistics (users, ...)) -> values.
-Layer = Callable[..., Tensor]
+class _Awaited(LocalUpdates):
+    """Updates on their way from a GPU, which does not wait for their being read."""
+
+    def __init__(self, part: Sequence[Participation], updates: Tensor, loss_sum: Tensor) -> None:
+        here = [
+            torch.empty(t.shape, dtype=t.dtype).pin_memory().copy_(t, non_blocking=True)
+            for t in (updates, loss_sum)
+        ]
+        super().__init__(part, *here)
+        self._arrival = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        self._arrival.record()
+
+    @cached_property
+    def updates(self) -> Vector:
+        """See `LocalUpdates.updates`."""
+        self._arrival.synchronize()
+        return super().updates
+
+    @property
+    def loss_sum(self) -> float:
+        """See `LocalUpdates.loss_sum`."""
+        self._arrival.synchronize()
+        return super().loss_sum
 
 
-def _convolution(layer: nn.Conv2d, x: Tensor, n: int, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """A group, or as many as the layer has, for each user."""
-    filters, shift = weight.flatten(0, 1), None if bias is None else bias.flatten()
-    n_groups = layer.groups * n
-    return functional.conv2d(x, filters, shift, layer.stride, layer.padding, layer.dilation, n_groups)
-
-
-def _dense(layer: nn.Module, x: Tensor, n: int, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    return weight @ x if bias is None else torch.baddbmm(bias.unsqueeze(2), weight, x)
-
-
-def _batch_norm(
-    layer: nn.BatchNorm2d,
-    x: Tensor,
-    n: int,
-    running_mean: Tensor,
-    running_var: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-) -> Tensor:
-    """Normalise each channel of each user; brings the running statistics up to date."""
-    channels = x if x.dim() == 4 else x.reshape(1, -1, x.shape[2])
-    mean, var, scale, shift = (values.flatten() for values in (running_mean, running_var, weight, bias))
-    momentum = layer.momentum or 0.0
-    normal = functional.batch_norm(channels, mean, var, scale, shift, True, momentum, layer.eps)
-    return normal.view(x.shape)
-
-
-def _group_norm(layer: nn.GroupNorm, x: Tensor, n: int, weight: Tensor, bias: Tensor) -> Tensor:
-    """Normalise each example of each user in each group of its channels."""
-    examples = x if x.dim() == 4 else x.permute(2, 0, 1).flatten(1)
-    n_groups, scale, shift = layer.num_groups * n, weight.flatten(), bias.flatten()
-    normal = functional.group_norm(examples, n_groups, scale, shift, layer.eps)
-    return normal if x.dim() == 4 else normal.view(-1, n, x.shape[1]).permute(1, 2, 0)
-
-
-def _flatten(layer: nn.Flatten, x: Tensor, n: int) -> Tensor:
-    return x.reshape(len(x), n, -1).permute(1, 2, 0)
-
-
-def _dropout(layer: MaskedDropout, x: Tensor, n: int) -> Tensor:
-    assert layer.mask is not None
-    if x.dim() == 4:
-        return x * layer.mask.view(x.shape)
-    return x * layer.mask.view(-1, n, x.shape[1]).permute(1, 2, 0)
-
-
-def _alike(layer: nn.Module, x: Tensor, n: int) -> Tensor:
-    return layer(x)  # type: ignore[no-any-return]
-
-
-#: How each type of layer is computed for all users.
-_LAYERS: dict[type[nn.Module], Layer] = {
-    nn.Conv2d: _convolution,
-    nn.Linear: _dense,
-    nn.BatchNorm1d: _batch_norm,
-    nn.BatchNorm2d: _batch_norm,
-    nn.GroupNorm: _group_norm,
-    nn.Flatten: _flatten,
-    MaskedDropout: _dropout,
-    **dict.fromkeys((nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.Identity, nn.MaxPool2d, nn.AvgPool2d), _alike),
-}
-
-
-def _stacked_layers(module: nn.Module, path: str = "") -> Iterator[tuple[Layer, Any, dict[str, str]]]:
-    """How to compute each layer, the layer, and paths of its values by name.
-
-    Raises
-    ------
-    ConfigError
-        If it has another layer, or is not a sequence of layers.
-    """
-    if type(module).forward is nn.Sequential.forward:
-        for name, child in module.named_children():
-            yield from _stacked_layers(child, f"{path}{name}.")
-        return
-    if type(module) not in _LAYERS or getattr(module, "padding_mode", "zeros") != "zeros":
-        raise ConfigError(
-            f"a GPU cannot train the layer {module} of the model: use --device cpu, or add it to {__name__}"
-        )
-    values = [*module.named_parameters(), *module.named_buffers()]
-    yield _LAYERS[type(module)], module, {name: path + name for name, v in values if v.is_floating_point()}
+def _be_reproducible() -> None:
+    """A GPU gives the same bits twice, and float32 means float32."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.set_deterministic_debug_mode("warn")
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = True, False
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False

@@ -1,0 +1,465 @@
+"""Users in the channels of one network are trained as users alone, with and without graphs of the steps."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from replay import Recorder, pretend_gpu
+from shares import partition
+from torch import nn
+
+from pausefl.data.dataset import Dataset
+from pausefl.errors import ConfigError
+from pausefl.settings import ModelSettings, TrainingSettings
+from pausefl.streams import Streams
+from pausefl.training.backends import convolutions, layers, stacked
+from pausefl.training.backends.base import Backend
+from pausefl.training.backends.layers import grouped, unfolded
+from pausefl.training.backends.one_by_one import OneByOne
+from pausefl.training.backends.stacked import Stacked, runs_of
+from pausefl.training.engine import Trainer, choose_device
+
+CPU = torch.device("cpu")
+#: Five participations of four steps, or of fewer; mini-batches of 6, and of 2 to 5 at the end.
+SIZES = [20, 22, 12, 23]
+ROUNDS = [[0, 1, 2, 3], [3, 0], [0, 1, 3], [1, 0, 2, 3], [0, 1, 3]]
+
+
+def model(name: str, norm: str = "none") -> ModelSettings:
+    return ModelSettings(name=name, norm=norm)
+
+
+#: With the smallest images that they take; 0: features and targets of a regression.
+NETWORKS = [
+    (model("linear"), 0),
+    (model("linear"), 3),
+    (model("fc"), 6),
+    (model("cnn_bsfl"), 10),
+    (model("cnn3", "batch"), 22),
+    (model("cnn3", "group"), 22),
+    pytest.param(model("cnn5", "batch"), 32, marks=pytest.mark.slow),
+    pytest.param(model("cnn5", "group"), 32, marks=pytest.mark.slow),
+]
+
+
+def data(n: int, size: int, channels: int = 3) -> Dataset:
+    rng = np.random.default_rng(0)
+    if size == 0:
+        x = rng.standard_normal((n + 9, 4)).astype(np.float32)
+        y = x.sum(1) + rng.standard_normal(n + 9).astype(np.float32)
+    else:
+        x = rng.integers(0, 256, (n + 9, channels, size, size)).astype(np.uint8)
+        y = rng.integers(0, 10, n + 9)
+    return Dataset("noise", x[:n], y[:n], x[n:], y[n:], 10 if size else 0, "drawn")
+
+
+#: Steps so small that a network does not amplify rounding, nor Adam that of gradients that are 0: with batch
+#: normalisation, those of the bias of a channel that is positive everywhere.
+RATES = {"none": 1e-4, "group": 1e-5, "batch": 1e-6}
+
+
+def local(norm: str = "none", **changes: Any) -> TrainingSettings:
+    values = {"n_epochs": 1, "batch_size": 6, "max_batches": 100, "learning_rate": RATES[norm]} | changes
+    return TrainingSettings(n_rounds=1, **({"optimizer_state": "persist"} | values))
+
+
+def trainer(
+    backend: type[Backend],
+    model: ModelSettings,
+    size: int,
+    training: TrainingSettings,
+    sizes: list[int] = SIZES,
+    device: torch.device = CPU,
+) -> Trainer:
+    return Trainer(model, training, data(sum(sizes), size), partition(sizes), Streams(3), device, backend)
+
+
+def train(made: Trainer, rounds: dict[int, list[int]]) -> list[Any]:
+    """Updates by user and loss of some rounds, each from another model."""
+    found = []
+    for t, users in rounds.items():
+        noise = np.random.default_rng(t).random(len(made.initial)).astype(made.initial.dtype)
+        locals_ = list(made.train(made.initial * (1 + noise / 10), np.array(users), t))
+        rows = {
+            int(u): row.copy() for each in locals_ for u, row in zip(each.users, each.updates, strict=True)
+        }
+        found.append((rows, sum(each.loss_sum for each in locals_)))
+    return found
+
+
+def assert_same(found: list[Any], expected: list[Any], atol: float) -> None:
+    for (rows, loss), (expected_rows, expected_loss) in zip(found, expected, strict=True):
+        assert rows.keys() == expected_rows.keys()
+        for user, row in rows.items():
+            np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=atol)
+            assert np.abs(row).max() > 1e4 * atol
+        assert loss == pytest.approx(expected_loss, rel=1e-10)
+
+
+ALL = dict(enumerate(ROUNDS, start=1))
+
+
+@pytest.mark.usefixtures("double_precision")
+@pytest.mark.parametrize(
+    ("model", "size"), NETWORKS, ids=lambda v: f"{v.name}-{v.norm}" if hasattr(v, "name") else str(v)
+)
+def test_twenty_steps_saved_and_resumed_equal_those_of_users_alone(model: ModelSettings, size: int) -> None:
+    training = local(model.norm)
+    alone = trainer(OneByOne, model, size, training)
+    expected = train(alone, ALL)
+    assert alone._adam.steps[0] == 20
+    first = trainer(Stacked, model, size, training)
+    found = train(first, {t: ALL[t] for t in (1, 2)})
+    second = trainer(Stacked, model, size, training)
+    second.restore({name: array.copy() for name, array in first.state().items()})
+    found += train(second, {t: ALL[t] for t in (3, 4, 5)})
+    assert_same(found, expected, atol=1e-10)
+    for name, array in alone.state().items():
+        np.testing.assert_allclose(second.state()[name], array, rtol=1e-6, atol=1e-10)
+    scores = [made.evaluate(made.initial) for made in (alone, second)]
+    assert scores[0].loss == pytest.approx(scores[1].loss, rel=1e-10)
+
+
+@pytest.mark.usefixtures("double_precision")
+@pytest.mark.parametrize(
+    "changes", [{"optimizer_state": "reset"}, {"n_epochs": 3}, {"max_batches": 1}], ids=str
+)
+def test_all_local_training_equals_that_of_users_alone(changes: dict[str, Any]) -> None:
+    expected, found = (train(trainer(b, model("fc"), 6, local(**changes)), ALL) for b in (OneByOne, Stacked))
+    assert_same(found, expected, atol=1e-10)
+
+
+@pytest.mark.usefixtures("double_precision")
+def test_more_users_than_go_together_are_trained_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = train(trainer(Stacked, model("fc"), 6, local()), ALL)
+    monkeypatch.setattr(Stacked, "n_together", 3)
+    assert_same(train(trainer(Stacked, model("fc"), 6, local()), ALL), expected, atol=1e-10)
+
+
+@contextmanager
+def in_double_precision() -> Iterator[None]:
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def small(norm: str, dropout: float) -> nn.Module:
+    """A network of all kinds of layers, for two-channel images of 4 x 4."""
+    norms: dict[str, list[nn.Module]] = {
+        "batch": [nn.BatchNorm2d(4), nn.BatchNorm1d(6)],
+        "group": [nn.GroupNorm(2, 4), nn.GroupNorm(3, 6)],
+        "none": [nn.Identity(), nn.Identity()],
+    }
+    image, dense = norms[norm]
+    return nn.Sequential(
+        *(nn.Conv2d(2, 4, 3, padding=1), nn.MaxPool2d(2), nn.Tanh(), image, nn.Dropout(dropout)),
+        nn.Sequential(nn.Flatten(), nn.Linear(16, 6, bias=False), nn.Tanh(), dense, nn.Dropout(dropout)),
+        nn.Linear(6, 10),
+    )
+
+
+@examples(max_examples=15, deadline=None, derandomize=True)
+@given(
+    sizes=st.lists(st.integers(2, 9), min_size=1, max_size=5),
+    batch_size=st.integers(2, 5),
+    n_epochs=st.integers(1, 2),
+    norm=st.sampled_from(["batch", "group", "none"]),
+    dropout=st.sampled_from([0.0, 0.2, 0.7]),
+)
+def test_any_users_with_any_data_and_dropout_are_trained_as_alone(
+    sizes: list[int], batch_size: int, n_epochs: int, norm: str, dropout: float
+) -> None:
+    found = []
+    with pytest.MonkeyPatch.context() as patch, in_double_precision():
+        patch.setattr("pausefl.training.engine.make_model", lambda *_: small(norm, dropout))
+        for backend in (OneByOne, Stacked):
+            share, training = partition(sizes), local(norm, batch_size=batch_size, n_epochs=n_epochs)
+            images = data(sum(sizes), 4, channels=2)
+            made = Trainer(model("cnn3", norm), training, images, share, Streams(1), CPU, backend)
+            found.append(train(made, {t: list(range(len(sizes))) for t in (1, 2)}))
+    assert_same(found[1], found[0], atol=1e-10)
+
+
+@examples(deadline=None)
+@given(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=6), max_size=6))
+def test_runs_visit_every_mini_batch_once_in_order_and_together_where_they_can(
+    sizes: list[list[int]],
+) -> None:
+    visited: list[tuple[int, int]] = []
+    for run in runs_of(sizes):
+        assert run.n_steps > 0
+        for step in range(run.n_steps):
+            for place, first in zip(run.places, run.first, strict=True):
+                assert sizes[place][first + step] == run.size
+                visited.append((place, first + step))
+    for place, mine in enumerate(sizes):
+        assert [batch for p, batch in visited if p == place] == list(range(len(mine)))
+    assert len(visited) == sum(map(len, sizes))
+
+
+def test_users_with_equal_data_need_two_runs() -> None:
+    runs = list(runs_of([[20] * 66 + [13]] * 5))
+    assert [(run.places, run.size, run.n_steps) for run in runs] == [
+        ([0, 1, 2, 3, 4], 20, 66),
+        ([0, 1, 2, 3, 4], 13, 1),
+    ]
+
+
+# ---- Graphs
+
+
+@pytest.fixture
+def graphs(monkeypatch: pytest.MonkeyPatch) -> list[Recorder]:
+    return pretend_gpu(monkeypatch)
+
+
+GRAPHED = [(model("fc"), 6), (model("cnn_bsfl"), 10), (model("cnn3", "batch"), 22)]
+
+
+@pytest.mark.parametrize(("model", "size"), GRAPHED, ids=lambda v: getattr(v, "name", ""))
+def test_graphs_give_the_same_bits_as_steps(
+    model: ModelSettings, size: int, request: pytest.FixtureRequest
+) -> None:
+    """Nothing of the host is in a step: its launches, repeated on the same memory, are the next step."""
+    rounds = {t: ALL[t] for t in (1, 2)}
+    expected = train(trainer(Stacked, model, size, local()), rounds)
+    graphs = request.getfixturevalue("graphs")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = train(trainer(Stacked, model, size, local()), rounds)
+    assert len(graphs) > 2
+    for (rows, loss), (expected_rows, expected_loss) in zip(found, expected, strict=True):
+        assert loss == expected_loss
+        for user, row in rows.items():
+            np.testing.assert_array_equal(row, expected_rows[user])
+
+
+def test_a_graph_is_made_once_for_each_number_of_users_and_size(graphs: list[Recorder]) -> None:
+    made = trainer(Stacked, model("fc"), 6, local())
+    train(made, ALL)
+    n_graphs = len(graphs)
+    assert n_graphs < sum(map(len, ROUNDS)) * 2
+    train(made, ALL)
+    assert len(graphs) == n_graphs
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "most"),
+    [(model("fc"), 6, 55), (model("cnn_bsfl"), 10, 80), (model("cnn3", "batch"), 22, 115)],
+    ids=lambda v: getattr(v, "name", ""),
+)
+def test_a_step_launches_the_same_whatever_the_data_and_not_much(
+    model: ModelSettings, size: int, most: int
+) -> None:
+    made = trainer(Stacked, model, size, local())
+    list(made.train(made.initial, np.array([0, 1]), 1))
+    backend = made._backend
+    assert isinstance(backend, Stacked)
+    backend.position.zero_()
+    with Recorder() as first:
+        backend._step(2, 6)
+    with Recorder() as second:
+        backend._step(2, 6)
+    assert first.launches == second.launches
+    assert len(first.launches) <= most
+
+
+def test_what_cannot_be_captured_is_trained_as_it_is_and_said_once(
+    monkeypatch: pytest.MonkeyPatch, graphs: list[Recorder]
+) -> None:
+    def reads_a_value(layer: nn.Module, x: torch.Tensor, n: int) -> torch.Tensor:
+        assert float(x.detach().sum()) != 0.5
+        return torch.relu(x)
+
+    expected = train(trainer(Stacked, model("fc"), 6, local()), ALL)
+    monkeypatch.setitem(layers.LAYERS, nn.ReLU, reads_a_value)
+    graphs.clear()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        found = train(trainer(Stacked, model("fc"), 6, local()), ALL)
+    assert not graphs
+    assert [str(each.message) for each in told] == [
+        "training without CUDA graphs, which is slower: _local_scalar_dense cannot be captured"
+    ]
+    for (rows, _), (expected_rows, _) in zip(found, expected, strict=True):
+        for user, row in rows.items():
+            np.testing.assert_array_equal(row, expected_rows[user])
+
+
+# ---- Layers
+
+
+@pytest.mark.usefixtures("double_precision")
+@pytest.mark.parametrize(
+    "layer",
+    [
+        nn.Conv2d(3, 4, 3),
+        nn.Conv2d(3, 2, (3, 2), stride=(2, 1), padding=(1, 2), dilation=(1, 2)),
+        nn.Conv2d(3, 5, 1, bias=False),
+    ],
+    ids=str,
+)
+def test_both_ways_of_a_convolution_are_one_convolution_a_user(layer: nn.Conv2d) -> None:
+    n, generator = 3, torch.Generator().manual_seed(0)
+    x, *values = (
+        torch.randn(shape, generator=generator, requires_grad=True)
+        for shape in ([5, n * 3, 9, 8], *([n, *p.shape] for p in layer.parameters()))
+    )
+    weight, bias = (*values, [None] * n)[:2]
+    how = (layer.stride, layer.padding, layer.dilation)
+    alone = [nn.functional.conv2d(x[:, 3 * i : 3 * i + 3], weight[i], bias[i], *how) for i in range(n)]
+    expected = torch.cat(alone, 1)
+    weights = torch.randn(expected.shape, generator=generator)
+    gradients = torch.autograd.grad((expected * weights).sum(), (x, *values))
+    for way in (grouped, unfolded):
+        found = way(layer, x, n, *values)
+        ours = [found, *torch.autograd.grad((found * weights).sum(), (x, *values))]
+        for one, other in zip(ours, [expected, *gradients], strict=True):
+            np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), atol=1e-12)
+
+
+@pytest.mark.usefixtures("double_precision")
+def test_training_by_unfolded_convolutions_equals_that_of_users_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = train(trainer(OneByOne, model("cnn_bsfl"), 10, local()), ALL)
+    made = trainer(Stacked, model("cnn_bsfl"), 10, local())
+    backend = made._backend
+    assert isinstance(backend, Stacked)
+    backend.ways = {layer: "unfolded" for _, layer, _ in backend.layers if isinstance(layer, nn.Conv2d)}
+    assert len(backend.ways) == 2
+    assert_same(train(made, ALL), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        nn.Sequential(nn.Flatten(), nn.Linear(4, 2), nn.Softmax(1)),
+        nn.Sequential(nn.Conv2d(1, 1, 3, padding=1, padding_mode="circular")),
+        nn.ModuleDict({"a": nn.Linear(4, 2)}),
+    ],
+    ids=["layer", "padding", "not a sequence"],
+)
+def test_a_network_that_it_cannot_train_is_refused(module: nn.Module) -> None:
+    with pytest.raises(ConfigError, match=r"(?s)a GPU cannot train the layer .* use --device cpu"):
+        list(layers.stacked(module))
+
+
+# ---- The way of a convolution
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "pausefl" / "convolutions.json"
+
+
+def test_the_faster_way_is_measured_once_and_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([{"grouped": 2.0, "unfolded": 1.0}, {"grouped": 1.0, "unfolded": 2.0}])
+    monkeypatch.setattr(convolutions, "timed", lambda *_: next(seconds))
+    layer, other = nn.Conv2d(3, 4, 3), nn.Conv2d(4, 3, 3)
+    kept = [convolutions.fastest(one, torch.Size([8, 8]), 20, CPU) for one in (layer, layer, other, layer)]
+    assert kept == ["unfolded", "unfolded", "grouped", "unfolded"]
+    assert cache.read_text().count('"kept"') == 2
+
+
+def test_both_ways_are_timed(cache: Path) -> None:
+    seconds = convolutions.timed(nn.Conv2d(3, 4, 3), torch.Size([8, 8]), 4, CPU)
+    assert seconds.keys() == {"grouped", "unfolded"}
+    assert all(0 < s < 10 for s in seconds.values())
+
+
+def test_without_a_record_convolutions_are_grouped(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convolutions, "timed", lambda *_: {"grouped": 2.0, "unfolded": 1.0})
+    cache.parent.write_text("a file where the folder should be")
+    size = torch.Size([8, 8])
+    assert convolutions.fastest(nn.Conv2d(3, 4, 3), size, 20, CPU) == "grouped"
+
+
+def test_a_convolution_with_groups_of_its_own_is_grouped(cache: Path) -> None:
+    assert convolutions.fastest(nn.Conv2d(4, 4, 3, groups=2), torch.Size([8, 8]), 20, CPU) == "grouped"
+    assert not cache.exists()
+
+
+# ---- On a GPU
+
+
+@pytest.fixture
+def reproducible() -> Iterator[None]:
+    yield
+    torch.set_deterministic_debug_mode("default")
+    torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
+    torch.backends.cudnn.deterministic = False
+
+
+def test_a_gpu_is_told_to_repeat_itself_in_full_precision(
+    monkeypatch: pytest.MonkeyPatch, reproducible: None
+) -> None:
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    stacked._be_reproducible()
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+    assert torch.are_deterministic_algorithms_enabled()
+    assert torch.backends.cudnn.deterministic
+    assert not torch.backends.cudnn.allow_tf32
+    assert not torch.backends.cuda.matmul.allow_tf32
+
+
+ON_GPU = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
+IMAGES = [*GRAPHED, *((model(name, "group"), 32) for name in ("cnn3", "cnn5")), (model("cnn5", "batch"), 32)]
+
+
+def on_gpu(model: ModelSettings, size: int, **changes: Any) -> Trainer:
+    return trainer(Stacked, model, size, local(**changes), device=choose_device("cuda"))
+
+
+@pytest.mark.parametrize(("model", "size"), [pytest.param(*each, marks=ON_GPU) for each in IMAGES])
+def test_a_gpu_gives_the_updates_of_the_cpu(model: ModelSettings, size: int) -> None:
+    """The documentation states the tolerance: one step, before Adam amplifies rounding."""
+    one = {"max_batches": 1, "learning_rate": 0.01}
+    found, expected = (
+        train(made, {1: [0, 1, 2, 3]})
+        for made in (on_gpu(model, size, **one), trainer(OneByOne, model, size, local(**one)))
+    )
+    for user, row in found[0][0].items():
+        assert np.mean(np.abs(row - expected[0][0][user]) > 1e-4) < 1e-3
+
+
+@pytest.mark.parametrize(("model", "size"), [pytest.param(*each, marks=ON_GPU) for each in IMAGES])
+def test_a_gpu_repeats_itself_with_and_without_graphs(
+    model: ModelSettings, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = [train(on_gpu(model, size), ALL) for _ in range(2)]
+    monkeypatch.setattr(Stacked, "_captured", lambda backend, n, size: lambda: backend._step_aside(n, size))
+    found.append(train(on_gpu(model, size), ALL))
+    for again in found[1:]:
+        for (rows, loss), (expected_rows, expected_loss) in zip(again, found[0], strict=True):
+            assert loss == expected_loss
+            for user, row in rows.items():
+                np.testing.assert_array_equal(row, expected_rows[user])
+
+
+@pytest.mark.parametrize(("model", "size"), [pytest.param(*each, marks=ON_GPU) for each in IMAGES])
+def test_the_host_does_not_wait_for_a_gpu_in_training(model: ModelSettings, size: int) -> None:
+    made = on_gpu(model, size)
+    train(made, ALL)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        locals_ = list(made.train(made.initial, np.array([0, 1, 2, 3]), 6))
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert all(np.isfinite(each.updates).all() for each in locals_)
