@@ -187,3 +187,59 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert path.exists(), link
         if anchor:
             assert anchor in anchors(path), link
+
+
+#: A number with its interval, as the findings and the pages of verdicts write them.
+_NUMBER = r"[−]?\d+(?:\.\d+)?"
+FOUND = re.compile(rf"({_NUMBER})(?: times| points| exponent)? \(({_NUMBER}) to ({_NUMBER})\)")
+COMPARED = re.compile(rf"\| (?:at (?:most|least) )?[+]?({_NUMBER}) [^|]*\| ({_NUMBER}) to ({_NUMBER}) \|")
+
+
+def numbers(match: re.Match[str]) -> tuple[float, ...]:
+    return tuple(float(number.replace("−", "-")) for number in match.groups())
+
+
+def test_numbers_of_the_findings_are_those_of_the_verdicts() -> None:
+    """Each number with an interval is one of a claim that its paragraph names, in fewer digits."""
+    page = (ROOT / "docs" / "verdicts-paper.md").read_text(encoding="utf-8")
+    compared = {
+        section.partition(":")[0]: [numbers(match) for match in COMPARED.finditer(section)]
+        for section in page.split("\n## ")[1:]
+    }
+    findings = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    told = 0
+    for paragraph in re.split(r"\n\n|\n(?=- )", findings):
+        text = " ".join(paragraph.split())
+        claims = re.findall(r"\bC\d+[a-c]?\b", text)
+        for match in FOUND.finditer(text):
+            told += 1
+            halves = [0.5001 * 10.0 ** -len(number.partition(".")[2]) for number in match.groups()]
+            assert any(
+                all(abs(a - b) <= half for a, b, half in zip(numbers(match), values, halves, strict=True))
+                for claim in claims
+                for values in compared[claim]
+            ), f"{match[0]} is of no comparison of {claims}: {text[:80]}"
+    assert told >= 15
+
+
+def test_findings_name_the_finding_on_each_claim() -> None:
+    page = (ROOT / "docs" / "verdicts-paper.md").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^## (C\d+[a-c]?): (.+)$", page, re.MULTILINE))
+    text = " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
+    told = re.findall(r"((?:C\d+[a-c]?(?:, | and )?)+): (\w+)[;)]", text)
+    named = {claim: word for claims, word in told for claim in re.findall(r"C\d+[a-c]?", claims)}
+    # What was compared only at the reduced scale has its numbers without a finding.
+    assert named == {claim: word for claim, word in found.items() if word != "not run"}
+
+
+def test_the_agreement_with_the_authors_runs_is_that_of_the_page() -> None:
+    page = (ROOT / "docs" / "authors.md").read_text(encoding="utf-8")
+    inside, marked = (
+        sum(int(match[i]) for match in re.finditer(r"Inside are (\d+) of (\d+)\.", page)) for i in (1, 2)
+    )
+    expected = sum(int(number) for number in re.findall(r"would be (\d+) times", page))
+    for path in ("README.md", "docs/findings.md"):
+        text = " ".join((ROOT / path).read_text(encoding="utf-8").split())
+        (told,) = re.findall(r"of (\d+) (?:of their )?numbers\b[^.]*?(\d+) lie", text)
+        assert tuple(map(int, told)) == (marked, inside), path
+    assert abs(int(re.findall(r"would be there (\d+) times", text)[0]) - expected) <= 1

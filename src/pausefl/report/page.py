@@ -45,6 +45,7 @@ def render(parts: ReportParts) -> str:
     costs = {name: list(metadata.costs(part, contents.summaries)) for name, part in parts.scenarios.items()}
     judging = jinja2.Template((Path(parts.texts) / "claims.rst").read_text("utf-8"))
     title, introduction = text.titled((Path(parts.texts) / "workflow.rst").read_text("utf-8"))
+    first, end, rest = str(introduction).partition("</p>")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pausefl.report", ""),
         autoescape=True,
@@ -69,7 +70,8 @@ def render(parts: ReportParts) -> str:
     shown = [section for section in contents.sections if section.groups]
     return environment.get_template("page.html.jinja").render(
         title=title,
-        introduction=linked(introduction),
+        introduction=linked(Markup(first + end)),
+        reading=linked(Markup(rest)),
         parts=parts,
         contents=contents,
         sections=shown,
