@@ -102,4 +102,6 @@ clean: ## remove everything the workflow made; raw data stay
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[workflow,record,dev]'
+	@echo 'Compiling kernels.'
+	$(BIN)/python -m pausefl.federated.kernels
 	@touch $@

@@ -173,10 +173,10 @@ def test_check_lists_the_experiment_table(pausefl: Command) -> None:
     code, out, _ = pausefl("check", "--config", "config/demo.yaml")
     assert code == 0
     lines = [line.split() for line in out.splitlines()]
-    for scenario in ("demo_small", "demo_large"):
+    for scenario, seeds in (("demo_small", "3"), ("demo_large", "1")):
         for selector in ("pause", "sa_pause", "random", "fastest", "fedavg", "fedavg_no_privacy"):
-            assert [scenario, selector, "3", "seeds"] in lines
-    assert out.splitlines()[-1].startswith("48 jobs in 2 scenarios")
+            assert [scenario, selector, seeds, "seeds"] in lines
+    assert out.splitlines()[-1].startswith("32 jobs in 2 scenarios")
 
 
 def test_check_names_data_that_are_missing(pausefl: Command, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
 ) -> None:
     command = ["claims", "--config", "config/demo.yaml", "--results", tmp_path]
     message = refused(pausefl(*command))
-    assert "claims at scale 'demo': 48 results are missing" in message
+    assert "claims at scale 'demo': 32 results are missing" in message
     assert "demo_large/pause/seed-0" in message
     code, out, _ = pausefl(*command, "--partial")
     assert code == 0

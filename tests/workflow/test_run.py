@@ -39,7 +39,7 @@ def test_everything_promised_is_there_and_nothing_is_left_to_do(finished: Checko
     for kind in FIGURES:
         assert json.loads((results / f"figures/tiny/{kind}.json").read_text("utf-8"))["notes"] == []
     assert "**Demo: small data" in (results / "tables/tiny/summary.md").read_text("utf-8")
-    assert len(list((finished.root / "data/partitions").rglob("seed-*.png"))) == 2
+    assert len(list((finished.root / "data/partitions").rglob("seed-*.png"))) == 1
     assert len(list((results / "benchmarks/job").rglob("seed-*.tsv"))) == 4
     assert finished.planned() == {}
 
@@ -133,6 +133,21 @@ def test_runs_of_other_code_that_diverged_are_told_of(copy: Checkout) -> None:
     captions = ("Tiny: test accuracy against simulated time", "2 seeds (0, 1)", "handwritten digits", "D8")
     for words in (*captions, "seeds of PAUSE differ (0 | 1)"):
         assert words in report
+
+
+@pytest.mark.slow
+def test_a_figure_that_fails_leaves_the_others(copy: Checkout) -> None:
+    figures = copy.root / "results/figures/tiny"
+    shutil.rmtree(figures)
+    old = "def plot_leakage_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:"
+    copy.edit("src/pausefl/figures/curves.py", old, f"{old}\n    raise RuntimeError('no ink')")
+    output = copy.snakemake("--cores", "1", "results/figures/tiny/leakage_vs_time.pdf", ok=False)
+    for words in ("RuntimeError: no ink", "not plotted: leakage_vs_time"):
+        assert words in output
+    assert {path.stem for path in figures.glob("*.pdf")} == set(FIGURES) - {"leakage_vs_time"}
+    copy.edit("src/pausefl/figures/curves.py", "    raise RuntimeError('no ink')", "")
+    copy.snakemake("--cores", "1", "results/figures/tiny/leakage_vs_time.pdf")
+    assert {path.stem for path in figures.glob("*.pdf")} == set(FIGURES)
 
 
 @pytest.mark.slow

@@ -1,10 +1,11 @@
 """Set the authors' archived runs beside ours."""
 
+from common import logged
+
 from pathlib import Path
 
 import pandas as pd
 
-from common import logged
 from pausefl.figures.style import LABELS
 from pausefl.results.archive import beside_ours, to_markdown
 from pausefl.settings import scenario_from_dict

@@ -1,8 +1,9 @@
 """Judge the papers' claims at one scale."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.claims import page
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate

@@ -1,14 +1,25 @@
-"""The log of a rule, and what every script of the workflow does with a failure."""
+"""The log of a rule, and what every script of the workflow does with a failure; imported first."""
 
 import os
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from types import TracebackType
 
 from pausefl.errors import PauseflError, StoppedError
+
+
+def _end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Show an error as Python does, unless it is that the user stops the workflow while a script starts."""
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+
+
+sys.excepthook = _end
 
 
 @contextmanager

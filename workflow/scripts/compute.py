@@ -1,8 +1,9 @@
 """Compute the tables of a study, or of one of its runs."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.registry import STUDIES
 from pausefl.settings.studies import study_from_dict
 from pausefl.studies.tables import write_tables

@@ -1,8 +1,9 @@
 """Run one federated job."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.federated.checkpoint import Saving

@@ -1,8 +1,9 @@
 """Write what DVC compares between revisions."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.results.dvc_metrics import write
 
 with logged(snakemake.log[0]):

@@ -1,8 +1,9 @@
 """Divide the training examples among the users."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import make_partition
 from pausefl.streams import Streams

@@ -1,8 +1,9 @@
 """Plot a study, and write the tables derived from what it computed."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.figures.notes import seed_notes
 from pausefl.figures.style import add_notes, save
 from pausefl.registry import STUDIES

@@ -1,18 +1,21 @@
 """Plot the figures of a scenario, and write beside each what it was made from."""
 
+from common import logged
+
 import json
+import traceback
 from pathlib import Path
 
 import pandas as pd
 
-from common import logged
+from pausefl.errors import PauseflError
 from pausefl.figures.kinds import plot
 from pausefl.figures.notes import run_notes
 from pausefl.figures.style import LABELS, save
 from pausefl.settings import scenario_from_dict
 
 params = snakemake.params
-with logged(snakemake.log[0]):
+with logged(snakemake.log[0]) as note:
     scenario = scenario_from_dict(params.scenario)
     rounds = pd.read_parquet(snakemake.input.rounds)
     summaries = {path: json.loads(Path(path).read_text("utf-8")) for path in snakemake.input.summaries}
@@ -25,6 +28,13 @@ with logged(snakemake.log[0]):
         "scenario": params.scenario,
         "notes": notes.all(),
     }
+    failed = []
     for kind in params.kinds:
-        figure = plot(kind, rounds, scenario, notes.shown)
-        save(figure, Path(params.folder) / kind, metadata | {"kind": kind})
+        try:
+            figure = plot(kind, rounds, scenario, notes.shown)
+            save(figure, Path(params.folder) / kind, metadata | {"kind": kind})
+        except Exception as error:
+            note(f"{kind}: {error}" if isinstance(error, PauseflError) else traceback.format_exc())
+            failed.append(kind)
+    if failed:
+        raise PauseflError(f"not plotted: {', '.join(failed)}; the reasons are above")

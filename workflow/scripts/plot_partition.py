@@ -1,8 +1,9 @@
 """Plot a partition: how many examples of which labels each user has."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.figures.partition import plot_partition

@@ -1,8 +1,9 @@
 """Read raw data and save them as arrays."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.data.sources import prepare
 
 with logged(snakemake.log[0]):

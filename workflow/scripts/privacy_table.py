@@ -1,9 +1,10 @@
 """Tabulate what the users of a scenario have spent."""
 
+from common import logged
+
 import json
 from pathlib import Path
 
-from common import logged
 from pausefl.figures.notes import run_notes, scale_note, with_notes
 from pausefl.figures.style import LABELS
 from pausefl.results.privacy_table import privacy_table, to_markdown

@@ -1,8 +1,9 @@
 """Publish the files of a run, or one of a study."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.results.published import publish
 
 with logged(snakemake.log[0]):

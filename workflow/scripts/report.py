@@ -1,8 +1,9 @@
 """Write the report: one page with claims, figures, tables and what they come from."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.report.page import render
 
 with logged(snakemake.log[0]):

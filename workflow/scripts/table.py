@@ -1,10 +1,11 @@
 """Tabulate all runs of a scenario: every round, one line for each run, one line for each selector."""
 
+from common import logged
+
 from pathlib import Path
 
 import pandas as pd
 
-from common import logged
 from pausefl.figures.notes import run_notes, with_notes
 from pausefl.figures.style import LABELS, style_of
 from pausefl.results.runs import check_settings, collect, read_summaries

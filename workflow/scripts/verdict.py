@@ -1,8 +1,9 @@
 """Fail if what a study computed refutes what it checks."""
 
+from common import logged
+
 from pathlib import Path
 
-from common import logged
 from pausefl.registry import STUDIES
 from pausefl.settings.studies import study_from_dict
 from pausefl.studies.tables import read_tables

@@ -63,7 +63,7 @@ def inputs(table: Experiments, report: str) -> list[str]:
 def _scenario(table: Experiments, name: str) -> ScenarioPart:
     kinds = targets.figure_kinds(table, name)
     tables = {Path(path).stem: path for path in paths.tables(table, name) if path.endswith(".md")}
-    pictures = targets.partition_pictures(table, name)
+    pictures = targets.partition_picture(table, name)
     words = captions.of_scenario(table, name, *kinds, *tables, "partition").made
     return ScenarioPart(
         settings=captions.settings(table, name),
