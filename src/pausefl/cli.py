@@ -106,6 +106,14 @@ def run(
     ] = 120.0,
     restart: Annotated[bool, typer.Option(help="Ignore the checkpoint of an earlier run.")] = False,
     force: Annotated[bool, typer.Option(help="Run the job again if it is finished.")] = False,
+    trained_by: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Take loss and accuracy over from the finished run of the same job under another reward. The"
+            " selector must not look at the reward.",
+        ),
+    ] = None,
 ) -> None:
     """Run one job: one scenario, one selector, one seed.
 
@@ -129,6 +137,8 @@ def run(
 
     if data_folder is not None and data is not None:
         raise ConfigError("--data replaces raw data, so --data-folder has no use: give only one of them")
+    if trained_by is not None and not train:
+        raise ConfigError("--trained-by is for training, so --no-train has no use: give only one of them")
     raw, folder = load_places(config, data_root, download, scenarios)
     loaded = with_changes(load_scenario(scenario, folder, SHIPPED), settings or [])
     check_runnable(loaded, [selector])
@@ -146,6 +156,10 @@ def run(
     job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
     if is_finished(job, dataset, partition, out, force):
         typer.echo("Already finished; nothing was run. To run it again: --force")
+    elif trained_by is not None:
+        from pausefl.federated.taken_over import take_over
+
+        take_over(job, dataset, partition, trained_by, out)
     else:
         watcher = Watcher(n_rounds, horizon=loaded.training.horizon)
         with _followed(watcher, f"{scenario} {selector} seed {seed}"):

@@ -135,6 +135,38 @@ def test_runs_of_other_code_that_diverged_are_told_of(copy: Checkout) -> None:
         assert words in report
 
 
+TWIN = """
+name: twin
+title: Tiny, reward R2
+base: tiny
+reward: {name: r2, n_clusters: 2, overlap_penalty: 0.01, overlap_latency: 0.5}
+figures: {}
+"""
+
+
+def test_what_trains_the_same_under_another_reward_is_trained_once(copy: Checkout) -> None:
+    (copy.root / "config/scenarios/twin.yaml").write_text(TWIN, "utf-8")
+    tiny = {"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0, 1]}
+    twin = {"scenario": "twin", "selectors": ["pause", "fedavg"], "seeds": [0]}
+    copy.write_config(experiments=[tiny, twin])
+    wanted = [f"results/runs/twin/{selector}/seed-0/summary.json" for selector in ("pause", "fedavg")]
+    assert copy.planned(*wanted)["job"] == 2
+    copy.snakemake("--cores", "2", *wanted)
+    paused, taken_over = (json.loads((copy.root / path).read_text("utf-8")) for path in wanted)
+    assert "trained_by" not in paused
+    assert taken_over["trained_by"]["scenario"] == "tiny"
+    ours, theirs = (
+        pd.read_parquet(copy.root / f"results/runs/{name}/fedavg/seed-0/rounds.parquet")
+        for name in ("twin", "tiny")
+    )
+    pd.testing.assert_series_equal(ours["accuracy"], theirs["accuracy"], check_exact=True)
+    assert (ours["latency_s"] == theirs["latency_s"] + 2 * 0.5).all()  # 4 users in 2 clusters
+    assert copy.planned(*wanted) == {}
+    # The run under R1 is made if it is not there.
+    shutil.rmtree(copy.root / "results/runs")
+    assert copy.planned(wanted[1])["job"] == 2
+
+
 @pytest.mark.slow
 def test_a_figure_that_fails_leaves_the_others(copy: Checkout) -> None:
     figures = copy.root / "results/figures/tiny"

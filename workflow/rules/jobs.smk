@@ -1,11 +1,18 @@
 # One federated job for each row of the experiment table.
+from pausefl.settings import Experiment
 from pausefl.workflow import code, paths, plan
+
+
+def row_of(wildcards):
+    return Experiment(wildcards.scenario, wildcards.selector, int(wildcards.seed))
 
 
 rule job:
     input:
         data=lambda wildcards: paths.prepared(W, wildcards.scenario),
         partition=lambda wildcards: paths.partition(W, wildcards.scenario, wildcards.seed),
+        # If it trains what another job has trained.
+        trained_by=lambda wildcards: paths.trained_by(W, row_of(wildcards)),
     output:
         rounds="results/runs/{scenario}/{selector}/seed-{seed}/rounds.parquet",
         ledger="results/runs/{scenario}/{selector}/seed-{seed}/ledger.parquet",
@@ -23,6 +30,6 @@ rule job:
         ),
     params:
         settings=lambda wildcards: W.scenarios[wildcards.scenario].job_settings(),
-        code=lambda wildcards: code.job(W, wildcards.scenario, wildcards.selector),
+        code=lambda wildcards: code.job(W, row_of(wildcards)),
     script:
         "../scripts/job.py"

@@ -8,6 +8,7 @@ from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job, run_job
+from pausefl.federated.taken_over import take_over
 from pausefl.federated.watcher import Watcher, told
 from pausefl.settings import scenario_from_dict
 
@@ -20,7 +21,11 @@ with logged(snakemake.log[0]) as note:
     job = Job(scenario, wildcards.selector, int(wildcards.seed), n_rounds, n_threads=snakemake.threads)
     dataset = load_dataset(Path(snakemake.input.data))
     partition = load_partition(Path(snakemake.input.partition))
-    # Saved state of other code or settings is of no use.
-    saving = Saving(discard=True, note=note)
-    with told(Watcher(n_rounds, horizon=scenario.training.horizon), note) as watcher:
-        run_job(job, dataset, partition, Path(snakemake.output.rounds).parent, watcher, saving)
+    out = Path(snakemake.output.rounds).parent
+    if snakemake.input.trained_by:
+        take_over(job, dataset, partition, Path(snakemake.input.trained_by[0]).parent, out)
+    else:
+        # Saved state of other code or settings is of no use.
+        saving = Saving(discard=True, note=note)
+        with told(Watcher(n_rounds, horizon=scenario.training.horizon), note) as watcher:
+            run_job(job, dataset, partition, out, watcher, saving)

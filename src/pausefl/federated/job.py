@@ -99,9 +99,9 @@ def run_job(
             f"selector '{job.selector}' looks at the users' updates, so it cannot run without"
             " training (--no-train)"
         )
-    _check_data(job.scenario, dataset, partition)
+    check_data(job.scenario, dataset, partition)
     check_writable(out)
-    _check_free(out)
+    check_free(out)
     device = None
     if job.train:
         import torch
@@ -111,7 +111,7 @@ def run_job(
         torch.set_num_threads(job.n_threads)
         device = choose_device(job.device)
     with locked(out, saving.note), stop_requests() as asked:
-        identity = _identity(job, dataset, partition, None if device is None else str(device))
+        identity = identity_of(job, dataset, partition, None if device is None else str(device))
         checkpoint = Checkpoint(out / STATE_FILE, identity, saving)
         state = checkpoint.load()
         streams, scenario = Streams(job.seed), job.scenario
@@ -131,7 +131,7 @@ def run_job(
             on_round.note(simulation.rows)
         result = _run(simulation, job, on_round, checkpoint, asked)
         try:
-            _write(result, _summary(job, dataset, identity, result, checkpoint), out)
+            write_files(result, summary_of(job, dataset, identity, result, checkpoint), out)
         except OSError as error:
             resumes = ": it resumes from the saved state" if checkpoint.path.is_file() else ""
             raise PauseflError(
@@ -165,7 +165,7 @@ def _run(
     return simulation.run(job.n_rounds, after, horizon)
 
 
-def _identity(job: Job, dataset: Dataset, partition: Partition, device: str | None) -> dict[str, Any]:
+def identity_of(job: Job, dataset: Dataset, partition: Partition, device: str | None) -> dict[str, Any]:
     """Everything that a result depends on; only a job with the same identity may resume."""
     folder = SOURCES.find(job.scenario.data.source).in_folder
     in_folder = folder is not None and dataset.origin.startswith(folder.origin.partition("{")[0])
@@ -191,7 +191,7 @@ def data_digests(dataset: Dataset, partition: Partition) -> dict[str, str]:
     return {"data set": digests.of_arrays(examples), "partition": digests.of_arrays(shares)}
 
 
-def _summary(
+def summary_of(
     job: Job, dataset: Dataset, identity: dict[str, Any], result: Result, checkpoint: Checkpoint
 ) -> dict[str, Any]:
     """The content of ``summary.json``."""
@@ -227,7 +227,7 @@ def _summary(
     }
 
 
-def _check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> None:
+def check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> None:
     """Raise `DataError` unless data and partition fit the scenario."""
     needed = (scenario.data.source, scenario.network.n_users)
     given = (dataset.name, len(partition.users))
@@ -245,14 +245,14 @@ def _check_data(scenario: Scenario, dataset: Dataset, partition: Partition) -> N
         )
 
 
-def _check_free(out: Path) -> None:
+def check_free(out: Path) -> None:
     """Raise `PauseflError` if something that is no file stands where a result is to be written."""
     for path in (out / "rounds.parquet", out / "ledger.parquet", out / "summary.json"):
         if path.exists():
             check_readable(path)
 
 
-def _write(result: Result, summary: dict[str, Any], out: Path) -> None:
+def write_files(result: Result, summary: dict[str, Any], out: Path) -> None:
     """Write all files under temporary names, then rename them, the summary last."""
     tables = {"rounds.parquet": result.rounds, "ledger.parquet": result.ledger}
     with replacing(*(out / name for name in (*tables, "summary.json"))) as staged:

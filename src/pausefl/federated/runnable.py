@@ -26,6 +26,19 @@ def check_table(config: Config) -> None:
         check_runnable(config.scenarios[row.scenario], [row.selector])
 
 
+def trains_alike(scenario: Scenario, other: Scenario) -> bool:
+    """Whether the jobs of selectors that do not look at the reward train the same in two scenarios.
+
+    They do if these differ in the reward alone, and all their rounds are run: a time horizon would end them
+    after different ones.
+    """
+    settings = [
+        {key: value for key, value in one.job_settings().items() if key not in ("name", "reward")}
+        for one in (scenario, other)
+    ]
+    return scenario.training.time_horizon_s is None and settings[0] == settings[1]
+
+
 def _check_model(scenario: Scenario) -> None:
     model, source = scenario.model, scenario.data.source
     record = MODELS.find(model.name)

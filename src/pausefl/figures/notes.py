@@ -7,7 +7,7 @@ too, in small type below the legend.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -178,7 +178,24 @@ def run_notes(
         shown.append(f"Runs of different versions of the code: {'; '.join(parts)}.")
     elif old:
         quiet.append("Made by an earlier version of the code.")
+    quiet += _taken_over(by_selector, labels)
     return Notes(shown, quiet)
+
+
+def _taken_over(
+    by_selector: Mapping[str, Iterable[Mapping[str, Any]]], labels: Mapping[str, str]
+) -> Iterator[str]:
+    """A sentence for each scenario whose training runs have taken over."""
+    names: dict[str, dict[str, None]] = {}
+    for selector, group in by_selector.items():
+        for run in group:
+            if "trained_by" in run:
+                names.setdefault(run["trained_by"]["scenario"], {})[labels[selector]] = None
+    for scenario, found in names.items():
+        yield (
+            f"Loss and accuracy taken over from runs of {scenario}, which train the same, because these"
+            f" selectors do not look at the reward: {', '.join(found)}."
+        )
 
 
 def _divergence(run: Mapping[str, Any]) -> str:

@@ -24,7 +24,8 @@ class SelectorRecord(Record):
     private
         Whether updates are clamped and noised; without, nothing bounds the leakage.
     uses_reward
-        Whether the choice depends on the scenario's reward.
+        Whether the choice depends on the scenario's reward. Without, what was trained under one reward is not
+        trained again under another.
     anneals
         Whether it searches by simulated annealing.
     uniform_weights

@@ -23,7 +23,8 @@ from pausefl.results.runs import collect
 from pausefl.settings import Config, load_config, read_yaml
 from pausefl.settings.claims import Claim, load_claims, places
 from pausefl.settings.studies import load_studies
-from pausefl.workflow.plan import estimate, shipped_rates
+from pausefl.workflow.experiments import Experiments
+from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
 
 #: The pages with a table of claims.
 PAGE, README = Path("docs/artifact.md"), Path("README.md")
@@ -75,7 +76,7 @@ class PublishedVerdicts:
 
     def __init__(self, root: Path = Path()) -> None:
         published = _config(root, "published")
-        self._full = _config(root, "config")
+        self._full = Experiments.load(read_yaml(root / "config/config.yaml"), root)
         self.claims = load_claims(root / "config/claims.yaml", root / "config/scenarios")
         records = Records(
             published.scenarios,
@@ -125,14 +126,11 @@ def _config(root: Path, name: str) -> Config:
     return load_config(document | {"scenarios": str(root / document["scenarios"])}, name)
 
 
-def _row(claim: Claim, config: Config, judged: Judged) -> tuple[str, ...]:
+def _row(claim: Claim, table: Experiments, judged: Judged) -> tuple[str, ...]:
     scenarios, studies = places([claim], "paper")
     rates = shipped_rates()
-    jobs = [
-        estimate(config.scenarios[row.scenario], row.selector, config.raw, rates)
-        for row in config.experiments
-        if row.scenario in scenarios
-    ]
+    rows = [row for row in table.config.experiments if row.scenario in scenarios]
+    jobs = [job_estimate(table, row, rates) for row in with_trainers(table, rows)]
     hours = sum(job.seconds for job in jobs) / 3600
     megabytes = sum(job.disk_bytes for job in jobs) / 1e6
     kinds = dict.fromkeys(test.kind for test in claim.tests)

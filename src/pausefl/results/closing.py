@@ -62,6 +62,8 @@ def _rows(summary: Mapping[str, Any], rounds: pd.DataFrame, folder: Path) -> Ite
             yield f"test {column}", f"{factor * values[-1]:.4g}{unit} (mean of the last {WINDOW} rounds)"
     if not summary["trained"]:
         yield "trained", "no, only selected"
+    elif "trained_by" in summary:
+        yield "trained", f"by the run of {summary['trained_by']['scenario']}, which trains the same"
     last = rounds.iloc[-1]
     horizon = summary["scenario"]["training"].get("time_horizon_s")
     ended = f", the first to reach {horizon:g}" if summary.get("ended_by") == "time_horizon_s" else ""

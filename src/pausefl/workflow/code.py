@@ -12,6 +12,7 @@ from pausefl.provenance import code_hash, job_code, study_code
 from pausefl.registry import FIGURES, STUDIES
 from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
 from pausefl.results.verified import current_codes
+from pausefl.settings import Experiment
 from pausefl.workflow.experiments import Experiments
 
 #: What every figure is saved with.
@@ -31,10 +32,13 @@ def reader(table: Experiments, dataset: str) -> str:
     return code_hash("pausefl.data.sources:prepare", records=[record])
 
 
-def job(table: Experiments, scenario: str, selector: str) -> str:
-    """Of a job."""
-    one = table.scenarios[scenario]
-    return job_code(one, selector, in_folder=one.data.source in table.config.raw.folders)
+def job(table: Experiments, row: Experiment) -> str:
+    """Of a job, and of what takes over the training of another if it does not train."""
+    one = table.scenarios[row.scenario]
+    own = job_code(one, row.selector, in_folder=one.data.source in table.config.raw.folders)
+    if table.trained_by(row) is None:
+        return own
+    return f"{own} {code_hash('pausefl.federated.taken_over:take_over')}"
 
 
 def jobs(table: Experiments, scenario: str) -> dict[str, list[str]]:

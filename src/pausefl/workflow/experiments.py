@@ -10,6 +10,8 @@ from typing import Any
 
 from pausefl.data.partition import partition_key
 from pausefl.data.sources import dataset_key
+from pausefl.federated.runnable import trains_alike
+from pausefl.registry import SELECTORS
 from pausefl.results.published import those_published
 from pausefl.settings import (
     SHIPPED,
@@ -134,6 +136,22 @@ class Experiments:
     def demo_scales(self) -> list[str]:
         """Scales at which claims have a test on the demo."""
         return scales(self.claims, self.demo.scenarios, ())
+
+    def trained_by(self, row: Experiment) -> Experiment | None:
+        """The job whose training a job takes over: the first of the table that trains the same, if any."""
+        if SELECTORS[row.selector].uses_reward:
+            return None
+        others = (replace(row, scenario=name) for name in self._alike[row.scenario])
+        return next((other for other in others if other in self.rows[other.scenario]), None)
+
+    @cached_property
+    def _alike(self) -> dict[str, list[str]]:
+        """For each scenario the earlier ones of the table that train the same."""
+        names = list(self.scenarios)
+        return {
+            name: [other for other in names[:i] if trains_alike(self.scenarios[name], self.scenarios[other])]
+            for i, name in enumerate(names)
+        }
 
     def repeated_figures(self, study: str) -> dict[str, str]:
         """Figures of its scenario, and their kinds, that a study makes without training."""

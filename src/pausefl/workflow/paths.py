@@ -48,6 +48,12 @@ def run_folder(table: Experiments, row: Experiment) -> str:
     return f"{finished(table)}/runs/{row.scenario}/{row.selector}/seed-{row.seed}"
 
 
+def trained_by(table: Experiments, row: Experiment) -> list[str]:
+    """Files of the run whose training a job takes over; none if it trains itself."""
+    other = table.trained_by(row)
+    return [] if other is None else [f"{run_folder(table, other)}/{name}" for name in RUN_FILES]
+
+
 def run_folders(table: Experiments, scenario: str) -> dict[Experiment, str]:
     """Folders of all jobs of a scenario."""
     return {row: run_folder(table, row) for row in table.rows[scenario]}

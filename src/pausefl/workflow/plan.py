@@ -65,13 +65,18 @@ def shipped_rates() -> dict[str, Any]:
     return rates
 
 
-def estimate(scenario: Scenario, selector: str, raw: RawData, rates: Mapping[str, Any]) -> Estimate:
-    """What one job of a scenario costs; every seed costs the same."""
+def estimate(
+    scenario: Scenario, selector: str, raw: RawData, rates: Mapping[str, Any], train: bool = True
+) -> Estimate:
+    """What one job of a scenario costs, with its training or without; every seed costs the same."""
     network, training = scenario.network, scenario.training
     n_users = network.n_users if SELECTORS[selector].takes_everyone else network.n_selected
     n_rounds = rounds_expected(scenario, selector, rates)
     disk = n_rounds * (_ROUND_BYTES + _SELECTED_BYTES * n_users)
     disk += network.n_users * _USER_BYTES + _RUN_BYTES
+    selection = n_rounds * rates["selection_s"].get(selector, rates["selection_s"]["pause"])
+    if not train:
+        return Estimate(rates["start_s"] + selection, disk)
     kind = rates["networks"].get(network_key(scenario))
     n_train = training_size(scenario.data, raw) or SOURCES[scenario.data.source].n_train or None
     if kind is None or n_train is None:
@@ -87,8 +92,20 @@ def estimate(scenario: Scenario, selector: str, raw: RawData, rates: Mapping[str
     dense = min(training.evaluate_all_until, n_rounds)
     n_evaluations = dense + (n_rounds - dense) / training.evaluate_every
     evaluation = n_evaluations * _n_test(scenario, n_train) * kind["example_s"]
-    selection = rates["selection_s"].get(selector, rates["selection_s"]["pause"])
-    return Estimate(rates["start_s"] + n_rounds * (n_users * user + selection) + evaluation, disk)
+    return Estimate(rates["start_s"] + n_rounds * n_users * user + selection + evaluation, disk)
+
+
+def job_estimate(table: Experiments, row: Experiment, rates: Mapping[str, Any]) -> Estimate:
+    """What a job of the table costs; if it takes over the training of another, its selection alone."""
+    train = table.trained_by(row) is None
+    return estimate(table.scenarios[row.scenario], row.selector, table.config.raw, rates, train)
+
+
+def with_trainers(table: Experiments, rows: Iterable[Experiment]) -> list[Experiment]:
+    """Jobs, and those whose training they take over."""
+    jobs = list(rows)
+    others = [other for row in jobs if (other := table.trained_by(row)) is not None]
+    return list(dict.fromkeys([*jobs, *others]))
 
 
 def rounds_expected(scenario: Scenario, selector: str, rates: Mapping[str, Any]) -> float:
@@ -175,6 +192,8 @@ def to_text(
         The working directory: finished jobs and studies in it are not counted.
     """
     rows, studies = needs(table, target)
+    if not table.config.published:
+        rows = with_trainers(table, rows)
     jobs: dict[tuple[str, str], list[Experiment]] = {}
     for row in rows:
         jobs.setdefault((row.scenario, row.selector), []).append(row)
@@ -182,15 +201,16 @@ def to_text(
     left: list[float] = []
     n_done, megabytes = 0, 0.0
     for (name, selector), own in jobs.items():
-        one = estimate(table.scenarios[name], selector, table.config.raw, rates)
-        done = sum(is_done(table, row, results) for row in own)
-        todo = len(own) - done
-        n_done += done
-        left += [one.seconds] * todo
-        disk = todo * one.disk_bytes / 1e6
+        todo = [row for row in own if not is_done(table, row, results)]
+        n_done += len(own) - len(todo)
+        each = {row: job_estimate(table, row, rates) for row in own}
+        seconds = [each[row].seconds for row in todo]
+        left += seconds
+        disk = sum(each[row].disk_bytes for row in todo) / 1e6
         megabytes += disk
-        costs = [f"{one.seconds / 60:.1f}", f"{todo * one.seconds / 3600:.2f}", f"{disk:.1f}"]
-        lines.append([name, selector, str(len(own)), str(done), *costs])
+        longest = max(one.seconds for one in each.values())
+        costs = [f"{longest / 60:.1f}", f"{math.fsum(seconds) / 3600:.2f}", f"{disk:.1f}"]
+        lines.append([name, selector, str(len(own)), str(len(own) - len(todo)), *costs])
     simulated = []
     for name in studies:
         finished = all((results / path).is_file() for path in paths.study_data(table, name))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pausefl.progress import about
+from pausefl.settings import Experiment
 from pausefl.workflow import plan
 from pausefl.workflow.experiments import Experiments
 
@@ -173,8 +174,8 @@ def _expected(job: Any, table: Experiments) -> float:
     start: float = _rates()["start_s"]
     if job.rule.name != _JOB:
         return start
-    scenario = table.scenarios[job.wildcards.scenario]
-    seconds = plan.estimate(scenario, job.wildcards.selector, table.config.raw, _rates()).seconds
+    row = Experiment(job.wildcards.scenario, job.wildcards.selector, int(job.wildcards.seed))
+    seconds = plan.job_estimate(table, row, _rates()).seconds
     return start if math.isnan(seconds) else seconds
 
 

@@ -100,7 +100,7 @@ CHANGES: list[tuple[str, str, Edit]] = [
             ("pausefl.federated.simulation", "Simulation.restore"),
             ("pausefl.federated.checkpoint", "Checkpoint.load"),
             ("pausefl.federated.job", "run_job"),
-            ("pausefl.federated.job", "_write"),
+            ("pausefl.federated.job", "write_files"),
             ("pausefl.registry.base", "Record.load"),
             ("pausefl.registry.backends", "fastest_backend"),
         ]

@@ -284,6 +284,21 @@ def goes_on_from_a_saved_state_as_if_never_stopped(name: str, scenario: Scenario
             np.testing.assert_array_equal(resumed.state()[key], values)
 
 
+@pytest.mark.parametrize("name", SELECTORS)
+def test_only_a_selector_that_says_so_looks_at_the_reward(name: str, scenario: Scenario) -> None:
+    """Runs of the others are trained once for all rewards."""
+    rewards = [
+        reward.replace(alpha=alpha, gamma=gamma)
+        for reward in REWARDS.values()
+        for alpha, gamma in ((100.0, 0.0), (0.0, 5.0), (1.0, 5.0))
+    ]
+    made = set()
+    for reward in rewards:
+        one = scenario.replace(reward=reward)
+        made.add(str(simulate(name, one, make_selector(name, one), start(one), 40)))
+    assert (len(made) > 1) == SELECTORS[name].uses_reward
+
+
 @pytest.mark.parametrize("checked", CHECKS)
 @pytest.mark.parametrize(
     ("name", "scenario"),

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from pausefl.errors import DataError
+from pausefl.registry import SELECTORS
+from pausefl.settings import Experiment
 from pausefl.workflow.checks import check
 from pausefl.workflow.experiments import Experiments
 
@@ -44,6 +46,34 @@ def test_scenarios_with_the_same_data_share_a_partition(load: Load) -> None:
     of_mnist = [key for key in table.partitions if key[0] == "mnist"]
     assert len(of_mnist) == 1
     assert list(table.datasets) == ["digits-test0.2", "mnist"]
+
+
+def test_the_first_job_of_the_table_trains_for_those_that_train_the_same(load: Load) -> None:
+    r1, r2 = "mnist_large_iid_r1", "mnist_large_iid_r2"
+    blind = row(r2, "pause", "random", "clustered_similarity", seeds=[0, 1])
+    table = load(experiments=[row(r1, "pause", "random", "clustered_similarity"), blind])
+    assert table.trained_by(Experiment(r2, "random", 0)) == Experiment(r1, "random", 0)
+    assert table.trained_by(Experiment(r2, "clustered_similarity", 0)) is not None
+    assert table.trained_by(Experiment(r2, "pause", 0)) is None  # looks at the reward
+    assert table.trained_by(Experiment(r2, "random", 1)) is None  # not in the table under R1
+    assert table.trained_by(Experiment(r1, "random", 0)) is None
+    other_way = load(experiments=[blind, row(r1, "random")])
+    assert other_way.trained_by(Experiment(r1, "random", 0)) == Experiment(r2, "random", 0)
+    budget = load(experiments=[row(r1, "random"), row("mnist_large_iid_r1_v1", "random")])
+    assert budget.trained_by(Experiment("mnist_large_iid_r1_v1", "random", 0)) is None
+
+
+def test_no_job_of_the_papers_is_trained_twice(load: Load) -> None:
+    table = load()
+    rows = [one for own in table.rows.values() for one in own]
+    taken_over = {(one.scenario, other.scenario) for one in rows if (other := table.trained_by(one))}
+    assert taken_over == {
+        ("cifar10_small_iid_r2", "cifar10_small_iid_r1"),
+        ("cifar10_large_noniid_r2", "cifar10_large_noniid_r1"),
+        ("mnist_large_iid_r2", "mnist_large_iid_r1"),
+    }
+    blind = [one for one in rows if one.scenario.endswith("_r2") and not SELECTORS[one.selector].uses_reward]
+    assert [one for one in blind if table.trained_by(one) is None] == []
 
 
 def test_scales_are_those_of_which_there_is_something_to_judge(load: Load) -> None:

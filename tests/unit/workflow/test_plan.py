@@ -11,9 +11,18 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError
-from pausefl.settings import RawData, Scenario, load_scenario, read_yaml
+from pausefl.settings import Experiment, RawData, Scenario, load_scenario, read_yaml
 from pausefl.workflow.experiments import Experiments
-from pausefl.workflow.plan import estimate, network_key, rounds_expected, shipped_rates, to_text, wall_clock
+from pausefl.workflow.plan import (
+    estimate,
+    job_estimate,
+    network_key,
+    rounds_expected,
+    shipped_rates,
+    to_text,
+    wall_clock,
+    with_trainers,
+)
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -64,6 +73,25 @@ def test_a_time_horizon_leaves_as_many_rounds_as_a_selector_makes_in_it() -> Non
     assert rounds_expected(scenario(n_rounds=20, time_horizon_s=150), "pause", RATES) == 20
 
 
+def test_a_job_whose_training_is_taken_over_costs_its_selection() -> None:
+    rows = [
+        {"scenario": name, "selectors": ["pause", "random"], "seeds": [0]}
+        for name in ("mnist_large_iid_r1", "mnist_large_iid_r2")
+    ]
+    both = table("config", experiments=rows)
+    costs = {row: job_estimate(both, row, RATES).seconds for row in both.config.experiments}
+    alone = Experiment("mnist_large_iid_r2", "random", 0)
+    assert costs.pop(alone) == pytest.approx(1.0 + 300 * 0.01)
+    assert min(costs.values()) > 1000
+    # Under R2 alone, the job under R1 is asked for too.
+    wanted = with_trainers(both, [alone])
+    assert wanted == [alone, Experiment("mnist_large_iid_r1", "random", 0)]
+    text = " ".join(to_text(both, "mnist_large_iid_r2", 1, RATES, Path("nowhere")).split())
+    assert text.count("mnist_large_iid_r1 random") == 1
+    assert "mnist_large_iid_r1 pause" not in text
+    assert "3 jobs, scenarios: 2;" in text
+
+
 def test_the_shipped_pace_leaves_bsfl_about_300_rounds() -> None:
     scenarios = table("config").config.scenarios
     ended = [one for one in scenarios.values() if one.training.time_horizon_s is not None]
@@ -90,11 +118,10 @@ def table(name: str, **changes: Any) -> Experiments:
 
 @pytest.mark.parametrize("name", ["config", "demo", "reduced", "published"])
 def test_every_job_of_the_shipped_configurations_has_rates(name: str) -> None:
-    config, rates = table(name).config, shipped_rates()
+    whole, rates = table(name), shipped_rates()
+    config = whole.config
     assert {network_key(one) for one in config.scenarios.values()} <= set(rates["networks"])
-    parts = [
-        estimate(config.scenarios[e.scenario], e.selector, config.raw, rates) for e in config.experiments
-    ]
+    parts = [job_estimate(whole, row, rates) for row in config.experiments]
     assert not any(math.isnan(part.seconds) for part in parts)
     if name == "reduced":  # no studies, and all to be run
         total = re.search(r"(\d+) jobs, .* Left to compute: ([\d.]+) core-hours", plan(name))
