@@ -103,7 +103,7 @@ def test_the_shipped_pace_leaves_bsfl_about_300_rounds() -> None:
 def test_what_is_not_known_is_not_counted_and_said() -> None:
     unknown = scenario("demo_small")
     assert math.isnan(estimate(unknown, "pause", RAW, RATES).seconds)
-    assert "Not counted: 48 jobs" in plan("demo", "demo")
+    assert "Not counted: 32 jobs" in plan("demo", "demo")
 
 
 def plan(name: str, target: str | None = None, cores: int = 2, folder: Path = Path("nowhere")) -> str:
