@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -372,6 +374,30 @@ def test_users_on_whom_batch_normalisation_cannot_train_are_refused_at_once(
     settings = training(batch_size=batch_size)
     with pytest.raises(PauseflError):
         Trainer(CNN, settings, images(60, 22), partition(sizes), Streams(0), CPU)
+
+
+@pytest.mark.parametrize(
+    ("flags", "precision", "warns"),
+    [
+        ("sse2 avx512f avx512_vnni", "bfloat16", True),
+        ("sse2 avx512f avx512_bf16 amx", "bfloat16", False),
+        ("fp asimd bf16 sve", "bfloat16", False),
+        ("sse2", "float32", False),
+    ],
+)
+def test_bfloat16_warns_on_a_processor_that_has_none(
+    flags: str, precision: str, warns: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "cpuinfo"
+    about.write_text(f"processor : 0\nflags : {flags}\n", encoding="utf-8")
+    monkeypatch.setattr("pausefl.training.engine.Path", lambda _: about)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        made = training(precision=precision)
+        Trainer(FC, made, images(20, 6), partition([20]), Streams(0), CPU)
+    messages = [str(each.message) for each in told]
+    assert len(messages) == warns
+    assert all("has no bfloat16 arithmetic" in message for message in messages)
 
 
 def test_cuda_is_refused_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

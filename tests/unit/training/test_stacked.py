@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -395,6 +397,18 @@ def test_a_convolution_with_groups_of_its_own_is_grouped(cache: Path) -> None:
 
 
 # ---- On a GPU
+
+
+@pytest.mark.slow
+def test_the_benchmark_measures_each_scenario_and_selector() -> None:
+    command = [sys.executable, "benchmarks/gpu.py", "--device", "cpu", "--scenario", "demo_small"]
+    command += ["--rounds", "1", "--selector", "pause", "--selector", "fedavg"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows = [line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith("| demo_small")]
+    assert [row[1] for row in rows] == ["pause", "fedavg"]
+    for row in rows:
+        assert all(float(row[i]) > 0 for i in (2, 3, 5, 8, 9))
+        assert row[6:8] == ["–", "–"]
 
 
 @pytest.fixture
