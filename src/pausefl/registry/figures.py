@@ -159,7 +159,7 @@ TABLES: Registry[FigureRecord] = Registry(
         "authors": FigureRecord(
             "pausefl.results.archive:to_markdown",
             label="the authors' archived runs beside ours",
-            caption="The authors' run of each selector, then the mean and range of {all_seeds} of ours.",
+            caption="The authors' run of each selector, then ours: mean and range over {all_seeds}.",
             details="Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the"
             " test split. Times are simulated, until that mean first reaches a target (“never”: not by the"
             " end of the run) and until the last round that was archived. Leakage is the largest ε per"
