@@ -66,6 +66,26 @@ TINY_STUDIES: dict[str, Any] = {
             "temperature_divisors": [1, 30],
         }
     },
+    "knobs": {
+        "tiny_knobs": {
+            "title": "Tiny knobs",
+            "scenario": "demo_small",
+            "selectors": ["pause", "random"],
+            "seeds": [0, 1],
+            "knobs": [{"key": "reward.alpha", "values": [1, 100]}],
+            "variants": {"no_p": {"reward.gamma": 0}},
+        }
+    },
+    "trained_knobs": {
+        "tiny_trained": {
+            "title": "Tiny trained knobs",
+            "scenario": "demo_small",
+            "selectors": ["pause", "random"],
+            "seeds": [0],
+            "knobs": [{"key": "privacy.epsilon_total", "values": [1]}],
+            "variants": {"no_p": {"reward.gamma": 0}},
+        }
+    },
     "races": {
         "tiny_races": {
             "title": "Tiny races",

@@ -31,7 +31,7 @@ if workflow.is_main_process:
 
 
 wildcard_constraints:
-    scenario=one_of(W.scenarios),
+    scenario=one_of(W.job_scenarios),
     selector=r"[a-z0-9_]+",
     seed=r"\d+",
     dataset=one_of(W.datasets),

@@ -23,13 +23,13 @@ rule job:
         "results/benchmarks/job/{scenario}/{selector}/seed-{seed}.tsv"
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: plan.minutes(W.scenarios[wildcards.scenario]) * attempt,
+        runtime=lambda wildcards, attempt: plan.minutes(W.job_scenarios[wildcards.scenario]) * attempt,
         # If the user says how many there are (--resources gpu=N).
         gpu=lambda wildcards: int(
-            "gpu" in workflow.global_resources and plan.wants_gpu(W.scenarios[wildcards.scenario])
+            "gpu" in workflow.global_resources and plan.wants_gpu(W.job_scenarios[wildcards.scenario])
         ),
     params:
-        settings=lambda wildcards: W.scenarios[wildcards.scenario].job_settings(),
+        settings=lambda wildcards: W.job_scenarios[wildcards.scenario].job_settings(),
         code=lambda wildcards: code.job(W, row_of(wildcards)),
     script:
         "../scripts/job.py"

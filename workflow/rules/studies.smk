@@ -11,6 +11,12 @@ for kind, record in STUDIES.items():
         rule:
             name:
                 f"compute_{kind}"
+            input:
+                lambda wildcards: [
+                    f"{folder}/{name}"
+                    for folder in paths.study_runs(W, wildcards.study).values()
+                    for name in paths.RUN_FILES
+                ],
             output:
                 [f"results/studies/{{study}}/{file}" for file in record.data],
             log:
@@ -29,6 +35,7 @@ for kind, record in STUDIES.items():
                 kind=kind,
                 study=lambda wildcards: studies.settings(W, **wildcards),
                 folder="results/studies/{study}",
+                runs=lambda wildcards: paths.study_runs(W, wildcards.study),
                 code=lambda wildcards: code.study(W, **wildcards),
             script:
                 "../scripts/compute.py"

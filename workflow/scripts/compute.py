@@ -11,4 +11,5 @@ from pausefl.studies.tables import write_tables
 params = snakemake.params
 with logged(snakemake.log[0]) as note:
     record, study = STUDIES[params.kind], study_from_dict(params.kind, params.study)
-    write_tables(record.load()(study, note), Path(params.folder), record.data_files(study))
+    given = [{run: Path(folder) for run, folder in params.runs.items()}] if record.trained else []
+    write_tables(record.load()(study, note, *given), Path(params.folder), record.data_files(study))

@@ -13,7 +13,13 @@ from pausefl.settings.studies import Runs
 from pausefl.studies.growth import FIT_SPAN, MEAN, fits, growth, law_value
 
 #: What the legend calls each law of growth.
-_LAWS = {"constant": "constant", "logarithmic": r"$\ln t$", "linear": "$t$", "power": "$t^{{{b:.2f}}}$"}
+_LAWS = {
+    "constant": "constant",
+    "logarithmic": r"$\ln t$",
+    "root": r"$\sqrt{{t\,\ln t}}$",
+    "linear": "$t$",
+    "power": "$t^{{{b:.2f}}}$",
+}
 
 
 def plot(tables: Mapping[str, pd.DataFrame], study: Runs) -> Plotted:

@@ -51,6 +51,9 @@ class StudyRecord(Record):
         checks nothing.
     exclusive
         Whether it measures time, so that nothing may run beside it.
+    trained
+        Whether it collects runs of jobs: then ``compute(study, note, folders)`` gets the folder of each of
+        the study's ``runs``.
     instant
         Whether it is computed in no time; then its files are not published.
     """
@@ -70,6 +73,7 @@ class StudyRecord(Record):
     besides: frozenset[str] = frozenset()
     verdict: str = ""
     exclusive: bool = False
+    trained: bool = False
     instant: bool = False
 
     def load_plot(self) -> Any:
@@ -128,7 +132,8 @@ STUDIES: Registry[StudyRecord] = Registry(
             " Both panels show the same curves; on the logarithmic axes a straight line is a power of t, and"
             " linear growth has slope 1.",
             reading="Thin black lines and the legend give the law of growth of each mean: a, a + b ln t, a +"
-            " b t or a t\\ :sup:`b`, fitted by least relative error to the rounds from {fit_start} on. The"
+            " b √(t ln t), a + b t or a t\\ :sup:`b`, fitted by least relative error to the rounds from"
+            " {fit_start} on. The"
             " preferred law is the first of these whose error is at most a quarter above the least."
             " ``fits.csv`` has all laws for each seed, ``growth.csv`` the local exponent d ln R / d ln t"
             " over the last two decades of rounds, which falls towards 0 for logarithmic"
@@ -175,6 +180,47 @@ STUDIES: Registry[StudyRecord] = Registry(
             " Selectors without privacy leak without bound and are left out.",
             repeats=("leakage_vs_time", "leakage_vs_rounds"),
             deviations=(*_ANNEALING, "D3", "D8", "D25"),
+        ),
+        "knobs": StudyRecord(
+            "pausefl.studies.knobs:compute",
+            "pausefl.figures.knobs:plot",
+            data=("knobs.csv",),
+            tables=("summary.csv",),
+            label="what each constant buys, without training",
+            caption="Time, leakage, fairness, slow users and spread of latency against one setting at a time."
+            " Grey: the value of the scenario. Dots: means over seeds; bars: standard deviations.",
+            setting="{simulated} {annealing}",
+            shown="A row of panels has a setting, with its values at even distances; panels of a column share"
+            " their axis. Leakage is that at the end. Fairness is Jain's index of the users' leakage: 1 if"
+            " all leak equally. Slow users are the slower half; a fair share is one half. The spread of"
+            " latency is the difference in expected latency between the slowest and the fastest selected"
+            " user, mean over rounds. ρ acts under reward R2, whose overlaps take time. Terms: the reward"
+            " without its privacy term (no p), its generalisation term (no g), and both.",
+            reading="κ and J are of annealing alone, and random selection ignores all but η.",
+            place="Nowhere; PAUSE v2, V-A has the values",
+            deviations=(*_ANNEALING, "D8", "D25"),
+        ),
+        "trained_knobs": StudyRecord(
+            "pausefl.studies.trained:compute",
+            "pausefl.figures.trained:plot",
+            data=("curves.parquet",),
+            tables=("summary.csv",),
+            trained=True,
+            label="what budgets, constants and terms of the reward buy in accuracy",
+            caption="Test accuracy against rounds, against one setting at a time, and without terms of the"
+            " reward. {lines}",
+            setting="{study.scenario.network.n_users} users, {study.scenario.network.n_selected} selected in"
+            " each round of scenario ``{study.scenario.name}``. Each change makes a scenario with jobs of its"
+            " own.",
+            shown="Accuracy is a trailing mean over 10 rounds, shown every 10 rounds. Against rounds: the"
+            " longest runs. Against a setting: the accuracy at equal simulated time, when the first of the"
+            " two runs of a seed ends; the grey bar marks the value of the scenario. Against time: the"
+            " reward without its privacy term (no p), its generalisation term (no g), and both; random"
+            " selection beside them. ``summary.csv`` has the differences between"
+            " ``{study.scenario.selectors[0]}`` and the others, at that time and as means over all time"
+            " before it, with 95 % intervals over seeds.",
+            place="Nowhere",
+            deviations=(*_ANNEALING, "D8", "D25"),
         ),
         "comparison": StudyRecord(
             "pausefl.studies.comparison:compute",

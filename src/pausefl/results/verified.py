@@ -147,8 +147,9 @@ def _study_again(kind: str, study: Any, folder: Path) -> dict[str, Any]:
     """Compute a part of a published study and compare it."""
     record = STUDIES.find(kind)
     code = study_code(kind, study)
-    if record.exclusive:
-        return {"code": code, "compared": "nothing: it measures time", "equal": None, "difference": ""}
+    if record.exclusive or record.trained:
+        reason = "it measures time" if record.exclusive else "it collects runs"
+        return {"code": code, "compared": f"nothing: {reason}", "equal": None, "difference": ""}
     changes: dict[str, Any] = {
         name: min(getattr(study, name), limit)
         for name, limit in _SHORTENED.items()

@@ -35,14 +35,24 @@ def with_changes(scenario: Scenario, texts: Iterable[str]) -> Scenario:
     ConfigError
         If a text is no such pair, or what `Scenario.read` finds wrong, naming the key and ``--set``.
     """
-    document, seen = scenario.as_dict(), set()
+    values: dict[str, Any] = {}
     for text in texts:
         key, value = _pair(text)
-        if key in seen:
+        if key in values:
             raise ConfigError(f"--set: {key} is given twice")
-        seen.add(key)
-        _put(document, key, value)
-    changed = Scenario.read({**document, "scale": "own", "reduced": {}, "changed": {}}, "--set")
+        values[key] = value
+    return with_values(scenario, values, "--set")
+
+
+def with_values(scenario: Scenario, values: Mapping[str, Any], origin: str) -> Scenario:
+    """A scenario with other values of some dotted keys; `with_changes` describes what it returns and raises.
+
+    Messages name ``origin`` as the place of the values.
+    """
+    document = scenario.as_dict()
+    for key, value in values.items():
+        _put(document, key, value, origin)
+    changed = Scenario.read({**document, "scale": "own", "reduced": {}, "changed": {}}, origin)
     found = replaced(scenario.job_settings(), changed.job_settings())
     return changed.replace(changed=found) if found else scenario
 
@@ -64,13 +74,15 @@ def _pair(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise ConfigError(f"--set {shortened(text)} must be KEY=VALUE, for example network.n_users=20")
-    if key in _FIXED:
-        raise ConfigError(f"--set: {key} cannot be changed; settings of a scenario are in config/README.md")
     return key, parse_value(value, f"--set {shortened(text)}")
 
 
-def _put(document: dict[str, Any], key: str, value: Any) -> None:
+def _put(document: dict[str, Any], key: str, value: Any, origin: str) -> None:
     """Replace the value of a dotted key."""
+    if key in _FIXED:
+        raise ConfigError(
+            f"{origin}: {key} cannot be changed; settings of a scenario are in config/README.md"
+        )
     *sections, last = key.split(".")
     place = document
     for section in sections:
@@ -78,7 +90,7 @@ def _put(document: dict[str, Any], key: str, value: Any) -> None:
             place[section] = {}
         place = place[section]
         if not isinstance(place, dict):
-            raise ConfigError(f"--set: unknown key '{key}': {section} is a value, not a section")
+            raise ConfigError(f"{origin}: unknown key '{key}': {section} is a value, not a section")
     place[last] = value
 
 

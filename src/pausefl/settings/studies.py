@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self, get_args
 
@@ -12,9 +13,23 @@ from pausefl.errors import ConfigError, suggest
 from pausefl.registry import MECHANISMS, SAMPLERS, SELECTORS, STUDIES
 from pausefl.registry.studies import StudyRecord
 from pausefl.settings.base import Settings
+from pausefl.settings.changes import with_values
 from pausefl.settings.load import load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
-from pausefl.settings.types import Count, Distinct, Items, Name, OneOf, Positive, Real, Seed, Whole
+from pausefl.settings.types import (
+    Count,
+    Distinct,
+    Items,
+    Name,
+    NonNegative,
+    OneOf,
+    Positive,
+    Real,
+    Seed,
+    Several,
+    Text,
+    Whole,
+)
 from pausefl.settings.yaml import read_yaml
 
 AtLeastTwo = Annotated[int, Whole(ge=2)]
@@ -81,6 +96,13 @@ class Runs(_Untrained, ChangedScenarioStudy):
     """Rounds of each run."""
 
 
+class Regret(Runs):
+    """One study."""
+
+    reward_step: Positive | None = None
+    """Expected rewards are rounded down to multiples of this, as BSFL assumes (III-C); null leaves them."""
+
+
 class Selections(_Untrained):
     """One study, the only one of its scenario."""
 
@@ -98,6 +120,93 @@ class Selections(_Untrained):
         if self.scenario.privacy is None or not private:
             raise ValueError("selectors: none of them has a budget, so there is no leakage to show")
         return self
+
+
+class Knob(Settings):
+    """One setting, and the values that it gets, one at a time."""
+
+    key: Text
+    """Dotted key of the scenario, for example `reward.alpha`."""
+    values: Distinct[NonNegative]
+    """Values to try."""
+    besides: dict[str, Any] = {}
+    """Other dotted keys that change with it; the key's own value, if it is among them, is the usual one."""
+
+
+class Knobs(_Untrained):
+    """One study: every change on its own."""
+
+    knobs: Several[Knob] = ()
+    """Settings that are changed one at a time."""
+    variants: dict[Name, dict[str, Any]] = {}
+    """Further changes by name: dotted keys and their values."""
+
+    @property
+    def n_rounds(self) -> int:
+        """Of each run, unless it is a knob."""
+        return self.scenario.training.n_rounds
+
+    @cached_property
+    def changed(self) -> dict[tuple[str, str], Scenario]:
+        """The changed scenarios, by knob and value as text, or by ``variants`` and name."""
+        found = {}
+        for knob in self.knobs:
+            for value in knob.values:
+                values = knob.besides | {knob.key: value}
+                found[knob.key, f"{value:g}"] = with_values(self.scenario, values, "knobs")
+        for name, values in self.variants.items():
+            found["variants", name] = with_values(self.scenario, values, f"variants.{name}")
+        return found
+
+    def usual(self, knob: Knob) -> float:
+        """The value that a knob has in the scenario."""
+        section, _, name = knob.key.partition(".")
+        value = knob.besides.get(knob.key, getattr(getattr(self.scenario, section), name))
+        return float(value)
+
+    @model_validator(mode="after")
+    def _changes_are_valid(self) -> Self:
+        try:
+            self.changed  # noqa: B018 (reads every change)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+
+class TrainedKnobs(Knobs):
+    """One study of trained runs; each change makes a scenario with jobs of its own."""
+
+    @cached_property
+    def scenarios(self) -> dict[tuple[str, str], Scenario]:
+        """The scenario as it is, as ``usual``, and the changed ones under names of their own."""
+        found = {("usual", "usual"): self.scenario}
+        for (knob, value), scenario in self.changed.items():
+            short = value if knob == "variants" else f"{knob.rpartition('.')[2]}_{value.replace('.', '_')}"
+            title = f"{scenario.title}; {value if knob == 'variants' else f'{knob} = {value}'}"
+            found[knob, value] = scenario.replace(name=f"{scenario.name}_{short}", title=title, figures={})
+        return found
+
+    @cached_property
+    def runs(self) -> dict[str, list[tuple[str, int]]]:
+        """Selectors and seeds by the name of the scenario, without runs that no change concerns."""
+        return {
+            scenario.name: [
+                (selector, seed)
+                for selector in self.scenario.selectors
+                if not (
+                    _searches_only(scenario.changed)
+                    and knob != "usual"
+                    and not SELECTORS[selector].uses_reward
+                )
+                for seed in self.seeds
+            ]
+            for (knob, _), scenario in self.scenarios.items()
+        }
+
+
+def _searches_only(keys: Iterable[str]) -> bool:
+    """Whether a change of these dotted keys concerns only selectors that use the reward."""
+    return all(key.startswith(("reward.", "selection.")) for key in keys)
 
 
 class Comparison(ChangedScenarioStudy):
@@ -210,13 +319,17 @@ class Studies(Settings):
     Nothing is trained and no data are read.
     """
 
-    regret: dict[Name, Runs] = {}
+    regret: dict[Name, Regret] = {}
     """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
     optimality_gap: dict[Name, Runs] = {}
     """What annealing loses against the exact search, in objective and in simulated time."""
     selection: dict[Name, Selections] = {}
     """The jobs of a scenario without training: leakage, and simulated time. Claims are tested on them where
     the table of experiments has no runs of the scenario."""
+    knobs: dict[Name, Knobs] = {}
+    """What each constant buys in time, leakage and fairness, without training."""
+    trained_knobs: dict[Name, TrainedKnobs] = {}
+    """What constants, budgets and terms of the reward buy in accuracy: jobs of changed scenarios."""
     comparison: dict[Name, Comparison] = {}
     """ALSA beside plain annealing on the same instances (BSFL, V-C and Fig. 4)."""
     races: dict[Name, Races] = {}

@@ -7,6 +7,9 @@ The growing laws have two parameters each, so AIC and BIC would rank them as the
 
 Local exponent. The slope d ln R / d ln t assumes no law. It is 1 for linear growth and 1/2 for a square root;
 for a logarithm it falls from decade to decade towards 0.
+
+The root of t ln t is the usual order of bounds that hold however small the differences of rewards are;
+logarithmic ones need a least difference.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ MEAN = "mean"
 _BASES: dict[str, Callable[[Floats], Floats]] = {
     "constant": np.zeros_like,
     "logarithmic": np.log,
+    "root": lambda t: np.sqrt(t * np.log(t)),
     "linear": np.positive,
 }
 

@@ -34,7 +34,7 @@ def reader(table: Experiments, dataset: str) -> str:
 
 def job(table: Experiments, row: Experiment) -> str:
     """Of a job, and of what takes over the training of another if it does not train."""
-    one = table.scenarios[row.scenario]
+    one = table.job_scenarios[row.scenario]
     own = job_code(one, row.selector, in_folder=one.data.source in table.config.raw.folders)
     if table.trained_by(row) is None:
         return own

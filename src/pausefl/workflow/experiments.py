@@ -94,6 +94,20 @@ class Experiments:
         return self.config.scenarios if self.config.published else self.demo.scenarios | self.config.scenarios
 
     @cached_property
+    def job_scenarios(self) -> dict[str, Scenario]:
+        """Scenarios that jobs can run in: besides the others, those of studies that collect runs."""
+        studies = () if self.config.published else self.studies.trained_knobs.values()
+        studied = {one.name: one for study in studies for one in study.scenarios.values()}
+        return self.scenarios | studied | self.scenarios  # in this order, and the table's own
+
+    def runs_of_study(self, study: str) -> list[Experiment]:
+        """Jobs whose runs a study collects."""
+        if self.config.published or study not in self.studies.trained_knobs:
+            return []
+        runs = self.studies.trained_knobs[study].runs
+        return [Experiment(name, *run) for name, own in runs.items() for run in own]
+
+    @cached_property
     def rows(self) -> dict[str, list[Experiment]]:
         """Rows of the experiment table by scenario."""
         own = self.config.scenarios
@@ -111,17 +125,17 @@ class Experiments:
     @cached_property
     def datasets(self) -> dict[str, DataSettings]:
         """Data sets by the name of their file."""
-        return {self.dataset(name): scenario.data for name, scenario in self.scenarios.items()}
+        return {self.dataset(name): scenario.data for name, scenario in self.job_scenarios.items()}
 
     def dataset(self, scenario: str) -> str:
         """Name of the data set of a scenario."""
-        return dataset_key(self.scenarios[scenario].data, self.config.raw)
+        return dataset_key(self.job_scenarios[scenario].data, self.config.raw)
 
     @cached_property
     def partitions(self) -> dict[tuple[str, str], Scenario]:
         """A scenario by the names of its data set and its partition, which scenarios can share."""
         found: dict[tuple[str, str], Scenario] = {}
-        for name, scenario in self.scenarios.items():
+        for name, scenario in self.job_scenarios.items():
             found.setdefault((self.dataset(name), partition_key(scenario)), scenario)
         return found
 
@@ -141,7 +155,7 @@ class Experiments:
         """The job whose training a job takes over: the first of the table that trains the same, if any."""
         if SELECTORS[row.selector].uses_reward:
             return None
-        others = (replace(row, scenario=name) for name in self._alike[row.scenario])
+        others = (replace(row, scenario=name) for name in self._alike.get(row.scenario, []))
         return next((other for other in others if other in self.rows[other.scenario]), None)
 
     @cached_property

@@ -39,7 +39,7 @@ def prepared(table: Experiments, scenario: str) -> str:
 
 def partition(table: Experiments, scenario: str, seed: int | str, extension: str = "npz") -> str:
     """The partition that all selectors of a scenario share, or its picture."""
-    folder = f"{table.dataset(scenario)}/{partition_key(table.scenarios[scenario])}"
+    folder = f"{table.dataset(scenario)}/{partition_key(table.job_scenarios[scenario])}"
     return f"data/partitions/{folder}/seed-{seed}.{extension}"
 
 
@@ -92,6 +92,11 @@ def study_data(table: Experiments, study: str) -> list[str]:
     """The files that a study computes."""
     names = table.studies.record(study).data_files(table.studies.study(study))
     return [f"{study_folder(table, study)}/{name}" for name in names]
+
+
+def study_runs(table: Experiments, study: str) -> dict[Experiment, str]:
+    """Folders of the jobs whose runs a study collects."""
+    return {row: run_folder(table, row) for row in table.runs_of_study(study)}
 
 
 def study_plots(table: Experiments, study: str) -> list[str]:

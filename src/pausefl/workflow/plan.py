@@ -98,7 +98,7 @@ def estimate(
 def job_estimate(table: Experiments, row: Experiment, rates: Mapping[str, Any]) -> Estimate:
     """What a job of the table costs; if it takes over the training of another, its selection alone."""
     train = table.trained_by(row) is None
-    return estimate(table.scenarios[row.scenario], row.selector, table.config.raw, rates, train)
+    return estimate(table.job_scenarios[row.scenario], row.selector, table.config.raw, rates, train)
 
 
 def with_trainers(table: Experiments, rows: Iterable[Experiment]) -> list[Experiment]:
@@ -168,7 +168,7 @@ def is_done(table: Experiments, row: Experiment, results: Path = Path()) -> bool
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
     folder = results / paths.run_folder(table, row)
     files = all((folder / name).is_file() for name in paths.RUN_FILES)
-    return files and has_settings(folder, table.scenarios[row.scenario])
+    return files and has_settings(folder, table.job_scenarios[row.scenario])
 
 
 def to_text(
@@ -239,7 +239,7 @@ def _sentences(
     known = [seconds for seconds in left if not math.isnan(seconds)]
     if rows:
         megabytes += len(names) * _SCENARIO_BYTES / 1e6
-        sources = [SOURCES[name] for name in {table.scenarios[name].data.source for name in names}]
+        sources = [SOURCES[name] for name in {table.job_scenarios[name].data.source for name in names}]
         prepared = sum((source.n_train + source.n_test) * source.example_bytes for source in sources) / 1e6
         yield (
             f"{len(rows)} jobs, scenarios: {len(names)}{done}; {megabytes:.0f} MB of results, with tables and"

@@ -221,7 +221,10 @@ def needs(table: Experiments, target: str | None = None) -> tuple[list[Experimen
         owners = figures(table)
         scenarios = dict.fromkeys(owners[part][0] for part in parts if part in owners)
         studies = [part for part in parts if part in studies]
-    return [row for name in scenarios for row in table.rows[name]], studies
+    rows = [row for name in scenarios for row in table.rows[name]]
+    return list(
+        dict.fromkeys([*rows, *[row for name in studies for row in table.runs_of_study(name)]])
+    ), studies
 
 
 def _of_claim(table: Experiments, claim: Claim) -> list[str]:

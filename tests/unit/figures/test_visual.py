@@ -24,6 +24,7 @@ from pausefl.figures import (
     generalization,
     graphs,
     kinds,
+    knobs,
     optimality_gap,
     partition,
     races,
@@ -31,6 +32,7 @@ from pausefl.figures import (
     runtime,
     selection,
     style,
+    trained,
 )
 from pausefl.privacy import make_schedule
 from pausefl.registry import FIGURES
@@ -40,7 +42,9 @@ from pausefl.settings.studies import Generalization, Graphs
 from pausefl.studies.generalization import run as evaluate
 from pausefl.studies.graphs import first
 from pausefl.studies.growth import fits
+from pausefl.studies.knobs import METRICS
 from pausefl.studies.regret import kept_rounds
+from pausefl.studies.trained import compare
 
 ROOT = Path(__file__).parents[3]
 
@@ -158,6 +162,39 @@ def races_figure() -> Figure:
     return races.plot_shares(pd.DataFrame(cells), "Races")
 
 
+def knobs_figure() -> Figure:
+    rows = [
+        {"knob": knob, "value": value, "selector": selector, "n_seeds": 2}
+        | {f"{name}_mean": (1 + j) * (1 + i) + k for k, name in enumerate(METRICS)}
+        | {f"{name}_sd": 0.3 for name in METRICS}
+        for knob, values in (
+            ("usual", ["usual"]),
+            ("reward.alpha", ["0.5", "1", "2"]),
+            ("variants", ["no_p"]),
+        )
+        for i, value in enumerate(values)
+        for j, selector in enumerate(("pause", "random"))
+    ]
+    return knobs.plot_knobs(pd.DataFrame(rows), {"reward.alpha": "1"}, "Knobs")
+
+
+def trained_figure() -> Figure:
+    t, frames = np.arange(10, 110, 10), []
+    budgets = [("privacy.epsilon_total", value) for value in ("1", "100")]
+    longer = ("training.n_rounds", "200")
+    for i, key in enumerate([("usual", "usual"), *budgets, longer, ("variants", "no_p")]):
+        for j, selector in enumerate(("pause", "random")):
+            for seed in range(2):
+                rounds = 2 * t if key == longer else t
+                accuracy = (0.5 + 0.1 * i) * (1 - np.exp(-rounds / (20 + 10 * j))) - 0.02 * seed
+                curve = {"round": rounds, "elapsed_s": (0.5 + 0.4 * j) * rounds, "accuracy": accuracy}
+                names = {"knob": key[0], "value": key[1], "selector": selector, "seed": seed}
+                frames.append(pd.DataFrame(names | curve))
+    curves = pd.concat(frames, ignore_index=True)
+    usual = {"privacy.epsilon_total": 10.0, "training.n_rounds": 100.0}
+    return trained.plot_accuracy(curves, compare(curves), usual, "Trained")
+
+
 def runtime_figure() -> Figure:
     sizes = np.geomspace(10, 100_000, 5)
     times = [
@@ -214,6 +251,8 @@ MADE: dict[str, Callable[[], Figure]] = {
     "selection": lambda: selection.plot_leakage(rounds(), scenario(), "Selection alone"),
     "comparison": comparison_figure,
     "races": races_figure,
+    "knobs": knobs_figure,
+    "trained_knobs": trained_figure,
     "graphs": lambda: graphs.plot_graphs(
         *first(Graphs(title="", n_users=5, n_selected=2, n_instances=1)), "Small graphs"
     ),

@@ -16,7 +16,13 @@ from pausefl.studies.simulate import selection_only
 Floats = NDArray[np.float64]
 N = 100_000
 KEPT = kept_rounds(N)
-GROWING = [("logarithmic", 5.0, 20.0), ("linear", 40.0, 0.3), ("power", 2.0, 0.6), ("power", 0.4, 1.4)]
+GROWING = [
+    ("logarithmic", 5.0, 20.0),
+    ("root", 30.0, 2.0),
+    ("linear", 40.0, 0.3),
+    ("power", 2.0, 0.7),
+    ("power", 0.4, 1.4),
+]
 
 
 def runs_of(*regrets: Floats, selector: str = "pause") -> pd.DataFrame:
@@ -51,6 +57,16 @@ def test_a_run_keeps_the_sum_of_the_rounds(demo: Scenario) -> None:
     for t, regret, elapsed in table.itertuples(index=False):
         assert regret == pytest.approx(rounds["pseudo_regret"][:t].sum())
         assert elapsed == rounds["elapsed_s"][t - 1]
+
+
+def test_quantised_regret_is_that_of_rewards_rounded_down(demo: Scenario) -> None:
+    exact, fine, coarse = (run(demo, "random", 1, 60, step) for step in (None, 1e-6, 0.1))
+    n = len(exact)
+    np.testing.assert_allclose(fine["regret"], exact["regret"], atol=60 * 1e-6)
+    steps = coarse["regret"].to_numpy() / 0.1
+    np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
+    assert 0 < np.abs(coarse["regret"] - exact["regret"]).max() < 0.1 * exact["round"].iloc[-1]
+    assert run(demo, "genie", 1, 60, 0.1)["regret"].tolist() == [0.0] * n
 
 
 def test_a_selector_without_regret_is_refused(demo: Scenario) -> None:

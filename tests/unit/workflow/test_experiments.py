@@ -110,3 +110,17 @@ def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) 
     table = load(scenarios=str(tmp_path / "scenarios"), experiments=[row("demo_small", "pause")])
     with pytest.raises(DataError, match="training examples cannot give"):
         check(table)
+
+
+def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
+    table = load(experiments=[row("mnist_large_iid_r1", "pause")])
+    study = table.studies.trained_knobs["mnist_knobs"]
+    runs = table.runs_of_study("mnist_knobs")
+    assert {one.scenario for one in runs} == {one.name for one in study.scenarios.values()}
+    assert Experiment("mnist_large_iid_r1_epsilon_total_1", "random", 0) in runs
+    assert set(table.job_scenarios) == {*table.scenarios, *(one.scenario for one in runs)}
+    assert table.job_scenarios["mnist_large_iid_r1"] is table.scenarios["mnist_large_iid_r1"]
+    assert table.seeds("mnist_large_iid_r1") == [0]
+    assert table.runs_of_study("bsfl_fig4") == []
+    published = load("published")
+    assert published.job_scenarios == published.scenarios
