@@ -19,7 +19,8 @@ _NOISE = re.compile(
     r"|Complete log|Elapsed time|Some jobs were triggered by provenance|Rules with provenance"
     r"|Singularity containers: ignored|Shutting down, this might"
     r"|Exiting because a job execution failed|WorkflowError:\nAt least one job did not complete successfully"
-    r"|Removing output files of failed job|--keep-incomplete mode is set|\d+ jobs have (missing|outdated) provenance"
+    r"|Removing output files of failed job|--keep-incomplete mode is set"
+    r"|\d+ jobs have (missing|outdated) provenance"
 )
 #: What a rule is called where its own name would not do.
 _WORDS = {"job": "train"}
