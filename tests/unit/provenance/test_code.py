@@ -165,6 +165,8 @@ OTHERS: list[tuple[str, str, Edit]] = [
             ("pausefl.training.models", "cnn3"),
             ("pausefl.training.backends.one_by_one", "OneByOne"),
             ("pausefl.training.backends.stacked", "Stacked"),
+            ("pausefl.training.backends.layers", "stacked"),
+            ("pausefl.training.backends.convolutions", "fastest"),
             ("pausefl.training.backends.autograd", "Autograd"),
             ("pausefl.federated.runnable", "check_runnable"),
             ("pausefl.registry.selectors", "SelectorRecord"),

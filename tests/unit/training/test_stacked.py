@@ -7,7 +7,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,15 @@ from pausefl.data.dataset import Dataset
 from pausefl.errors import ConfigError
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
+from pausefl.training.adam import UserAdam
 from pausefl.training.backends import convolutions, layers, stacked
-from pausefl.training.backends.base import Backend
+from pausefl.training.backends.base import Backend, Workbench
 from pausefl.training.backends.layers import grouped, unfolded
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked, runs_of
-from pausefl.training.engine import Trainer, choose_device
+from pausefl.training.batches import Participation
+from pausefl.training.engine import Trainer, build_model, choose_device
+from pausefl.training.flat import FlatModel
 
 CPU = torch.device("cpu")
 #: Five participations of four steps, or of fewer; mini-batches of 6, and of 2 to 5 at the end.
@@ -233,10 +236,11 @@ GRAPHED = [(model("fc"), 6), (model("cnn_bsfl"), 10), (model("cnn3", "batch"), 2
 
 @pytest.mark.parametrize(("model", "size"), GRAPHED, ids=lambda v: getattr(v, "name", ""))
 def test_graphs_give_the_same_bits_as_steps(
-    model: ModelSettings, size: int, request: pytest.FixtureRequest
+    model: ModelSettings, size: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing of the host is in a step: its launches, repeated on the same memory, are the next step."""
     rounds = {t: ALL[t] for t in (1, 2)}
+    monkeypatch.setattr(Stacked, "n_together", 3)
     expected = train(trainer(Stacked, model, size, local()), rounds)
     graphs = request.getfixturevalue("graphs")
     with warnings.catch_warnings():
@@ -247,6 +251,24 @@ def test_graphs_give_the_same_bits_as_steps(
         assert loss == expected_loss
         for user, row in rows.items():
             np.testing.assert_array_equal(row, expected_rows[user])
+
+
+@pytest.mark.parametrize(("model", "size"), GRAPHED, ids=lambda v: getattr(v, "name", ""))
+def test_all_training_is_on_the_device_and_reads_nothing_back(
+    model: ModelSettings, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a device without values, which refuses to be read and to compute with values of another device."""
+    monkeypatch.setattr(Stacked, "precision", lambda backend: nullcontext())
+    device, images, training = torch.device("meta"), data(30, size), local(model.norm)
+    flat = FlatModel(build_model(model, images, Streams(0)), device)
+    adam = UserAdam(3, flat.layout.n_trainable, 0.01, True, device)
+    backend = Stacked(Workbench(flat, adam, images, training, device))
+    theta = np.zeros(flat.layout.n_values, np.float32)
+    part = [Participation(i, [np.arange(6), np.arange(6), np.arange(2 + i)], i) for i in range(3)]
+    assert backend.train(theta, part)._updates.shape == (3, len(theta))
+    assert backend.outputs(theta).shape == (9, 10)
+    with pytest.raises(RuntimeError):
+        float(backend.loss_sum)
 
 
 def test_a_graph_is_made_once_for_each_number_of_users_and_size(graphs: list[Recorder]) -> None:
