@@ -161,6 +161,15 @@ def test_sparse_evaluation(write: WriteRun) -> None:
     assert run["seconds_to_target"] == 20.0
 
 
+def test_evaluations_that_become_rare(write: WriteRun) -> None:
+    accuracy = [0.01 * t if t <= 12 or t % 3 == 0 else math.nan for t in range(1, 31)]
+    run = summary_of(dict([write("pause", 0, accuracy, n_rounds=30)])).iloc[0]
+    # The last ten rounds, 21 to 30, have the evaluations of 21, 24, 27 and 30.
+    assert run["final_accuracy"] == pytest.approx(0.255)
+    # 0.9 of it is 0.2295: the window that ends at 27 averages 18, 21, 24 and 27 to 0.225.
+    assert run["seconds_to_target"] == 30.0
+
+
 def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> None:
     runs = dict(
         [
