@@ -76,16 +76,6 @@ TINY_STUDIES: dict[str, Any] = {
             "variants": {"no_p": {"reward.gamma": 0}},
         }
     },
-    "trained_knobs": {
-        "tiny_trained": {
-            "title": "Tiny trained knobs",
-            "scenario": "demo_small",
-            "selectors": ["pause", "random"],
-            "seeds": [0],
-            "knobs": [{"key": "privacy.epsilon_total", "values": [1]}],
-            "variants": {"no_p": {"reward.gamma": 0}},
-        }
-    },
     "races": {
         "tiny_races": {
             "title": "Tiny races",

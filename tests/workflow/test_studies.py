@@ -32,6 +32,32 @@ def test_studies_end_in_figures_and_tables(everything: Checkout) -> None:
 
 
 @pytest.mark.slow
+def test_a_study_of_trained_runs_collects_jobs_and_shares_those_that_are_there(
+    finished: Checkout, tmp_path: Path
+) -> None:
+    checkout = finished.copy(tmp_path / "trained")
+    study = {
+        "title": "Tiny trained knobs",
+        "scenario": "tiny",
+        "selectors": ["pause", "random"],
+        "seeds": [0],
+        "knobs": [{"key": "privacy.epsilon_total", "values": [1]}],
+        "variants": {"no_p": {"reward.gamma": 0}},
+    }
+    checkout.write_config(studies="config/studies.yaml")
+    checkout.write_studies({"trained_knobs": {"tiny_trained": study}})
+    # Random selection as usual; both with another budget; PAUSE without the privacy term.
+    collected = {"compute_trained_knobs": 1, "plot_trained_knobs": 1, "tiny_trained": 1}
+    assert checkout.planned("tiny_trained") == {"job": 4, **collected}
+    checkout.snakemake("--cores", "2", "tiny_trained")
+    folder = checkout.root / "results/studies/tiny_trained"
+    summary = pd.read_csv(folder / "summary.csv")
+    assert summary["value"].tolist() == ["usual", "1", "no_p"]
+    assert (folder / "tiny_trained.png").stat().st_size > 0
+    assert checkout.planned("tiny_trained") == {}
+
+
+@pytest.mark.slow
 def test_the_exact_search_has_less_regret_and_no_gap(everything: Checkout) -> None:
     growth = pd.read_csv(everything.root / "results/studies/tiny_regret/growth.csv")
     regret = growth[growth.seed == "mean"].set_index("selector").regret
