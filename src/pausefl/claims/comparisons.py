@@ -117,6 +117,7 @@ def wanted_text(low: float, high: float, gap: str) -> str:
     """The open interval of `pausefl.claims.statistics.region` in words."""
     if gap == RATIO:
         low, high = math.exp(low) if low > -math.inf else low, math.exp(high) if high < math.inf else high
+    low, high = low + 0.0, high + 0.0  # no minus zero
     if low == -math.inf:
         return f"{gap} < {high:.3g}"
     return f"{gap} > {low:.3g}" if high == math.inf else f"{gap} from {low:.3g} to {high:.3g}"

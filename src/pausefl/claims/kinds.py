@@ -200,7 +200,7 @@ def bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]
     disagrees.
     """
     for name in test.scenarios[scale]:
-        head = (test.kind, name, "largest leakage in the budget", "share ≤ 1")
+        head = (test.kind, name, "largest leakage of any user", "≤ 1 of the budget")
         runs = records.selected(name)
         if runs is None:
             yield not_run(*head, f"scenario {name} is not in the experiment table")
@@ -231,7 +231,7 @@ def _certain(
     runs: Mapping[tuple[str, int], Run],
     n_missing: int,
     note: str,
-    unit: str = "share of the budget",
+    unit: str = "of the budget",
 ) -> Comparison:
     """A comparison in which nothing is estimated, on runs by selector, or side, and seed."""
     stand_in = "" if all(map(is_trained, runs.values())) else "selection alone"
@@ -269,7 +269,7 @@ def _partial_sums(privacy: PrivacySettings, n: int) -> Floats:
 def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
     """Selectors have the same leakage after every round, and it grows by one more budget each round."""
     for name, ours, theirs in product(test.scenarios[scale], test.selectors, test.against):
-        wanted = f"share ≤ {ROUNDING:g}"
+        wanted = f"≤ {ROUNDING:g} of the budget"
         heads = [
             (test.kind, name, f"difference of leakage in any round: {ours} against {theirs}", wanted),
             (test.kind, name, f"difference to the sum of the budgets in any round: {ours}", wanted),
@@ -300,7 +300,7 @@ def coincidence(test: ClaimTest, records: Records, scale: str) -> Iterator[Compa
 def everyone_first(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
     """Under every seed, the first floor(K / m) rounds take no user twice."""
     for name, selector in product(test.scenarios[scale], test.selectors):
-        head = (test.kind, name, f"users taken once in the first rounds: {selector}", "share = 1")
+        head = (test.kind, name, f"users taken once in the first rounds: {selector}", "all of them")
         pairs, n_missing, note = paired(records, (name, selector), (name, selector), trained=False)
         runs = records.selected(name)
         if not pairs or runs is None:
@@ -312,4 +312,4 @@ def everyone_first(test: ClaimTest, records: Records, scale: str) -> Iterator[Co
         taken = [np.concatenate(list(run.rounds["selection"].iloc[:n_rounds])) for run in used.values()]
         share = min(len(np.unique(users)) for users in taken) / (n_rounds * network.n_selected)
         told = f"{n_rounds} rounds of {network.n_selected} of {network.n_users} users; the least of all seeds"
-        yield _certain(head, share == 1, share, used, n_missing, told, unit="share of the users")
+        yield _certain(head, share == 1, share, used, n_missing, told, unit="of the users")

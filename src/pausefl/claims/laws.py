@@ -31,7 +31,7 @@ from pausefl.claims.statistics import (
 from pausefl.settings import Scenario
 from pausefl.settings.claims import ClaimTest
 from pausefl.studies.growth import MEAN
-from pausefl.studies.runtime import fits, line
+from pausefl.studies.runtime import QUANTITIES, fits, line
 
 _ABSENT = "the study is not configured, or is missing"
 
@@ -74,7 +74,7 @@ def regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison
             head,
             judged,
             "difference" if linear else RATIO,
-            unit="exponent" if linear else RATIO,
+            unit="" if linear else RATIO,
             measure="exponent of regret" if linear else "error of a logarithm's fit",
             seeds=seeds,
             runs=(f"study {study}",),
@@ -142,38 +142,48 @@ def final_regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Comp
 
 
 def cost(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
-    """The time of a search grows with K as a power, as K log K, within the margin, or exponentially.
+    """A time grows with K as a power, as K log K, at most as K log K, within the margin, or exponentially.
 
     The law is the one with the smaller error in ln t (`pausefl.studies.runtime.fits`). The interval is that
     of its slope. K log K has the slope of its own line through the same sizes.
     """
     for study, selector in product(test.studies[scale], test.selectors):
-        question = f"growth of a selection's time with K: {selector}"
-        wanted = f"law {test.law}" + (f", exponent {test.exponent:g}" if test.law == "power" else "")
-        head = (test.kind, study, question, wanted + (f" ± {test.margin:g}" if test.margin else ""))
+        head = (test.kind, study, f"growth with K of {_TIMED[test.quantity]}: {selector}", _LAWS[test.law])
+        if test.law == "power":
+            head = (*head[:3], f"as K to the power {test.exponent:g}")
         times = records.study(study, "times.csv")
         if times is None:
             yield not_run(*head, _ABSENT)
             continue
         times = times[times["selector"] == selector]
         fitted = fits(times)
-        fitted = fitted[fitted["quantity"] == "selection"]
+        fitted = fitted[fitted["quantity"] == test.quantity]
         if not len(fitted):
-            yield not_run(*head, "fewer than three sizes to fit a law to")
+            yield not_run(*head, f"fewer than three sizes with {_TIMED[test.quantity]}")
             continue
-        yield _by_law(head, test, fitted.iloc[0], times)
+        sizes = times[times[QUANTITIES[test.quantity]].notna()]["n_users"].to_numpy(np.float64)
+        yield _by_law(head, test, fitted.iloc[0], sizes)
 
 
-def _by_law(head: Head, test: ClaimTest, fit: pd.Series, times: pd.DataFrame) -> Comparison:
-    """Judge one fit."""
-    sizes = times["n_users"].to_numpy(np.float64)
+#: What is timed, and how it is to grow, in words.
+_TIMED = {"selection": "a selection's time", "listing": "the time of an iteration that lists all neighbours"}
+_LAWS = {
+    "exponential": "exponentially",
+    "linearithmic": "as K log K",
+    "at most linearithmic": "at most as K log K",
+    "power": "",
+}
+
+
+def _by_law(head: Head, test: ClaimTest, fit: pd.Series, sizes: Floats) -> Comparison:
+    """Judge one fit to some of the sizes (n,)."""
     sizes = sizes[(sizes >= fit["from_users"]) & (sizes <= fit["to_users"])]
     is_power = fit["exponent_error"] <= fit["rate_error"]
     slope = "rate" if test.law == "exponential" else "exponent"
     better = "a power" if is_power else "an exponential"
     told = f"K from {fit['from_users']:,} to {fit['to_users']:,}, {len(sizes)} sizes; {better} fits better"
     wanted = test.exponent
-    if test.law == "linearithmic":
+    if test.law.endswith("linearithmic"):
         wanted = line(np.log(sizes), np.log(sizes * np.log(sizes)))[0]
         told = f"K log K has {wanted:.3f}; {told}"
     error = float(fit[f"{slope}_se"])
@@ -182,21 +192,24 @@ def _by_law(head: Head, test: ClaimTest, fit: pd.Series, times: pd.DataFrame) ->
         found = Estimate(fit[slope], fit[slope] - half, fit[slope] + half)
         judged = Judgement(FAILS if is_power else HOLDS, found)
     else:
-        judged = _within(float(fit[slope]), error, len(sizes) - 2, wanted, test.margin)
+        low = -math.inf if test.law.startswith("at most") else wanted - test.margin
+        high = wanted + max(test.margin, test.room)
+        judged = _within(float(fit[slope]), error, len(sizes) - 2, low, high)
+        told = f"wanted: {'up to' if low == -math.inf else f'{low:.3g} to'} {high:.3g}; {told}"
         if not is_power:
             judged = Judgement(FAILS, judged.found)
-    unit = "exponent" if slope == "exponent" else "rate a user"
-    return decided(head, judged, unit=unit, measure=f"{slope} of time", runs=(f"study {head[1]}",), note=told)
+    unit, measure = ("", "exponent of time") if slope == "exponent" else ("a user", "growth of ln(time)")
+    return decided(head, judged, unit=unit, measure=measure, runs=(f"study {head[1]}",), note=told)
 
 
-def _within(slope: float, error: float, n_free: int, wanted: float, margin: float) -> Judgement:
-    """Two one-sided t tests of a fitted slope against the ends of a region."""
+def _within(slope: float, error: float, n_free: int, low: float, high: float) -> Judgement:
+    """One-sided t tests of a fitted slope against the ends of a region."""
     from scipy.stats import t
 
     half = t_quantile(n_free) * error
     found = Estimate(slope, slope - half, slope + half)
     error = max(error, ROUNDING)
-    above, below = (t.cdf((wanted + side * margin - slope) / error, n_free) for side in (-1, 1))
+    above, below = (t.cdf((limit - slope) / error, n_free) for limit in (low, high))
     p_holds, p_fails = 2 * max(above, 1 - below), 2 * min(1 - above, below)
     outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
     return Judgement(outcome, found, p=float(min(p_holds, p_fails, 1.0)))
@@ -313,10 +326,8 @@ def degrees(test: ClaimTest, records: Records, scale: str) -> Iterator[Compariso
         table = records.study(study, "degrees.csv")
         for selector in (*test.selectors, *test.against):
             plain = selector in test.against
-            wanted = (
-                "m (K − m) neighbours of every vertex" if plain else "at most 4 (K − m) neighbours on average"
-            )
-            head = (test.kind, study, f"mean neighbours over what is claimed: {selector}", wanted)
+            wanted = "m (K − m) for every vertex" if plain else "at most 4 (K − m) on average"
+            head = (test.kind, study, f"mean number of neighbours: {selector}", wanted)
             if table is None:
                 yield not_run(*head, _ABSENT)
                 continue
@@ -337,7 +348,7 @@ def degrees(test: ClaimTest, records: Records, scale: str) -> Iterator[Compariso
                 HOLDS if holds else FAILS,
                 most / claimed,
                 unit=RATIO,
-                measure="mean neighbours over what is claimed",
+                measure=f"mean neighbours over {'m (K − m)' if plain else '4 (K − m)'}",
                 runs=(f"study {study}",),
                 note=told,
             )

@@ -65,7 +65,6 @@ def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Compari
             f"difference ≤ {TIE:g}",
             HOLDS if n_exact == len(gaps) else FAILS,
             worst,
-            unit="reward",
             measure="largest loss of reward",
             note=f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact",
         )
@@ -129,8 +128,8 @@ def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]
             f"share ≥ {test.at_least:g}, and the probability rises on every graph",
             outcome,
             share,
-            unit="share",
-            measure="share of graphs",
+            unit="of the graphs",
+            measure="maximiser held",
             note=f"{test.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability: {least}"
             f" iterations; {'it rises on all' if rises else 'it does not rise on all'}",
         )

@@ -113,8 +113,8 @@ CLAIM_TESTS: Registry[ClaimTestRecord] = Registry(
         "cost": ClaimTestRecord(
             "pausefl.claims.laws:cost",
             needs=("studies", "selectors", "law"),
-            allows=("exponent", "margin"),
-            laws=("power", "linearithmic", "exponential"),
+            allows=("quantity", "exponent", "margin", "room"),
+            laws=("power", "linearithmic", "at most linearithmic", "exponential"),
         ),
         "final_regret": ClaimTestRecord(
             "pausefl.claims.laws:final_regret", needs=("studies", "selectors", "against", "margin")

@@ -11,13 +11,17 @@ import pytest
 from scipy import stats
 from worlds import SCALE, World, on_runs, on_study
 
-from pausefl.claims import searches
+from pausefl.bandit.latency import LatencyLaw
+from pausefl.claims import laws, searches
 from pausefl.claims.comparisons import Comparison
+from pausefl.claims.records import expected_latencies
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, estimate, gaps, holm, judge, region
 from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.selectors.exact import Pause
 from pausefl.settings.claims import ClaimTest
 from pausefl.settings.studies import Comparison as Race
+from pausefl.settings.studies import Graphs
+from pausefl.streams import Streams
 from pausefl.studies import growth
 from pausefl.studies.graphs import Swaps, sample_criteria
 
@@ -433,3 +437,122 @@ def test_where_nothing_was_run_a_study_of_selection_stands_in(world: World) -> N
     (both,) = found(world, on_runs("ordering", metric="leakage_after_rounds", **test))
     assert (both.seeds, both.note) == ((0, 1, 2), "selection alone")
     assert both.runs[:3] == ("s/pause/seed-0", "s/pause/seed-1", "selection_s/pause/seed-2")
+
+
+def test_leakage_at_equal_time_and_after_equal_rounds(world: World) -> None:
+    """It rises by 1 a round of PAUSE, by 1.5 a round twice as long of random selection."""
+    for seed in (0, 1):
+        world.add("pause", seed, [0.5] * 20, round_s=1.0, leakage=20.0)
+        world.add("random", seed, [0.5] * 20, round_s=2.0, leakage=30.0)
+
+    def gap(metric: str) -> float:
+        (one,) = found(world, ordering(metric=metric))
+        return one.gap
+
+    assert gap("leakage_after_rounds") == pytest.approx(20 / 30)
+    assert gap("leakage_over_rounds") == pytest.approx(20 / 30)
+    assert gap("leakage_in_time") == pytest.approx(20 / 15)  # after 20 s, 10 rounds of random selection
+    # A step function: 0 in the first round, then 1 for a round, and so on.
+    assert gap("leakage_over_time") == pytest.approx(sum(range(20)) / (2 * 1.5 * sum(range(10))))
+
+
+def test_sparse_evaluations_are_compared_on_straight_lines(world: World) -> None:
+    """0.1 a second in both, evaluated at other times."""
+    for seed in (0, 1):
+        line = [0.01 * t if t % 3 == 0 else math.nan for t in range(1, 22)]
+        world.add("pause", seed, line, loss=line)
+        world.add("random", seed, [0.02 * t for t in range(1, 22)], round_s=2.0)
+    keys: dict[str, Any] = {"gap": "difference", "direction": "higher"}
+    (over,) = found(world, ordering(metric="accuracy_over_time", **keys))
+    assert over.gap == pytest.approx(0, abs=1e-9)
+    (early,) = found(world, ordering(metric="early_accuracy", **keys))
+    assert early.gap == pytest.approx(0, abs=1e-9)
+
+
+def select(world: World, selector: str, seed: int, selections: list[list[int]]) -> None:
+    """A run with these selections."""
+    world.add(selector, seed, [0.5] * len(selections))
+    path = world.folder / f"runs/s/{selector}/seed-{seed}/rounds.parquet"
+    pd.read_parquet(path).assign(selection=selections).to_parquet(path)
+
+
+def test_spread_of_latency_is_of_expected_values(world: World) -> None:
+    network = world.base.network
+    expected = expected_latencies(network)
+    streams = LatencyLaw(network, Streams(0))
+    sampled = np.mean([streams.sample(t) for t in range(4000)], axis=0)
+    assert expected == pytest.approx(sampled, abs=0.004)
+    last = network.n_users - 1
+    for seed in (0, 1):
+        select(world, "pause", seed, [[0, 1]] * 3 + [[2]])
+        select(world, "random", seed, [[0, last]] * 4)
+    (one,) = found(world, ordering(metric="latency_spread"))
+    assert one.gap == pytest.approx((expected[1] - expected[0]) / (expected[last] - expected[0]))
+
+
+def test_everyone_comes_first_or_not(world: World) -> None:
+    network = world.base.network
+    n, m = network.n_users, network.n_selected
+    once = [list(range(i, i + m)) for i in range(0, n - m + 1, m)]
+    select(world, "pause", 0, [*once, [0] * m])
+    select(world, "sa_pause", 0, [*once[:-1], once[0], [0] * m])
+    test = on_runs("everyone_first", selectors=("pause", "sa_pause"))
+    first, second = found(world, test)
+    assert (first.outcome, first.gap) == (HOLDS, 1)
+    assert (second.outcome, second.gap) == (FAILS, pytest.approx(1 - m / (n // m * m)))
+
+
+def test_where_regret_ends(regrets: World) -> None:
+    test = {"selectors": ("pause",), "against": ("random",), "reason": "?"}
+    (one,) = found(regrets, on_study("final_regret", margin=0.9, **test))
+    assert (one.outcome, one.gap) == (HOLDS, pytest.approx((5 + 3 * math.log(1e5)) / (2 + 4e4)))
+    assert outcomes(regrets, on_study("final_regret", margin=0.9999, **test)) == [FAILS]
+    assert outcomes(regrets, on_study("final_regret", margin=0, **test | {"against": ("alsa",)})) == [NOT_RUN]
+
+
+def test_the_bound_of_theorem_3_is_the_proofs(regrets: World) -> None:
+    """By hand for four users, two selected: means 0.125, 0.2, 0.8 and 0.9 s, hardly spread."""
+    changes = {"n_users": 4, "n_selected": 2, "latency_floor": 0.05, "latency_std": 0.001}
+    changes |= {"fast_latency_max": 0.2, "slow_latency_min": 0.7, "slow_latency_max": 0.9}
+    scenario = regrets.base.replace(network=regrets.base.network.replace(**changes))
+    delta, speeds = 0.075, 0.05 / 0.125 - 0.05 / 0.9
+    most = speeds + 2 * scenario.reward.alpha + scenario.reward.gamma + delta
+    terms = 4 * 3 * math.log(1000) / delta**2 + 1 + 4 * math.pi**2 / 3
+    assert laws.theorem3(scenario, 1000) == pytest.approx(4 * most * terms, rel=1e-4)
+    test = on_study("regret_bound", selectors=("pause",))
+    (one,) = found(regrets, test)
+    assert one.outcome == HOLDS
+    assert "excludes nothing" in one.note
+
+
+def test_a_regret_above_the_bound_fails(regrets: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laws, "theorem3", lambda scenario, n_rounds: 20.0)
+    assert outcomes(regrets, on_study("regret_bound", selectors=("pause",))) == [FAILS]
+
+
+@pytest.mark.parametrize(("more", "expected"), [(0.0, [HOLDS, HOLDS]), (3.0, [FAILS, FAILS])])
+def test_degrees_of_the_graphs(world: World, more: float, expected: list[str]) -> None:
+    """5 of 12 users: 28 neighbours on average, and 35."""
+    rows = [("alsa", 27 + more, 20, 40), ("sa_bsfl", 35, 35, 35 + more)]
+    table = pd.DataFrame(rows, columns=["selector", "degree_mean", "degree_min", "degree_max"])
+    settings = Graphs(title="?", n_users=12, n_selected=5, n_instances=2)
+    world.study("study", settings, degrees=table.assign(instance=0))
+    test = on_study("degrees", selectors=("alsa",), against=("sa_bsfl",))
+    assert outcomes(world, test) == expected
+
+
+def test_the_time_of_listing(world: World) -> None:
+    sizes = np.array([300, 1_000, 3_000, 10_000, 30_000])
+    times = pd.concat(
+        pd.DataFrame(
+            {"selector": name, "n_users": sizes, "median_s": 1.0, "iteration_s": math.nan, "listing_s": t}
+        )
+        for name, t in (("sa_pause", 1e-8 * sizes), ("sa_vanilla", 1e-9 * sizes**2.0))
+    )
+    world.study("study", times=times)
+    test = {"quantity": "listing", "room": 0.2, "reason": "?", "selectors": ("sa_pause", "sa_vanilla")}
+    assert outcomes(world, on_study("cost", law="at most linearithmic", **test)) == [HOLDS, FAILS]
+    assert outcomes(world, on_study("cost", law="linearithmic", margin=0.04, **test)) == [FAILS, FAILS]
+    assert outcomes(world, on_study("cost", law="power", exponent=2.0, margin=0.2, **test)) == [FAILS, HOLDS]
+    alone = on_study("cost", law="linearithmic", margin=0.04, reason="?", selectors=("sa_pause",))
+    assert outcomes(world, alone) == [NOT_RUN]
