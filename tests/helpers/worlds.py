@@ -14,7 +14,7 @@ from pausefl.claims.records import Records
 from pausefl.results.runs import as_collected
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.claims import Claim, ClaimTest
-from pausefl.settings.studies import Comparison, Graphs, Runs, Selections, Study, load_studies
+from pausefl.settings.studies import Comparison, Graphs, Regret, Selections, Study, load_studies
 
 SCALE = "demo"
 
@@ -120,8 +120,8 @@ class World:
         """Configure a study, of regret unless settings are given, and write tables of it."""
         if settings is None:
             scenario = self.base.replace(selectors=("pause",))
-            settings = Runs(title=name, scenario=scenario, seeds=(0,), n_rounds=100)
-        kind = {Runs: "regret", Comparison: "comparison", Graphs: "graphs"}[type(settings)]
+            settings = Regret(title=name, scenario=scenario, seeds=(0,), n_rounds=100)
+        kind = {Regret: "regret", Comparison: "comparison", Graphs: "graphs"}[type(settings)]
         self.studies.setdefault(kind, {})[name] = settings
         folder = self.folder / "studies" / name
         folder.mkdir(parents=True, exist_ok=True)

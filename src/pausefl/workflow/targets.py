@@ -67,9 +67,9 @@ def claim_rows(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> 
 
 
 def claim_studies(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[str]:
-    """Studies on which claims are tested at a scale; some stand in for scenarios without runs."""
+    """Studies on which claims are tested at a scale; some stand in for runs of a scenario."""
     scenarios, names = places(claims or table.claims, scale)
-    names |= {table.studies.simulation_of(name) or "" for name in scenarios - table.scenarios.keys()}
+    names |= {table.studies.simulation_of(name) or "" for name in scenarios}
     return sorted(names & set(table.studies.names()))
 
 
