@@ -55,9 +55,9 @@ def _batch_norm(
 ) -> Tensor:
     """Normalise each channel of each user; brings the running statistics up to date."""
     channels = x if x.dim() == 4 else x.reshape(1, -1, x.shape[2])
-    mean, var, scale, shift = (values.flatten() for values in (running_mean, running_var, weight, bias))
-    momentum = layer.momentum or 0.0
-    normal = functional.batch_norm(channels, mean, var, scale, shift, True, momentum, layer.eps)
+    statistics = running_mean.view(-1), running_var.view(-1)
+    affine, momentum = (weight.flatten(), bias.flatten()), layer.momentum or 0.0
+    normal = functional.batch_norm(channels, *statistics, *affine, True, momentum, layer.eps)
     return normal.view(x.shape)
 
 

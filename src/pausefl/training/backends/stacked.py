@@ -80,7 +80,6 @@ class Stacked(Autograd):
         if self.on_gpu:
             _be_reproducible()
             self.aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            self.pool = torch.cuda.graph_pool_handle()
         super().__init__(bench)
         #: Way of each convolution; those of a GPU are chosen at the first step.
         self.ways: dict[nn.Module, str] = {}
@@ -104,6 +103,7 @@ class Stacked(Autograd):
         device, layout = self.bench.device, self.bench.flat.layout
         if self.on_gpu:
             torch.cuda.synchronize()
+            self.pool = torch.cuda.graph_pool_handle()  # that of graphs that are gone is closed
         #: A step of (users, batch size).
         self.launches: dict[tuple[int, int], Callable[[], object]] = {}
         self.table = torch.zeros(n_examples, dtype=torch.int64, device=device)
