@@ -1,4 +1,4 @@
-"""Studies of selection alone and of the noise: ``config/studies.yaml``."""
+"""Studies of selection alone, of the noise, and of runs with changed settings: ``config/studies.yaml``."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ class Generalization(Study):
 class Studies(Settings):
     """All studies of a file, by kind and name; the name is the workflow's target.
 
-    Nothing is trained and no data are read.
+    But for `trained_knobs` nothing is trained and no data are read.
     """
 
     regret: dict[Name, Regret] = {}

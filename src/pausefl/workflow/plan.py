@@ -143,14 +143,15 @@ def study_seconds(record: StudyRecord, study: Any, rates: Mapping[str, Any]) -> 
     Rates are for 300 users; fewer take less. Of a selector without a rate, that of exact search counts. The
     genie searches as well, in the same round.
     """
-    if record.instant:
+    if record.instant or record.trained:  # its jobs cost time, but they are in the table of jobs
         return [0.0]
     if not (hasattr(study, "seeds") and hasattr(study, "n_rounds")):
         return [math.nan]
     rate = rates["selection_s"]
     genie = rate["pause"] - rate.get("random", 0) if record.besides else 0
     searches = [rate.get(name, rate["pause"]) + genie for name in study.scenario.selectors]
-    runs = [study.n_rounds * search for search in searches for _ in study.seeds]
+    n_runs = len(study.seeds) * (1 + len(getattr(study, "changed", ())))
+    runs = [study.n_rounds * search for search in searches for _ in range(n_runs)]
     if record.by_run:
         return [rates["start_s"] + run for run in runs]
     return [rates["start_s"] + math.fsum(runs)]

@@ -60,6 +60,11 @@ def of_study(table: Experiments, study: str) -> list[str]:
     return [*paths.study_data(table, study), *paths.study_plots(table, study), *verdict]
 
 
+def untrained(table: Experiments) -> list[str]:
+    """Studies that need neither data nor training."""
+    return [name for name in table.studies.names() if not table.studies.record(name).trained]
+
+
 def claim_rows(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[Experiment]:
     """Rows of the experiment table on which claims are tested at a scale; all claims by default."""
     names, _ = places(claims or table.claims, scale)
@@ -148,7 +153,7 @@ def named(table: Experiments) -> dict[str, list[str]]:
         for whole, names in parts_of_figures(table).items()
     }
     found |= {f"claim_{claim.id}": _of_claim(table, claim) for claim in table.claims}
-    found["studies"] = [path for files in studies.values() for path in files]
+    found["studies"] = [path for name in untrained(table) for path in studies[name]]
     found["metrics"] = metrics(table)
     if table.scales:
         found["claims"] = claims(table, table.scales)
@@ -174,7 +179,7 @@ def titles(table: Experiments) -> dict[str, str]:
     found |= parts | {whole: ", ".join(names) for whole, names in parts_of_figures(table).items()}
     found |= {f"claim_{claim.id}": f"what this claim needs: {claim.sentence}" for claim in table.claims}
     return found | {
-        "studies": "all studies",
+        "studies": "all studies without training",
         "claims": "verdicts on all claims",
         "metrics": "numbers and curves that Git keeps",
         "demo": "everything on an embedded data set, in minutes",
@@ -208,7 +213,7 @@ def needs(table: Experiments, target: str | None = None) -> tuple[list[Experimen
     if target == "demo":
         scenarios, studies = table.demo.scenarios, []
     elif target == "studies":
-        scenarios = []
+        scenarios, studies = [], untrained(table)
     elif target == "claims" or (target or "").startswith("claim_"):
         chosen = [claim for claim in table.claims if target in ("claims", f"claim_{claim.id}")]
         rows = [row for scale in table.scales for row in claim_rows(table, scale, chosen)]

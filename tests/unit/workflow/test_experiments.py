@@ -14,6 +14,7 @@ from pausefl.registry import SELECTORS
 from pausefl.settings import Experiment
 from pausefl.workflow.checks import check
 from pausefl.workflow.experiments import Experiments
+from pausefl.workflow.targets import needs, untrained
 
 ROOT = Path(__file__).parents[3]
 
@@ -122,5 +123,8 @@ def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
     assert table.job_scenarios["mnist_large_iid_r1"] is table.scenarios["mnist_large_iid_r1"]
     assert table.seeds("mnist_large_iid_r1") == [0]
     assert table.runs_of_study("bsfl_fig4") == []
+    assert set(table.studies.names()) - set(untrained(table)) == {"mnist_knobs"}
+    assert needs(table, "mnist_knobs") == (runs, ["mnist_knobs"])
+    assert needs(table, "studies") == ([], untrained(table))
     published = load("published")
     assert published.job_scenarios == published.scenarios
