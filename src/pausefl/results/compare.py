@@ -14,9 +14,15 @@ from pausefl.provenance.metadata import flattened
 from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.results.runs import read_run
+from pausefl.settings.scenario import as_of_today
 
 #: Keys of a summary that say how a run went, not what was run.
-_COURSE = ("timings_s", "peak_memory_bytes", "diverged_round", "resumed_from_rounds", "refused_updates")
+_COURSE = (
+    *("timings_s", "peak_memory_bytes", "diverged_round", "resumed_from_rounds", "refused_updates"),
+    *("rounds_made", "ended_by", "trained_by"),
+)
+#: Digests that say no more than that the rounds differ, which is told by round.
+_TOLD = ("digests.rounds.parquet", "digests.ledger.parquet")
 
 
 def compare(first: Path, second: Path) -> str:
@@ -33,11 +39,17 @@ def compare(first: Path, second: Path) -> str:
         If one of them is not a finished run.
     """
     runs = [_finished(folder) for folder in (first, second)]
-    settings = [flattened({k: v for k, v in summary.items() if k not in _COURSE}) for summary, _ in runs]
+    settings = [
+        flattened(
+            {key: value for key, value in summary.items() if key not in _COURSE}
+            | {"scenario": as_of_today(summary["scenario"])}
+        )
+        for summary, _ in runs
+    ]
     differing = [
         (key, *(str(values.get(key, "–")) for values in settings))
         for key in dict.fromkeys([*settings[0], *settings[1]])
-        if settings[0].get(key) != settings[1].get(key)
+        if key not in _TOLD and settings[0].get(key) != settings[1].get(key)
     ]
     results = [_results(summary, rounds) for summary, rounds in runs]
     measured = [(key, results[0][key], results[1][key]) for key in results[0]]

@@ -49,6 +49,15 @@ def test_what_differs_is_listed(tmp_path: Path) -> None:
     assert text.endswith("First difference: accuracy in round 4.")
 
 
+def test_digests_and_the_course_of_runs_are_no_settings(tmp_path: Path) -> None:
+    folders = [write(tmp_path / "a"), write(tmp_path / "b")]
+    for folder, made in zip(folders, ({"rounds_made": 6, "ended_by": "n_rounds"}, {}), strict=True):
+        path = folder / "summary.json"
+        digests = {"rounds.parquet": folder.name, "partition": "same"}
+        path.write_text(json.dumps(json.loads(path.read_text()) | made | {"digests": digests}), "utf-8")
+    assert "  nothing\n" in compare(*folders)
+
+
 def test_identical_runs(tmp_path: Path) -> None:
     run = write(tmp_path / "a")
     text = compare(run, run)
