@@ -413,6 +413,13 @@ def test_without_a_record_convolutions_are_grouped(cache: Path, monkeypatch: pyt
     assert convolutions.fastest(nn.Conv2d(3, 4, 3), size, 20, CPU) == "grouped"
 
 
+def test_a_damaged_record_is_not_measured_again_unseen(cache: Path) -> None:
+    cache.parent.mkdir()
+    cache.write_text("{")
+    with pytest.raises(ConfigError, match=r"convolutions\.json is damaged .*: delete it"):
+        convolutions.fastest(nn.Conv2d(3, 4, 3), torch.Size([8, 8]), 20, CPU)
+
+
 def test_a_convolution_with_groups_of_its_own_is_grouped(cache: Path) -> None:
     assert convolutions.fastest(nn.Conv2d(4, 4, 3, groups=2), torch.Size([8, 8]), 20, CPU) == "grouped"
     assert not cache.exists()

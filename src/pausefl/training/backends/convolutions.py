@@ -18,13 +18,13 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from pausefl.errors import ConfigError
 from pausefl.files import replacing
 from pausefl.training.backends.layers import grouped, unfolded
 
 #: Users of the convolutions that are timed, whatever the number that a job selects.
 N_USERS = 16
 _REPEATS = 10
-
 
 #: The ways by name.
 WAYS = {"grouped": grouped, "unfolded": unfolded}
@@ -92,4 +92,6 @@ def recorded(key: str, measure: Callable[[], dict[str, float]]) -> str:
                     staged.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
     except OSError:
         return "grouped"
+    except ValueError as error:
+        raise ConfigError(f"{path} is damaged ({error}): delete it, and it is measured again") from None
     return str(known[key]["kept"])
