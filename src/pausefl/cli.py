@@ -125,7 +125,7 @@ def run(
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
     from pausefl.data.sources import check_in_folder, fetch, prepare
-    from pausefl.federated.checkpoint import Saving
+    from pausefl.federated.checkpoint import STATE_FILE, Saving
     from pausefl.federated.finished import is_finished
     from pausefl.federated.job import Job, run_job
     from pausefl.federated.runnable import check_runnable
@@ -155,6 +155,7 @@ def run(
     n_rounds = rounds or loaded.training.n_rounds
     job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
     if is_finished(job, dataset, partition, out, force):
+        (out / STATE_FILE).unlink(missing_ok=True)  # left by a job that was killed after its last file
         typer.echo("Already finished; nothing was run. To run it again: --force")
     elif trained_by is not None:
         from pausefl.federated.taken_over import take_over
