@@ -216,7 +216,10 @@ def _within(slope: float, error: float, n_free: int, low: float, high: float) ->
 
 
 def regret_bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
-    """A selector's regret after all rounds is below the bound of Theorem 3; the gap is their ratio."""
+    """A selector's regret after all rounds is below its theorem's bound; the gap is their ratio.
+
+    Of PAUSE that is Theorem 3, of BSFL Theorem 1, for which rewards have to be quantised.
+    """
     for study, selector in product(test.studies[scale], test.selectors):
         head = (
             test.kind,
@@ -230,7 +233,9 @@ def regret_bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Comp
             yield not_run(*head, _ABSENT if growth is None else f"{selector} is not in the study")
             continue
         settings = records.studies.regret[study]
-        most, n_rounds = theorem3(settings.scenario, settings.n_rounds), settings.n_rounds
+        n_rounds, step = settings.n_rounds, settings.reward_step
+        given = (settings.scenario, n_rounds)
+        most = theorem3(*given) if step is None else theorem1(*given, step)
         seeds = tuple(int(seed) for seed in growth["seed"])
         worst = n_rounds * largest_gap(settings.scenario)
         told = f"bound {most:.2g} after {n_rounds:,} rounds"
@@ -253,8 +258,7 @@ def theorem3(scenario: Scenario, n_rounds: int) -> float:
     """Bound on the regret after n rounds (PAUSE v2, Theorem 3), with the constant of its proof (D5).
 
     K (Delta_max + delta) (4 (m + 1) ln n / delta^2 + 1 + 4 pi^2 / 3), where delta is the least difference of
-    two users' expected latencies in seconds (v2, II-A). BSFL's Theorem 1 has the same form, with the least
-    difference of two rewards in place of delta, which is 0 unless rewards are quantised.
+    two users' expected latencies in seconds (v2, II-A).
     """
     network = scenario.network
     delta = float(np.diff(np.sort(expected_latencies(network))).min())
@@ -262,8 +266,19 @@ def theorem3(scenario: Scenario, n_rounds: int) -> float:
     return network.n_users * (largest_gap(scenario) + delta) * terms
 
 
+def theorem1(scenario: Scenario, n_rounds: int, step: float) -> float:
+    """Bound on the regret after n rounds (BSFL, Theorem 1), where rewards are multiples of a step.
+
+    Delta_max K (4 (m + 1) ln n / Delta_min^2 + 1 + pi^2 / 3), where Delta_min, the least difference of two
+    rewards, is the step.
+    """
+    network = scenario.network
+    terms = 4 * (network.n_selected + 1) * math.log(n_rounds) / step**2 + 1 + math.pi**2 / 3
+    return network.n_users * largest_gap(scenario) * terms
+
+
 def largest_gap(scenario: Scenario) -> float:
-    """Delta_max (PAUSE v2, Lemma 1), with ranges 2 of the generalisation and 1 of the privacy term (D4)."""
+    """Delta_max (PAUSE v2, Lemma 1; BSFL, eq. 14), with ranges 2 of generalisation and 1 of privacy (D4)."""
     speeds, reward = expected_speeds(scenario.network), scenario.reward
     return float(np.ptp(speeds)) + 2 * reward.alpha + (reward.gamma or 0.0)
 

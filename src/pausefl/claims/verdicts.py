@@ -33,8 +33,8 @@ class Coverage:
         Figures of the papers of which something was compared, of those that the claim names.
     seeds
         Least and greatest number of seeds; (0, 0) where none are needed.
-    missing
-        Planned runs that are missing.
+    lacking
+        Comparisons that lack planned runs of some seeds.
     scale
         Of the runs; empty where instances are sampled.
     """
@@ -45,7 +45,7 @@ class Coverage:
     figures: int
     figures_named: int
     seeds: tuple[int, int]
-    missing: int
+    lacking: int
     scale: str
 
 
@@ -143,7 +143,7 @@ def coverage(claim: Claim, comparisons: Sequence[Comparison], scale: str) -> Cov
         figures=sum(bool(there & set(places)) for places in claim.figures.values()),
         figures_named=len(claim.figures),
         seeds=(min(counts), max(counts)),
-        missing=sum(each.n_missing for each in comparisons),
+        lacking=sum(each.n_missing > 0 for each in comparisons),
         scale=scale if any(each.where for each in comparisons) else "",
     )
 
@@ -163,7 +163,7 @@ def evaluate(
         One of `pausefl.settings.claims.SCALES`.
     partial
         Judge the results that exist. A comparison with missing runs has fewer seeds, and the coverage says
-        how many runs are missing.
+        so.
 
     Raises
     ------

@@ -84,8 +84,8 @@ def covered(coverage: Coverage) -> str:
     if coverage.figures_named:
         parts.append(f"{coverage.figures} of {_plural(coverage.figures_named, 'figure')}")
     parts.append(seeds(coverage))
-    if coverage.missing:
-        parts.append(f"{_plural(coverage.missing, 'run')} missing")
+    if coverage.lacking:
+        parts.append(f"{coverage.lacking} lack{'s' if coverage.lacking == 1 else ''} runs")
     parts.append(f"{coverage.scale} scale" if coverage.scale else "random instances")
     return ", ".join(filter(None, parts))
 

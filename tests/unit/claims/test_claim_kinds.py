@@ -20,7 +20,7 @@ from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.selectors.exact import Pause
 from pausefl.settings.claims import ClaimTest
 from pausefl.settings.studies import Comparison as Race
-from pausefl.settings.studies import Graphs
+from pausefl.settings.studies import Graphs, Regret
 from pausefl.streams import Streams
 from pausefl.studies import growth
 from pausefl.studies.graphs import Swaps, sample_criteria
@@ -510,7 +510,7 @@ def test_where_regret_ends(regrets: World) -> None:
     assert outcomes(regrets, on_study("final_regret", margin=0, **test | {"against": ("alsa",)})) == [NOT_RUN]
 
 
-def test_the_bound_of_theorem_3_is_the_proofs(regrets: World) -> None:
+def test_the_bounds_of_regret_are_the_proofs(regrets: World) -> None:
     """By hand for four users, two selected: means 0.125, 0.2, 0.8 and 0.9 s, hardly spread."""
     changes = {"n_users": 4, "n_selected": 2, "latency_floor": 0.05, "latency_std": 0.001}
     changes |= {"fast_latency_max": 0.2, "slow_latency_min": 0.7, "slow_latency_max": 0.9}
@@ -519,6 +519,8 @@ def test_the_bound_of_theorem_3_is_the_proofs(regrets: World) -> None:
     most = speeds + 2 * scenario.reward.alpha + scenario.reward.gamma + delta
     terms = 4 * 3 * math.log(1000) / delta**2 + 1 + 4 * math.pi**2 / 3
     assert laws.theorem3(scenario, 1000) == pytest.approx(4 * most * terms, rel=1e-4)
+    terms = 4 * 3 * math.log(1000) / 0.1**2 + 1 + math.pi**2 / 3
+    assert laws.theorem1(scenario, 1000, 0.1) == pytest.approx(4 * (most - delta) * terms, rel=1e-4)
     test = on_study("regret_bound", selectors=("pause",))
     (one,) = found(regrets, test)
     assert one.outcome == HOLDS
@@ -526,8 +528,13 @@ def test_the_bound_of_theorem_3_is_the_proofs(regrets: World) -> None:
 
 
 def test_a_regret_above_the_bound_fails(regrets: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = on_study("regret_bound", selectors=("pause",))
     monkeypatch.setattr(laws, "theorem3", lambda scenario, n_rounds: 20.0)
-    assert outcomes(regrets, on_study("regret_bound", selectors=("pause",))) == [FAILS]
+    assert outcomes(regrets, test) == [FAILS]
+    (study,) = regrets.studies["regret"].values()
+    assert isinstance(study, Regret)
+    regrets.studies["regret"]["study"] = study.replace(reward_step=0.1)
+    assert outcomes(regrets, test) == [HOLDS]
 
 
 @pytest.mark.parametrize(("more", "expected"), [(0.0, [HOLDS, HOLDS]), (3.0, [FAILS, FAILS])])

@@ -116,8 +116,8 @@ def test_missing_runs_are_an_error_that_names_them(ordered: World) -> None:
     (one,) = evaluate([claim(LOWER)], records, SCALE, partial=True)
     assert one.finding == "undecided"  # one seed is left
     assert one.comparisons[0].seeds == (0,)
-    assert one.coverage.missing == 2
-    assert "2 runs missing" in words.covered(one.coverage)
+    assert one.coverage.lacking == 1
+    assert "1 lacks runs" in words.covered(one.coverage)
     assert records.missing == {"s/random/seed-1", "s/pause/seed-2"}
 
 
