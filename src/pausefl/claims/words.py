@@ -51,12 +51,17 @@ def effect(one: Judged) -> str:
     gaps = [each for each in one.votes if math.isfinite(each.gap)]
     if not gaps:
         return "–"
-    of_measure = [each for each in gaps if (each.measure, each.unit) == (gaps[0].measure, gaps[0].unit)]
+    of_measure = [each for each in gaps if _same_measure(each, gaps[0])]
     middle = median(each.gap for each in of_measure)
     shown = measured(middle, gaps[0].unit)
     if len(of_measure) == 1 and gaps[0].bound:
         shown = f"{gaps[0].bound} {shown}"
     return f"{gaps[0].measure}: {shown}" + (f", median of {len(of_measure)}" if len(of_measure) > 1 else "")
+
+
+def _same_measure(a: Comparison, b: Comparison) -> bool:
+    """Whether two comparisons want the same of the same measure, so that their gaps can be put together."""
+    return (a.kind, a.measure, a.unit, a.wanted) == (b.kind, b.measure, b.unit, b.wanted)
 
 
 def measured(gap: float, unit: str, digits: int = 3) -> str:

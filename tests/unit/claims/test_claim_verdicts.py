@@ -77,6 +77,13 @@ def test_a_failure_has_to_survive_holms_correction() -> None:
     assert certain.finding == "contradicted"
 
 
+def test_the_effect_is_of_what_is_first_wanted() -> None:
+    higher = [compared(HOLDS, gap=gap, unit="ratio", measure="leakage") for gap in (1.1, 1.2, 1.9)]
+    lower = Comparison("ordering", "s", "?", "lower", HOLDS, gap=0.5, unit="ratio", measure="leakage")
+    assert words.effect(of(*higher, lower)) == "leakage: 1.2 times, median of 3"
+    assert words.effect(of(compared(NOT_RUN))) == "–"
+
+
 def test_without_a_failure_nothing_is_corrected() -> None:
     assert of(*[compared(HOLDS, p=0.04)] * 20).finding == "supported"
 
