@@ -31,7 +31,7 @@ def configuration(**row: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("name", "seeds"),
-    [("config", {*range(10)}), ("demo", {0, 1, 2}), ("reduced", {0, 1, 2}), ("published", {*range(5)})],
+    [("config", {*range(10)}), ("demo", {0, 1, 2}), ("reduced", {0, 1, 2}), ("published", {*range(10)})],
 )
 def test_shipped_configurations_load(name: str, seeds: set[int]) -> None:
     document = read_yaml(ROOT / "config" / f"{name}.yaml") | {"scenarios": str(FOLDER)}
