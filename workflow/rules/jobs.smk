@@ -1,10 +1,5 @@
 # One federated job for each row of the experiment table.
-from pausefl.settings import Experiment
 from pausefl.workflow import code, paths, plan
-
-
-def row_of(wildcards):
-    return Experiment(wildcards.scenario, wildcards.selector, int(wildcards.seed))
 
 
 rule job:
