@@ -177,7 +177,7 @@ def main() -> None:
             cpu = bench.job(selector, CPU, None)
             cpu.run(1)
             cpu_s = seconds(lambda cpu=cpu: cpu.run(2), CPU)
-            row = [f"{ours:.2f}", f"{first:.1f}", n_graphs, operations, *map(whole, (kernels, 100 * idle))]
+            row = [f"{ours:.2f}", f"{first:.2f}", n_graphs, operations, *map(whole, (kernels, 100 * idle))]
             row += [f"{1 / plain_s:.2f}", f"{1 / cpu_s:.2f}"]
             print(f"| {scenario} | {selector} | {' | '.join(map(str, row))} |", flush=True)
 
