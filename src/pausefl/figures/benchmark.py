@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from adjustText import adjust_text
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from pausefl.figures.panels import NOTE, Plotted, titled_panels
+from pausefl.figures.panels import Plotted, titled_panels
 from pausefl.figures.style import LABELS, in_legend_order, style_of, theme
 from pausefl.results import markdown
 from pausefl.results.outcomes import TARGET_SHARE
-from pausefl.results.tables import mean_sd, time_to_target
+from pausefl.results.tables import mean_sd
 from pausefl.settings.studies import Benchmark
 from pausefl.studies.benchmark import UNACCOUNTED, summary
 
@@ -29,14 +29,17 @@ _FRONT, _UNPAID = "●", "†"
 
 def plot(tables: Mapping[str, pd.DataFrame], study: Benchmark) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
-    across = summary(tables["runs"])
+    across = summary(tables["runs"], study)
     across = across.set_index("selector").loc[in_legend_order(across["selector"])].reset_index()
-    text = to_markdown(across, study.time_s)
+    text = to_markdown(across, study)
     return Plotted(plot_front(across, study.title), {"summary": across}, text)
 
 
 def plot_front(across: pd.DataFrame, title: str) -> Figure:
-    """Mean accuracy over time against leakage, and against time to the target; the front is filled and named.
+    """Mean accuracy over time against leakage, and against time to the target; the front is filled.
+
+    The axis of accuracy holds the private selectors that reach the target under most seeds. Others are
+    triangles at its ends, and their labels have their accuracy.
 
     Parameters
     ----------
@@ -45,57 +48,69 @@ def plot_front(across: pd.DataFrame, title: str) -> Figure:
     title
         Of the study.
     """
+    points = across.assign(y=100 * across["accuracy_over_time_mean"])
+    compared = np.isfinite(points["leakage_max_mean"]) & (points["n_reached"] > points["n_seeds"] / 2)
+    y = points.loc[compared, "y"] if compared.any() else points["y"]
+    margin = 0.15 * (y.max() - y.min()) or 1.0
+    low, high = y.min() - margin, y.max() + margin
     with theme():
-        figure, grid = titled_panels(title, (1, 2), 3.6, sharey=True)
+        figure, grid = titled_panels(title, (1, 2), 4.2, sharey=True)
         for axes, (column, label) in zip(grid.flat, _AGAINST, strict=True):
-            points = _plot_points(axes, across, column)
+            axes.set_ylim(low, high)
             axes.set_xlabel(label)
+            _plot_points(axes, points.assign(x=points[f"{column}_mean"]))
         grid[0, 0].set_ylabel("Mean accuracy over time (%)")
-        labels = [LABELS[name] for name in across["selector"]]
-        figure.legend(points, labels, loc="outside lower center", ncols=5, handlelength=1.0)
+        for axes in grid.flat:
+            _separate_names(axes)
     return figure
 
 
-def _plot_points(axes: Axes, across: pd.DataFrame, column: str) -> list[Line2D]:
-    """A point a selector, with its deviation over seeds; those without a finite value right of a line."""
-    x = across[f"{column}_mean"].to_numpy(np.float64)
-    finite = np.isfinite(x)
-    most = float(x[finite].max()) if finite.any() else 1.0
-    points = []
-    for at, (_, row) in zip(np.where(finite, x, 1.12 * most), across.iterrows(), strict=True):
-        color, name = style_of(row["selector"]).color, LABELS[row["selector"]]
-        y, sd = 100 * row["accuracy_over_time_mean"], 100 * row["accuracy_over_time_sd"]
-        axes.errorbar(at, y, 0 if math.isnan(sd) else sd, color=color, linewidth=0.7)
-        face = color if row["on_front"] else "white"
-        points += axes.plot(at, y, "o", color=color, markersize=4.5, markerfacecolor=face, zorder=4)
-        if row["on_front"]:
-            right = at > most / 2
-            place: dict[str, Any] = {"xytext": (-4 if right else 4, 3), "ha": "right" if right else "left"}
-            axes.annotate(name, (at, y), color=color, **place, **NOTE)
-    axes.set_xlim(0, 1.17 * most)
-    if not finite.all():
-        axes.axvline(1.06 * most, color="#BBBBBB", linewidth=0.6, linestyle=(0, (2, 2)))
-        ticks = [float(tick) for tick in axes.get_xticks() if 0 <= tick <= most]
-        beyond = "∞" if np.isinf(x).any() else "never"
-        axes.set_xticks([*ticks, 1.12 * most], [*[f"{tick:g}" for tick in ticks], beyond])
-    return points
+def _plot_points(axes: Axes, points: pd.DataFrame) -> None:
+    """A named point a selector; those of infinite ``x`` right of a line."""
+    low, high = axes.get_ylim()
+    finite = points["x"][np.isfinite(points["x"])]
+    least, most = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
+    span = most - least or 1.0
+    beyond = most + 0.2 * span
+    for _, row in points.iterrows():
+        marker = "v" if row["y"] < low else "^" if row["y"] > high else "o"
+        at = min(row["x"], beyond), min(max(row["y"], low), high)
+        color = style_of(row["selector"]).color
+        style: dict[str, Any] = {"color": color, "markersize": 4.5, "zorder": 4, "clip_on": False}
+        axes.plot(*at, marker, markerfacecolor=color if row["on_front"] else "white", **style)
+        words = LABELS[row["selector"]] + ("" if marker == "o" else f" ({row['y']:.0f} %)")
+        axes.text(*at, words, color=color, weight="bold" if row["on_front"] else "normal", fontsize=6.5)
+    axes.set_xlim(least - 0.1 * span, beyond + 0.1 * span)
+    if len(finite) < len(points):
+        axes.axvline(most + 0.1 * span, color="#BBBBBB", linewidth=0.6, linestyle=(0, (2, 2)))
+        ticks = [float(tick) for tick in axes.get_xticks() if least - 0.1 * span <= tick <= most]
+        axes.set_xticks([*ticks, beyond], [*[f"{tick:g}" for tick in ticks], "∞"])
 
 
-def to_markdown(across: pd.DataFrame, time_s: float) -> str:
+def _separate_names(axes: Axes) -> None:
+    """Move the names of points to where they hide least, with a line to the point if it is far."""
+    adjust_text(
+        list(axes.texts), ax=axes, iter_lim=500, arrowprops={"arrowstyle": "-", "color": "#999999", "lw": 0.4}
+    )
+
+
+def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
     """The table for people, those on the front marked, and a note on the columns.
 
     Parameters
     ----------
     across
         As `pausefl.studies.benchmark.summary` returns it.
-    time_s
-        Simulated seconds that selectors are compared over.
+    study
+        The study.
     """
+    first, time_s = LABELS[study.scenario.selectors[0]], study.time_s
     columns: dict[str, Callable[[pd.Series], str]] = {
         "Selector": _name,
         f"Accuracy at {time_s:g} s (%)": lambda row: mean_sd(row, "accuracy", 1, 100),
         "Mean over time (%)": lambda row: mean_sd(row, "accuracy_over_time", 1, 100),
-        "Time to target (s)": time_to_target,
+        f"Less {first} (points)": _difference,
+        "Time to target (s)": _time_to_target,
         "Leakage (ε)": lambda row: mean_sd(row, "leakage_max", 2),
         "Jain's index": lambda row: mean_sd(row, "fairness", 3),
         "Slow users (%)": lambda row: mean_sd(row, "slow_share", 1, 100),
@@ -109,14 +124,32 @@ def to_markdown(across: pd.DataFrame, time_s: float) -> str:
     target = across["target_accuracy"].iloc[0]
     note = f"""Mean ± standard deviation over seeds, within {time_s:g} simulated seconds; a run that ended
 earlier keeps what it had. {_FRONT}: no other selector has at once a higher mean accuracy over time, a lower
-largest leakage and a shorter time to the target. The target, {100 * target:.1f} %, is
-{100 * TARGET_SHARE:.0f} % of the best accuracy of a private selector at the end of the time. Jain's index is
-that of the leakage over users (of participations without privacy), 1 if all are equal. Slow users are the
-slower half. The worst class is that of the last model. Selection is wall-clock time a round.
+largest leakage and a shorter time to the target. "Less {first}" is the difference of means over time under
+the same seeds, with its 95 % interval. The target, {100 * target:.1f} %, is {100 * TARGET_SHARE:.0f} % of the
+best accuracy of a private selector at the end of the time; a run that does not reach it counts with
+{time_s:g} s, and in brackets is how many do. Jain's index is that of the leakage over users (of
+participations without privacy), 1 if all are equal. Slow users are the slower half. The worst class is that
+of the last model. Selection is wall-clock time a round.
 """
     if (across["losses"] == UNACCOUNTED).any():
         note += f"{_UNPAID} looks at losses that no budget pays for: it leaks more than is shown.\n"
     return f"{table}\n{note}"
+
+
+def _difference(row: pd.Series) -> str:
+    """Points with their interval; a dash for the first selector itself."""
+    mean, low, high = (100 * row[f"difference{end}"] for end in ("", "_low", "_high"))
+    if mean == low == high == 0:
+        return "–"
+    text = f"{mean:+.1f}" + ("" if math.isnan(low) else f" ({low:+.1f} to {high:+.1f})")
+    return text.replace("-", "−")
+
+
+def _time_to_target(row: pd.Series) -> str:
+    reached, n_seeds = row["n_reached"], row["n_seeds"]
+    if not reached:
+        return "not reached"
+    return mean_sd(row, "seconds_to_target", 1) + (f" ({reached} of {n_seeds})" if reached < n_seeds else "")
 
 
 def _name(row: pd.Series) -> str:

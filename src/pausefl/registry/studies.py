@@ -234,7 +234,7 @@ STUDIES: Registry[StudyRecord] = Registry(
             beyond=True,
             label="selectors side by side",
             caption="Mean accuracy within {study.time_s:g} simulated seconds against leakage, and against the"
-            " time to the target accuracy. Filled and named: no other selector is better in one of the three"
+            " time to the target accuracy. Filled and bold: no other selector is better in one of the three"
             " and as good in the others.",
             setting="{study.scenario.network.n_selected} of {study.scenario.network.n_users} users are"
             " selected in each round (all of them by FedAvg), with the data, model and budgets of scenario"
@@ -242,8 +242,11 @@ STUDIES: Registry[StudyRecord] = Registry(
             shown="Accuracy is a trailing mean over 10 rounds, averaged from chance level at the start to"
             " {study.time_s:g} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of"
             " any user by then. The target is 90 % of the best accuracy of a private selector at the end of"
-            " the time; a point at *never* does not reach it under every seed. Bars are standard deviations"
-            " over seeds. The table adds fairness, slow users, the worst class and the cost of selecting.",
+            " the time; a run that does not reach it counts with {study.time_s:g} s. The axis of accuracy"
+            " holds the private selectors that reach the target under most seeds; of the others, triangles at"
+            " its ends say how accurate they are. The table has deviations over seeds, differences from"
+            " ``{study.scenario.selectors[0]}`` with 95 % intervals, fairness, slow users, the worst class"
+            " and the cost of selecting.",
             reading="The genie and the selector of the fastest users read expected latencies, which a server"
             " does not know.",
             deviations=(*_ANNEALING, "D8"),

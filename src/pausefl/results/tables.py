@@ -150,7 +150,7 @@ def to_markdown(
         "Final accuracy (%)": _accuracy,
         "Best accuracy (%)": lambda row: mean_sd(row, "best_accuracy", 1, scale=100),
         "Final loss": lambda row: mean_sd(row, "final_loss", 4),
-        "Time to target (s)": time_to_target,
+        "Time to target (s)": _time_to_target,
         "Mean round (s)": lambda row: mean_sd(row, "mean_round_s", 3),
         f"Leakage (ε per {protected})": lambda row: mean_sd(row, "leakage_max", 2),
         "Selection (ms a round)": lambda row: mean_sd(row, "selection_ms_per_round", 2),
@@ -188,7 +188,7 @@ def _accuracy(row: pd.Series) -> str:
     return accuracy
 
 
-def time_to_target(row: pd.Series) -> str:
+def _time_to_target(row: pd.Series) -> str:
     """``mean ± sd`` of the seconds; under how many seeds it is not reached; a dash without a target."""
     if math.isnan(row["target_accuracy"]):
         return "–"

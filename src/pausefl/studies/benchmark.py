@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
 from pausefl.results.runs import read_runs, rounds_made, runs_of
 from pausefl.settings import Experiment, Scenario
@@ -121,37 +122,41 @@ def _over_time(run: pd.DataFrame, time_s: float, chance: float) -> float:
     return float(np.trapezoid(np.interp(times, elapsed, accuracy), times)) / time_s
 
 
-def summary(runs: pd.DataFrame) -> pd.DataFrame:
-    """Means and sample standard deviations over seeds, and who is on the front.
+def summary(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
+    """Means and sample standard deviations over seeds, differences from the first selector, and the front.
 
     Parameters
     ----------
     runs
         As `compute` returns them.
+    study
+        Of these runs.
 
     Returns
     -------
     pandas.DataFrame
-        ``selector``, ``n_seeds``, each of the `METRICS` with ``_mean`` and ``_sd``; ``n_reached``, the seeds
-        under which the target is reached (NaN mean unless all are); ``on_front``, as `on_front` has it;
-        ``target_accuracy`` and ``losses``.
+        ``selector``, ``n_seeds``, each of the `METRICS` with ``_mean`` and ``_sd``; a run that does not reach
+        the target counts with the time of the study. ``n_reached``, the seeds that reach it. ``difference``:
+        mean accuracy over time less that of the study's first selector under the same seed, its mean;
+        ``difference_low`` and ``difference_high``, the interval of that mean. ``on_front``, as `on_front` has
+        it; ``target_accuracy`` and ``losses``.
     """
-    across = across_seeds(runs.set_index(["selector", "seed"])[list(METRICS)])
+    runs = runs.set_index(["selector", "seed"])
+    across = across_seeds(runs[list(METRICS)].fillna({"seconds_to_target": study.time_s})).set_index(
+        "selector"
+    )
     of_selector = runs.groupby("selector", sort=False)
-    reached = of_selector["seconds_to_target"].count()
-    across["n_reached"] = across["selector"].map(reached)
-    across.loc[across["n_reached"] < across["n_seeds"], "seconds_to_target_mean"] = math.nan
-    for column in ("target_accuracy", "losses"):
-        across[column] = across["selector"].map(of_selector[column].first())
+    across["n_reached"] = of_selector["seconds_to_target"].count()
+    across[["target_accuracy", "losses"]] = of_selector[["target_accuracy", "losses"]].first()
+    over_time = runs["accuracy_over_time"].unstack("selector")
+    differences = over_time.sub(over_time[study.scenario.selectors[0]], axis=0)
+    columns = ("difference", "difference_low", "difference_high")
+    across = across.join(pd.DataFrame({name: estimate(differences[name]) for name in differences}, columns).T)
     across["on_front"] = on_front(across)
-    return across
+    return across.reset_index()
 
 
 def on_front(across: pd.DataFrame) -> list[bool]:
-    """Whether no other selector is as good in all means of `FRONT` and better in one.
-
-    A target that is not reached under every seed counts as never reached.
-    """
+    """Whether no other selector is as good in all means of `FRONT` and better in one."""
     values = np.array([sign * across[f"{name}_mean"].to_numpy(np.float64) for name, sign in FRONT.items()]).T
-    values = np.where(np.isnan(values), -np.inf, values)
     return [not bool(((values >= own).all(axis=1) & (values > own).any(axis=1)).any()) for own in values]

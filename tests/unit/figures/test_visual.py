@@ -202,9 +202,10 @@ def benchmark_figure() -> Figure:
         {
             "selector": names,
             "accuracy_over_time_mean": [0.8, 0.6, 0.4, 0.85],
-            "accuracy_over_time_sd": [0.02, 0.01, np.nan, 0.01],
+            "n_seeds": 3,
+            "n_reached": [3, 2, 0, 3],
             "leakage_max_mean": [6.0, 5.0, 10.0, np.inf],
-            "seconds_to_target_mean": [50.0, 90.0, np.nan, 70.0],
+            "seconds_to_target_mean": [50.0, 90.0, 150.0, 70.0],
             "on_front": [True, True, False, True],
         }
     )

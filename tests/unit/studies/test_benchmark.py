@@ -85,7 +85,7 @@ def test_the_front_has_those_that_nobody_beats_in_all() -> None:
         "pause": (0.8, 5, 50),
         "random": (0.6, 4, 90),
         "fedavg": (0.8, 5, 60),
-        "fastest": (0.9, 9, None),
+        "fastest": (0.9, 9, 150),
     }
     across = pd.DataFrame(list(better.values()), columns=[f"{name}_mean" for name in benchmark.FRONT])
     assert dict(zip(better, benchmark.on_front(across), strict=True)) == {
@@ -111,19 +111,27 @@ def test_runs_become_a_table(demo: Scenario, tmp_path: Path, monkeypatch: pytest
             losses = "unaccounted" if selector == "pause" else None
             (folder / "summary.json").write_text(json.dumps(SUMMARY | {"losses": losses}))
             folders[Experiment(name, selector, seed)] = folder
-            accuracy = 0.8 if selector == "pause" else 0.72 - 0.1 * seed
+            accuracy = 0.8 if selector == "pause" else 0.73 - 0.1 * seed
             frames.append(rounds(accuracy).assign(scenario=name, selector=selector, seed=seed))
     summaries = {run: json.loads((folder / "summary.json").read_text()) for run, folder in folders.items()}
     both = pd.concat(frames), summaries
     monkeypatch.setattr(benchmark, "read_runs", lambda asked: both if asked == folders else None)
     runs = benchmark.compute(study, lambda note: None, folders)["runs"]
     assert runs["target_accuracy"].unique() == [pytest.approx(0.72)]
-    pause, random = benchmark.summary(runs).to_dict("records")
+    across = benchmark.summary(runs, study)
+    pause, random = across.to_dict("records")
     assert (pause["n_seeds"], pause["n_reached"], pause["seconds_to_target_mean"]) == (2, 2, 2.0)
-    assert (random["n_reached"], math.isnan(random["seconds_to_target_mean"])) == (1, True)
-    text = to_markdown(benchmark.summary(runs), study.time_s)
+    # Random selection reaches the target under seed 0 after 2 s, under seed 1 not within the 20 s.
+    assert (random["n_reached"], random["seconds_to_target_mean"]) == (1, 11.0)
+    over_time = runs.set_index(["selector", "seed"])["accuracy_over_time"]
+    less = over_time["random"] - over_time["pause"]
+    assert (random["difference"], pause["difference"]) == (pytest.approx(less.mean()), 0)
+    half = 12.706 * less.std() / math.sqrt(2)  # Student's t of one degree of freedom
+    assert random["difference_high"] == pytest.approx(less.mean() + half, rel=1e-4)
+    text = to_markdown(across, study)
     assert "| PAUSE ●† | 80.0 ± 0.0 |" in text
-    assert "not reached (1 of 2 seeds)" in text
+    assert "| 11.0 ± 12.7 (1 of 2) |" in text
+    assert f"| −{-100 * less.mean():.1f} (−" in text
     assert "no budget pays for" in text
 
 
