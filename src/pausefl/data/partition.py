@@ -165,10 +165,11 @@ def make_partition(
 
 def check_partition(scenario: Scenario, n_examples: int, seeds: Iterable[int]) -> None:
     """Raise the `DataError` that `make_partition` would raise for ``n_examples`` in the training split."""
+    n_train = scenario.data.n_train
+    _check_split(n_examples, scenario.data)
+    n_pool = n_examples - scenario.data.n_validation if n_train is None else n_train
     for seed in seeds:
-        streams = Streams(seed)
-        pool, _ = _hold_out(n_examples, scenario.data, streams)
-        sample_sizes(scenario.partition, scenario.network.n_users, len(pool), streams)
+        sample_sizes(scenario.partition, scenario.network.n_users, n_pool, Streams(seed))
 
 
 def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,6 +16,7 @@ from scipy import stats
 
 from pausefl.data.partition import (
     Partition,
+    check_partition,
     label_mix,
     load_partition,
     make_partition,
@@ -105,6 +107,24 @@ def test_every_example_of_the_pool_goes_to_exactly_one_user(case: Any) -> None:
     assert all(indices.dtype == np.int64 for indices in (*partition.users, partition.validation))
     assert partition.quality.shape == (n_users,)
     assert_equal(partition, make_partition(*case))
+
+
+@pytest.mark.parametrize("n_examples", [30, 39, 40, 100, 130])
+@pytest.mark.parametrize("n_train", [None, 30, 90])
+def test_what_cannot_be_made_is_refused_before_data_are_read(
+    n_examples: int, n_train: int | None, demo: Scenario
+) -> None:
+    """The message says how many users are left without data: the same sizes are sampled of the same pool."""
+    data, partition = data_of(10, n_train), dirichlet(0.3, min_size=0)
+    scenario = demo.replace(data=data, partition=partition, network=demo.network.replace(n_users=30))
+
+    def problem(make: Callable[[], object]) -> str:
+        with pytest.raises(DataError) as caught:
+            make()
+        return str(caught.value)
+
+    made = problem(lambda: make_partition(classes_of(n_examples), data, partition, 30, Streams(3)))
+    assert problem(lambda: check_partition(scenario, n_examples, [3])) == made
 
 
 @pytest.mark.parametrize("make", [iid, stratified, dirichlet, dominant])
