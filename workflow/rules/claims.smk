@@ -4,7 +4,8 @@ from pausefl.workflow import code, paths, targets
 
 rule check_claims:
     input:
-        lambda wildcards: targets.claim_inputs(W, wildcards.scale),
+        tables=lambda wildcards: list(targets.claim_tables(W, wildcards.scale).values()),
+        studies=lambda wildcards: targets.claim_study_files(W, wildcards.scale),
     output:
         json="results/claims/{scale}/claims.json",
         table="results/claims/{scale}/claims.csv",
@@ -23,6 +24,7 @@ rule check_claims:
     params:
         claims=[claim.model_dump() for claim in W.claims],
         runs=lambda wildcards: targets.claim_rows(W, wildcards.scale),
+        tables=lambda wildcards: targets.claim_tables(W, wildcards.scale),
         scenarios=lambda wildcards: {
             row.scenario: W.scenarios[row.scenario].job_settings()
             for row in targets.claim_rows(W, wildcards.scale)

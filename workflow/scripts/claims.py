@@ -19,7 +19,8 @@ with logged(snakemake.log[0]):
     studies = load_studies(files["studies"], files["scenarios"], files["shipped"])
     if params.published:
         studies = those_published(studies, files["finished"] / "studies")
-    records = Records(scenarios, params.runs, studies, files["finished"])
+    tables = {name: Path(path) for name, path in params.tables.items()}
+    records = Records(scenarios, params.runs, studies, files["finished"], tables)
     claims = load_claims(files["claims"], files["shipped"])
     judged = evaluate(claims, records, scale)
     Path(output.json).write_text(page.to_json(judged, scale, params.code), encoding="utf-8")

@@ -116,6 +116,8 @@ class Records:
         The configuration.
     results
         Folder with ``runs`` and ``studies``.
+    tables
+        Tables of all rounds of a scenario's runs, by scenario. The runs of the others are read one by one.
     missing
         Names of runs and files of studies that were asked for and do not exist.
     """
@@ -124,6 +126,7 @@ class Records:
     experiments: Iterable[Experiment]
     studies: Studies
     results: Path
+    tables: Mapping[str, Path] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
     _trained: dict[str, Runs | None] = field(default_factory=dict)
     _selected: dict[str, Runs | None] = field(default_factory=dict)
@@ -184,17 +187,19 @@ class Records:
 
     def _of_table(self, name: str) -> Runs:
         rows = [row for row in self.experiments if row.scenario == name]
+        seeds = {
+            selector: tuple(sorted(row.seed for row in rows if row.selector == selector))
+            for selector in dict.fromkeys(row.selector for row in rows)
+        }
+        scenario = self.scenarios[name]
+        if name in self.tables:
+            return Runs(scenario, seeds, _found(read_table(self.tables[name]), name, scenario))
         folders = {
             row: self.results / "runs" / run_name(row.scenario, row.selector, row.seed) for row in rows
         }
         there = {row: folder for row, folder in folders.items() if (folder / "summary.json").is_file()}
         absent = [row for row in rows if row not in there]
         self.missing |= {run_name(row.scenario, row.selector, row.seed) for row in absent}
-        seeds = {
-            selector: tuple(sorted(row.seed for row in rows if row.selector == selector))
-            for selector in dict.fromkeys(row.selector for row in rows)
-        }
-        scenario = self.scenarios[name]
         return Runs(scenario, seeds, _found(collect(there), name, scenario) if there else {})
 
 

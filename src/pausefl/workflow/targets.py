@@ -101,11 +101,20 @@ def claim_studies(table: Experiments, scale: str, claims: Sequence[Claim] = ()) 
 def claim_inputs(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[str]:
     """Runs and tables of studies that claims need at a scale."""
     scenarios = dict.fromkeys(row.scenario for row in claim_rows(table, scale, claims))
+    runs = [path for name in scenarios for path in paths.run_files(table, name)]
+    return runs + claim_study_files(table, scale, claims)
+
+
+def claim_study_files(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[str]:
+    """Tables of studies that claims need at a scale."""
     studies = claim_studies(table, scale, claims)
-    return [
-        *[path for name in scenarios for path in paths.run_files(table, name)],
-        *[path for name in studies for path in paths.study_claims(table, name)],
-    ]
+    return [path for name in studies for path in paths.study_claims(table, name)]
+
+
+def claim_tables(table: Experiments, scale: str) -> dict[str, str]:
+    """Tables of the rounds on which claims are tested at a scale, by scenario."""
+    names = dict.fromkeys(row.scenario for row in claim_rows(table, scale))
+    return {name: f"results/tables/{name}/rounds.parquet" for name in names}
 
 
 def claims(table: Experiments, scales: Iterable[str]) -> list[str]:

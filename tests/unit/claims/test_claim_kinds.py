@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import shutil
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from pausefl.claims.records import expected_latencies
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, gaps, holm, judge, region
 from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.results.intervals import estimate
+from pausefl.results.runs import collect
 from pausefl.selectors.exact import Pause
 from pausefl.settings.claims import ClaimTest
 from pausefl.settings.studies import Comparison as Race
@@ -118,6 +121,18 @@ def test_an_ordering_is_of_pairs(world: World) -> None:
     assert outcomes(world, ordering(margin=0.3)) == [FAILS]
     assert outcomes(world, ordering(direction="higher")) == [FAILS]
     assert outcomes(world, ordering(selectors=("random",), against=("pause",))) == [FAILS]
+
+
+def test_runs_can_be_read_from_the_table_of_a_scenario(world: World) -> None:
+    for seed in range(3):
+        world.add("pause", seed, leakage=1.0 + seed)
+        world.add("random", seed, leakage=2.0 + seed)
+    expected, runs, table = found(world, ordering()), world.folder / "runs", world.folder / "rounds.parquet"
+    collect({row: runs / f"s/{row.selector}/seed-{row.seed}" for row in world.experiments}).to_parquet(table)
+    shutil.rmtree(runs)
+    records = replace(world.records(), tables={"s": table})
+    assert list(CLAIM_TESTS["ordering"].load()(ordering(), records, SCALE)) == expected
+    assert not records.missing
 
 
 def test_an_ordering_between_scenarios(world: World) -> None:
