@@ -5,10 +5,7 @@ from pausefl.workflow.experiments import row_of
 
 rule job:
     input:
-        data=lambda wildcards: paths.prepared(W, wildcards.scenario),
-        partition=lambda wildcards: paths.partition(W, wildcards.scenario, wildcards.seed),
-        # If it trains what another job has trained.
-        trained_by=lambda wildcards: paths.trained_by(W, row_of(wildcards)),
+        unpack(lambda wildcards: paths.job_inputs(W, row_of(wildcards))),
     output:
         rounds="results/runs/{scenario}/{selector}/seed-{seed}/rounds.parquet",
         ledger="results/runs/{scenario}/{selector}/seed-{seed}/ledger.parquet",
@@ -21,8 +18,10 @@ rule job:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: plan.minutes(W.job_scenarios[wildcards.scenario]) * attempt,
         # If the user says how many there are (--resources gpu=N).
-        gpu=lambda wildcards: int(
-            "gpu" in workflow.global_resources and plan.wants_gpu(W.job_scenarios[wildcards.scenario])
+        gpu=(
+            (lambda wildcards: int(plan.wants_gpu(W.job_scenarios[wildcards.scenario])))
+            if "gpu" in workflow.global_resources
+            else 0
         ),
     params:
         settings=lambda wildcards: W.job_scenarios[wildcards.scenario].job_settings(),

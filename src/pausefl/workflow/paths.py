@@ -54,6 +54,15 @@ def trained_by(table: Experiments, row: Experiment) -> list[str]:
     return [] if other is None else [f"{run_folder(table, other)}/{name}" for name in RUN_FILES]
 
 
+def job_inputs(table: Experiments, row: Experiment) -> dict[str, str | list[str]]:
+    """What a job reads; ``trained_by`` are `trained_by`'s files."""
+    return {
+        "data": prepared(table, row.scenario),
+        "partition": partition(table, row.scenario, row.seed),
+        "trained_by": trained_by(table, row),
+    }
+
+
 def run_folders(table: Experiments, scenario: str) -> dict[Experiment, str]:
     """Folders of all jobs of a scenario."""
     return {row: run_folder(table, row) for row in table.rows[scenario]}
