@@ -1,5 +1,6 @@
 """The log of a rule, and what every script of the workflow does with a failure; imported first."""
 
+import gc
 import os
 import signal
 import sys
@@ -21,6 +22,9 @@ def _end(kind: type[BaseException], error: BaseException, trace: TracebackType |
 
 sys.excepthook = _end
 
+# What a script imports is no garbage: until it has begun, looking for some takes a tenth of a short step.
+gc.disable()
+
 
 @contextmanager
 def logged(path: str) -> Iterator[Callable[[str], None]]:
@@ -28,6 +32,8 @@ def logged(path: str) -> Iterator[Callable[[str], None]]:
 
     A failure goes to the log, whose end is shown on the screen.
     """
+    gc.freeze()
+    gc.enable()
     # Slurm sends SIGTERM more than once, then SIGKILL to what has not ended. The first makes a job save
     # its state and stop (`pausefl.federated.checkpoint.stop_requests`); none of the others may end it before.
     if "SLURM_JOB_ID" in os.environ:
