@@ -191,9 +191,9 @@ def _step(walk: Floats, loss: Floats, log_j: float) -> Floats:
 
 def _stochastic(moves: Floats) -> Floats:
     """Set the diagonals so that rows sum to 1."""
-    diagonal = np.arange(moves.shape[-1])
-    moves[:, diagonal, diagonal] = 0
-    moves[:, diagonal, diagonal] = 1 - moves.sum(axis=2)
+    diagonal = np.einsum("nii->ni", moves)  # a view
+    diagonal[:] = 0
+    diagonal[:] = 1 - moves.sum(axis=2)
     return moves
 
 

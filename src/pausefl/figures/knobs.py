@@ -70,11 +70,12 @@ def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str], title: str) -> Fig
             if knob == "variants":
                 own = pd.concat([base, own])
             values = list(own["value"].unique())
+            of_selectors = [own[own["selector"] == name] for name in selectors]
             for axes, metric in zip(grid[row], METRICS, strict=True):
                 marked = usual.get(knob, "usual")
                 if marked in values:
                     axes.axvline(values.index(marked), color="#DDDDDD", linewidth=5, zorder=0.5)
-                lines = [_plot_line(axes, own[own["selector"] == name], metric) for name in selectors]
+                lines = [_plot_line(axes, one, metric) for one in of_selectors]
                 axes.set_xticks(range(len(values)), [_short(value) for value in values])
                 axes.tick_params(axis="x", labelsize=5.5, pad=1)
                 axes.tick_params(axis="y", labelsize=6.5)

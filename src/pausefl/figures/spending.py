@@ -99,22 +99,29 @@ def signal_to_noise(upcoming: Floats, privacy: PrivacySettings) -> Floats:
     return np.where(upcoming > 0, unit * upcoming, np.nan)
 
 
-def accounts(rounds: pd.DataFrame, scenario: Scenario) -> dict[str, dict[int, Account]]:
-    """The account of every private run by selector, in legend order, and seed, ascending.
+def accounts(
+    rounds: pd.DataFrame, scenario: Scenario, n_seeds: int | None = None
+) -> dict[str, list[Account]]:
+    """The accounts of the private runs by selector, in legend order; of all seeds, or of the first ones.
 
     Raises
     ------
     PauseflError
         If there is no such run.
     """
-    found: dict[str, dict[int, Account]] = {}
+    privacy, n_users = scenario.privacy, scenario.network.n_users
+    runs: dict[str, dict[int, pd.DataFrame]] = {}
     for selector, seed, run in runs_of(rounds):
-        if scenario.privacy is not None and np.isfinite(run["leakage_max"]).all():
-            one = account(run, scenario.network.n_users, scenario.privacy)
-            found.setdefault(selector, {})[seed] = one
-    if not found:
+        if np.isfinite(run["leakage_max"]).all():
+            runs.setdefault(selector, {})[seed] = run
+    if privacy is None or not runs:
         raise PauseflError(f"scenario '{scenario.name}': no run has a budget to plot")
-    return {selector: dict(sorted(found[selector].items())) for selector in in_legend_order(found)}
+    return {
+        selector: [
+            account(runs[selector][seed], n_users, privacy) for seed in sorted(runs[selector])[:n_seeds]
+        ]
+        for selector in in_legend_order(runs)
+    }
 
 
 def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
@@ -123,9 +130,7 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     Up to `MOST_LINES` users are lines, more are bands: of all users, and of those between the quantiles `LOW`
     and `HIGH`. The highest of them is bold, the budget a thin line.
     """
-    shown = {
-        selector: next(iter(seeds.values())).spent for selector, seeds in accounts(rounds, scenario).items()
-    }
+    shown = {selector: one.spent for selector, (one,) in accounts(rounds, scenario, n_seeds=1).items()}
     figure, panels = _panels(scenario, shown, [])
     for axes, (selector, spent) in zip(panels, shown.items(), strict=True):
         _plot_spent(axes, spent, style_of(selector).color)
@@ -146,7 +151,7 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     round use up their budgets early and do not scale the axis; their panels say how far down they go.
     """
     shown = {
-        selector: _side_by_side([one.upcoming for one in seeds.values()])
+        selector: _side_by_side([one.upcoming for one in seeds])
         for selector, seeds in accounts(rounds, scenario).items()
     }
     figure, panels = _panels(scenario, shown, ["May take part"])
