@@ -43,6 +43,7 @@ def titled(text: str) -> tuple[Markup, Markup]:
     return Markup(parts["title"]), Markup(parts["body"])
 
 
+@cache
 def _parts(text: str) -> dict[str, str]:
     parts: dict[str, str] = publish_parts(text, writer="html5", settings_overrides=_RST)
     return parts
