@@ -11,7 +11,7 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             f"plot_{figures}"
         input:
             rounds="results/tables/{scenario}/rounds.parquet",
-            summaries=lambda wildcards: paths.run_files(W, wildcards.scenario, ["summary.json"]),
+            about="results/tables/{scenario}/about.json",
         output:
             pdf=[f"results/figures/{{scenario}}/{kind}.pdf" for kind in kinds],
             png=[
@@ -38,7 +38,6 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             scenario=lambda wildcards: captions.settings(W, wildcards.scenario),
             caption=lambda wildcards, kinds=kinds: captions.of_scenario(W, wildcards.scenario, *kinds),
             notes=lambda wildcards, output: SidecarNotes(output.sidecar[0]),
-            versions=lambda wildcards: code.jobs(W, wildcards.scenario),
             code=code.figures(kinds),
         script:
             "../scripts/plot_figures.py"

@@ -13,6 +13,7 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
         output:
             rounds="results/tables/{scenario}/rounds.parquet",
             runs="results/tables/{scenario}/runs.csv",
+            about="results/tables/{scenario}/about.json",
             csv=[f"results/tables/{{scenario}}/{kind}.csv" for kind in kinds],
             text=[
                 report(

@@ -10,24 +10,17 @@ import pandas as pd
 
 from pausefl.errors import PauseflError
 from pausefl.figures.kinds import plot
-from pausefl.figures.notes import run_notes
-from pausefl.figures.style import LABELS, save
+from pausefl.figures.notes import Notes
+from pausefl.figures.style import save
 from pausefl.settings import scenario_from_dict
 
 params = snakemake.params
 with logged(snakemake.log[0]) as note:
     scenario = scenario_from_dict(params.scenario)
     rounds = pd.read_parquet(snakemake.input.rounds)
-    summaries = {path: json.loads(Path(path).read_text("utf-8")) for path in snakemake.input.summaries}
-    notes = run_notes(summaries.values(), params.versions, LABELS)
-    metadata = {
-        "runs": [str(Path(path).parent) for path in summaries],
-        "seeds": sorted({summary["seed"] for summary in summaries.values()}),
-        "code_hashes": sorted({summary["code_hash"] for summary in summaries.values()}),
-        "dataset_origins": sorted({summary["dataset_origin"] for summary in summaries.values()}),
-        "scenario": params.scenario,
-        "notes": notes.all(),
-    }
+    about = json.loads(Path(snakemake.input.about).read_text("utf-8"))
+    notes = Notes(**about["notes"])
+    metadata = about | {"scenario": params.scenario, "notes": notes.all()}
     failed = []
     for kind in params.kinds:
         try:

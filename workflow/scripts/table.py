@@ -2,6 +2,8 @@
 
 from common import logged
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -19,9 +21,8 @@ output, params = snakemake.output, snakemake.params
 def summary() -> tuple[pd.DataFrame, str]:
     """One line for each selector."""
     table = tables.across_seeds(by_run)
-    origins = sorted({run["dataset_origin"] for run in summaries.values()})
     text = tables.to_markdown(table, LABELS, protected(scenario))
-    return table, with_notes(f"{text}\nData: {'; '.join(origins)}.\n", notes)
+    return table, with_notes(f"{text}\nData: {'; '.join(about['dataset_origins'])}.\n", notes)
 
 
 def privacy() -> tuple[pd.DataFrame, str]:
@@ -46,7 +47,16 @@ with logged(snakemake.log[0]):
     by_run = tables.summarise(rounds, summaries)
     rounds.to_parquet(output.rounds, index=False)
     by_run.to_csv(output.runs, index=False)
-    notes = [scale_note(scenario), *run_notes(summaries.values(), params.versions, LABELS).all()]
+    warnings = run_notes(summaries.values(), params.versions, LABELS)
+    about = {
+        "runs": [str(folder) for folder in runs.values()],
+        "seeds": sorted({run["seed"] for run in summaries.values()}),
+        "code_hashes": sorted({run["code_hash"] for run in summaries.values()}),
+        "dataset_origins": sorted({run["dataset_origin"] for run in summaries.values()}),
+        "notes": asdict(warnings),
+    }
+    Path(output.about).write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    notes = [scale_note(scenario), *warnings.all()]
     for kind, csv, page in zip(params.kinds, output.csv, output.text, strict=True):
         table, text = MAKE[kind]()
         table.to_csv(csv, index=False)

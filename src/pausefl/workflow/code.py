@@ -18,7 +18,7 @@ from pausefl.workflow.experiments import Experiments
 #: What every figure is saved with.
 _SAVE = ("pausefl.figures.style:save", "pausefl.figures.style:add_notes")
 
-#: What every table of runs says of them.
+#: What tables say of their runs, to people and to figures.
 _NOTES = (
     "pausefl.figures.captions:protected",
     "pausefl.figures.notes:run_notes",
@@ -50,8 +50,7 @@ def jobs(table: Experiments, scenario: str) -> dict[str, list[str]]:
 
 def figures(kinds: Iterable[str]) -> str:
     """Of what plots some kinds of figures."""
-    notes = "pausefl.figures.notes:run_notes"
-    code = code_hash("pausefl.figures.kinds:plot", notes, *_SAVE, records=[FIGURES[kind] for kind in kinds])
+    code = code_hash("pausefl.figures.kinds:plot", *_SAVE, records=[FIGURES[kind] for kind in kinds])
     return f"{code} {_archive()}"
 
 

@@ -68,10 +68,9 @@ def run_folders(table: Experiments, scenario: str) -> dict[Experiment, str]:
     return {row: run_folder(table, row) for row in table.rows[scenario]}
 
 
-def run_files(table: Experiments, scenario: str, names: Iterable[str] = RUN_FILES) -> list[str]:
+def run_files(table: Experiments, scenario: str) -> list[str]:
     """Files of all jobs of a scenario."""
-    names = tuple(names)
-    return [f"{folder}/{name}" for folder in run_folders(table, scenario).values() for name in names]
+    return [f"{folder}/{name}" for folder in run_folders(table, scenario).values() for name in RUN_FILES]
 
 
 def figure(scenario: str, kind: str) -> list[str]:
@@ -87,7 +86,9 @@ def table_kinds(table: Experiments, scenario: str) -> list[str]:
 def tables(table: Experiments, scenario: str) -> list[str]:
     """The tables of a scenario."""
     files = [f"{kind}.{ending}" for kind in table_kinds(table, scenario) for ending in ("csv", "md")]
-    return [f"results/tables/{scenario}/{file}" for file in ("rounds.parquet", "runs.csv", *files)]
+    return [
+        f"results/tables/{scenario}/{file}" for file in ("rounds.parquet", "runs.csv", "about.json", *files)
+    ]
 
 
 def claims(scale: str) -> list[str]:
