@@ -29,10 +29,15 @@ _FRONT, _UNPAID = "●", "†"
 
 def plot(tables: Mapping[str, pd.DataFrame], study: Benchmark) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
-    across = summary(tables["runs"], study)
-    across = across.set_index("selector").loc[in_legend_order(across["selector"])].reset_index()
+    across = in_order(tables["runs"], study)
     text = to_markdown(across, study)
     return Plotted(plot_front(across, study.title), {"summary": across}, text)
+
+
+def in_order(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
+    """`pausefl.studies.benchmark.summary` in the order of the legends."""
+    across = summary(runs, study)
+    return across.set_index("selector").loc[in_legend_order(across["selector"])].reset_index()
 
 
 def plot_front(across: pd.DataFrame, title: str) -> Figure:
@@ -137,9 +142,9 @@ of the last model. Selection is wall-clock time a round.
 
 
 def _difference(row: pd.Series) -> str:
-    """Points with their interval; a dash for the first selector itself."""
+    """Points with their interval; a dash where there is no difference, as from itself."""
     mean, low, high = (100 * row[f"difference{end}"] for end in ("", "_low", "_high"))
-    if mean == low == high == 0:
+    if mean == 0:
         return "–"
     text = f"{mean:+.1f}" + ("" if math.isnan(low) else f" ({low:+.1f} to {high:+.1f})")
     return text.replace("-", "−")

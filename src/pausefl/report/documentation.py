@@ -1,21 +1,24 @@
 """The findings on the published runs, written into the documentation.
 
 ``python -m pausefl.report.documentation`` writes the findings into ``README.md``, the reviewers' table into
-``docs/artifact.md``, every comparison with its gap and interval into ``docs/verdicts-SCALE.md``, and the
-authors' archived runs beside ours into ``docs/authors.md``. Times and disk space are estimates of
-`pausefl.workflow.plan`.
+``docs/artifact.md``, every comparison with its gap and interval into ``docs/verdicts-SCALE.md``, the
+authors' archived runs beside ours into ``docs/authors.md``, and all selectors side by side into
+``docs/benchmark.md``. Times and disk space are estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import pandas as pd
 
 from pausefl.claims import words
 from pausefl.claims.page import to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import Judged, evaluate
+from pausefl.figures import benchmark
 from pausefl.figures.style import LABELS
 from pausefl.registry.figures import ARCHIVED
 from pausefl.results import archive, markdown
@@ -28,7 +31,9 @@ from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
 
 #: The pages with a table of claims.
 PAGE, README = Path("docs/artifact.md"), Path("README.md")
-BEGIN, END = "<!-- claims: made by python -m pausefl.report.documentation -->", "<!-- end of claims -->"
+
+#: The page with the tables of all selectors side by side.
+BENCHMARK = Path("docs/benchmark.md")
 
 #: Scales of the published runs, the best first.
 SCALES = ("paper", "reduced")
@@ -150,17 +155,37 @@ def _told(one: Judged) -> tuple[str, str, str]:
     return f"**{one.finding}**", words.effect(one), words.covered(one.coverage)
 
 
-def filled(page: str, rows: str) -> str:
-    """A page with new rows between its marks."""
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n{rows}{END}{rest.split(END)[1]}"
+def benchmark_tables(root: Path = Path()) -> dict[str, str]:
+    """Markdown of each published study of selectors side by side, by name."""
+    studies = load_studies(root / "config/studies.yaml", root / "config/scenarios").benchmark
+    files = {name: root / f"results/published/studies/{name}/runs.csv" for name in studies}
+    return {
+        name: benchmark.to_markdown(benchmark.in_order(pd.read_csv(file), studies[name]), studies[name])
+        for name, file in files.items()
+        if file.exists()
+    }
+
+
+def filled(path: Path, texts: Mapping[str, str]) -> str:
+    """The text of a page, with each text between the marks of its name."""
+    page = path.read_text("utf-8")
+    for name, text in texts.items():
+        begin = f"<!-- {name}: made by python -m pausefl.report.documentation -->"
+        end = f"<!-- end of {name} -->"
+        before, rest = page.split(begin)
+        page = f"{before}{begin}\n{text}{end}{rest.split(end)[1]}"
+    return page
 
 
 def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     """Text of each generated page of the repository at ``root``, by path."""
-    tables = {PAGE: published.table(), README: published.summary()}
+    tables = {
+        PAGE: {"claims": published.table()},
+        README: {"claims": published.summary()},
+        BENCHMARK: benchmark_tables(root),
+    }
     return {
-        **{path: filled((root / path).read_text("utf-8"), rows) for path, rows in tables.items()},
+        **{path: filled(root / path, texts) for path, texts in tables.items()},
         **{Path(f"docs/verdicts-{scale}.md"): published.page(scale) for scale in SCALES},
         Path("docs/authors.md"): authors_page(root),
     }
