@@ -114,7 +114,7 @@ def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
         "Selector": _name,
         f"Accuracy at {time_s:g} s (%)": lambda row: mean_sd(row, "accuracy", 1, 100),
         "Mean over time (%)": lambda row: mean_sd(row, "accuracy_over_time", 1, 100),
-        f"Less {first} (points)": _difference,
+        f"Minus {first} (points)": _difference,
         "Time to target (s)": _time_to_target,
         "Leakage (ε)": lambda row: mean_sd(row, "leakage_max", 2),
         "Jain's index": lambda row: mean_sd(row, "fairness", 3),
@@ -128,13 +128,13 @@ def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
     table = markdown.table(list(columns), rows, "l" + "r" * (len(columns) - 1))
     target = across["target_accuracy"].iloc[0]
     note = f"""Mean ± standard deviation over seeds, within {time_s:g} simulated seconds; a run that ended
-earlier keeps what it had. {_FRONT}: no other selector has at once a higher mean accuracy over time, a lower
-largest leakage and a shorter time to the target. "Less {first}" is the difference of means over time under
-the same seeds, with its 95 % interval. The target, {100 * target:.1f} %, is {100 * TARGET_SHARE:.0f} % of the
-best accuracy of a private selector at the end of the time; a run that does not reach it counts with
-{time_s:g} s, and in brackets is how many do. Jain's index is that of the leakage over users (of
-participations without privacy), 1 if all are equal. Slow users are the slower half. The worst class is that
-of the last model. Selection is wall-clock time a round.
+earlier keeps what it had. {_FRONT}: among private selectors that know no latencies beforehand, none is better
+in one of mean accuracy over time, largest leakage and time to the target, and as good in the others. "Minus
+{first}" is the difference of means over time under the same seeds, with its 95 % interval. The target is
+{100 * target:.1f} %, {100 * TARGET_SHARE:.0f} % of the best accuracy of a private selector at the end of the
+time; a run that does not reach it at an evaluation counts with {time_s:g} s, and in brackets is how many do.
+Jain's index is that of the leakage over users (of participations without privacy), 1 if all are equal. Slow
+users are the slower half. The worst class is that of the last model. Selection is wall-clock time a round.
 """
     if (across["losses"] == UNACCOUNTED).any():
         note += f"{_UNPAID} looks at losses that no budget pays for: it leaks more than is shown.\n"

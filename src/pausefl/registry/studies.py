@@ -234,8 +234,8 @@ STUDIES: Registry[StudyRecord] = Registry(
             beyond=True,
             label="selectors side by side",
             caption="Mean accuracy within {study.time_s:g} simulated seconds against leakage, and against the"
-            " time to the target accuracy. Filled and bold: no other selector is better in one of the three"
-            " and as good in the others.",
+            " time to the target accuracy. Filled and bold: among private selectors that know no latencies"
+            " beforehand, none is better in one of the three and as good in the others.",
             setting="{study.scenario.network.n_selected} of {study.scenario.network.n_users} users are"
             " selected in each round (all of them by FedAvg), with the data, model and budgets of scenario"
             " ``{study.scenario.name}``.",

@@ -37,6 +37,9 @@ METRICS = (
 #: In ``summary.json``, that the selector looks at losses that no budget pays for.
 UNACCOUNTED = "unaccounted"
 
+#: Selectors that know expected latencies, as no server does: they are shown, but never on the front.
+ORACLES = frozenset({"genie", "fastest"})
+
 #: What a selector is to have most of (1) or least of (-1) to be on the front.
 FRONT = {"accuracy_over_time": 1, "leakage_max": -1, "seconds_to_target": -1}
 
@@ -152,11 +155,17 @@ def summary(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
     differences = over_time.sub(over_time[study.scenario.selectors[0]], axis=0)
     columns = ("difference", "difference_low", "difference_high")
     across = across.join(pd.DataFrame({name: estimate(differences[name]) for name in differences}, columns).T)
+    across = across.reset_index()
     across["on_front"] = on_front(across)
-    return across.reset_index()
+    return across
 
 
 def on_front(across: pd.DataFrame) -> list[bool]:
-    """Whether no other selector is as good in all means of `FRONT` and better in one."""
+    """Whether no rival is as good in all means of `FRONT` and better in one.
+
+    Rivals are private and not among `ORACLES`; the others are not on the front.
+    """
+    rival = np.isfinite(across["leakage_max_mean"]) & ~across["selector"].isin(ORACLES)
     values = np.array([sign * across[f"{name}_mean"].to_numpy(np.float64) for name, sign in FRONT.items()]).T
-    return [not bool(((values >= own).all(axis=1) & (values > own).any(axis=1)).any()) for own in values]
+    better = [((values >= own).all(axis=1) & (values > own).any(axis=1) & rival).any() for own in values]
+    return list(rival & ~np.array(better))
