@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pausefl.results.intervals import estimate
 from pausefl.studies import trained
 
 ROOT = Path(__file__).parents[2]
@@ -234,6 +235,42 @@ def test_numbers_of_the_findings_are_those_of_the_verdicts() -> None:
                     wrong.append(f"{match[0]} is of no comparison of {', '.join(claims)}: {text[:60]}…")
     assert told >= 20
     assert not wrong, "\n".join(wrong)
+
+
+def test_numbers_of_the_comparison_are_those_of_its_runs() -> None:
+    """Each number with an interval is a difference from PAUSE, random selection, or exact losses."""
+    folder = ROOT / "results/published/studies"
+    values = {
+        name: pd.read_csv(folder / f"benchmark_mnist_{name}/runs.csv").set_index(["selector", "seed"])
+        for name in ("iid", "noniid", "losses")
+    }
+    known = []
+    for metric in ("accuracy", "accuracy_over_time"):
+        seeds = {name: 100 * runs[metric].unstack("selector") for name, runs in values.items()}
+        pairs = [
+            (table[name], table[first])
+            for table in seeds.values()
+            for first in ("pause", "random")
+            if first in table
+            for name in table
+        ]
+        pairs += [(seeds["iid"][name], seeds["losses"][name]) for name in ("power_of_choice", "oort")]
+        known += [estimate(one - other) for one, other in pairs]
+    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    text = " ".join(line for line in page.splitlines() if not line.startswith("|"))
+    told = list(FOUND.finditer(" ".join(text.split())))
+    assert len(told) >= 14
+    for match in told:
+        digits = [0.5001 * 10.0 ** -len(number.partition(".")[2]) for number in match.groups()]
+        assert any(
+            all(abs(a - b) <= half for a, b, half in zip(numbers(match), found, digits, strict=True))
+            for found in known
+        ), match[0]
+    # Budgets fall geometrically (v2, Section V), so leakage tells how often a user took part.
+    leakage = values["iid"]["leakage_max"].unstack("selector")[["cs_ucb", "pause"]]
+    most = -np.log1p(-leakage / 10) / 0.04
+    assert most["cs_ucb"].to_numpy() == pytest.approx(13)
+    assert round(most["pause"].mean()) == 26
 
 
 def test_findings_name_the_finding_on_each_claim() -> None:
