@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pausefl.claims.statistics import NOT_RUN, Judgement
+from pausefl.claims.statistics import NOT_RUN, UNDECIDED, Judgement
 from pausefl.results.intervals import Estimate
 
 #: Unit of a gap that is a ratio.
@@ -82,9 +82,14 @@ class Comparison:
         return self.outcome != NOT_RUN
 
     @property
-    def votes(self) -> bool:
+    def distinct(self) -> bool:
         """Whether it was made and repeats no other."""
         return self.made and not self.repeats
+
+    @property
+    def of_one_seed(self) -> bool:
+        """Whether it is distinct and nothing can be estimated from it, because it has one seed."""
+        return self.distinct and self.outcome == UNDECIDED and len(self.seeds) == 1
 
     @property
     def name(self) -> str:

@@ -208,12 +208,12 @@ def _by_law(head: Head, test: ClaimTest, fit: pd.Series, sizes: Floats) -> Compa
 
 def _within(slope: float, error: float, n_free: int, low: float, high: float) -> Judgement:
     """One-sided t tests of a fitted slope against the ends of a region."""
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     half = t_quantile(n_free) * error
     found = Estimate(slope, slope - half, slope + half)
     error = max(error, ROUNDING)
-    above, below = (t.cdf((limit - slope) / error, n_free) for limit in (low, high))
+    above, below = (stdtr(n_free, (limit - slope) / error) for limit in (low, high))
     p_holds, p_fails = 2 * max(above, 1 - below), 2 * min(1 - above, below)
     outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
     return Judgement(outcome, found, p=float(min(p_holds, p_fails, 1.0)))

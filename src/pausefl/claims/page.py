@@ -118,7 +118,8 @@ def _page(judged: Sequence[Judged], scale: str) -> Iterator[str]:
         "The finding is on what was compared; the coverage says how much that is. Gaps are means over seeds"
         f" of paired differences, or geometric means of paired ratios, with Student's interval at"
         f" {100 * CONFIDENCE:.0f} %; shares have Wilson's. A comparison holds if its interval lies where the"
-        " claim wants it, fails if it lies elsewhere, and is undecided otherwise or with one seed.\n"
+        " claim wants it, fails if it lies elsewhere, and is undecided otherwise. One seed has no interval"
+        " and counts as coverage alone.\n"
     )
     for one in judged:
         yield f"## {one.claim.id}: {one.finding}\n"

@@ -124,17 +124,17 @@ def _shown(bounds: Floats, tested: Floats) -> tuple[Estimate, str]:
 
 def p_below(values: Floats, limit: float) -> float:
     """One-sided p-value for a mean of values (n,) below a limit; 1 with fewer than two values."""
-    from scipy.stats import binom, t
+    from scipy.special import bdtrc, stdtr
 
     if len(values) < 2:
         return 1.0
     values = np.where(np.abs(values - limit) < ROUNDING, limit, values)
     if not np.isfinite(values).all():
-        return float(binom.sf((values < limit).sum() - 1, len(values), 0.5))
+        return float(bdtrc((values < limit).sum() - 1, len(values), 0.5))
     mean, error = values.mean() - limit, values.std(ddof=1) / math.sqrt(len(values))
     if error < ROUNDING:
         return 0.0 if mean < -ROUNDING else 1.0
-    return float(t.cdf(mean / error, len(values) - 1))
+    return float(stdtr(len(values) - 1, mean / error))
 
 
 def holm(p_values: Sequence[float]) -> list[bool]:

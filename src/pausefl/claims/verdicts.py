@@ -29,10 +29,12 @@ class Coverage:
         Comparisons made, of those planned at the scale.
     repeats
         Those made that repeat another and have no vote.
+    one_seed
+        Those made that have one seed where seeds are needed, and so no vote.
     figures, figures_named
         Figures of the papers of which something was compared, of those that the claim names.
     seeds
-        Least and greatest number of seeds; (0, 0) where none are needed.
+        Least and greatest number of seeds of the votes; (0, 0) where none are needed.
     lacking
         Comparisons that lack planned runs of some seeds.
     scale
@@ -42,6 +44,7 @@ class Coverage:
     made: int
     planned: int
     repeats: int
+    one_seed: int
     figures: int
     figures_named: int
     seeds: tuple[int, int]
@@ -60,14 +63,20 @@ class Judged:
 
     @property
     def votes(self) -> list[Comparison]:
-        """Comparisons that count."""
-        return [each for each in self.comparisons if each.votes]
+        """Comparisons that count; if none does, those of one seed."""
+        return voting(self.comparisons)
 
 
 def judged(claim: Claim, comparisons: Iterable[Comparison], scale: str) -> Judged:
     """The finding on a claim's comparisons, and their coverage."""
     found = corrected(folded(list(comparisons)))
     return Judged(claim, found, finding(found), coverage(claim, found, scale))
+
+
+def voting(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Distinct comparisons without those of one seed, which decide nothing; all if there are no others."""
+    distinct = [each for each in comparisons if each.distinct]
+    return [each for each in distinct if not each.of_one_seed] or distinct
 
 
 def folded(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -104,7 +113,7 @@ def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     failure among many can be chance. So all votes that are estimated then have to pass Holm's procedure in
     common to stay decided. What is not estimated stays as it is.
     """
-    votes = [i for i, each in enumerate(comparisons) if each.votes]
+    votes = [i for i, each in enumerate(comparisons) if each.distinct]
     if not any(comparisons[i].outcome == FAILS for i in votes):
         return tuple(comparisons)
     tested = [i for i in votes if not math.isnan(comparisons[i].p)]
@@ -120,10 +129,10 @@ def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
 def finding(comparisons: Iterable[Comparison]) -> str:
     """The finding on a claim's comparisons, after `folded` and `corrected`.
 
-    ``supported`` if every comparison made holds; ``contradicted`` if every decided one fails; ``mixed`` if
-    some hold and some fail; ``undecided`` if none fails but not all hold; ``not run`` if none was made.
+    ``supported`` if every vote holds; ``contradicted`` if every decided one fails; ``mixed`` if some hold and
+    some fail; ``undecided`` if none fails but not all hold; ``not run`` if no comparison was made.
     """
-    outcomes = {each.outcome for each in comparisons if each.votes}
+    outcomes = {each.outcome for each in voting(comparisons)}
     if not outcomes:
         return NOT_RUN
     if FAILS in outcomes:
@@ -135,11 +144,12 @@ def coverage(claim: Claim, comparisons: Sequence[Comparison], scale: str) -> Cov
     """How much of a claim was compared."""
     made = [each for each in comparisons if each.made]
     there = {each.where for each in made}
-    counts = [len(each.seeds) for each in made if each.seeds] or [0]
+    counts = [len(each.seeds) for each in voting(made) if each.seeds] or [0]
     return Coverage(
         made=len(made),
         planned=len(comparisons),
         repeats=sum(bool(each.repeats) for each in made),
+        one_seed=sum(each.of_one_seed for each in made),
         figures=sum(bool(there & set(places)) for places in claim.figures.values()),
         figures_named=len(claim.figures),
         seeds=(min(counts), max(counts)),

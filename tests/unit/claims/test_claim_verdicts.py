@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from pathlib import Path
@@ -58,6 +59,22 @@ def of(*comparisons: Comparison) -> Judged:
 )
 def test_findings(outcomes: list[str], expected: str) -> None:
     assert of(*map(compared, outcomes)).finding == expected
+
+
+def test_one_seed_neither_supports_a_claim_nor_takes_its_support_away() -> None:
+    one_seed = compared(UNDECIDED, p=math.nan, seeds=(0,), gap=2.0, unit="ratio", measure="leakage")
+    both = of(compared(HOLDS, seeds=(0, 1, 2), gap=0.5, unit="ratio", measure="leakage"), one_seed)
+    assert both.finding == "supported"
+    assert words.outcomes(both) == "1 hold"
+    assert words.effect(both) == "leakage: 0.5 times"
+    told = words.covered(both.coverage)
+    assert told == "2 of 2 comparisons (1 of one seed, not counted), 3 seeds, demo scale"
+    alone = of(one_seed, compared(NOT_RUN))
+    assert alone.finding == "undecided"
+    assert words.effect(alone) == "leakage: 2 times"
+    assert "(" not in words.covered(alone.coverage)
+    assert of(compared(HOLDS), compared(UNDECIDED, seeds=(0, 1))).finding == "undecided"
+    assert of(compared(FAILS, seeds=(0,)), compared(HOLDS)).finding == "mixed"  # checked, not estimated
 
 
 def test_a_failure_has_to_survive_holms_correction() -> None:
