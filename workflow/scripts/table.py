@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from pausefl.figures.captions import protected
-from pausefl.figures.notes import run_notes, scale_note, with_notes
+from pausefl.figures.notes import absent_note, run_notes, scale_note, with_notes
 from pausefl.figures.style import LABELS
 from pausefl.results import archive, privacy_table, tables
 from pausefl.results.runs import check_settings, read_runs
@@ -48,6 +48,7 @@ with logged(snakemake.log[0]):
     rounds.to_parquet(output.rounds, index=False)
     by_run.to_csv(output.runs, index=False)
     warnings = run_notes(summaries.values(), params.versions, LABELS)
+    warnings.shown.extend(filter(None, [absent_note(scenario, set(by_run["selector"]), LABELS)]))
     about = {
         "runs": [str(folder) for folder in runs.values()],
         "seeds": sorted({run["seed"] for run in summaries.values()}),

@@ -13,6 +13,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from pausefl.registry import SELECTORS
 from pausefl.settings import Scenario
 
 #: Sections of a scenario that its partitions depend on.
@@ -128,6 +129,18 @@ def _plain(key: str, value: Any) -> str:
 def _ordinal(n: int) -> str:
     """The letters that follow an ordinal number."""
     return "th" if 10 < n % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+
+
+def absent_note(scenario: Scenario, selectors: Collection[str], labels: Mapping[str, str]) -> str:
+    """A sentence that names the selectors of a paper's scenario without a run; empty if there are none.
+
+    Enumeration is left out: it selects as exact search does.
+    """
+    wanted = scenario.selectors if scenario.scale in ("paper", "reduced") else ()
+    absent = [
+        labels[name] for name in wanted if name not in selectors and SELECTORS[name].most_selections is None
+    ]
+    return f"Not run: {', '.join(absent)}." if absent else ""
 
 
 def seed_notes(seeds: Iterable[int]) -> list[str]:

@@ -100,6 +100,15 @@ def in_words(name: str) -> str:
     return f"{paper}, Fig. {match['number']}{reduced}"
 
 
+def of_scenario(names: Iterable[str]) -> str:
+    """The places of a scenario's figures: "PAUSE v2, Figs. 8 and 9; BSFL, Fig. 6"; "–" if they have none."""
+    parts: dict[str, list[str]] = {}
+    for name in names:
+        if place := place_of(name):
+            parts.setdefault(place.paper, []).append(place.part)
+    return "; ".join(f"{SECTIONS[paper]}, {labels(own)}" for paper, own in parts.items()) or "–"
+
+
 def wholes(names: Iterable[str]) -> dict[str, list[str]]:
     """Figures of the papers that have several parts, such as ``bsfl_fig5``, and the names of the parts.
 

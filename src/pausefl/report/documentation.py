@@ -1,14 +1,15 @@
 """The findings on the published runs, written into the documentation.
 
 ``python -m pausefl.report.documentation`` writes the findings into ``README.md``, the reviewers' table into
-``docs/artifact.md``, every comparison with its gap and interval into ``docs/verdicts-SCALE.md``, the
-authors' archived runs beside ours into ``docs/authors.md``, and all selectors side by side into
-``docs/benchmark.md``. Times and disk space are estimates of `pausefl.workflow.plan`.
+``docs/artifact.md``, what was run into ``docs/findings.md``, every comparison with its gap and interval into
+``docs/verdicts-SCALE.md``, the authors' archived runs beside ours into ``docs/authors.md``, and all selectors
+side by side into ``docs/benchmark.md``. Times and disk space are estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from pausefl.claims import words
 from pausefl.claims.page import to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import Judged, evaluate
-from pausefl.figures import benchmark
+from pausefl.figures import benchmark, papers
 from pausefl.figures.style import LABELS
 from pausefl.registry.figures import ARCHIVED
 from pausefl.results import archive, markdown
@@ -31,6 +32,9 @@ from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
 
 #: The pages with a table of claims.
 PAGE, README = Path("docs/artifact.md"), Path("README.md")
+
+#: The page with the table of what was run.
+FINDINGS = Path("docs/findings.md")
 
 #: The page with the tables of all selectors side by side.
 BENCHMARK = Path("docs/benchmark.md")
@@ -111,6 +115,30 @@ class PublishedVerdicts:
         return f"# Verdicts on the published runs, scale {scale}\n\n{to_markdown(self.judged[scale], scale)}"
 
 
+def runs_table(root: Path = Path()) -> str:
+    """The published runs of each scenario that ``config/config.yaml`` has, and what the others would cost."""
+    full = Experiments.load(read_yaml(root / "config/config.yaml"), root)
+    published, rates = set(_config(root, "published").experiments), shipped_rates()
+    rows = []
+    for name in dict.fromkeys(row.scenario for row in full.config.experiments):
+        jobs = [row for row in full.config.experiments if row.scenario == name]
+        seeds = Counter(row.selector for row in published if row.scenario == name)
+        left = [row for row in jobs if row not in published]
+        hours = sum(job_estimate(full, row, rates).seconds for row in left) / 3600
+        alike = sorted(Counter(seeds.values()).items(), reverse=True)
+        rows.append(
+            (
+                f"[`{name}`](../config/scenarios/{name}.yaml)",
+                papers.of_scenario(full.config.scenarios[name].figures),
+                str(len({row.selector for row in jobs})),
+                ", ".join(f"{n_selectors} × {n_seeds}" for n_seeds, n_selectors in alike) or "–",
+                f"{len(left)} jobs, {hours:.1f} h" if left else "–",
+            )
+        )
+    head = ("Scenario", "Figures", "Selectors", "Published: selectors × seeds", "To be run: core-hours")
+    return markdown.table(head, rows, "llrll")
+
+
 def authors_page(root: Path = Path()) -> str:
     """A page with the authors' archived runs beside the published ones of the same scenarios."""
     config = _config(root, "published")
@@ -182,6 +210,7 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     tables = {
         PAGE: {"claims": published.table()},
         README: {"claims": published.summary()},
+        FINDINGS: {"runs": runs_table(root)},
         BENCHMARK: benchmark_tables(root),
     }
     return {

@@ -79,6 +79,23 @@ def test_one_seed_is_told() -> None:
         assert said in note
 
 
+def test_selectors_without_a_run_are_told() -> None:
+    paper, demo = load("cifar10_small_iid_r1"), load("demo_small")
+    run_ones = {
+        "pause",
+        "sa_pause",
+        "sa_pause_v1",
+        "random",
+        "clustered_size",
+        "clustered_similarity",
+        "fastest",
+    }
+    told = "Not run: FedAvg with privacy, FedAvg w/o privacy."
+    assert notes.absent_note(paper, run_ones, style.LABELS) == told
+    assert not notes.absent_note(paper, set(paper.selectors) - {"pause_brute"}, style.LABELS)
+    assert not notes.absent_note(demo, {"pause"}, style.LABELS)
+
+
 def test_divergence_is_told_of_each_run() -> None:
     runs = [run("random", 1, diverged=7), run("pause", 0), run("pause", 1), run("random", 0, diverged=290)]
     (note,) = notes_on(*runs).shown

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.figures.papers import CONTENTS, SECTIONS, SHARED, Place, home_of, labels, place_of
+from pausefl.figures.papers import CONTENTS, SECTIONS, SHARED, Place, home_of, labels, of_scenario, place_of
 from pausefl.settings import load_scenario, scenario_names
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
@@ -77,3 +77,9 @@ def test_every_figure_of_the_papers_has_its_place_in_the_shipped_configuration()
         *("bsfl_fig2", "bsfl_fig3", "bsfl_fig4"),
     }
     assert not {place.paper for place in found if place} - set(SECTIONS)
+
+
+def test_the_places_of_a_scenario() -> None:
+    names = ["pause_v2_fig4", "pause_v2_fig2", "beyond_it", "reduced_bsfl_fig6_loss", "bsfl_fig6_accuracy"]
+    assert of_scenario(names) == "PAUSE v2, Figs. 2 and 4; BSFL, Fig. 6"
+    assert of_scenario(["group_it"]) == "–"
