@@ -88,8 +88,8 @@ class Comparison:
 
     @property
     def of_one_seed(self) -> bool:
-        """Whether it is distinct and nothing can be estimated from it, because it has one seed."""
-        return self.distinct and self.outcome == UNDECIDED and len(self.seeds) == 1
+        """Whether nothing can be estimated from it, because it has one seed."""
+        return self.outcome == UNDECIDED and len(self.seeds) == 1
 
     @property
     def name(self) -> str:

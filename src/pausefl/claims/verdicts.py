@@ -30,7 +30,7 @@ class Coverage:
     repeats
         Those made that repeat another and have no vote.
     one_seed
-        Those made that have one seed where seeds are needed, and so no vote.
+        Others of one seed; they are not among those made, unless nothing else was.
     figures, figures_named
         Figures of the papers of which something was compared, of those that the claim names.
     seeds
@@ -142,14 +142,16 @@ def finding(comparisons: Iterable[Comparison]) -> str:
 
 def coverage(claim: Claim, comparisons: Sequence[Comparison], scale: str) -> Coverage:
     """How much of a claim was compared."""
-    made = [each for each in comparisons if each.made]
+    run = [each for each in comparisons if each.made]
+    alone = any(each.of_one_seed for each in voting(run))
+    made = [each for each in run if alone or not each.of_one_seed]
     there = {each.where for each in made}
     counts = [len(each.seeds) for each in voting(made) if each.seeds] or [0]
     return Coverage(
         made=len(made),
         planned=len(comparisons),
         repeats=sum(bool(each.repeats) for each in made),
-        one_seed=sum(each.of_one_seed for each in made),
+        one_seed=len(run) - len(made),
         figures=sum(bool(there & set(places)) for places in claim.figures.values()),
         figures_named=len(claim.figures),
         seeds=(min(counts), max(counts)),

@@ -84,13 +84,13 @@ def covered(coverage: Coverage) -> str:
     if not coverage.planned:
         return "no comparison at this scale"
     parts = [f"{coverage.made} of {_plural(coverage.planned, 'comparison')}"]
-    uncounted = []
+    beside = []
     if coverage.repeats:
-        uncounted.append(f"{coverage.repeats} repeat{'s' if coverage.repeats == 1 else ''} others")
-    if 0 < coverage.one_seed < coverage.made - coverage.repeats:
-        uncounted.append(f"{coverage.one_seed} of one seed, not counted")
-    if uncounted:
-        parts[0] += f" ({', '.join(uncounted)})"
+        beside.append(f"{coverage.repeats} repeat{'s' if coverage.repeats == 1 else ''} others")
+    if coverage.one_seed:
+        beside.append(f"{coverage.one_seed} more of one seed")
+    if beside:
+        parts[0] += f" ({', '.join(beside)})"
     if coverage.figures_named:
         parts.append(f"{coverage.figures} of {_plural(coverage.figures_named, 'figure')}")
     parts.append(seeds(coverage))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +24,7 @@ from pausefl.figures.style import LABELS
 from pausefl.registry.figures import ARCHIVED
 from pausefl.results import archive, markdown
 from pausefl.results.runs import collect
-from pausefl.settings import Config, load_config, read_yaml
+from pausefl.settings import Config, Experiment, load_config, read_yaml
 from pausefl.settings.claims import Claim, load_claims, places
 from pausefl.settings.studies import load_studies
 from pausefl.workflow.experiments import Experiments
@@ -119,12 +119,15 @@ def runs_table(root: Path = Path()) -> str:
     """The published runs of each scenario that ``config/config.yaml`` has, and what the others would cost."""
     full = Experiments.load(read_yaml(root / "config/config.yaml"), root)
     published, rates = set(_config(root, "published").experiments), shipped_rates()
+
+    def left(jobs: Iterable[Experiment]) -> str:
+        seconds = [job_estimate(full, row, rates).seconds for row in jobs if row not in published]
+        return f"{len(seconds)} jobs, {sum(seconds) / 3600:.1f} h" if seconds else "–"
+
     rows = []
     for name in dict.fromkeys(row.scenario for row in full.config.experiments):
         jobs = [row for row in full.config.experiments if row.scenario == name]
         seeds = Counter(row.selector for row in published if row.scenario == name)
-        left = [row for row in jobs if row not in published]
-        hours = sum(job_estimate(full, row, rates).seconds for row in left) / 3600
         alike = sorted(Counter(seeds.values()).items(), reverse=True)
         rows.append(
             (
@@ -132,9 +135,10 @@ def runs_table(root: Path = Path()) -> str:
                 papers.of_scenario(full.config.scenarios[name].figures),
                 str(len({row.selector for row in jobs})),
                 ", ".join(f"{n_selectors} × {n_seeds}" for n_seeds, n_selectors in alike) or "–",
-                f"{len(left)} jobs, {hours:.1f} h" if left else "–",
+                left(jobs),
             )
         )
+    rows.append(("all", "", "", "", left(full.config.experiments)))
     head = ("Scenario", "Figures", "Selectors", "Published: selectors × seeds", "To be run: core-hours")
     return markdown.table(head, rows, "llrll")
 

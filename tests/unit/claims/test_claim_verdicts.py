@@ -68,11 +68,18 @@ def test_one_seed_neither_supports_a_claim_nor_takes_its_support_away() -> None:
     assert words.outcomes(both) == "1 hold"
     assert words.effect(both) == "leakage: 0.5 times"
     told = words.covered(both.coverage)
-    assert told == "2 of 2 comparisons (1 of one seed, not counted), 3 seeds, demo scale"
+    assert told == "1 of 2 comparisons (1 more of one seed), 3 seeds, demo scale"
     alone = of(one_seed, compared(NOT_RUN))
     assert alone.finding == "undecided"
     assert words.effect(alone) == "leakage: 2 times"
-    assert "(" not in words.covered(alone.coverage)
+    assert words.covered(alone.coverage) == "1 of 2 comparisons, one seed, demo scale"
+    prints = {("ours", 0): "a", ("theirs", 0): "b"}
+    twice = [compared(UNDECIDED, seeds=(0,), prints=prints)] * 2
+    assert words.covered(of(*twice).coverage) == "2 of 2 comparisons (1 repeats others), one seed, demo scale"
+    assert (
+        words.covered(of(*twice, compared(HOLDS)).coverage)
+        == "1 of 3 comparisons (2 more of one seed), demo scale"
+    )
     assert of(compared(HOLDS), compared(UNDECIDED, seeds=(0, 1))).finding == "undecided"
     assert of(compared(FAILS, seeds=(0,)), compared(HOLDS)).finding == "mixed"  # checked, not estimated
 
