@@ -204,7 +204,8 @@ class Checkout:
     def write_scenario(self, **changes: Any) -> None:
         """Write the scenario ``tiny``; a change is a section with the keys to replace in it."""
         scenario = yaml.safe_load((self.root / "config/scenarios/demo_small.yaml").read_text("utf-8"))
-        scenario |= {"name": "tiny", "title": "Tiny", "figures": {"tiny_accuracy": "accuracy_vs_time"}}
+        figures = {"tiny_accuracy": "accuracy_vs_time", "tiny_spending": "spending_vs_rounds"}
+        scenario |= {"name": "tiny", "title": "Tiny", "figures": figures}
         scenario["network"] |= {"n_users": 4, "n_selected": 2}
         scenario["training"] |= {"n_rounds": 4}
         for section, values in changes.items():

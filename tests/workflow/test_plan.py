@@ -82,7 +82,7 @@ def test_scenarios_share_partitions(shipped: Checkout) -> None:
 
 def test_a_figure_in_parts_needs_runs_and_studies(shipped: Checkout) -> None:
     planned = shipped.planned("bsfl_fig5")
-    assert planned["plot_figures_without_accuracy_budget"] == planned["plot_regret"] == 1
+    assert planned["plot_figures_without_accuracy_budget_spending"] == planned["plot_regret"] == 1
     assert planned["compute_regret"] == 20
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: Deviations that can bear on the results of runs. `pausefl.figures.captions` knows when each one does.
 OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D67")
 
+#: Figures of every user's spending. They differ little between scenarios, so they are made where one is named.
+SPENDING = ("spending_vs_rounds", "signal_vs_rounds")
+
 #: Scenarios with runs that the PAUSE authors archived (`pausefl.results.archive`).
 ARCHIVED = ("mnist_small_authors", "mnist_large_authors", "cifar10_small_authors")
 
@@ -40,7 +43,8 @@ class FigureRecord(Record):
         What else a reader may want to know of it.
     needs
         ``budget``: a private selector and a privacy budget; ``accuracy``: a data set with classes;
-        ``archive``: archived runs of the authors. Scenarios that lack one of them leave this kind out.
+        ``archive``: archived runs of the authors; ``spending``: a figure of the scenario that shows every
+        user's spending. Scenarios that lack one of them leave this kind out.
     deviations
         Deviations that can bear on it.
     """
@@ -62,6 +66,7 @@ def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
         "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
         "accuracy": not SOURCES[scenario.data.source].regression,
         "archive": scenario.name in ARCHIVED,
+        "spending": not set(SPENDING).isdisjoint(scenario.figures.values()),
     }
     return frozenset(name for name, value in has.items() if value)
 
@@ -113,7 +118,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             details="Spent is {leakage} The leakage figures have the highest user of every seed. Spending is"
             " added up from the selections, by the schedule of the budgets; a user sampled twice in a round"
             " takes part once. Users of equal spending share a line. Selectors without privacy are left out.",
-            needs={"budget"},
+            needs={"budget", "spending"},
         ),
         "signal_vs_rounds": FigureRecord(
             "pausefl.figures.spending:plot_signal_vs_rounds",
@@ -126,7 +131,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             " and the same in every panel. Selectors that choose the same users in every round do not scale"
             " it; the titles of their panels say how far down they go. Selectors without privacy have no"
             " noise and are left out.",
-            needs={"budget"},
+            needs={"budget", "spending"},
         ),
     },
 )

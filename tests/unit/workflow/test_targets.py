@@ -50,6 +50,7 @@ def test_a_scenario_ends_in_runs_tables_figures_and_one_partition(table: Experim
     [
         ("mnist_large_iid_r1", "fedavg_no_privacy", "leakage|spending|signal|privacy"),
         ("bsfl_linear_iid", "pause", "leakage|spending|signal|privacy|accuracy"),
+        ("mnist_large_iid_r2", "pause", "spending|signal"),
     ],
 )
 def test_what_does_not_apply_is_left_out(load: Load, scenario: str, selector: str, absent: str) -> None:
