@@ -94,8 +94,9 @@ def test_words_and_the_place_of_a_setting_rerun_nothing(copy: Checkout) -> None:
     folder = copy.root / "config/scenarios"
     (folder / "tiny.yaml").rename(folder / "whole.yaml")
     copy.edit("config/scenarios/whole.yaml", "name: tiny", "name: whole")
+    figures = "{tiny_accuracy: accuracy_vs_time, tiny_spending: spending_vs_rounds}"
     head = "name: tiny\ntitle: Tiny\nscale: demo\nbase: whole\n"
-    (folder / "tiny.yaml").write_text(f"{head}figures: {{tiny_accuracy: accuracy_vs_time}}\n", "utf-8")
+    (folder / "tiny.yaml").write_text(f"{head}figures: {figures}\n", "utf-8")
     assert copy.planned() == {}
     copy.edit("config/scenarios/whole.yaml", "learning_rate: ", "learning_rate: 0.5  # ")
     planned = copy.planned()

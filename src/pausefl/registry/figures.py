@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Deviations that can bear on the results of runs. `pausefl.figures.captions` knows when each one does.
 OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D67")
 
-#: Figures of every user's spending. They differ little between scenarios, so they are made where one is named.
+#: Figures of every user's spending. They differ little between scenarios: they are made where one is named.
 SPENDING = ("spending_vs_rounds", "signal_vs_rounds")
 
 #: Scenarios with runs that the PAUSE authors archived (`pausefl.results.archive`).
