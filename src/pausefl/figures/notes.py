@@ -26,7 +26,7 @@ _DIFFERING = {
     "training.n_epochs": "{new} local epochs ({old})",
     "training.batch_size": "mini-batches of {new} ({old})",
     "training.evaluate_every": "evaluation {new} ({old})",
-    "training.evaluate_all_until": "all rounds evaluated up to the {new} ({old})",
+    "training.evaluate_all_until": "evaluation of each round up to round {new} ({old})",
     "training.time_horizon_s": "runs of {new} simulated s ({old})",
     "training.precision": "arithmetic in {new} ({old})",
     "network.n_users": "{new} users ({old})",
@@ -117,8 +117,6 @@ def _plain(key: str, value: Any) -> str:
     """A value of a setting in words."""
     if key == "training.evaluate_every":
         return "after every round" if value == 1 else f"after every {value}{_ordinal(value)} round"
-    if key == "training.evaluate_all_until":
-        return f"{value}{_ordinal(value)}"
     if value is None:
         return "all" if key == "data.n_train" else "none"
     if isinstance(value, Mapping):

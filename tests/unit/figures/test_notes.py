@@ -51,7 +51,7 @@ def test_losses_outside_the_budget_are_told() -> None:
 def test_what_was_reduced_is_told_with_both_values() -> None:
     note = notes.scale_note(load("reduced_cifar10_small_iid_r1"))
     assert re.findall(r"\d+", note) == ["100", "300", "10", "100", "5", "3", "1", "20"]
-    assert note.endswith("all rounds evaluated up to the 1st (20th).")
+    assert note.endswith("evaluation of each round up to round 1 (20).")
     assert notes.scale_note(load("reduced_bsfl_fashion_iid")).endswith("runs of 65 simulated s (170).")
     assert notes.scale_note(load("cifar10_small_iid_r1")) == ""
     assert notes.scale_note(load("demo_small"))
