@@ -11,7 +11,6 @@ Time axis
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.captions import is_regression, protected
-from pausefl.figures.style import in_legend_order, look, new_figure, style_of
+from pausefl.figures.style import in_legend_order, look, new_figure, style_of, title_lines
 from pausefl.registry import SELECTORS
 from pausefl.results.archive import archived
 from pausefl.results.outcomes import seconds_to_target, smoothed, target_accuracy
@@ -230,7 +229,7 @@ class Panel:
 
     def __init__(self, scenario: Scenario, x_label: str, y_label: str) -> None:
         self.figure, self.axes = new_figure()
-        title = textwrap.wrap(scenario.title, 54)
+        title = title_lines(scenario.title)
         self.axes.set_title("\n".join(title), loc="left", linespacing=1.0)
         self.axes.set_xlabel(x_label)
         self.axes.set_ylabel(y_label, linespacing=0.9)

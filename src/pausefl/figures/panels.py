@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pausefl.figures.curves import Band, band, plot_band
-from pausefl.figures.style import COLUMN_WIDTH, in_legend_order
+from pausefl.figures.style import COLUMN_WIDTH, in_legend_order, title_lines
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +45,7 @@ def two_panels(title: str, x_label: str, y_labels: tuple[str, str]) -> tuple[Fig
     """A figure as wide as two columns with two pairs of axes; call it, and plot, inside `theme`."""
     figure = Figure(figsize=(2 * COLUMN_WIDTH, 2.6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    left.set_title("\n".join(textwrap.wrap(title, 54)), loc="left", linespacing=1.0)
+    left.set_title("\n".join(title_lines(title)), loc="left", linespacing=1.0)
     for axes, y_label in zip((left, right), y_labels, strict=True):
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)

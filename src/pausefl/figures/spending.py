@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pausefl.errors import PauseflError
 from pausefl.figures.captions import MOST_LINES, protected
 from pausefl.figures.curves import Band, mark_budget, plot_band
-from pausefl.figures.style import COLUMN_WIDTH, DOT, in_legend_order, style_of
+from pausefl.figures.style import COLUMN_WIDTH, DOT, in_legend_order, style_of, title_lines
 from pausefl.privacy import Ledger, loss_share, make_mechanism, make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.results.runs import runs_of
@@ -205,7 +205,7 @@ def _panels(
     n_rows = -(-len(titles) // n_columns)
     width = max(COLUMN_WIDTH, 2 * COLUMN_WIDTH * n_columns / COLUMNS)
     figure = Figure(figsize=(width, 0.75 + 1.25 * n_rows), layout="constrained")
-    title = textwrap.fill(scenario.title, int(15 * width))
+    title = "\n".join(title_lines(scenario.title, int(15 * width)))
     figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold")
     panels = [figure.add_subplot(n_rows, n_columns, i + 1) for i in range(len(titles))]
     for i, (axes, words) in enumerate(zip(panels, titles, strict=True)):

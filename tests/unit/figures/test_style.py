@@ -143,3 +143,11 @@ def test_metadata_must_be_json(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         style.save(a_figure(), tmp_path / "x", {"leakage": float("inf")})
     assert not list(tmp_path.iterdir())
+
+
+def test_a_long_title_is_broken_at_spaces_only() -> None:
+    title = "CIFAR-10, small network, i.i.d. data, reward R1 (re-encoded images)"
+    assert style.title_lines(title) == [
+        "CIFAR-10, small network, i.i.d. data, reward R1",
+        "(re-encoded images)",
+    ]
