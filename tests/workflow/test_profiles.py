@@ -20,7 +20,7 @@ def test_arrays_are_of_rules_that_there_are(tmp_path: Path) -> None:
 def test_a_cnn_asks_for_a_gpu_where_there_are_some(checkout: Checkout) -> None:
     dense = checkout.root / "config/scenarios/tiny.yaml"
     text = dense.read_text("utf-8").replace("name: fc", "name: cnn_bsfl").replace("name: tiny", "name: cnn")
-    dense.with_name("cnn.yaml").write_text(text.replace("tiny_accuracy", "cnn_accuracy"), "utf-8")
+    dense.with_name("cnn.yaml").write_text(text.replace("tiny_", "cnn_"), "utf-8")
     row = {"selectors": ["pause"], "seeds": [0]}
     checkout.write_config(experiments=[row | {"scenario": "tiny"}, row | {"scenario": "cnn"}])
     slurm = ("--profile", "profiles/slurm", "--dry-run", "--printshellcmds")
