@@ -2,7 +2,7 @@
 from pausefl.figures.notes import SidecarNotes
 from pausefl.workflow import captions, code, paths, targets
 
-# What runs have the data for differs, and so do the files: one rule for all scenarios with the same figures.
+# Kinds of figures differ between scenarios, and so do the files: one rule for all scenarios with the same kinds.
 for figures, scenarios in targets.scenarios_by_figures(W).items():
     kinds = targets.figure_kinds(W, scenarios[0])
 

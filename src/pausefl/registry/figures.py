@@ -61,7 +61,7 @@ class FigureRecord(Record):
 
 
 def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
-    """What runs of these selectors in a scenario have, of what kinds of figures can need."""
+    """What a scenario and runs of these selectors in it have, of what kinds of figures can need."""
     has = {
         "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
         "accuracy": not SOURCES[scenario.data.source].regression,

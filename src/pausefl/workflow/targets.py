@@ -16,14 +16,14 @@ from pausefl.workflow.experiments import Experiments
 
 
 def figure_kinds(table: Experiments, scenario: str) -> list[str]:
-    """Kinds of figures that the runs of a scenario have the data for."""
+    """Kinds of figures that are made of the runs of a scenario."""
     return kinds_of(table.scenarios[scenario], table.selectors(scenario))
 
 
 def scenarios_by_figures(table: Experiments) -> dict[str, list[str]]:
-    """Scenarios whose runs have the data for the same kinds of figures, by a name for that.
+    """Scenarios with the same kinds of figures, by a name for that.
 
-    The name is ``figures`` where all kinds apply, else it says what runs lack: ``figures_without_budget``.
+    The name is ``figures`` where all kinds apply, else it says what is lacking: ``figures_without_spending``.
     """
     needed = {need for record in FIGURES.values() for need in record.needs}
     found: dict[str, list[str]] = {}
