@@ -170,11 +170,12 @@ def run_notes(
         by_selector.setdefault(run["selector"], []).append(run)
     shown, quiet = [], []
     seeds = {name: [run["seed"] for run in group] for name, group in by_selector.items()}
-    single = [name for name in seeds if len(seeds[name]) == 1]
-    if len(single) < len(seeds):
-        shown += [f"One seed only: {', '.join(labels[name] for name in single)}."] if single else []
-    else:
+    most = max(map(len, seeds.values()), default=0)
+    if most == 1:
         shown += seed_notes(seed for own in seeds.values() for seed in own) or ["One seed of each selector."]
+    for n in range(1, most):
+        if few := [labels[name] for name in seeds if len(seeds[name]) == n]:
+            shown.append(f"{'One seed' if n == 1 else f'{n} seeds'} only: {', '.join(few)}.")
     diverged = [
         f"{labels[name]} ({'; '.join(rounds)})"
         for name, group in by_selector.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,11 @@ from pausefl.settings.yaml import read_yaml
 
 
 class Row(Settings):
-    """One scenario, the selectors compared in it and the seeds each of them runs with."""
+    """One scenario, selectors compared in it and the seeds each of them runs with."""
 
     scenario: Text
-    """Name of a scenario file, without its ending; each scenario has at most one row."""
+    """Name of a scenario file, without its ending. A scenario has several rows where selectors run with
+    different seeds."""
     selectors: Distinct[SelectorName] | None = None
     """Selectors to run; those that the scenario lists if left out."""
     seeds: Distinct[Seed]
@@ -157,13 +159,12 @@ def load_config(document: Mapping[str, Any], origin: str = "config", shipped: Pa
     experiments: list[Experiment] = []
     for row in file.experiments:
         name = row.scenario
-        if name in scenarios:
-            raise ConfigError(
-                f"{origin}: scenario '{name}' is listed twice in experiments; merge the two rows"
-            )
-        scenarios[name] = load_scenario(name, *folders)
-        selectors = scenarios[name].selectors if row.selectors is None else row.selectors
+        scenario = scenarios.setdefault(name, load_scenario(name, *folders))
+        selectors = scenario.selectors if row.selectors is None else row.selectors
         experiments += [Experiment(name, selector, seed) for selector in selectors for seed in row.seeds]
+    if twice := next((job for job, n in Counter(experiments).items() if n > 1), None):
+        job = f"{twice.selector} with seed {twice.seed}"
+        raise ConfigError(f"{origin}: the rows of scenario '{twice.scenario}' have {job} twice")
     return Config(
         file.raw,
         scenarios,

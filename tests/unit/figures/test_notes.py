@@ -79,6 +79,12 @@ def test_one_seed_is_told() -> None:
         assert said in note
 
 
+def test_fewer_seeds_are_told() -> None:
+    seeds = {"pause": (0, 1, 2), "random": (1,), "fedavg": (0, 2)}
+    runs = [run(name, seed) for name, own in seeds.items() for seed in own]
+    assert notes_on(*runs).shown == ["One seed only: Random.", "2 seeds only: FedAvg with privacy."]
+
+
 def test_selectors_without_a_run_are_told() -> None:
     paper, demo = load("cifar10_small_iid_r1"), load("demo_small")
     run_ones = {

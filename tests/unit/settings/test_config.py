@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from pathlib import Path
 from typing import Any
@@ -69,10 +68,17 @@ def test_a_row_without_selectors_has_those_of_its_scenario() -> None:
     assert list(load_config(document).experiments) == expected
 
 
-def test_a_scenario_has_one_row() -> None:
-    document = configuration()
-    document["experiments"] += copy.deepcopy(document["experiments"])
-    with pytest.raises(ConfigError, match=r"'demo_small'.* twice"):
+def test_rows_of_a_scenario_can_differ_in_seeds() -> None:
+    document = configuration(selectors=["pause", "random"], seeds=[0, 1])
+    document["experiments"] += configuration(selectors=["fedavg"])["experiments"]
+    jobs = [(row.selector, row.seed) for row in load_config(document).experiments]
+    assert jobs == [("pause", 0), ("pause", 1), ("random", 0), ("random", 1), ("fedavg", 0)]
+
+
+def test_rows_of_a_scenario_have_no_job_twice() -> None:
+    document = configuration(seeds=[0, 1])
+    document["experiments"] += configuration(selectors=["random", "pause"], seeds=[1])["experiments"]
+    with pytest.raises(ConfigError, match="'demo_small' have pause with seed 1 twice"):
         load_config(document)
 
 
