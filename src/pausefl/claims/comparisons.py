@@ -92,6 +92,11 @@ class Comparison:
         return self.outcome == UNDECIDED and len(self.seeds) == 1
 
     @property
+    def part(self) -> tuple[str, str, str]:
+        """The part of its claim that it tests: kind, what is measured, and where the gap should lie."""
+        return self.kind, self.question.partition(":")[0], self.wanted
+
+    @property
     def name(self) -> str:
         """What tells it from the others of its claim."""
         return f"{self.where}: {self.question}" if self.where else self.question

@@ -129,15 +129,19 @@ def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
 def finding(comparisons: Iterable[Comparison]) -> str:
     """The finding on a claim's comparisons, after `folded` and `corrected`.
 
-    ``supported`` if every vote holds; ``contradicted`` if every decided one fails; ``mixed`` if some hold and
-    some fail; ``undecided`` if none fails but not all hold; ``not run`` if no comparison was made.
+    ``supported`` if every part of the claim has a vote and every vote holds; ``contradicted`` if every
+    decided one fails; ``mixed`` if some hold and some fail; ``undecided`` if none fails but the claim is not
+    supported; ``not run`` if no comparison was made.
     """
-    outcomes = {each.outcome for each in voting(comparisons)}
+    found = list(comparisons)
+    votes = voting(found)
+    outcomes = {each.outcome for each in votes}
     if not outcomes:
         return NOT_RUN
     if FAILS in outcomes:
         return MIXED if HOLDS in outcomes else CONTRADICTED
-    return UNDECIDED if UNDECIDED in outcomes else SUPPORTED
+    every_part = {each.part for each in found} == {each.part for each in votes}
+    return SUPPORTED if every_part and outcomes == {HOLDS} else UNDECIDED
 
 
 def coverage(claim: Claim, comparisons: Sequence[Comparison], scale: str) -> Coverage:

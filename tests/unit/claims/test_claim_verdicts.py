@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,18 @@ def test_one_seed_neither_supports_a_claim_nor_takes_its_support_away() -> None:
     )
     assert of(compared(HOLDS), compared(UNDECIDED, seeds=(0, 1))).finding == "undecided"
     assert of(compared(FAILS, seeds=(0,)), compared(HOLDS)).finding == "mixed"  # checked, not estimated
+
+
+@pytest.mark.parametrize(("outcome", "seeds"), [(UNDECIDED, (0,)), (NOT_RUN, ())])
+def test_a_claim_of_two_parts_is_supported_only_if_both_have_a_vote(
+    outcome: str, seeds: tuple[int, ...]
+) -> None:
+    rises = Comparison("collapse", "s", "accuracy gained: fedavg", "points > 10", outcome, seeds=seeds)
+    stays = Comparison("collapse", "s", "accuracy lost: pause", "points < 10", HOLDS, seeds=(0, 1, 2))
+    assert of(rises, stays).finding == "undecided"
+    elsewhere = replace(rises, where="t", outcome=HOLDS, seeds=(0, 1, 2))
+    assert of(rises, stays, elsewhere).finding == "supported"
+    assert of(rises, replace(stays, outcome=FAILS)).finding == "contradicted"
 
 
 def test_a_failure_has_to_survive_holms_correction() -> None:
@@ -177,7 +190,7 @@ def test_what_is_written(ordered: World) -> None:
     untrained = on_runs(
         "ordering",
         metric="leakage_after_rounds",
-        gap="difference",
+        gap="ratio",
         direction="lower",
         selectors=("pause",),
         against=("fastest",),
