@@ -21,8 +21,8 @@ class Row(Settings):
     """One scenario, selectors compared in it and the seeds each of them runs with."""
 
     scenario: Text
-    """Name of a scenario file, without its ending. A scenario has several rows where selectors run with
-    different seeds."""
+    """Name of a scenario file, without its ending. A scenario may have several rows, so that selectors run
+    with different seeds."""
     selectors: Distinct[SelectorName] | None = None
     """Selectors to run; those that the scenario lists if left out."""
     seeds: Distinct[Seed]
@@ -159,8 +159,9 @@ def load_config(document: Mapping[str, Any], origin: str = "config", shipped: Pa
     experiments: list[Experiment] = []
     for row in file.experiments:
         name = row.scenario
-        scenario = scenarios.setdefault(name, load_scenario(name, *folders))
-        selectors = scenario.selectors if row.selectors is None else row.selectors
+        if name not in scenarios:
+            scenarios[name] = load_scenario(name, *folders)
+        selectors = scenarios[name].selectors if row.selectors is None else row.selectors
         experiments += [Experiment(name, selector, seed) for selector in selectors for seed in row.seeds]
     if twice := next((job for job, n in Counter(experiments).items() if n > 1), None):
         job = f"{twice.selector} with seed {twice.seed}"
