@@ -79,6 +79,8 @@ class PublishedVerdicts:
     ----------
     claims
         All of them.
+    records
+        The published runs and studies.
     judged
         For each of `SCALES`, the claims judged on the runs at that scale, in the same order.
     """
@@ -87,13 +89,13 @@ class PublishedVerdicts:
         published = _config(root, "published")
         self._full = Experiments.load(read_yaml(root / "config/config.yaml"), root)
         self.claims = load_claims(root / "config/claims.yaml", root / "config/scenarios")
-        records = Records(
+        self.records = Records(
             published.scenarios,
             published.experiments,
             load_studies(root / "config/studies.yaml", root / "config/scenarios"),
             root / "results/published",
         )
-        self.judged = {scale: evaluate(self.claims, records, scale, partial=True) for scale in SCALES}
+        self.judged = {scale: evaluate(self.claims, self.records, scale, partial=True) for scale in SCALES}
 
     def table(self) -> str:
         """The reviewers' table: one row a claim, with the cost of checking it."""

@@ -45,8 +45,7 @@ def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: 
         for row in pd.read_csv(folder / "summary.csv").to_dict("records"):
             path = metrics / folder.name / f"{row['selector']}.json"
             files[path] = _json(numbers({str(key): value for key, value in row.items()}))
-        curve = curves(pd.read_parquet(folder / "rounds.parquet"))
-        files[plots / f"{folder.name}.csv"] = curve.to_csv(index=False, float_format=f"%.{_DIGITS}g")
+        files[plots / f"{folder.name}.csv"] = curves_text(pd.read_parquet(folder / "rounds.parquet"))
     for path in claims:
         judged = json.loads(path.read_text("utf-8"))["claims"]
         files[metrics / "claims" / f"{path.parent.name}.json"] = _json(findings(judged))
@@ -102,6 +101,12 @@ def curves(rounds: pd.DataFrame) -> pd.DataFrame:
     kept = of_selector.cumcount(ascending=False) % step == 0
     chosen: pd.DataFrame = finite.loc[kept, ["round", "selector", column]]
     return chosen
+
+
+def curves_text(rounds: pd.DataFrame) -> str:
+    """The `curves` of a scenario's rounds as CSV."""
+    text: str = curves(rounds).to_csv(index=False, float_format=f"%.{_DIGITS}g")
+    return text
 
 
 def _json(values: Mapping[str, float]) -> str:

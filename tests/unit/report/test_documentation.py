@@ -1,13 +1,16 @@
-"""The documentation's tables of claims say what the published runs say."""
+"""The documentation's tables, and what DVC compares, say what the published runs say."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from pausefl.report.documentation import SCALES, PublishedVerdicts, pages
+from pausefl.results.dvc_metrics import curves_text, findings
 from pausefl.settings.claims import load_claims
 
 ROOT = Path(__file__).parents[3]
@@ -40,3 +43,18 @@ def test_the_findings_of_the_summary_are_those_of_the_pages(published: Published
         there = [published.page(scale) for scale in SCALES]
         (page,) = [one for one in there if f"| {finding} | {effect} | {coverage} |" in one][:1]
         assert f"## {claim.id}: {finding.strip('*')}\n" in page
+
+
+def test_what_dvc_compares_is_of_the_published_runs(published: PublishedVerdicts) -> None:
+    """If this fails: snakemake --cores all --configfile config/published.yaml -- metrics."""
+    metrics, plots = ROOT / "results/metrics", ROOT / "results/plots"
+    for scale, judged in published.judged.items():
+        there = json.loads((metrics / "claims" / f"{scale}.json").read_text("utf-8"))
+        assert there == findings({"finding": one.finding} for one in judged), scale
+    assert {path.stem for path in plots.glob("*.csv")} == set(published.records.scenarios)
+    for name in published.records.scenarios:
+        runs = published.records.trained(name)
+        assert runs is not None
+        assert {path.stem for path in (metrics / name).glob("*.json")} == set(runs.seeds), name
+        curve = curves_text(pd.concat([run.rounds for run in runs.found.values()]))
+        assert (plots / f"{name}.csv").read_text("utf-8") == curve, name
