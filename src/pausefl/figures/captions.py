@@ -7,7 +7,8 @@ scenario or the study, and lists the deviations from the papers that apply.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -180,7 +181,7 @@ class Caption:
         return f"**{self.title}.** {self.shown}\n\n{self.details}"
 
 
-def caption(kind: str, scenario: Scenario, seeds: Iterable[int], origin: str) -> Caption:
+def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) -> Caption:
     """Caption of a scenario's figure or table, or of its partition.
 
     Parameters
@@ -190,7 +191,7 @@ def caption(kind: str, scenario: Scenario, seeds: Iterable[int], origin: str) ->
     scenario
         The scenario whose runs are shown.
     seeds
-        Seeds of the runs.
+        The seed of each run.
     origin
         Where the data came from.
 
@@ -200,13 +201,12 @@ def caption(kind: str, scenario: Scenario, seeds: Iterable[int], origin: str) ->
         If the kind has no caption, there are no seeds or the origin is blank.
     """
     record = _record(kind)
-    unique = sorted(set(seeds))
-    if not unique:
+    if not seeds:
         raise PauseflError(f"scenario '{scenario.name}': a caption needs at least one seed")
     if not origin.strip():
         raise PauseflError(f"scenario '{scenario.name}': the runs do not say where their data came from")
     of_runs = record is not PARTITION
-    network, filled = scenario.network, values(scenario, unique)
+    network, filled = scenario.network, values(scenario, seeds)
     users = f"{network.n_users} users"
     if of_runs:
         horizon = scenario.training.time_horizon_s
@@ -216,7 +216,7 @@ def caption(kind: str, scenario: Scenario, seeds: Iterable[int], origin: str) ->
     paragraphs = [
         f"*What is shown.* {_fill(record.details, **filled)}",
         f"*Archived runs.* {_ARCHIVED}" if scenario.name in ARCHIVED and kind in _WITH_ARCHIVED else "",
-        f"*Setting.* {users}; {_seeds(unique)}. {escaped(scale_note(scenario, None if of_runs else SHARED))}",
+        f"*Setting.* {users}; {_seeds(seeds)}. {escaped(scale_note(scenario, None if of_runs else SHARED))}",
         f"*Privacy.* {_privacy(scenario.privacy)}" if of_runs else "",
         f"*Data.* {escaped(origin)}.",
         f"*In the papers.* {paper_figures(scenario, kind)}.",
@@ -233,8 +233,15 @@ def scenario_deviations(kind: str, scenario: Scenario) -> list[str]:
     return _applying(_record(kind).deviations, scenario)
 
 
-def values(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
+def values(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
     """What stands in captions of figures and tables for names in braces.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    seeds
+        The seed of each run.
 
     Returns
     -------
@@ -249,8 +256,8 @@ def values(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
     few = "A thin line is one user, the bold one the highest."
     many = "Bands: all users, and the 10 % to 90 % quantiles; thin line: median; bold: highest."
     return {
-        "first": seeds[0],
-        "all_seeds": "one seed" if len(seeds) == 1 else f"{len(seeds)} seeds",
+        "first": min(seeds),
+        "all_seeds": _number(seeds),
         "lines": _lines(seeds),
         "time": _TIME,
         "leakage": _LEAKAGE[what],
@@ -395,15 +402,23 @@ def _everyone(scenario: Scenario) -> str:
     return f" ({', '.join(others)})" if others else ""
 
 
-def _lines(seeds: Sequence[int]) -> str:
+def _lines(seeds: Collection[int]) -> str:
     """How several seeds are shown. Of a single one, the figure itself says that it is."""
-    return f"Lines are means over {len(seeds)} seeds, bands their range." if len(seeds) > 1 else ""
+    return f"Lines are means over {_number(seeds)}, bands their range." if len(set(seeds)) > 1 else ""
 
 
-def _seeds(seeds: Sequence[int]) -> str:
-    if len(seeds) == 1:
-        return f"seed {seeds[0]} only, so no bands"
-    return f"seeds {', '.join(map(str, seeds))}; a curve ends where its first seed ends"
+def _number(seeds: Iterable[int]) -> str:
+    """The number of seeds in words; some selectors have fewer if one seed has fewer runs than another."""
+    runs = Counter(seeds)
+    number = "one seed" if len(runs) == 1 else f"{len(runs)} seeds"
+    return f"up to {number}" if len(set(runs.values())) > 1 else number
+
+
+def _seeds(seeds: Iterable[int]) -> str:
+    unique = sorted(set(seeds))
+    if len(unique) == 1:
+        return f"seed {unique[0]} only, so no bands"
+    return f"seeds {', '.join(map(str, unique))}; a curve ends where its first seed ends"
 
 
 def _privacy(privacy: PrivacySettings | None) -> str:

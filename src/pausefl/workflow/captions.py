@@ -42,7 +42,7 @@ def settings(table: Experiments, scenario: str) -> dict[str, Any]:
 
 def of_scenario(table: Experiments, scenario: str, *kinds: str) -> Caption:
     """Captions of figures or tables of a scenario that are made together, or of its ``partition``."""
-    one, seeds = table.scenarios[scenario], table.seeds(scenario)
+    one, seeds = table.scenarios[scenario], [row.seed for row in table.rows[scenario]]
     origin = describe_origin(one.data, table.config.raw)
     return Caption({kind: partial(captions.caption, kind, one, seeds, origin) for kind in kinds})
 
