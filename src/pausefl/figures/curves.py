@@ -20,6 +20,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.transforms import offset_copy
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
@@ -39,6 +40,9 @@ MARGIN = 1.08
 
 #: Losses whose means span more than this ratio are on a logarithmic axis.
 LOG_SPAN = 8.0
+
+#: Share of the axis of time within which two dots hide one another.
+DOT_WIDTH = 0.02
 
 Array = NDArray[np.float64]
 
@@ -351,17 +355,22 @@ def mark_budget(axes: Axes, scenario: Scenario, words: bool = True) -> None:
 
 
 def _mark_target(panel: Panel, rounds: pd.DataFrame) -> None:
-    """Target line and dots. A dot is as large as its line is wide, so that coinciding ones stay visible."""
-    target = target_accuracy(rounds)
+    """Target line and dots. A dot that would hide another hangs below it."""
+    target, axes = target_accuracy(rounds), panel.axes
     dot: dict[str, Any] = {"marker": "o", "markeredgecolor": "white", "markeredgewidth": 0.6}
-    line = panel.axes.axhline(100 * target, color="black", linewidth=0.5, zorder=2.5)
+    line = axes.axhline(100 * target, color="black", linewidth=0.5, zorder=2.5)
     times: dict[str, list[float]] = {}
     for selector, _, run in runs_of(rounds):
         times.setdefault(selector, []).append(seconds_to_target(run, target))
+    drawn: list[float] = []
+    near = DOT_WIDTH * float(np.ptp(axes.get_xlim()))
     for selector in panel.lines:
         style, reached = style_of(selector), float(np.mean(times[selector]))
         if np.isfinite(reached):
-            size: dict[str, Any] = {"markersize": 3.2 * style.width, "zorder": style.zorder + 2}
-            panel.axes.plot([reached], [100 * target], linestyle="none", color=style.color, **dot, **size)
+            level = sum(abs(reached - other) < near for other in drawn)
+            place = offset_copy(axes.transData, panel.figure, y=-5 * level, units="points")
+            looks = dot | {"color": style.color, "zorder": style.zorder + 2, "transform": place}
+            axes.plot([reached], [100 * target], linestyle="none", markersize=3.2 * style.width, **looks)
+            drawn.append(reached)
     key = Line2D([], [], color="black", linewidth=line.get_linewidth(), markersize=4.2, **dot)
     panel.explain(key, f"Target {100 * target:.1f} %")

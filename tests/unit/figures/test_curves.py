@@ -135,6 +135,19 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
     assert axes_of(figure).get_ylim()[1] < 2
 
 
+def test_no_dot_on_the_target_hides_another(scenario: config.Scenario) -> None:
+    rounds = pd.concat(
+        [rounds_of("pause", 0, [1, 50, 100]), *(rounds_of(s, 0, [2, 60, 90]) for s in ("random", "sa_pause"))]
+    )
+    figure = kinds.plot("accuracy_vs_time", rounds, scenario)
+    figure.canvas.draw()
+    dots = [line for line in axes_of(figure).lines if line.get_linestyle() == "None"]
+    assert [points_of(dot).tolist() for dot in dots] == [[[1, 45]], [[2, 45]], [[2, 45]]]
+    shown = [float(dot.get_transform().transform(points_of(dot))[0, 1]) for dot in dots]
+    step = 5 * figure.dpi / 72
+    assert [shown[0] - height for height in shown] == pytest.approx([0, step, 2 * step])
+
+
 def test_exploding_loss_is_logarithmic(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 10, 1000])
     assert axes_of(kinds.plot("loss_vs_time", rounds, scenario)).get_yscale() == "log"
