@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from statistics import median
 
 from pausefl.claims.comparisons import RATIO, Comparison
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, ROUNDING, UNDECIDED
@@ -47,16 +46,18 @@ def outcomes(one: Judged) -> str:
 
 
 def effect(one: Judged) -> str:
-    """The effect in one number: the median gap of the votes on a claim's first measure that has one."""
+    """The smallest and the largest gap of the votes on a claim's first measure that has one."""
     gaps = [each for each in one.votes if math.isfinite(each.gap)]
     if not gaps:
         return "–"
-    of_measure = [each for each in gaps if _same_measure(each, gaps[0])]
-    middle = median(each.gap for each in of_measure)
-    shown = measured(middle, gaps[0].unit)
-    if len(of_measure) == 1 and gaps[0].bound:
-        shown = f"{gaps[0].bound} {shown}"
-    return f"{gaps[0].measure}: {shown}" + (f", median of {len(of_measure)}" if len(of_measure) > 1 else "")
+    first = gaps[0]
+    of_measure = sorted((each for each in gaps if _same_measure(each, first)), key=lambda each: each.gap)
+    ends = [f"{each.bound} {_signed(each.gap, each.unit)}".strip() for each in of_measure]
+    shown = ends[0] if ends[0] == ends[-1] else f"{ends[0]} to {ends[-1]}"
+    # Who is compared is told where it is the same everywhere.
+    alike = len({each.question for each in of_measure}) == 1 and first.question.startswith(first.measure)
+    name = first.question.replace(": ", ", ") if alike else first.measure
+    return f"{name}: {shown} {_unit(first.unit)}".rstrip()
 
 
 def _same_measure(a: Comparison, b: Comparison) -> bool:
@@ -64,19 +65,20 @@ def _same_measure(a: Comparison, b: Comparison) -> bool:
     return (a.kind, a.measure, a.unit, a.wanted) == (b.kind, b.measure, b.unit, b.wanted)
 
 
-def measured(gap: float, unit: str, digits: int = 3) -> str:
-    """A gap with its unit."""
-    if unit == RATIO:
-        return f"{number(gap, digits)} times"
-    sign = "+" if unit == "points" and gap > ROUNDING else ""
-    return f"{sign}{number(gap, digits)} {unit}".rstrip()
+def _signed(gap: float, unit: str, digits: int = 3) -> str:
+    return ("+" if unit == "points" and gap > ROUNDING else "") + number(gap, digits)
+
+
+def _unit(unit: str) -> str:
+    return "times" if unit == RATIO else unit
 
 
 def gap(comparison: Comparison) -> str:
     """The gap of a comparison with its unit; a dash without one."""
     if not math.isfinite(comparison.gap):
         return "–"
-    return f"{comparison.bound} {measured(comparison.gap, comparison.unit, 4)}".strip()
+    shown = _signed(comparison.gap, comparison.unit, 4)
+    return f"{comparison.bound} {shown} {_unit(comparison.unit)}".strip()
 
 
 def covered(coverage: Coverage) -> str:

@@ -254,5 +254,6 @@ def _note(table: pd.DataFrame) -> str:
     return (
         f"✓ and ✗: the authors' number lies inside our range, or outside. Inside are {inside} of {marked}. A"
         f" further seed of ours would be {expected:.0f} times on average, for (n − 1)/(n + 1) of the numbers"
-        " with n seeds. The numbers of one run depend on each other."
+        " with n seeds. The numbers of one run depend on each other. Where the authors' run never reaches a"
+        " target, nothing is counted; where one of our seeds does not, there is no mean."
     )

@@ -117,7 +117,9 @@ def test_a_failure_has_to_survive_holms_correction() -> None:
 def test_the_effect_is_of_what_is_first_wanted() -> None:
     higher = [compared(HOLDS, gap=gap, unit="ratio", measure="leakage") for gap in (1.1, 1.2, 1.9)]
     lower = Comparison("ordering", "s", "?", "lower", HOLDS, gap=0.5, unit="ratio", measure="leakage")
-    assert words.effect(of(*higher, lower)) == "leakage: 1.2 times, median of 3"
+    assert words.effect(of(*higher, lower)) == "leakage: 1.1 to 1.9 times"
+    told = [replace(each, question="leakage: pause", bound="at least") for each in higher]
+    assert words.effect(of(*told)) == "leakage, pause: at least 1.1 to at least 1.9 times"
     assert words.effect(of(compared(NOT_RUN))) == "–"
 
 
@@ -200,7 +202,7 @@ def test_what_is_written(ordered: World) -> None:
     document = json.loads(page.to_json(found, SCALE, "abc"))
     (told,) = document["claims"]
     assert (document["scale"], told["finding"], told["outcomes"]) == (SCALE, "supported", "1 hold")
-    assert told["effect"] == "leakage after equally many rounds: 0.505 times"
+    assert told["effect"] == "leakage after equally many rounds, pause against random: 0.505 times"
     covered = "1 of 2 comparisons, 1 of 2 figures, 3 seeds, demo scale"
     assert told["coverage"]["text"] == covered
     assert (told["coverage"]["made"], told["coverage"]["planned"]) == (1, 2)
