@@ -86,7 +86,8 @@ FIGURES: Registry[FigureRecord] = Registry(
             label="test accuracy against simulated time",
             caption="Trailing means over 10 rounds. {lines} Dots mark when the target is reached: 90 % of"
             " the best accuracy that a private selector has when the first of them ends.",
-            details="A dot is at the mean time of a selector all of whose seeds reach the target. {time}",
+            details="A dot is at the mean time of a selector all of whose seeds reach the target; one that"
+            " would hide another hangs below it. {time}",
             needs={"accuracy"},
             deviations=(*OF_RUNS, "D68"),
         ),
