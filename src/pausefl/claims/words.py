@@ -53,7 +53,7 @@ def effect(one: Judged) -> str:
     first = gaps[0]
     of_measure = sorted((each for each in gaps if _same_measure(each, first)), key=lambda each: each.gap)
     ends = [f"{each.bound} {_signed(each.gap, each.unit)}".strip() for each in of_measure]
-    shown = ends[0] if ends[0] == ends[-1] else f"{ends[0]} to {ends[-1]}"
+    shown = " to ".join(dict.fromkeys([ends[0], ends[-1]]))
     # Who is compared is told where it is the same everywhere.
     alike = len({each.question for each in of_measure}) == 1 and first.question.startswith(first.measure)
     name = first.question.replace(": ", ", ") if alike else first.measure
