@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -28,7 +29,7 @@ from pausefl.settings import Config, Experiment, load_config, read_yaml
 from pausefl.settings.claims import Claim, load_claims, places
 from pausefl.settings.studies import load_studies
 from pausefl.workflow.experiments import Experiments
-from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
+from pausefl.workflow.plan import job_estimate, shipped_rates, study_seconds, with_trainers
 
 #: The pages with a table of claims.
 PAGE, README = Path("docs/artifact.md"), Path("README.md")
@@ -170,18 +171,23 @@ def _row(claim: Claim, table: Experiments, judged: Judged) -> tuple[str, ...]:
     rates = shipped_rates()
     rows = [row for row in table.config.experiments if row.scenario in scenarios]
     jobs = [job_estimate(table, row, rates) for row in with_trainers(table, rows)]
-    hours = sum(job.seconds for job in jobs) / 3600
+    hours = math.fsum(job.seconds for job in jobs) / 3600
+    hours += math.fsum(_study_hours(table, name, rates) for name in studies)
     megabytes = sum(job.disk_bytes for job in jobs) / 1e6
     kinds = dict.fromkeys(test.kind for test in claim.tests)
     return (
         claim.id,
         claim.sentence,
         f"`make claim ID={claim.id}`",
-        f"{hours:.1f}" if jobs else "see [costs](costs.md)" if studies else "< 0.1",
+        "see [costs](costs.md)" if math.isnan(hours) else f"{hours:.1f}" if hours >= 0.05 else "< 0.1",
         f"{max(1, math.ceil(megabytes))}",
         ", ".join(f"[{kind}](claims.md#kinds-of-tests)" for kind in kinds),
         *_told(judged),
     )
+
+
+def _study_hours(table: Experiments, name: str, rates: Mapping[str, Any]) -> float:
+    return math.fsum(study_seconds(table.studies.record(name), table.studies.study(name), rates)) / 3600
 
 
 def _told(one: Judged) -> tuple[str, str, str]:

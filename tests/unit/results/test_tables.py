@@ -176,6 +176,7 @@ def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> Non
             write("fedavg", 0, [0.6] * 8 + [0.1] * 12, diverged_round=9),
             write("fedavg", 1, [0.6] * 20),
             write("pause", 0, [0.5] * 20),
+            write("pause", 1, [0.5] * 20),
         ]
     )
     table = summary_of(runs)
@@ -183,6 +184,19 @@ def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> Non
     assert table["target_accuracy"].unique() == pytest.approx([0.45])
     text = tables.to_markdown(tables.across_seeds(table))
     assert "35.0 ± 35.4, diverged (1 of 2 seeds)" in text
+
+
+def test_a_selector_with_fewer_seeds_sets_no_target(write: WriteRun) -> None:
+    runs = dict(
+        [
+            write("pause", 0, [0.5] * 20),
+            write("pause", 1, [0.4] * 20),
+            write("random", 0, [0.3] * 20),
+            write("random", 1, [0.3] * 20),
+            write("sa_pause_v1", 0, [0.6] * 20),
+        ]
+    )
+    assert summary_of(runs)["target_accuracy"].unique() == pytest.approx([0.9 * 0.45])
 
 
 def test_rounds_and_summaries_must_match(write: WriteRun) -> None:
