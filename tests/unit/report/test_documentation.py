@@ -6,11 +6,12 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from pausefl.report.documentation import SCALES, PublishedVerdicts, pages
-from pausefl.results.dvc_metrics import curves_text, findings
+from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
 from pausefl.settings.claims import load_claims
 
 ROOT = Path(__file__).parents[3]
@@ -56,5 +57,10 @@ def test_what_dvc_compares_is_of_the_published_runs(published: PublishedVerdicts
         runs = published.records.trained(name)
         assert runs is not None
         assert {path.stem for path in (metrics / name).glob("*.json")} == set(runs.seeds), name
+        for selector, seeds in runs.seeds.items():
+            found = [runs.found[selector, seed].outcome for seed in seeds]
+            means = numbers({f"{key}_mean": np.mean([one[key] for one in found]) for key in NUMBERS})
+            path = metrics / name / f"{selector}.json"
+            assert json.loads(path.read_text("utf-8")) == means, path
         curve = curves_text(pd.concat([run.rounds for run in runs.found.values()]))
         assert (plots / f"{name}.csv").read_text("utf-8") == curve, name

@@ -20,7 +20,8 @@ from pausefl.settings import RawData, Scenario
 
 #: Hash of the code that made the published runs.
 OTHER = "0" * 16
-CONFIG = Path(__file__).parents[3] / "config"
+ROOT = Path(__file__).parents[3]
+CONFIG = ROOT / "config"
 ROUNDS = pd.DataFrame(
     {
         "round": [1, 2, 3],
@@ -29,6 +30,15 @@ ROUNDS = pd.DataFrame(
         "reward": [1.0, float("nan"), 3.0],
     }
 )
+
+
+def test_all_published_results_that_were_compared_are_equal() -> None:
+    """As ``docs/artifact.md`` says."""
+    compared = json.loads((ROOT / "results" / "published" / FILE).read_text("utf-8"))
+    differ = [name for part in compared.values() for name, one in part.items() if one["equal"] is False]
+    assert compared["runs"]
+    assert compared["studies"]
+    assert not differ
 
 
 def test_equal_rounds_do_not_differ() -> None:
