@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -233,10 +233,16 @@ class Checkout:
         (self.root / "config/claims.yaml").write_text(yaml.safe_dump({"claims": claims}), "utf-8")
 
 
+def copy_folders(names: Iterable[str], folder: Path) -> None:
+    """Copy folders of the repository, with compiled kernels, but not what others are writing there."""
+    for name in names:
+        unfinished = shutil.ignore_patterns("*.egg-info", "*.pyc.*", "*.tmp.*")
+        shutil.copytree(ROOT / name, folder / name, ignore=unfinished)
+
+
 def make_checkout(folder: Path) -> Checkout:
     """Copy what the workflow consists of."""
-    for name in ("workflow", "profiles", "config", "src"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.egg-info"))
+    copy_folders(("workflow", "profiles", "config", "src"), folder)
     shutil.copy2(ROOT / "Snakefile", folder)
     (folder / "docs").mkdir()
     shutil.copy2(ROOT / "docs/deviations.md", folder / "docs")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from workspace import copy_folders
 
 from pausefl.results.intervals import estimate
 from pausefl.studies import trained
@@ -80,8 +81,7 @@ def insert(path: Path, line: str, code: str) -> None:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """The parts of the repository that the examples edit and use, and a few pictures."""
-    for folder in ("src", "config", "tests", "workflow", "docs"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)  # with compiled kernels
+    copy_folders(("src", "config", "tests", "workflow", "docs"), tmp_path)
     for file in ("Snakefile", "pyproject.toml"):
         shutil.copy2(ROOT / file, tmp_path)
     pictures(tmp_path / "photos" / "pets")
