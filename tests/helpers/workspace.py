@@ -235,9 +235,9 @@ class Checkout:
 
 def copy_folders(names: Iterable[str], folder: Path) -> None:
     """Copy folders of the repository, with compiled kernels, but not what others are writing there."""
+    ignored = shutil.ignore_patterns("*.egg-info", "*.pyc.*", "*.tmp.*")
     for name in names:
-        unfinished = shutil.ignore_patterns("*.egg-info", "*.pyc.*", "*.tmp.*")
-        shutil.copytree(ROOT / name, folder / name, ignore=unfinished)
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
 
 
 def make_checkout(folder: Path) -> Checkout:

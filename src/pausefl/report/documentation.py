@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -171,8 +170,9 @@ def _row(claim: Claim, table: Experiments, judged: Judged) -> tuple[str, ...]:
     rates = shipped_rates()
     rows = [row for row in table.config.experiments if row.scenario in scenarios]
     jobs = [job_estimate(table, row, rates) for row in with_trainers(table, rows)]
-    hours = math.fsum(job.seconds for job in jobs) / 3600
-    hours += math.fsum(_study_hours(table, name, rates) for name in studies)
+    seconds = [job.seconds for job in jobs]
+    seconds += [each for name in studies for each in study_seconds(table, name, rates)]
+    hours = math.fsum(seconds) / 3600
     megabytes = sum(job.disk_bytes for job in jobs) / 1e6
     kinds = dict.fromkeys(test.kind for test in claim.tests)
     return (
@@ -184,10 +184,6 @@ def _row(claim: Claim, table: Experiments, judged: Judged) -> tuple[str, ...]:
         ", ".join(f"[{kind}](claims.md#kinds-of-tests)" for kind in kinds),
         *_told(judged),
     )
-
-
-def _study_hours(table: Experiments, name: str, rates: Mapping[str, Any]) -> float:
-    return math.fsum(study_seconds(table.studies.record(name), table.studies.study(name), rates)) / 3600
 
 
 def _told(one: Judged) -> tuple[str, str, str]:

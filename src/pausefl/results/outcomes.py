@@ -69,8 +69,8 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     It is `TARGET_SHARE` of the best smoothed accuracy (mean over seeds) that a selector of finite leakage has
     when the first of them ends under that seed: what one of them reached while all were running, so that no
     run sets a target by lasting longer. Selectors of fixed users do not count: their rounds are far shorter.
-    Where that leaves nobody, all selectors count. Of these, only those with the most seeds do: one lucky run
-    does not set the target of all. NaN if no run has an accuracy.
+    Where that leaves nobody, all selectors count. Of those that count, the ones with the most seeds set the
+    target: one lucky run does not. NaN if no run has an accuracy.
     """
     runs = list(runs_of(rounds))
     unbounded = {selector for selector, _, run in runs if not np.isfinite(run["leakage_max"]).all()}
@@ -79,7 +79,8 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     counted = counted or private or {selector for selector, _, _ in runs}
     trained = [each for each in runs if each[0] in counted and each[2]["accuracy"].notna().any()]
     n_seeds = Counter(selector for selector, _, _ in trained)
-    trained = [each for each in trained if n_seeds[each[0]] == max(n_seeds.values())]
+    most = max(n_seeds.values(), default=0)
+    trained = [each for each in trained if n_seeds[each[0]] == most]
     ends: dict[int, float] = {}
     for _, seed, run in trained:
         ends[seed] = min(ends.get(seed, math.inf), float(run["elapsed_s"].iloc[-1]))

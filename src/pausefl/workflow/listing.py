@@ -79,7 +79,7 @@ def _hours(table: Experiments, scenario: Scenario, rates: Mapping[str, Any]) -> 
 
 
 def _study_hours(table: Experiments, study: str, rates: Mapping[str, Any]) -> float:
-    return math.fsum(study_seconds(table.studies.record(study), table.studies.study(study), rates)) / 3600
+    return math.fsum(study_seconds(table, study, rates)) / 3600
 
 
 def _number(value: float, digits: int = 2) -> str:

@@ -21,7 +21,6 @@ from typing import Any
 from pausefl.data.sources import training_size
 from pausefl.progress import about
 from pausefl.registry import MODELS, SELECTORS, SOURCES
-from pausefl.registry.studies import StudyRecord
 from pausefl.results.markdown import aligned
 from pausefl.results.runs import has_settings
 from pausefl.settings import Experiment, RawData, Scenario
@@ -139,19 +138,20 @@ def _n_test(scenario: Scenario, n_train: int) -> int:
     return SOURCES[scenario.data.source].n_test or round(n_train * (share or 0) / (1 - (share or 0)))
 
 
-def study_seconds(record: StudyRecord, study: Any, rates: Mapping[str, Any]) -> list[float]:
+def study_seconds(table: Experiments, name: str, rates: Mapping[str, Any]) -> list[float]:
     """What each job of a study costs; not a number unless it simulates rounds of selectors.
 
     Rates are for 300 users; fewer take less. Of a selector without a rate, that of exact search counts. The
     genie searches as well, in the same round.
     """
+    record, study = table.studies.record(name), table.studies.study(name)
     if record.instant or record.trained:  # its jobs cost time, but they are in the table of jobs
         return [0.0]
     if not (hasattr(study, "seeds") and hasattr(study, "n_rounds")):
         return [math.nan]
     rate = rates["selection_s"]
     genie = rate["pause"] - rate.get("random", 0) if record.besides else 0
-    searches = [rate.get(name, rate["pause"]) + genie for name in study.scenario.selectors]
+    searches = [rate.get(selector, rate["pause"]) + genie for selector in study.scenario.selectors]
     n_runs = len(study.seeds) * (1 + len(getattr(study, "changed", ())))
     runs = [study.n_rounds * search for search in searches for _ in range(n_runs)]
     if record.by_run:
@@ -217,7 +217,7 @@ def to_text(
     simulated = []
     for name in studies:
         finished = all((results / path).is_file() for path in paths.study_data(table, name))
-        seconds = study_seconds(table.studies.record(name), table.studies.study(name), rates)
+        seconds = study_seconds(table, name, rates)
         simulated.append([name, "done" if finished else f"{math.fsum(seconds) / 3600:.2f}"])
         left += [] if finished else seconds
     parts = aligned(lines, "llrrrrr") if rows else []
