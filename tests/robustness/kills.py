@@ -109,16 +109,20 @@ def _tables(out: Path) -> dict[str, bytes]:
 
 def _start(out: Path, selector: str) -> int:
     """A process of its own that runs a job; its id."""
+    caught = _SIGNALS[1:]
+    signal.pthread_sigmask(signal.SIG_BLOCK, caught)  # waits until the new process has its handlers
     pid = os.fork()
     if pid:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, caught)
         return pid
     code = 1
     try:
-        for number in _SIGNALS[1:]:
-            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, caught)
         run(out, "--rounds", _ROUNDS, "--save-every", 0, selector=selector)
         code = 0
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is raised from here on
     except AssertionError as stopped:  # any exit code but 0 and 2
         before_it_started = "Aborted" in str(stopped) or "exit code 130" in str(stopped)
         code = os.EX_TEMPFAIL if before_it_started or f"exit code {os.EX_TEMPFAIL}" in str(stopped) else 1
