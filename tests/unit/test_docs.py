@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -271,6 +272,29 @@ def test_numbers_of_the_comparison_are_those_of_its_runs() -> None:
     most = -np.log1p(-leakage / 10) / 0.04
     assert most["cs_ucb"].to_numpy() == pytest.approx(13)
     assert round(most["pause"].mean()) == 26
+
+
+def test_the_noise_of_the_findings_is_that_of_the_published_runs() -> None:
+    """Rows of runs by noise: how many, and how far they end below their best accuracy."""
+    (told,) = re.findall(
+        r"^\| noise of a round .*\n.*\n((?:\|.*\n)+)",
+        (ROOT / "docs/findings.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    rows = [[float(number) for number in re.findall(r"[\d.]+", row)] for row in told.splitlines()]
+    aggregate_noise = runpy.run_path(str(ROOT / "benchmarks/aggregate_noise.py"))
+    scenarios = ("small_iid_r1", "small_noniid_r1", "large_noniid_r1", "small_authors")
+    runs = []
+    for name in scenarios:
+        runs += (of_scenario := list(aggregate_noise["runs"](f"cifar10_{name}")))
+        for run in of_scenario:
+            folder = ROOT / f"results/published/runs/cifar10_{name}/{run.selector}/seed-{run.seed}"
+            ledger = pd.read_parquet(folder / "ledger.parquet").set_index("user")
+            assert run.participations == ledger.loc[run.user, "participations"]
+    assert sum(n for _, _, n, _, _ in rows) == len(runs)
+    for least, most, n, *lost in rows:
+        found = [100 * (run.best - run.final) for run in runs if least <= run.noise < most]
+        assert [len(found), min(found), max(found)] == pytest.approx([n, *lost], abs=0.0501)
 
 
 def test_findings_name_the_finding_on_each_claim() -> None:
