@@ -1,9 +1,11 @@
-"""Noise in the aggregate of each published run of a scenario; it explains where accuracy falls.
+"""Noise in the aggregate of each run of a scenario; it explains where accuracy falls.
 
 A round adds to each protected coordinate of the model the weighted mean of its users' noise. Selections and
-budgets are replayed from the published runs, and data sizes sampled again, so that no data set is needed:
+budgets are replayed from the runs, and data sizes sampled again, so that no data set is needed:
 
     python benchmarks/aggregate_noise.py cifar10_small_noniid_r1
+
+Runs of your own are in ``RUNS/SCENARIO/SELECTOR/seed-SEED`` (``--runs RUNS``), trained or not.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from pausefl.settings import Experiment, RawData, Scenario, load_scenario
 from pausefl.streams import Streams
 
 ROOT = Path(__file__).parents[1]
+PUBLISHED = ROOT / "results" / "published" / "runs"
 
 
 class Noisy(NamedTuple):
@@ -45,12 +48,11 @@ class Noisy(NamedTuple):
     participations: int
 
 
-def runs(name: str) -> Iterator[Noisy]:
-    """Each published run with privacy of a scenario that reports no losses."""
+def runs(name: str, folder: Path = PUBLISHED) -> Iterator[Noisy]:
+    """Each run of a scenario that has privacy and reports no losses."""
     scenario = load_scenario(name, ROOT / "config" / "scenarios")
-    folders = sorted((ROOT / "results" / "published" / "runs" / name).glob("*/seed-*"))
-    published = {Experiment(name, path.parent.name, int(path.name[5:])): path for path in folders}
-    rounds = collect(published)
+    paths = sorted((folder / name).glob("*/seed-*"))
+    rounds = collect({Experiment(name, path.parent.name, int(path.name[5:])): path for path in paths})
     found = outcomes(rounds)
     for selector, seed, run in runs_of(rounds):
         if not np.isfinite(run["leakage_max"]).all() or SELECTORS.find(selector).needs_losses:
@@ -102,11 +104,13 @@ def main() -> None:
     """Print a row for each run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scenario")
+    parser.add_argument("--runs", type=Path, default=PUBLISHED)
+    arguments = parser.parse_args()
     print(
         "| selector | seed | best accuracy (%) | final (%) | noise of the last rounds | from one user (%)"
         " | its data (%) | its participations |\n| :-- | --: | --: | --: | --: | --: | --: | --: |"
     )
-    for run in runs(parser.parse_args().scenario):
+    for run in runs(arguments.scenario, arguments.runs):
         print(
             f"| {run.selector} | {run.seed} | {100 * run.best:.1f} | {100 * run.final:.1f} | {run.noise:.3g}"
             f" | {100 * run.of_noise:.1f} | {100 * run.of_data:.1f} | {run.participations} |"
