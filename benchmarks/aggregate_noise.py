@@ -19,14 +19,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.data.partition import sample_sizes
-from pausefl.data.sources import training_size
-from pausefl.privacy import Ledger, make_mechanism, make_schedule
-from pausefl.registry import SELECTORS
+from pausefl.errors import PauseflError
+from pausefl.federated.simulation import Simulation
+from pausefl.privacy import make_mechanism
 from pausefl.results.outcomes import WINDOW, outcomes
-from pausefl.results.runs import collect, runs_of
-from pausefl.settings import Experiment, RawData, Scenario, load_scenario
-from pausefl.streams import Streams
+from pausefl.results.runs import check_settings, read_runs, runs_of
+from pausefl.settings import Experiment, Scenario, load_scenario
+from pausefl.studies.simulate import selection_only
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "results" / "published" / "runs"
@@ -49,55 +48,48 @@ class Noisy(NamedTuple):
 
 
 def runs(name: str, folder: Path = PUBLISHED) -> Iterator[Noisy]:
-    """Each run of a scenario that has privacy and reports no losses."""
+    """Each run of a scenario that has privacy."""
     scenario = load_scenario(name, ROOT / "config" / "scenarios")
     paths = sorted((folder / name).glob("*/seed-*"))
-    rounds = collect({Experiment(name, path.parent.name, int(path.name[5:])): path for path in paths})
+    if not paths:
+        raise PauseflError(f"no runs in {folder / name}")
+    rounds, summaries = read_runs(
+        {Experiment(name, path.parent.name, int(path.name[5:])): path for path in paths}
+    )
+    check_settings(summaries, scenario.job_settings())
     found = outcomes(rounds)
     for selector, seed, run in runs_of(rounds):
-        if not np.isfinite(run["leakage_max"]).all() or SELECTORS.find(selector).needs_losses:
+        if not np.isfinite(run["leakage_max"]).all():
             continue
-        sizes = data_sizes(scenario, seed)
-        variance, participations = noise(run, scenario, sizes)
+        replayed = selection_only(scenario, selector, seed)
+        variance = noise(run, scenario, replayed)
         share = variance.sum(axis=0) / variance.sum()
         most = int(share.argmax())
+        sizes, outcome = replayed.history.data_size, found[Experiment(name, selector, seed)]
         yield Noisy(
             selector,
             seed,
-            found[Experiment(name, selector, seed)]["best_accuracy"],
-            found[Experiment(name, selector, seed)]["final_accuracy"],
+            outcome["best_accuracy"],
+            outcome["final_accuracy"],
             float(np.sqrt(variance[-WINDOW:].sum(axis=1).mean())),
             most,
             float(share[most]),
             float(sizes[most] / sizes.sum()),
-            int(participations[most]),
+            int(replayed.ledger.participations[most]),
         )
 
 
-def data_sizes(scenario: Scenario, seed: int) -> NDArray[np.int64]:
-    """How many examples each user (K,) trains on."""
-    n = scenario.data.n_train
-    if n is None:
-        n_all = training_size(scenario.data, RawData(Path(), False, {}))
-        assert n_all is not None, f"the size of the training split of {scenario.data.source} is not known"
-        n = n_all - scenario.data.n_validation
-    return sample_sizes(scenario.partition, scenario.network.n_users, n, Streams(seed))
-
-
-def noise(
-    run: pd.DataFrame, scenario: Scenario, sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Variance (rounds, K) that each user's noise adds to a coordinate; participations (K,)."""
-    mechanism = make_mechanism(scenario.privacy)
-    ledger = Ledger(len(sizes), 0, 0, make_schedule(scenario.privacy), mechanism)
-    uniform = SELECTORS.find(run["selector"].iloc[0]).uniform_weights
-    variance = np.zeros((len(run), len(sizes)))
+def noise(run: pd.DataFrame, scenario: Scenario, replayed: Simulation) -> NDArray[np.float64]:
+    """Variance (rounds, K) of what each user adds to a coordinate; spends the budgets of ``replayed``."""
+    mechanism, ledger = make_mechanism(scenario.privacy), replayed.ledger
+    variance = np.zeros((len(run), ledger.n_users))
     for row, selection in zip(variance, run["selection"], strict=True):
         users, times = np.unique(selection, return_counts=True)
-        size = times if uniform else sizes[users]
-        scale = np.array([mechanism.scale(epsilon) for epsilon in ledger.spend(users)])
+        size = times if replayed.uniform_weights else replayed.history.data_size[users]
+        of_update = (1 - ledger.loss_share) * ledger.spend(users)
+        scale = np.array([mechanism.scale(epsilon) for epsilon in of_update])
         row[users] = 2 * (size / size.sum() * scale) ** 2  # a Laplace distribution's variance
-    return variance, ledger.participations
+    return variance
 
 
 def main() -> None:
@@ -106,11 +98,17 @@ def main() -> None:
     parser.add_argument("scenario")
     parser.add_argument("--runs", type=Path, default=PUBLISHED)
     arguments = parser.parse_args()
+    try:
+        found = list(runs(arguments.scenario, arguments.runs))
+    except PauseflError as error:
+        parser.error(str(error))
+    if not found:
+        parser.error(f"no run of {arguments.scenario} has privacy")
     print(
         "| selector | seed | best accuracy (%) | final (%) | noise of the last rounds | from one user (%)"
         " | its data (%) | its participations |\n| :-- | --: | --: | --: | --: | --: | --: | --: |"
     )
-    for run in runs(arguments.scenario, arguments.runs):
+    for run in found:
         print(
             f"| {run.selector} | {run.seed} | {100 * run.best:.1f} | {100 * run.final:.1f} | {run.noise:.3g}"
             f" | {100 * run.of_noise:.1f} | {100 * run.of_data:.1f} | {run.participations} |"

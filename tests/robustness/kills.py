@@ -110,7 +110,7 @@ def _tables(out: Path) -> dict[str, bytes]:
 def _start(out: Path, selector: str) -> int:
     """A process of its own that runs a job; its id."""
     caught = _SIGNALS[1:]
-    signal.pthread_sigmask(signal.SIG_BLOCK, caught)  # waits until the new process has its handlers
+    signal.pthread_sigmask(signal.SIG_BLOCK, caught)  # held back until the process has its handlers
     pid = os.fork()
     if pid:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, caught)
