@@ -19,7 +19,9 @@ import pytest
 from workspace import copy_folders
 
 from pausefl.results.intervals import estimate
+from pausefl.settings import load_scenario
 from pausefl.studies import trained
+from pausefl.studies.simulate import selection_only
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "config" / "README.md"]
@@ -295,6 +297,35 @@ def test_the_noise_of_the_findings_is_that_of_the_published_runs() -> None:
     for least, most, n, *lost in rows:
         found = [100 * (run.best - run.final) for run in runs if least <= run.noise < most]
         assert [len(found), min(found), max(found)] == pytest.approx([n, *lost], abs=0.0501)
+
+
+@pytest.mark.slow
+def test_participations_and_noise_of_long_runs_are_those_of_the_findings() -> None:
+    """1,000 rounds on MNIST, simulated without training."""
+    noise = runpy.run_path(str(ROOT / "benchmarks/aggregate_noise.py"))["noise"]
+    scenario = load_scenario("mnist_large_iid_r1", ROOT / "config" / "scenarios")
+    found: dict[str, list[tuple[float, ...]]] = {"pause": [], "random": []}
+    for selector, of_seeds in found.items():
+        for seed in range(5):
+            rounds = selection_only(scenario, selector, seed).run(1000).rounds
+            replayed = selection_only(scenario, selector, seed)
+            variance = noise(rounds, scenario, replayed)
+            often, sizes = replayed.ledger.participations, replayed.history.data_size
+            loudest = variance.sum(axis=0).argmax()
+            last = np.sqrt(variance[-10:].sum(axis=1).mean())
+            times_the_mean = sizes[loudest] / sizes.mean()
+            of_seeds.append((np.sum(often > 80), often[loudest], times_the_mean, last, often.max()))
+    (many, loudest, data, last, _), (_, _, _, low, most) = (np.array(found[name]).T for name in found)
+    text = " ".join((ROOT / "docs" / "findings.md").read_text("utf-8").split())
+    for told in (
+        f"{many.min():.0f} to {many.max():.0f} of the 300 users have taken part more than 80 times",
+        f"a user with {data.min():.1f} to {data.max():.1f} times the average data has done so"
+        f" {loudest.min():.0f} to {loudest.max():.0f} times",
+        f"takes nobody more than {most.max():.0f} times",
+        f"{last.min():.2f} to {last.max():.2f} at the end, with random selection"
+        f" {low.min():.2f} to {low.max():.2f}",
+    ):
+        assert told in text, told
 
 
 def test_findings_name_the_finding_on_each_claim() -> None:
