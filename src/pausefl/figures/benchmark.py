@@ -26,11 +26,27 @@ _AGAINST = (("leakage_max", "Largest leakage (ε)"), ("seconds_to_target", "Time
 #: Mark in the table of a selector on the front, and of one whose reported losses no budget pays for.
 _FRONT, _UNPAID = "●", "†"
 
+#: What the columns and marks of the table mean.
+COLUMNS = f"""Mean ± standard deviation, if there are several seeds. A run that ends early keeps what it had.
+
+- *Minus …*: mean over time less that of the first selector, under the same seeds, with its 95 % interval.
+- *Time to target*: the target is {100 * TARGET_SHARE:.0f} % of the best accuracy of a private selector at the
+  end. A run that does not reach it at an evaluation counts with the whole time; in brackets is how many do.
+- *Leakage*: the largest ε per coordinate of any user. *Jain's index* is that of the leakage over users (of
+  participations without privacy), 1 if all are equal.
+- *Slow users*: participations of the slower half. *Worst class*: accuracy of the last model on it.
+- *Selection*: wall-clock time a round, with bookkeeping.
+- {_FRONT}: on the front. In the means of accuracy over time, leakage and time to the target no other is as
+  good in all three and better in one. Only private selectors count, without the genie and the fastest users,
+  which know latencies beforehand.
+- {_UNPAID}: it looks at losses that no budget pays for, and leaks more than is shown.
+"""
+
 
 def plot(tables: Mapping[str, pd.DataFrame], study: Benchmark) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
     across = in_order(tables["runs"], study)
-    text = to_markdown(across, study)
+    text = f"{to_markdown(across, study)}\n{COLUMNS}"
     return Plotted(plot_front(across, study.title), {"summary": across}, text)
 
 
@@ -100,7 +116,7 @@ def _separate_names(axes: Axes) -> None:
 
 
 def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
-    """The table for people, those on the front marked, and a note on the columns.
+    """The table for people, those on the front marked, with its target; `COLUMNS` explains it.
 
     Parameters
     ----------
@@ -127,18 +143,7 @@ def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
     rows = [[cell(row) for cell in columns.values()] for _, row in across.iterrows()]
     table = markdown.table(list(columns), rows, "l" + "r" * (len(columns) - 1))
     target = across["target_accuracy"].iloc[0]
-    note = f"""Mean ± standard deviation over seeds, within {time_s:g} simulated seconds; a run that ended
-earlier keeps what it had. {_FRONT}: among private selectors that know no latencies beforehand, none is better
-in one of mean accuracy over time, largest leakage and time to the target, and as good in the others. "Minus
-{first}" is the difference of means over time under the same seeds, with its 95 % interval. The target is
-{100 * target:.1f} %, {100 * TARGET_SHARE:.0f} % of the best accuracy of a private selector at the end of the
-time; a run that does not reach it at an evaluation counts with {time_s:g} s, and in brackets is how many do.
-Jain's index is that of the leakage over users (of participations without privacy), 1 if all are equal. Slow
-users are the slower half. The worst class is that of the last model. Selection is wall-clock time a round.
-"""
-    if (across["losses"] == UNACCOUNTED).any():
-        note += f"{_UNPAID} looks at losses that no budget pays for: it leaks more than is shown.\n"
-    return f"{table}\n{note}"
+    return f"{table}\nUntil {time_s:g} simulated seconds. The target is {100 * target:.1f} %.\n"
 
 
 def _difference(row: pd.Series) -> str:

@@ -51,7 +51,7 @@ distribution, not round by round.
 
 Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the test split. Times are
 simulated, until that mean first reaches a target and until the last round that was archived. Leakage is
-the largest ε per coordinate of any user.
+the largest ε per coordinate of any user; the authors' budgets are larger than those of their papers.
 """
 
 _HEAD = (
@@ -156,7 +156,11 @@ def authors_page(root: Path = Path()) -> str:
             if row.scenario == name
         }
         table = archive.beside_ours(collect(folders), config.scenarios[name])
-        parts.append(f"## {config.scenarios[name].title}\n\n{archive.to_markdown(table, LABELS)}")
+        scenario = config.scenarios[name]
+        assert scenario.privacy is not None
+        network = f"{scenario.network.n_selected} of {scenario.network.n_users} users a round"
+        budget = f"budget ε = {scenario.privacy.epsilon_total:g} per coordinate"
+        parts.append(f"## {scenario.title}\n\n{network}, {budget}.\n\n{archive.to_markdown(table, LABELS)}")
     return "\n".join([_AUTHORS, *parts])
 
 
@@ -192,10 +196,10 @@ def _told(one: Judged) -> tuple[str, str, str]:
 
 
 def benchmark_tables(root: Path = Path()) -> dict[str, str]:
-    """Markdown of each published study of selectors side by side, by name."""
+    """What the ``columns`` mean, and the table of each published study of selectors side by side, by name."""
     studies = load_studies(root / "config/studies.yaml", root / "config/scenarios").benchmark
     files = {name: root / f"results/published/studies/{name}/runs.csv" for name in studies}
-    return {
+    return {"columns": benchmark.COLUMNS} | {
         name: benchmark.to_markdown(benchmark.in_order(pd.read_csv(file), studies[name]), studies[name])
         for name, file in files.items()
         if file.exists()

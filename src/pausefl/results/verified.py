@@ -3,7 +3,8 @@
 ``python -m pausefl.results.verified`` computes again one run of each scenario, selector and code that made
 runs, and a part of each study. It writes ``verified.json`` beside the published results. What it found equal
 under today's code is as good as made by it (`current_codes`). A result is found again only with the data, the
-libraries and a processor like those that it was made with.
+libraries and a processor like those that it was made with. ``--draw N`` compares N runs drawn at random from
+all seeds, whether compared before or not, and records nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import math
 import multiprocessing
 import os
+import random
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -211,8 +213,10 @@ class _Task:
     work: tuple[Callable[..., dict[str, Any]], tuple[Any, ...]]
 
 
-def _run_tasks(published: Path, scenarios: Path, raw: RawData, prepared: Path) -> Iterator[_Task]:
-    """One run of each scenario, selector and code that made it: the quickest of its seeds."""
+def _run_tasks(
+    published: Path, scenarios: Path, raw: RawData, prepared: Path, every_seed: bool = False
+) -> Iterator[_Task]:
+    """One run of each scenario, selector and code that made it: the quickest of its seeds; or every run."""
     from pausefl.data.sources import dataset_key
 
     for folder in sorted((published / "runs").glob("*/*")):
@@ -224,11 +228,11 @@ def _run_tasks(published: Path, scenarios: Path, raw: RawData, prepared: Path) -
         for run in sorted(folder.glob("seed-*")):
             summary = json.loads((run / "summary.json").read_text("utf-8"))
             timed = (_seconds(summary), run)
-            made_with = summary["code_hash"]
-            quickest[made_with] = min(timed, quickest.get(made_with, timed))
-        for made_with, (_, run) in quickest.items():
+            name = run.name if every_seed else summary["code_hash"]
+            quickest[name] = min(timed, quickest.get(name, timed))
+        for name, (_, run) in quickest.items():
             work = (_run_again, (scenario, folder.name, run, dataset, in_folder))
-            yield _Task("runs", f"{scenario.name}/{folder.name}/{made_with}", code, work)
+            yield _Task("runs", f"{scenario.name}/{folder.name}/{name}", code, work)
 
 
 def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
@@ -262,6 +266,25 @@ def _write(file: Path, found: Mapping[str, Mapping[str, Any]]) -> None:
     ordered = {section: dict(sorted(entries.items())) for section, entries in found.items()}
     with replacing(file) as (temporary,):
         temporary.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+
+
+def _compared(
+    tasks: Iterable[_Task], raw: RawData, prepared: Path, n_processes: int, tell: Callable[[str], None]
+) -> Iterator[tuple[_Task, dict[str, Any]]]:
+    """Prepare the data of tasks and do them; each is told as it is done."""
+    from pausefl.data.sources import dataset_key, prepare
+
+    tasks = list(tasks)
+    data = {dataset_key(s.data, raw): s.data for t in tasks if isinstance(s := t.work[1][0], Scenario)}
+    for key, settings in data.items():
+        prepare(settings, raw).save(prepared / f"{key}.npz")
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = "1"
+    for task, entry in _results(tasks, n_processes):
+        outcome = {True: "equal", False: "DIFFERENT", None: "not compared"}[entry["equal"]]
+        details = " ".join(filter(None, [entry["compared"], entry["difference"]]))
+        tell(f"{task.section}/{task.name}: {outcome}, {details}")
+        yield task, entry
 
 
 def _results(tasks: Iterable[_Task], n_processes: int) -> Iterator[tuple[_Task, dict[str, Any]]]:
@@ -316,8 +339,6 @@ def verify(
     bool
         Whether all that was compared is equal.
     """
-    from pausefl.data.sources import dataset_key, prepare
-
     found = _read(published / FILE)
     with tempfile.TemporaryDirectory() as prepared:
         tasks = [
@@ -330,19 +351,38 @@ def verify(
         tasks = [task for task in tasks if only in task.name]
         due = [task for task in tasks if found[task.section].get(task.name, {}).get("code") != task.code]
         tell(f"{len(tasks)} comparisons, {len(tasks) - len(due)} made already under this code")
-        data = {dataset_key(s.data, raw): s.data for t in due if isinstance(s := t.work[1][0], Scenario)}
-        for key, settings in data.items():
-            prepare(settings, raw).save(Path(prepared) / f"{key}.npz")
-        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-            os.environ[name] = "1"
-        for task, entry in _results(due, n_processes):
+        for task, entry in _compared(due, raw, Path(prepared), n_processes, tell):
             entry |= {"processor": hardware()["processor"], "date": str(datetime.date.today())}
             found[task.section][task.name] = entry
             _write(published / FILE, found)
-            outcome = {True: "equal", False: "DIFFERENT", None: "not compared"}[entry["equal"]]
-            details = " ".join(filter(None, [entry["compared"], entry["difference"]]))
-            tell(f"{task.section}/{task.name}: {outcome}, {details}")
     return all(found[task.section][task.name]["equal"] is not False for task in tasks)
+
+
+def spot_check(
+    published: Path,
+    scenarios: Path,
+    raw: RawData,
+    n_runs: int,
+    only: str = "",
+    n_processes: int = 2,
+    tell: Callable[[str], None] = print,
+) -> bool:
+    """Compute published runs drawn at random again, and compare them; parameters and result as of `verify`.
+
+    Raises
+    ------
+    PauseflError
+        If no run has ``only`` in its name.
+    """
+    with tempfile.TemporaryDirectory() as prepared:
+        runs = _run_tasks(published, scenarios, raw, Path(prepared), every_seed=True)
+        tasks = [task for task in runs if only in task.name]
+        if not tasks:
+            raise PauseflError(f"no published run has '{only}' in its name")
+        drawn = random.SystemRandom().sample(tasks, min(n_runs, len(tasks)))
+        tell(f"{len(drawn)} of {len(tasks)} runs")
+        compared = list(_compared(drawn, raw, Path(prepared), n_processes, tell))
+    return all(entry["equal"] for _, entry in compared)
 
 
 def main(
@@ -357,13 +397,19 @@ def main(
         ),
     ] = None,
     only: Annotated[str, typer.Option(help="Part of the names of what is compared.")] = "",
+    draw: Annotated[
+        int, typer.Option(min=0, help="Compare this many runs drawn at random instead, and record nothing.")
+    ] = 0,
     processes: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 2,
 ) -> None:
     """Compute published results again, and record in verified.json which are the same bit for bit."""
     folders = dict(item.split("=", 1) for item in data_folder or [])
     raw = RawData(root=data_root, download=False, folders=folders)
     try:
-        equal = verify(published, scenarios, studies, raw, only, processes, typer.echo)
+        if draw:
+            equal = spot_check(published, scenarios, raw, draw, only, processes, typer.echo)
+        else:
+            equal = verify(published, scenarios, studies, raw, only, processes, typer.echo)
     except PauseflError as error:
         typer.secho(f"Error: {error}", fg=typer.colors.RED, err=True)
         raise SystemExit(2) from None

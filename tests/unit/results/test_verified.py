@@ -12,10 +12,11 @@ import pytest
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
+from pausefl.errors import PauseflError
 from pausefl.federated.job import Job, run_job
 from pausefl.provenance import job_code
 from pausefl.results.published import publish
-from pausefl.results.verified import FILE, LONGEST_S, current_codes, difference, verify
+from pausefl.results.verified import FILE, LONGEST_S, current_codes, difference, spot_check, verify
 from pausefl.settings import RawData, Scenario
 
 #: Hash of the code that made the published runs.
@@ -122,3 +123,29 @@ def test_a_run_that_is_not_the_same_is_recorded_as_such(published: Path, demo: S
         published
     )
     assert OTHER not in current_codes(demo, ["pause"], published)["pause"]
+
+
+def test_runs_drawn_at_random_are_compared_and_not_recorded(published: Path, demo: Scenario) -> None:
+    verified(published)
+    recorded = (published / FILE).read_bytes()
+    raw = RawData(root=Path("nowhere"), download=False, folders={})
+
+    def drawn(n_runs: int, only: str = "") -> tuple[bool, list[str]]:
+        said: list[str] = []
+        equal = spot_check(published, CONFIG / "scenarios", raw, n_runs, only, 1, said.append)
+        return equal, said
+
+    assert drawn(1, "pause") == (True, ["1 of 1 runs", "runs/demo_small/pause/seed-3: equal, 4 of 4 rounds"])
+    path = published / "runs/demo_small/random/seed-3/rounds.parquet"
+    rounds = pd.read_parquet(path)
+    rounds.loc[1, "train_loss"] += 1e-7
+    rounds.to_parquet(path, index=False)
+    equal, (count, *lines) = drawn(9)
+    assert (equal, count) == (False, "2 of 2 runs")
+    assert sorted(lines) == [
+        "runs/demo_small/pause/seed-3: equal, 4 of 4 rounds",
+        "runs/demo_small/random/seed-3: DIFFERENT, 2 of 4 rounds column train_loss differs",
+    ]
+    assert (published / FILE).read_bytes() == recorded
+    with pytest.raises(PauseflError, match="no published run has 'fedavg' in its name"):
+        drawn(1, "fedavg")

@@ -157,7 +157,7 @@ def takes_as_many_of_the_available_users_as_it_should(name: str, scenario: Scena
         users = select(history, rng)
         assert users.dtype == np.int64
         if SELECTORS[name].own_number:
-            assert 1 <= len(users) <= scenario.selection.n_candidates  # type: ignore[operator]
+            assert 1 <= len(users) <= history.available.sum()
         else:
             assert users.shape == ((history.available.sum() if is_everyone(name) else m),)
         assert (np.diff(users) >= (0 if SELECTORS[name].uniform_weights else 1)).all()
