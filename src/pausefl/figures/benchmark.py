@@ -26,7 +26,7 @@ _AGAINST = (("leakage_max", "Largest leakage (ε)"), ("seconds_to_target", "Time
 #: Mark in the table of a selector on the front, and of one whose reported losses no budget pays for.
 _FRONT, _UNPAID = "●", "†"
 
-#: What the columns and marks of the table mean.
+#: What the columns of the table and the mark of the front mean.
 COLUMNS = f"""Mean ± standard deviation, if there are several seeds. A run that ends early keeps what it had.
 
 - *Minus …*: mean over time less that of the first selector, under the same seeds, with its 95 % interval.
@@ -39,7 +39,6 @@ COLUMNS = f"""Mean ± standard deviation, if there are several seeds. A run that
 - {_FRONT}: on the front. In the means of accuracy over time, leakage and time to the target no other is as
   good in all three and better in one. Only private selectors count, without the genie and the fastest users,
   which know latencies beforehand.
-- {_UNPAID}: it looks at losses that no budget pays for, and leaks more than is shown.
 """
 
 
@@ -143,7 +142,10 @@ def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
     rows = [[cell(row) for cell in columns.values()] for _, row in across.iterrows()]
     table = markdown.table(list(columns), rows, "l" + "r" * (len(columns) - 1))
     target = across["target_accuracy"].iloc[0]
-    return f"{table}\nUntil {time_s:g} simulated seconds. The target is {100 * target:.1f} %.\n"
+    note = f"Until {time_s:g} simulated seconds. The target is {100 * target:.1f} %.\n"
+    if (across["losses"] == UNACCOUNTED).any():
+        note += f"{_UNPAID} looks at losses that no budget pays for: it leaks more than is shown.\n"
+    return f"{table}\n{note}"
 
 
 def _difference(row: pd.Series) -> str:

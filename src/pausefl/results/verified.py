@@ -16,7 +16,7 @@ import multiprocessing
 import os
 import random
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -268,13 +268,20 @@ def _write(file: Path, found: Mapping[str, Mapping[str, Any]]) -> None:
         temporary.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
 
 
+def _named(tasks: Iterable[_Task], only: str) -> list[_Task]:
+    """Those with ``only`` in their name; `PauseflError` if there are none."""
+    named = [task for task in tasks if only in task.name]
+    if only and not named:
+        raise PauseflError(f"nothing that was published has '{only}' in its name")
+    return named
+
+
 def _compared(
-    tasks: Iterable[_Task], raw: RawData, prepared: Path, n_processes: int, tell: Callable[[str], None]
+    tasks: Sequence[_Task], raw: RawData, prepared: Path, n_processes: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[_Task, dict[str, Any]]]:
     """Prepare the data of tasks and do them; each is told as it is done."""
     from pausefl.data.sources import dataset_key, prepare
 
-    tasks = list(tasks)
     data = {dataset_key(s.data, raw): s.data for t in tasks if isinstance(s := t.work[1][0], Scenario)}
     for key, settings in data.items():
         prepare(settings, raw).save(prepared / f"{key}.npz")
@@ -338,6 +345,11 @@ def verify(
     -------
     bool
         Whether all that was compared is equal.
+
+    Raises
+    ------
+    PauseflError
+        If nothing has ``only`` in its name, or data are missing.
     """
     found = _read(published / FILE)
     with tempfile.TemporaryDirectory() as prepared:
@@ -348,7 +360,7 @@ def verify(
         for section, entries in found.items():
             there = {task.name for task in tasks if task.section == section}
             found[section] = {name: entry for name, entry in entries.items() if name in there}
-        tasks = [task for task in tasks if only in task.name]
+        tasks = _named(tasks, only)
         due = [task for task in tasks if found[task.section].get(task.name, {}).get("code") != task.code]
         tell(f"{len(tasks)} comparisons, {len(tasks) - len(due)} made already under this code")
         for task, entry in _compared(due, raw, Path(prepared), n_processes, tell):
@@ -367,18 +379,10 @@ def spot_check(
     n_processes: int = 2,
     tell: Callable[[str], None] = print,
 ) -> bool:
-    """Compute published runs drawn at random again, and compare them; parameters and result as of `verify`.
-
-    Raises
-    ------
-    PauseflError
-        If no run has ``only`` in its name.
-    """
+    """Compute published runs drawn at random again, and compare them; all else as in `verify`."""
     with tempfile.TemporaryDirectory() as prepared:
         runs = _run_tasks(published, scenarios, raw, Path(prepared), every_seed=True)
-        tasks = [task for task in runs if only in task.name]
-        if not tasks:
-            raise PauseflError(f"no published run has '{only}' in its name")
+        tasks = _named(runs, only)
         drawn = random.SystemRandom().sample(tasks, min(n_runs, len(tasks)))
         tell(f"{len(drawn)} of {len(tasks)} runs")
         compared = list(_compared(drawn, raw, Path(prepared), n_processes, tell))

@@ -147,5 +147,7 @@ def test_runs_drawn_at_random_are_compared_and_not_recorded(published: Path, dem
         "runs/demo_small/random/seed-3: DIFFERENT, 2 of 4 rounds column train_loss differs",
     ]
     assert (published / FILE).read_bytes() == recorded
-    with pytest.raises(PauseflError, match="no published run has 'fedavg' in its name"):
+    with pytest.raises(PauseflError, match="nothing that was published has 'fedavg' in its name"):
         drawn(1, "fedavg")
+    with pytest.raises(PauseflError, match="nothing that was published has 'fedavg' in its name"):
+        verify(published, CONFIG / "scenarios", CONFIG / "studies.yaml", raw, "fedavg", 1)

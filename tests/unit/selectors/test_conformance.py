@@ -158,6 +158,8 @@ def takes_as_many_of_the_available_users_as_it_should(name: str, scenario: Scena
         assert users.dtype == np.int64
         if SELECTORS[name].own_number:
             assert 1 <= len(users) <= history.available.sum()
+            if "selection.n_candidates" in SELECTORS[name].requires:
+                assert len(users) <= scenario.selection.n_candidates  # type: ignore[operator]
         else:
             assert users.shape == ((history.available.sum() if is_everyone(name) else m),)
         assert (np.diff(users) >= (0 if SELECTORS[name].uniform_weights else 1)).all()

@@ -131,6 +131,7 @@ def test_runs_become_a_table(demo: Scenario, tmp_path: Path, monkeypatch: pytest
     assert "| PAUSE ●† | 80.0 ± 0.0 |" in text
     assert "| 11.0 ± 12.7 (1 of 2) |" in text
     assert f"| −{-100 * less.mean():.1f} (−" in text
+    assert "no budget pays for" in text
     assert "The target is 72.0 %." in text
 
 
