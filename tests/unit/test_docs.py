@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import runpy
@@ -336,6 +337,46 @@ def test_findings_name_the_finding_on_each_claim() -> None:
     named = {claim: word for claims, word in told for claim in re.findall(r"C\d+[a-c]?", claims)}
     # What was compared only at the reduced scale has its numbers without a finding.
     assert named == {claim: word for claim, word in found.items() if word != "not run"}
+
+
+@pytest.mark.slow
+def test_mean_rounds_beside_the_authors_logs_are_those_of_the_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slow search, `best_neighbour`, with one seed only."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    authors_logs = importlib.import_module("authors_logs")
+    page = (ROOT / "docs" / "deviations.md").read_text("utf-8")
+    told = re.findall(
+        r"^\| ([\w., ]+) \| `(\w+)` \| ([\d.–]+) \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", page, re.M
+    )
+    logs = {log.name: log for log in authors_logs.LOGS}
+    assert [row[:2] for row in told] == [(log.name, name) for log in logs.values() for name in log.runs]
+    mean: dict[tuple[str, str], float] = {}
+    for settings, selector, theirs, *ours in told:
+        run, wanted = logs[settings].runs[selector], [float(number) for number in ours]
+        assert theirs == (f"{run[1] / run[0]:.3f}" if run else "–")
+        mean[settings, selector] = wanted[0]
+        found = authors_logs.mean_rounds(logs[settings], selector, 1 if selector == authors_logs.BEST else 5)
+        if selector == authors_logs.BEST:
+            assert wanted[1] <= round(found[0], 3) <= wanted[2]
+        else:
+            assert [found.mean(), found.min(), found.max()] == pytest.approx(wanted, abs=0.0005001)
+    text = " ".join((ROOT / "docs" / "findings.md").read_text("utf-8").split())
+    (ratios,) = re.findall(r"ours take ([\d.]+) and ([\d.]+) times as long [^,]+, ([\d.]+) times", text)
+    for ratio, settings in zip(ratios, ("Figs. 8, 9", "Figs. 10, 12", "ours"), strict=True):
+        slower = mean[settings, authors_logs.BEST] / mean[settings, "pause"]
+        assert float(ratio) == pytest.approx(slower, abs=0.01)
+
+
+def test_the_last_rounds_beside_the_log_of_figure_2_are_those_of_the_published_runs() -> None:
+    text = " ".join((ROOT / "docs" / "findings.md").read_text("utf-8").split())
+    (told,) = re.findall(r"ours, three seeds, is ([\d.]+), ([\d.]+), ([\d.]+) and ([\d.]+) %", text)
+    for number, selector in zip(told, ("pause", "sa_pause", "random", "clustered_size"), strict=True):
+        folder = ROOT / "results/published/runs/cifar10_small_iid_r1" / selector
+        ends = [
+            pd.read_parquet(folder / f"seed-{seed}/rounds.parquet").query("round > 290")["accuracy"].mean()
+            for seed in range(3)
+        ]
+        assert float(number) == pytest.approx(100 * np.mean(ends), abs=0.0501)
 
 
 def test_the_agreement_with_the_authors_runs_is_that_of_the_page() -> None:

@@ -44,10 +44,11 @@ SCALES = ("paper", "reduced")
 
 _AUTHORS = """# The authors' archived runs beside ours
 
-The PAUSE authors keep 15 runs with their code, one of each setting, with seed 0. This page sets
-[their numbers](../src/pausefl/results/authors_archive/README.md) beside those of the published
-runs; the figures `authors_…` show them as thin lines. Latencies are drawn anew, so runs agree in
-distribution, not round by round.
+The PAUSE authors keep logs of runs with their code. This page sets [the
+numbers](../src/pausefl/results/authors_archive/README.md) of 15 runs, one of each setting, with seed 0,
+beside those of the published runs; the figures `authors_…` show them as thin lines. Latencies are drawn anew,
+so runs agree in distribution, not round by round. Their later logs have [other
+settings](deviations.md#the-authors-logs-of-their-figures).
 
 Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the test split. Times are
 simulated, until that mean first reaches a target and until the last round that was archived. Leakage is
