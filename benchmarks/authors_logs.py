@@ -35,20 +35,20 @@ BEST = "best_neighbour"
 
 
 class Log(NamedTuple):
-    """Runs of one folder of logs."""
+    """Runs of one folder of logs, or only ours."""
 
     name: str
-    #: Folder and commit; empty for ours alone.
+    #: Folder and commit; empty if there are no logs.
     source: str
     scenario: str
     #: What their settings have in place of the scenario's, as far as selection depends on it.
     changes: Mapping[str, Any]
-    #: Rounds and simulated seconds of each run, by our name of the selector; none for ours alone.
+    #: Rounds and simulated seconds of each run, by our name of the selector; None for one without a log.
     runs: Mapping[str, tuple[int, float] | None]
 
 
-#: J and kappa of the annealer of the later logs.
-GREEDY = {"selection.n_iterations": 100, "selection.temperature_divisor": 1.0}
+#: J and kappa of the later logs.
+ANNEALING = {"selection.n_iterations": 100, "selection.temperature_divisor": 1.0}
 
 LOGS = (
     Log(
@@ -75,7 +75,7 @@ LOGS = (
             "selection.exploitation": 2.0,
             "partition.sizes": "equal",
             "partition.size_concentration": None,
-            **GREEDY,
+            **ANNEALING,
         },
         {
             "pause": (360, 200.22),
@@ -94,7 +94,7 @@ LOGS = (
             "reward.gamma": 20.0,
             "selection.exploitation": 1.0,
             "partition.size_concentration": 2.0,
-            **GREEDY,
+            **ANNEALING,
         },
         {
             "pause": (526, 300.03),
@@ -103,15 +103,16 @@ LOGS = (
             "clustered_size": (333, 300.39),
         },
     ),
-    Log("ours", "", "mnist_large_iid_r1", GREEDY, {"pause": None, BEST: None, "sa_pause": None}),
+    Log("ours", "", "mnist_large_iid_r1", ANNEALING, {"pause": None, BEST: None, "sa_pause": None}),
 )
 
 
 class BestNeighbour(SaPause):
     """SA-PAUSE as in the later logs: it draws a neighbour by its gain, so nearly always the best one.
 
-    Its code (commit bc9e1e7) draws with probabilities in proportion to exp(gain / 1e-4), where the gain
-    leaves out what the least index rises by. Algorithm 3 (v2) draws uniformly.
+    Their code (commit bc9e1e7) draws with probabilities in proportion to exp(gain / 1e-4), where the gain
+    leaves out what the least index rises by. Algorithm 3 (v2) draws uniformly. The first move is always
+    accepted there, as its temperature is infinite. For rewards without a penalty (R1).
     """
 
     softness = 1e-4
@@ -155,12 +156,8 @@ class BestNeighbour(SaPause):
 
 
 def mean_rounds(log: Log, selector: str, seeds: int) -> NDArray[np.float64]:
-    """Mean simulated seconds (seeds,) of a round of ours, over as many rounds as theirs (300 without any)."""
-    # Algorithm 3 keeps the scenario's own J and kappa: these belong to the other annealer.
-    changes = {
-        key: value for key, value in log.changes.items() if selector != "sa_pause" or key not in GREEDY
-    }
-    scenario: Scenario = with_values(load_scenario(log.scenario, SCENARIOS), changes, log.name)
+    """Mean simulated seconds (seeds,) of a round of ours, over as many rounds as theirs, or 300."""
+    scenario: Scenario = with_values(load_scenario(log.scenario, SCENARIOS), log.changes, log.name)
     n_rounds, _ = log.runs[selector] or (300, None)
     greedy = dataclasses.replace(SELECTORS["sa_pause"], code=f"{__name__}:{BestNeighbour.__name__}")
     with lent(SELECTORS, BEST, greedy):
