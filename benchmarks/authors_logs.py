@@ -1,27 +1,30 @@
-"""Mean simulated rounds of the logs that the PAUSE authors keep of their papers' figures, beside ours.
+"""Our selection under the settings of the logs that the PAUSE authors keep of their papers' figures.
 
-Simulates selection alone under the settings of each log, which are not those of the papers:
+The logs are in ``checkpoints/archive`` of https://github.com/oritalp/PAUSE. Selects without training, and
+prints the mean simulated rounds of the logs beside ours, and what their settings change:
 
     python benchmarks/authors_logs.py
-
-The logs are in ``checkpoints/archive`` of https://github.com/oritalp/PAUSE.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from aggregate_noise import noise
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.registry import SELECTORS
 from pausefl.registry.base import lent
+from pausefl.results.outcomes import WINDOW
 from pausefl.selectors.annealing import SaPause, Users
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario, load_scenario
@@ -33,18 +36,21 @@ SCENARIOS = Path(__file__).parents[1] / "config" / "scenarios"
 #: What `BestNeighbour` is called here.
 BEST = "best_neighbour"
 
+#: Rounds of a run of ours.
+N_ROUNDS = 300
 
-class Log(NamedTuple):
-    """Runs of one folder of logs, or only ours."""
 
-    name: str
-    #: Folder and commit; empty if there are no logs.
-    source: str
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Runs of one folder of logs."""
+
+    figures: str
+    folder: str
     scenario: str
     #: What their settings have in place of the scenario's, as far as selection depends on it.
     changes: Mapping[str, Any]
-    #: Rounds and simulated seconds of each run, by our name of the selector; None for one without a log.
-    runs: Mapping[str, tuple[int, float] | None]
+    #: Rounds and simulated seconds of each run, by our name of the selector.
+    runs: Mapping[str, tuple[int, float]]
 
 
 #: J and kappa of the later logs.
@@ -52,8 +58,8 @@ ANNEALING = {"selection.n_iterations": 100, "selection.temperature_divisor": 1.0
 
 LOGS = (
     Log(
-        "Figs. 2, 4",
-        "Cifar_with_CNN3/30_choose_5/i_i_d_new (52b3f83)",
+        "2, 4",
+        "Cifar_with_CNN3/30_choose_5/i_i_d_new (commit 52b3f83)",
         "cifar10_small_iid_r1",
         {"selection.n_iterations": 1000, "selection.temperature_divisor": 70.0},
         {
@@ -64,13 +70,24 @@ LOGS = (
         },
     ),
     Log(
-        "Figs. 8, 9",
-        "MNIST with FC2/300 choose 15/new_i_i_d (bc9e1e7)",
-        "mnist_large_iid_r1",
-        # Their beta is 1; a scenario's is larger.
+        "6, 7",
+        "Cifar_with_CNN3/30_choose_5/non_i_i_d/2025-02-17_13-06-41 (commit 3934374)",
+        "cifar10_small_noniid_r1",
         {
             "reward.alpha": 20.0,
-            "reward.beta": 1 + 1e-9,
+            "reward.gamma": 40.0,
+            "selection.n_iterations": 500,
+            "selection.temperature_divisor": 70.0,
+        },
+        {"pause": (400, 225.11), "sa_pause_v1": (400, 245.49), "clustered_size": (400, 348.72)},
+    ),
+    Log(
+        "8, 9",
+        "MNIST with FC2/300 choose 15/new_i_i_d (commit bc9e1e7)",
+        "mnist_large_iid_r1",
+        {
+            "reward.alpha": 20.0,
+            "reward.beta": 1 + 1e-9,  # theirs is 1; a scenario's is larger
             "reward.gamma": 10.0,
             "selection.exploitation": 2.0,
             "partition.sizes": "equal",
@@ -80,30 +97,38 @@ LOGS = (
         {
             "pause": (360, 200.22),
             BEST: (330, 200.02),
-            "sa_pause": None,
             "random": (222, 200.11),
             "clustered_size": (220, 200.03),
         },
     ),
     Log(
-        "Figs. 10, 12",
-        "Cifar_with_CNN3/300_choose_15/new_non_iid (bc9e1e7)",
+        "10, 12",
+        "Cifar_with_CNN3/300_choose_15/new_non_iid (commit bc9e1e7)",
         "cifar10_large_noniid_r1",
         {
             "reward.alpha": 10.0,
             "reward.gamma": 20.0,
             "selection.exploitation": 1.0,
+            "privacy.sensitivity": 0.004,
             "partition.size_concentration": 2.0,
             **ANNEALING,
         },
-        {
-            "pause": (526, 300.03),
-            BEST: (432, 300.61),
-            "sa_pause": None,
-            "clustered_size": (333, 300.39),
-        },
+        {"pause": (526, 300.03), BEST: (432, 300.61), "clustered_size": (333, 300.39)},
     ),
-    Log("ours", "", "mnist_large_iid_r1", ANNEALING, {"pause": None, BEST: None, "sa_pause": None}),
+    Log(
+        "14, 15",
+        "Cifar_with_CNN5/300_choose_15/non_iid (commit bc9e1e7)",
+        "cifar10_large_noniid_r1_cnn5",
+        {
+            "reward.alpha": 10.0,
+            "reward.gamma": 40.0,
+            "selection.exploitation": 2.0,
+            "privacy.sensitivity": 0.004,
+            "partition.size_concentration": 2.0,
+            **ANNEALING,
+        },
+        {"pause": (716, 400.09), BEST: (589, 400.56), "clustered_size": (441, 400.87)},
+    ),
 )
 
 
@@ -135,7 +160,9 @@ class BestNeighbour(SaPause):
         for j in range(self.n_iterations if n_iterations is None else n_iterations):
             least = int(bound[members].argmin())
             low = bound[members[least]]
-            outsiders = np.setdiff1d(np.arange(len(bound)), members)
+            outside = np.ones(len(bound), np.bool_)
+            outside[members] = False
+            outsiders = np.flatnonzero(outside)
             lower = outsiders[bound[outsiders] < low]
             # Any outsider for the member of the least index, and an outsider of a lower index for any other.
             others = np.delete(np.arange(m), least)
@@ -155,28 +182,82 @@ class BestNeighbour(SaPause):
         return best
 
 
+def settings(log: Log, theirs: bool) -> Scenario:
+    """The scenario of a log, with its settings or ours."""
+    scenario = load_scenario(log.scenario, SCENARIOS)
+    return with_values(scenario, log.changes, log.folder) if theirs else scenario
+
+
+@cache
+def play(log: Log, theirs: bool, selector: str, seed: int) -> pd.DataFrame:
+    """Rounds of a simulation, at least as many as the log has, with the variance of a coordinate's noise."""
+    scenario = settings(log, theirs)
+    n_rounds = max(N_ROUNDS, log.runs[selector][0] if selector in log.runs else 0)
+    best = replace(SELECTORS["sa_pause"], code=f"{__name__}:{BestNeighbour.__name__}")
+    with lent(SELECTORS, BEST, best):
+        rounds = selection_only(scenario, selector, seed).run(n_rounds).rounds
+        variance = noise(rounds, scenario, selection_only(scenario, selector, seed))
+    return rounds.assign(variance=variance.sum(axis=1))
+
+
 def mean_rounds(log: Log, selector: str, seeds: int) -> NDArray[np.float64]:
-    """Mean simulated seconds (seeds,) of a round of ours, over as many rounds as theirs, or 300."""
-    scenario: Scenario = with_values(load_scenario(log.scenario, SCENARIOS), log.changes, log.name)
-    n_rounds, _ = log.runs[selector] or (300, None)
-    greedy = dataclasses.replace(SELECTORS["sa_pause"], code=f"{__name__}:{BestNeighbour.__name__}")
-    with lent(SELECTORS, BEST, greedy):
-        played = [selection_only(scenario, selector, seed).run(n_rounds).rounds for seed in range(seeds)]
-    return np.array([rounds["latency_s"].mean() for rounds in played])
+    """Mean simulated seconds (seeds,) of a round of ours, over as many rounds as theirs, or `N_ROUNDS`."""
+    n_rounds = log.runs[selector][0] if selector in log.runs else N_ROUNDS
+    played = [play(log, True, selector, seed) for seed in range(seeds)]
+    return np.array([rounds["latency_s"].iloc[:n_rounds].mean() for rounds in played])
 
 
-def rows(seeds: int) -> Iterator[str]:
-    """Lines of the Markdown table."""
-    yield "| settings | selector | their round (s) | ours, mean (s) | ours, range (s) |"
+def beside(seeds: int) -> Iterator[str]:
+    """Lines of a table: mean rounds of the logs beside ours under their settings."""
+    yield "| figures | selector | their round (s) | ours, mean (s) | ours, range (s) |"
     yield "| :-- | :-- | --: | --: | --: |"
     for log in LOGS:
-        for selector, run in log.runs.items():
+        for selector in (*log.runs, *(["sa_pause"] if BEST in log.runs else [])):
             ours = mean_rounds(log, selector, seeds)
-            theirs = f"{run[1] / run[0]:.3f}" if run else "–"
+            n_rounds, seconds = log.runs.get(selector, (1, math.nan))
+            theirs = "–" if math.isnan(seconds) else f"{seconds / n_rounds:.3f}"
             yield (
-                f"| {log.name} | `{selector}` | {theirs} | {ours.mean():.3f} | {ours.min():.3f} to"
+                f"| {log.figures} | `{selector}` | {theirs} | {ours.mean():.3f} | {ours.min():.3f} to"
                 f" {ours.max():.3f} |"
             )
+
+
+def leakage(rounds: pd.DataFrame, end: float) -> float:
+    """Mean largest leakage until a simulated time, of which each round has its latency."""
+    within = rounds[rounds["elapsed_s"] <= end]
+    return float(np.average(within["leakage_max"], weights=within["latency_s"]))
+
+
+def changed(log: Log, theirs: bool, seeds: int) -> dict[str, float]:
+    """What settings change in `N_ROUNDS` rounds, means of the seeds, by the head of a column."""
+    annealer = "sa_pause" if not theirs else BEST if BEST in log.runs else "sa_pause_v1"
+    found = []
+    for seed in range(seeds):
+        pause, annealed, random, clustered = (
+            play(log, theirs, selector, seed).iloc[:N_ROUNDS]
+            for selector in ("pause", annealer, "random", "clustered_size")
+        )
+        end = float(pause["elapsed_s"].iloc[-1])
+        found.append(
+            {
+                "SA-PAUSE's round : PAUSE's": annealed["latency_s"].mean() / pause["latency_s"].mean(),
+                "PAUSE's leakage : random's": leakage(pause, end) / leakage(random, end),
+                "PAUSE's leakage : clustered's": leakage(pause, end) / leakage(clustered, end),
+                "noise, PAUSE": math.sqrt(pause["variance"].iloc[-WINDOW:].mean()),
+                "noise, clustered": math.sqrt(clustered["variance"].iloc[-WINDOW:].mean()),
+            }
+        )
+    return {head: float(np.mean([row[head] for row in found])) for head in found[0]}
+
+
+def changes(seeds: int) -> Iterator[str]:
+    """Lines of a table: what the settings of the logs change."""
+    rows = [(log, theirs, changed(log, theirs, seeds)) for log in LOGS for theirs in (False, True)]
+    yield f"| figures | settings | {' | '.join(rows[0][2])} |"
+    yield f"| :-- | :-- |{' --: |' * len(rows[0][2])}"
+    for log, theirs, values in rows:
+        shown = (f"{value:.{4 if 'noise' in head else 2}f}" for head, value in values.items())
+        yield f"| {log.figures} | {'of the log' if theirs else 'ours'} | {' | '.join(shown)} |"
 
 
 def main() -> None:
@@ -184,13 +265,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", type=int, default=5)
-    arguments = parser.parse_args()
-    for log in LOGS:
-        print(f"{log.name}: {log.source or log.scenario}")
-    print()
-    for row in rows(arguments.seeds):
-        print(row, flush=True)
+    parser.add_argument("--seeds", type=int, default=3)
+    seeds = parser.parse_args().seeds
+    for lines in (beside(seeds), [""], changes(seeds)):
+        for line in lines:
+            print(line, flush=True)
 
 
 if __name__ == "__main__":
