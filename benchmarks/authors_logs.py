@@ -39,6 +39,9 @@ BEST = "best_neighbour"
 #: Rounds of a run of ours.
 N_ROUNDS = 300
 
+#: Whose settings a run has: the weights of the log are those of the reward and of the speed index.
+WHOSE = ("ours", "α, β, γ, ζ of the log", "of the log")
+
 
 @dataclass(frozen=True, eq=False)
 class Log:
@@ -182,16 +185,18 @@ class BestNeighbour(SaPause):
         return best
 
 
-def settings(log: Log, theirs: bool) -> Scenario:
-    """The scenario of a log, with its settings or ours."""
+def settings(log: Log, whose: str) -> Scenario:
+    """The scenario of a log with settings of `WHOSE`."""
     scenario = load_scenario(log.scenario, SCENARIOS)
-    return with_values(scenario, log.changes, log.folder) if theirs else scenario
+    weights = {key for key in log.changes if key.startswith(("reward.", "selection.exploitation"))}
+    taken = {"ours": set(), "α, β, γ, ζ of the log": weights, "of the log": set(log.changes)}[whose]
+    return with_values(scenario, {key: log.changes[key] for key in taken}, log.folder) if taken else scenario
 
 
 @cache
-def play(log: Log, theirs: bool, selector: str, seed: int) -> pd.DataFrame:
+def play(log: Log, whose: str, selector: str, seed: int) -> pd.DataFrame:
     """Rounds of a simulation, at least as many as the log has, with the variance of a coordinate's noise."""
-    scenario = settings(log, theirs)
+    scenario = settings(log, whose)
     n_rounds = max(N_ROUNDS, log.runs[selector][0] if selector in log.runs else 0)
     best = replace(SELECTORS["sa_pause"], code=f"{__name__}:{BestNeighbour.__name__}")
     with lent(SELECTORS, BEST, best):
@@ -203,7 +208,7 @@ def play(log: Log, theirs: bool, selector: str, seed: int) -> pd.DataFrame:
 def mean_rounds(log: Log, selector: str, seeds: int) -> NDArray[np.float64]:
     """Mean simulated seconds (seeds,) of a round of ours, over as many rounds as theirs, or `N_ROUNDS`."""
     n_rounds = log.runs[selector][0] if selector in log.runs else N_ROUNDS
-    played = [play(log, True, selector, seed) for seed in range(seeds)]
+    played = [play(log, "of the log", selector, seed) for seed in range(seeds)]
     return np.array([rounds["latency_s"].iloc[:n_rounds].mean() for rounds in played])
 
 
@@ -228,36 +233,36 @@ def leakage(rounds: pd.DataFrame, end: float) -> float:
     return float(np.average(within["leakage_max"], weights=within["latency_s"]))
 
 
-def changed(log: Log, theirs: bool, seeds: int) -> dict[str, float]:
-    """What settings change in `N_ROUNDS` rounds, means of the seeds, by the head of a column."""
-    annealer = "sa_pause" if not theirs else BEST if BEST in log.runs else "sa_pause_v1"
-    found = []
+def changed(log: Log, whose: str, seeds: int) -> dict[str, str]:
+    """What settings change in `N_ROUNDS` rounds, by the head of a column."""
+    annealer = "sa_pause" if whose != "of the log" else BEST if BEST in log.runs else "sa_pause_v1"
+    ratios, noises = [], []
     for seed in range(seeds):
         pause, annealed, random, clustered = (
-            play(log, theirs, selector, seed).iloc[:N_ROUNDS]
+            play(log, whose, selector, seed).iloc[:N_ROUNDS]
             for selector in ("pause", annealer, "random", "clustered_size")
         )
         end = float(pause["elapsed_s"].iloc[-1])
-        found.append(
-            {
-                "SA-PAUSE's round : PAUSE's": annealed["latency_s"].mean() / pause["latency_s"].mean(),
-                "PAUSE's leakage : random's": leakage(pause, end) / leakage(random, end),
-                "PAUSE's leakage : clustered's": leakage(pause, end) / leakage(clustered, end),
-                "noise, PAUSE": math.sqrt(pause["variance"].iloc[-WINDOW:].mean()),
-                "noise, clustered": math.sqrt(clustered["variance"].iloc[-WINDOW:].mean()),
-            }
-        )
-    return {head: float(np.mean([row[head] for row in found])) for head in found[0]}
+        leaked, *others = (leakage(rounds, end) for rounds in (pause, random, clustered))
+        slower = annealed["latency_s"].mean() / pause["latency_s"].mean()
+        ratios.append([slower, *(leaked / other for other in others)])
+        noises.append([math.sqrt(one["variance"].iloc[-WINDOW:].mean()) for one in (pause, clustered)])
+    heads = ("SA-PAUSE's round : PAUSE's", "PAUSE's leakage : random's", "PAUSE's leakage : clustered's")
+    means = (f"{mean:.2f}" for mean in np.mean(ratios, axis=0))
+    ranges = (f"{min(of_seeds):.4f} to {max(of_seeds):.4f}" for of_seeds in zip(*noises, strict=True))
+    return dict(zip((*heads, "noise, PAUSE", "noise, clustered"), (*means, *ranges), strict=True))
 
 
 def changes(seeds: int) -> Iterator[str]:
     """Lines of a table: what the settings of the logs change."""
-    rows = [(log, theirs, changed(log, theirs, seeds)) for log in LOGS for theirs in (False, True)]
-    yield f"| figures | settings | {' | '.join(rows[0][2])} |"
-    yield f"| :-- | :-- |{' --: |' * len(rows[0][2])}"
-    for log, theirs, values in rows:
-        shown = (f"{value:.{4 if 'noise' in head else 2}f}" for head, value in values.items())
-        yield f"| {log.figures} | {'of the log' if theirs else 'ours'} | {' | '.join(shown)} |"
+    for i, log in enumerate(LOGS):
+        # Where the logs have our data and a known annealer, their weights are all that differs for PAUSE.
+        for whose in WHOSE if BEST in log.runs else (WHOSE[0], WHOSE[-1]):
+            row = changed(log, whose, seeds)
+            if i == 0 and whose == "ours":
+                yield f"| figures | settings | {' | '.join(row)} |"
+                yield f"| :-- | :-- |{' --: |' * len(row)}"
+            yield f"| {log.figures} | {whose} | {' | '.join(row.values())} |"
 
 
 def main() -> None:
