@@ -39,8 +39,8 @@ BEST = "best_neighbour"
 #: Rounds of a run of ours.
 N_ROUNDS = 300
 
-#: Whose settings a run has: the weights of the log are those of the reward and of the speed index.
-WHOSE = ("ours", "α, β, γ, ζ of the log", "of the log")
+#: Whose settings a run has; weights are those of the reward and of the speed index.
+OURS, WEIGHTS, THEIRS = WHOSE = ("ours", "α, β, γ, ζ of the log", "of the log")
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ def settings(log: Log, whose: str) -> Scenario:
     """The scenario of a log with settings of `WHOSE`."""
     scenario = load_scenario(log.scenario, SCENARIOS)
     weights = {key for key in log.changes if key.startswith(("reward.", "selection.exploitation"))}
-    taken = {"ours": set(), "α, β, γ, ζ of the log": weights, "of the log": set(log.changes)}[whose]
+    taken = {OURS: set(), WEIGHTS: weights, THEIRS: set(log.changes)}[whose]
     return with_values(scenario, {key: log.changes[key] for key in taken}, log.folder) if taken else scenario
 
 
@@ -208,7 +208,7 @@ def play(log: Log, whose: str, selector: str, seed: int) -> pd.DataFrame:
 def mean_rounds(log: Log, selector: str, seeds: int) -> NDArray[np.float64]:
     """Mean simulated seconds (seeds,) of a round of ours, over as many rounds as theirs, or `N_ROUNDS`."""
     n_rounds = log.runs[selector][0] if selector in log.runs else N_ROUNDS
-    played = [play(log, "of the log", selector, seed) for seed in range(seeds)]
+    played = [play(log, THEIRS, selector, seed) for seed in range(seeds)]
     return np.array([rounds["latency_s"].iloc[:n_rounds].mean() for rounds in played])
 
 
@@ -235,7 +235,7 @@ def leakage(rounds: pd.DataFrame, end: float) -> float:
 
 def changed(log: Log, whose: str, seeds: int) -> dict[str, str]:
     """What settings change in `N_ROUNDS` rounds, by the head of a column."""
-    annealer = "sa_pause" if whose != "of the log" else BEST if BEST in log.runs else "sa_pause_v1"
+    annealer = "sa_pause" if whose != THEIRS else BEST if BEST in log.runs else "sa_pause_v1"
     ratios, noises = [], []
     for seed in range(seeds):
         pause, annealed, random, clustered = (
@@ -256,10 +256,10 @@ def changed(log: Log, whose: str, seeds: int) -> dict[str, str]:
 def changes(seeds: int) -> Iterator[str]:
     """Lines of a table: what the settings of the logs change."""
     for i, log in enumerate(LOGS):
-        # Where the logs have our data and a known annealer, their weights are all that differs for PAUSE.
-        for whose in WHOSE if BEST in log.runs else (WHOSE[0], WHOSE[-1]):
+        # With 30 users the weights, and what SA-PAUSE needs, are all that differs.
+        for whose in WHOSE if BEST in log.runs else (OURS, THEIRS):
             row = changed(log, whose, seeds)
-            if i == 0 and whose == "ours":
+            if i == 0 and whose == OURS:
                 yield f"| figures | settings | {' | '.join(row)} |"
                 yield f"| :-- | :-- |{' --: |' * len(row)}"
             yield f"| {log.figures} | {whose} | {' | '.join(row.values())} |"
