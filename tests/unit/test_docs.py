@@ -385,13 +385,21 @@ def test_the_last_rounds_beside_the_log_of_figure_2_are_those_of_the_published_r
 
 def test_the_agreement_with_the_authors_runs_is_that_of_the_page() -> None:
     page = (ROOT / "docs" / "authors.md").read_text(encoding="utf-8")
-    inside, marked = (
-        sum(int(match[i]) for match in re.finditer(r"Inside are (\d+) of (\d+)\.", page)) for i in (1, 2)
-    )
-    expected = sum(int(number) for number in re.findall(r"would be (\d+) times", page))
+    agreement: dict[str, list[int]] = {}
+    for section in page.split("\n## ")[1:]:
+        (counts,) = re.findall(
+            r"Inside are (\d+) of (\d+)\. A further seed of ours would be (\d+) times", section
+        )
+        of_data = agreement.setdefault(re.split(r"[ ,]", section)[0], [0, 0, 0])
+        of_data[:] = [total + int(count) for total, count in zip(of_data, counts, strict=True)]
     for path in ("README.md", "docs/findings.md"):
         text = " ".join((ROOT / path).read_text(encoding="utf-8").split())
-        (told,) = re.findall(r"of (\d+) (?:of their )?numbers\b[^.]*?(\d+) lie", text)
-        assert tuple(map(int, told)) == (marked, inside), path
-        (by_chance,) = re.findall(r"eleventh seed of ours (\d+) would", text)
-        assert abs(int(by_chance) - expected) <= 1, path
+        told = re.findall(
+            r"[Oo]f (\d+) (?:of their )?numbers on ([\w-]+)\b[^.]*?(\d+) lie[^.;]*[.;]"
+            r" [Oo]f an? \w+ seed of ours (\d+) would",
+            text,
+        )
+        assert {data for _, data, *_ in told} == set(agreement), path
+        for marked, data, inside, by_chance in told:
+            assert [int(inside), int(marked)] == agreement[data][:2], (path, data)
+            assert abs(int(by_chance) - agreement[data][2]) <= 1, (path, data)

@@ -255,6 +255,6 @@ def _note(table: pd.DataFrame) -> str:
         f"✓ and ✗: the authors' number lies inside our range, or outside. Inside are {inside} of {marked}."
         f" A further seed of ours would be {expected:.0f} times on average: for (n − 1)/(n + 1) of the"
         " numbers with n seeds. The numbers of one run depend on each other. “Never” is longer than any"
-        " time; where one of our seeds never reaches a target, there is no mean, and where the authors' run"
-        " never does, nothing is counted. What the authors did not archive is empty."
+        " time; where one of our seeds never reaches a target, there is no mean. Nothing is counted where the"
+        " authors' run never does, or where ours has one seed. What the authors did not archive is empty."
     )
