@@ -39,6 +39,15 @@ BEST = "best_neighbour"
 #: Rounds of a run of ours.
 N_ROUNDS = 300
 
+#: What the table of changes shows.
+HEADS = (
+    "SA-PAUSE's round : PAUSE's",
+    "PAUSE's leakage : random's",
+    "PAUSE's leakage : clustered's",
+    "noise, PAUSE",
+    "noise, clustered",
+)
+
 #: Whose settings a run has; weights are those of the reward and of the speed index.
 OURS, WEIGHTS, THEIRS = WHOSE = ("ours", "α, β, γ, ζ of the log", "of the log")
 
@@ -50,7 +59,7 @@ class Log:
     figures: str
     folder: str
     scenario: str
-    #: What their settings have in place of the scenario's, as far as selection depends on it.
+    #: What their settings have in place of the scenario's, as far as selection or noise depends on it.
     changes: Mapping[str, Any]
     #: Rounds and simulated seconds of each run, by our name of the selector.
     runs: Mapping[str, tuple[int, float]]
@@ -145,22 +154,14 @@ class BestNeighbour(SaPause):
 
     softness = 1e-4
 
-    def anneal(
-        self,
-        objective: Objective,
-        history: History,
-        users: Users,
-        rng: np.random.Generator,
-        n_iterations: int | None = None,
-        energies: NDArray[np.float64] | None = None,
-    ) -> Users:
-        """Best of the selections met, as in `Annealer.anneal`."""
+    def search(self, objective: Objective, history: History, users: Users, rng: np.random.Generator) -> Users:
+        """Best of the selections met."""
         bound, score, m = objective.bound, objective.score, objective.n_selected
         scale = self.largest_gap(objective, history, users) / self.temperature_divisor
         members = rng.permutation(len(bound))[:m]
         energy = objective.value(members)
         best, best_energy = members, energy
-        for j in range(self.n_iterations if n_iterations is None else n_iterations):
+        for j in range(self.n_iterations):
             least = int(bound[members].argmin())
             low = bound[members[least]]
             outside = np.ones(len(bound), np.bool_)
@@ -180,8 +181,6 @@ class BestNeighbour(SaPause):
                 members, energy = neighbour, energy + gain
                 if energy > best_energy:
                     best, best_energy = members, energy
-            if energies is not None:
-                energies[j] = energy
         return best
 
 
@@ -233,8 +232,8 @@ def leakage(rounds: pd.DataFrame, end: float) -> float:
     return float(np.average(within["leakage_max"], weights=within["latency_s"]))
 
 
-def changed(log: Log, whose: str, seeds: int) -> dict[str, str]:
-    """What settings change in `N_ROUNDS` rounds, by the head of a column."""
+def outcomes(log: Log, whose: str, seeds: int) -> list[str]:
+    """What is below each of `HEADS`, of `N_ROUNDS` rounds."""
     annealer = "sa_pause" if whose != THEIRS else BEST if BEST in log.runs else "sa_pause_v1"
     ratios, noises = [], []
     for seed in range(seeds):
@@ -247,22 +246,19 @@ def changed(log: Log, whose: str, seeds: int) -> dict[str, str]:
         slower = annealed["latency_s"].mean() / pause["latency_s"].mean()
         ratios.append([slower, *(leaked / other for other in others)])
         noises.append([math.sqrt(one["variance"].iloc[-WINDOW:].mean()) for one in (pause, clustered)])
-    heads = ("SA-PAUSE's round : PAUSE's", "PAUSE's leakage : random's", "PAUSE's leakage : clustered's")
     means = (f"{mean:.2f}" for mean in np.mean(ratios, axis=0))
     ranges = (f"{min(of_seeds):.4f} to {max(of_seeds):.4f}" for of_seeds in zip(*noises, strict=True))
-    return dict(zip((*heads, "noise, PAUSE", "noise, clustered"), (*means, *ranges), strict=True))
+    return [*means, *ranges]
 
 
 def changes(seeds: int) -> Iterator[str]:
     """Lines of a table: what the settings of the logs change."""
-    for i, log in enumerate(LOGS):
+    yield f"| figures | settings | {' | '.join(HEADS)} |"
+    yield f"| :-- | :-- |{' --: |' * len(HEADS)}"
+    for log in LOGS:
         # With 30 users the weights, and what SA-PAUSE needs, are all that differs.
         for whose in WHOSE if BEST in log.runs else (OURS, THEIRS):
-            row = changed(log, whose, seeds)
-            if i == 0 and whose == OURS:
-                yield f"| figures | settings | {' | '.join(row)} |"
-                yield f"| :-- | :-- |{' --: |' * len(row)}"
-            yield f"| {log.figures} | {whose} | {' | '.join(row.values())} |"
+            yield f"| {log.figures} | {whose} | {' | '.join(outcomes(log, whose, seeds))} |"
 
 
 def main() -> None:
@@ -272,6 +268,8 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=int, default=3)
     seeds = parser.parse_args().seeds
+    if seeds < 1:
+        parser.error("--seeds must be at least 1")
     for lines in (beside(seeds), [""], changes(seeds)):
         for line in lines:
             print(line, flush=True)
