@@ -23,6 +23,7 @@ from pausefl.figures import benchmark, papers
 from pausefl.figures.style import LABELS
 from pausefl.registry.figures import ARCHIVED
 from pausefl.results import archive, markdown
+from pausefl.results.published import run_folder
 from pausefl.results.runs import collect
 from pausefl.settings import Config, Experiment, load_config, read_yaml
 from pausefl.settings.claims import Claim, load_claims, places
@@ -152,7 +153,7 @@ def authors_page(root: Path = Path()) -> str:
     parts = []
     for name in ARCHIVED:
         folders = {
-            row: root / f"results/published/runs/{name}/{row.selector}/seed-{row.seed}"
+            row: run_folder(root / "results/published", row)
             for row in config.experiments
             if row.scenario == name
         }
