@@ -330,7 +330,7 @@ def study_values(study: Any) -> dict[str, Any]:
     found["annealing"] = (
         f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
         f" κ = {search.temperature_divisor:g}."
-        if _anneals(scenario) and search.n_iterations
+        if any("selection.n_iterations" in SELECTORS[name].requires for name in scenario.selectors)
         else ""
     )
     if not hasattr(study, "seeds"):
