@@ -99,7 +99,8 @@ def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
 
 def log_of(scenario: str) -> dict[str, Any]:
     """Source of the log of a scenario's figures: ``folder`` and ``commit`` of the repository; ``seed``."""
-    return _read("logs.csv").set_index("scenario").to_dict("index")[LOGGED[scenario]]
+    rows = _read("logs.csv").to_dict("records")
+    return next({str(key): row[key] for key in row} for row in rows if row["scenario"] == LOGGED[scenario])
 
 
 def _of_log(name: str, scenario: str) -> dict[str, pd.DataFrame]:

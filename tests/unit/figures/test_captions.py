@@ -127,6 +127,8 @@ def test_figures_in_parts() -> None:
     names = [
         "bsfl_fig5_loss",
         "pause_v2_fig8",
+        "pause_v2_fig8_as_written",
+        "pause_v2_fig6_dirichlet",
         "bsfl_fig5_regret",
         "reduced_bsfl_fig6_loss",
         "demo_small_loss",

@@ -1,4 +1,4 @@
-"""The authors' archived runs: the numbers are theirs, and the mark says whether they lie among ours."""
+"""The authors' own runs: the numbers are theirs, and the mark says whether they lie among ours."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def test_other_scenarios_have_no_archive() -> None:
     others = set(scenario_names(SCENARIOS)) - set(ARCHIVED)
     assert len(others) > 20
     assert not any(archived(name) for name in others)
-    with pytest.raises(PauseflError, match="'demo_small' has no archived runs; these have: mnist_small"):
+    with pytest.raises(
+        PauseflError, match="'demo_small' has no runs of the authors; these have: mnist_small"
+    ):
         beside_ours(pd.DataFrame(), scenario("demo_small"))
 
 
