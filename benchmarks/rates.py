@@ -42,13 +42,18 @@ NETWORKS: dict[str, tuple[int, ...]] = {
     "bsfl_linear_iid": (),
     "cifar10_small_iid_r1": (3, 32, 32),
     "cifar10_large_noniid_r1_cnn5": (3, 32, 32),
+    "cifar10_large_noniid_r1_cnn5_as_run": (3, 32, 32),
     "bsfl_cifar10_iid": (3, 32, 32),
     "bsfl_fashion_iid": (1, 28, 28),
 }
 
 #: Rounds of a selection that is timed, and the scenario in which it is.
 N_ROUNDS = 300
-PLAYED = {"mnist_large_iid_r1": ("pause", "sa_pause", "random", "clustered_size", "fastest", "fedavg")}
+PLAYED = {
+    "mnist_large_iid_r1": ("pause", "sa_pause", "random", "clustered_size", "fastest", "fedavg"),
+    "mnist_large_iid_r1_as_run": ("sa_pause_best_gain",),
+    "mnist_large_iid_r1_v1_as_run": ("sa_pause_v1",),
+}
 
 BATCHES, BATCH, N_TEST, TURNS = 9, 20, 2000, 5
 

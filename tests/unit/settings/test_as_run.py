@@ -1,4 +1,4 @@
-"""The scenarios as run have the settings of the authors' logs; the values here were written down apart from the files."""
+"""The scenarios as run have the settings of the authors' logs, which are listed here once more."""
 
 from __future__ import annotations
 
