@@ -49,7 +49,11 @@ NETWORKS: dict[str, tuple[int, ...]] = {
 
 #: Rounds of a selection that is timed, and the scenario in which it is.
 N_ROUNDS = 300
-PLAYED = {"mnist_large_iid_r1": ("pause", "sa_pause", "random", "clustered_size", "fastest", "fedavg")}
+PLAYED = {
+    "mnist_large_iid_r1": ("pause", "sa_pause", "random", "clustered_size", "fastest", "fedavg"),
+    "mnist_large_iid_r1_as_run": ("sa_pause_best_gain",),
+    "mnist_large_iid_r1_v1_as_run": ("sa_pause_v1",),
+}
 
 BATCHES, BATCH, N_TEST, TURNS = 9, 20, 2000, 5
 
