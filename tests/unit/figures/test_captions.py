@@ -86,7 +86,7 @@ def test_captions_speak_of_archived_runs_where_figures_show_them(kind: str) -> N
         ("mnist_large_iid_r1_as_run", "accuracy_vs_time", "Circles are rounds .* seed 0, .* single rounds"),
         ("cifar10_small_iid_r1_as_run", "loss_vs_time", "Circles are rounds .* seed 1, .* single rounds"),
         ("cifar10_small_noniid_r1_as_run_dirichlet", "accuracy_vs_time", "Circles are rounds .* seed 2"),
-        ("mnist_large_iid_r1_as_run", "leakage_vs_time", r"the largest leakage is \*\*at least\*\* that"),
+        ("mnist_large_iid_r1_as_run", "leakage_vs_time", "the largest leakage is at least that"),
         (
             "cifar10_large_noniid_r1_cnn5_as_run",
             "accuracy_vs_time",
@@ -99,7 +99,7 @@ def test_captions_speak_of_archived_runs_where_figures_show_them(kind: str) -> N
 )
 def test_captions_say_what_there_is_of_the_authors(name: str, kind: str, words: str) -> None:
     text = " ".join(caption(kind, load_scenario(name, SCENARIOS)).split())
-    assert re.search(rf"\*The authors' numbers\.\* {words}", text)
+    assert re.search(rf"The authors' numbers\. .*{words}", text)
 
 
 @pytest.mark.parametrize(

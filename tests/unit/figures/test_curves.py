@@ -260,7 +260,7 @@ def test_rounds_of_the_authors_log_are_circles_in_the_colours_of_the_curves(
     shown = {tuple(point) for point in points_of(circles).round(6)}
     assert {ROUND_75[column], ROUND_152[column]} < shown
     assert ROUND_249[column] not in shown  # the axis ends with ours
-    assert len(shown) == 30
+    assert len(shown) == 28
     assert archived_lines(figure, "random", "o")
     assert not archived_lines(figure, "clustered_similarity", "o")
     limits = axes_of(figure).get_xlim()
