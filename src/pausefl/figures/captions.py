@@ -157,14 +157,6 @@ _LOGGED = {
     ),
 }
 
-#: Kinds of figures that show runs of the authors, and the column that they show.
-_WITH_AUTHORS = {
-    "accuracy_vs_time": "accuracy",
-    "loss_vs_time": "loss",
-    "leakage_vs_time": "leakage_max",
-    "leakage_vs_rounds": "leakage_max",
-}
-
 _FINAL = (
     "Final accuracy is the mean of the last 10 rounds, best accuracy the best trailing mean over 10 rounds,"
     " both on the test data. Time to target is the simulated time until that mean first reaches the target,"
@@ -250,7 +242,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
         users += "" if horizon is None else f", until {horizon:g} simulated seconds are over"
     paragraphs = [
         f"*What is shown.* {_fill(record.details, **filled)}",
-        _authors(kind, scenario),
+        _authors(kind, record, scenario),
         f"*Setting.* {users}; {_seeds(seeds)}. {escaped(scale_note(scenario, None if of_runs else SHARED))}",
         f"*Privacy.* {_privacy(scenario.privacy)}" if of_runs else "",
         f"*Data.* {escaped(origin)}.",
@@ -263,13 +255,13 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
     )
 
 
-def _authors(kind: str, scenario: Scenario) -> str:
+def _authors(kind: str, record: FigureRecord, scenario: Scenario) -> str:
     """What a figure shows of the authors' runs, or why nothing; empty for what is of no figure of a paper."""
-    if kind not in _WITH_AUTHORS:
-        return ""
     from pausefl.results.archive import log_of, logged  # pandas, which a plan of jobs need not wait for
 
-    column = _WITH_AUTHORS[kind]
+    column = record.of_authors
+    if not column:
+        return ""
     if scenario.name in ARCHIVED:
         return f"*Archived runs.* {_ARCHIVED}"
     if scenario.name in LOGGED:
