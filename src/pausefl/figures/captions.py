@@ -147,8 +147,8 @@ _ARCHIVED = (
 _LOGGED = {
     "accuracy": (
         "Circles are rounds that were read off the authors' log of this figure, seed {seed}, of selectors"
-        " that ran here: some dozens of a run, on the official test split. They are single rounds, which"
-        " our curves average, so they scatter more."
+        " that ran here: some dozens of a run, on the official test split. They are single rounds. Our curves"
+        " are means of the last 10, which scatter less and come later where accuracy rises."
     ),
     "leakage_max": (
         "Circles are rounds that were read off the authors' log of this figure, seed {seed}, of selectors"
