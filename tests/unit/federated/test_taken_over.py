@@ -138,6 +138,7 @@ def test_every_selector_that_is_blind_to_the_reward_says_so() -> None:
         ("random", {}, {"n_rounds": 7}, "n_rounds = 8, not 7"),
         ("random", {"training": {"time_horizon_s": 3.0}}, {}, "training.time_horizon_s"),
         ("random", {"training": {"n_epochs": 2}}, {}, "training.n_epochs = 1"),
+        ("random", {"model": {"name": "linear"}}, {}, "model.name = fc"),
         ("random", {"privacy": {"epsilon_total": 7.0}}, {}, "privacy.epsilon_total = 40"),
         ("random", {"network": {"latency_std": 0.1}}, {}, "network.latency_std"),
     ],
