@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
-from pausefl.federated.checkpoint import Saving
-from pausefl.federated.job import Job, run_job
-from pausefl.federated.taken_over import take_over
+from pausefl.federated.earlier import Saving, take_over
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.federated.watcher import Watcher, told
 from pausefl.settings.scenario import scenario_of_job
 
