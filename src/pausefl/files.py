@@ -51,7 +51,7 @@ def check_writable(folder: Path) -> None:
     try:
         str(folder).encode()
     except UnicodeEncodeError:  # Parquet files there could not be read
-        raise PauseflError(f"output folder {ascii(str(folder))}: its name must be UTF-8") from None
+        raise PauseflError(f"output folder {str(folder)!a}: its name must be UTF-8") from None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
