@@ -158,7 +158,10 @@ def run(
         (out / STATE_FILE).unlink(missing_ok=True)  # left by a job that was killed after its last file
         typer.echo("Already finished; nothing was run. To run it again: --force")
     elif trained_by is not None:
-        take_over(job, dataset, partition, trained_by, out)
+        if not take_over(job, dataset, partition, trained_by, out):
+            raise ConfigError(
+                f"{trained_by} has no evaluation of the model after this job's last round: train this job"
+            )
     else:
         watcher = Watcher(n_rounds, horizon=loaded.training.horizon)
         with _followed(watcher, f"{scenario} {selector} seed {seed}"):

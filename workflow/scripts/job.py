@@ -20,9 +20,8 @@ with logged(snakemake.log[0]) as note:
     dataset = load_dataset(Path(snakemake.input.data))
     partition = load_partition(Path(snakemake.input.partition))
     out = Path(snakemake.output.rounds).parent
-    if snakemake.input.trained_by:
-        take_over(job, dataset, partition, Path(snakemake.input.trained_by[0]).parent, out)
-    else:
+    trained_by = [Path(path).parent for path in snakemake.input.trained_by]
+    if not (trained_by and take_over(job, dataset, partition, trained_by[0], out)):
         # Saved state of other code or settings is of no use.
         saving = Saving(discard=True, note=note)
         with told(Watcher(n_rounds, horizon=scenario.training.horizon), note) as watcher:

@@ -288,11 +288,12 @@ class _Repeated(Selector):
         """Remember nothing."""
 
 
-def take_over(job: Job, dataset: Dataset, partition: Partition, trained: Path, out: Path) -> None:
+def take_over(job: Job, dataset: Dataset, partition: Partition, trained: Path, out: Path) -> bool:
     """Make the three files of a job from a finished run that differs in the reward alone.
 
     The selection is run alone, and must be that of the finished run in every round. A selector that looks at
-    updates or losses repeats that run's selections. Loss and accuracy are taken over.
+    updates or losses repeats that run's selections. Loss and accuracy are taken over. If longer rounds end
+    the job earlier, at its time horizon, those of its rounds are.
 
     Parameters
     ----------
@@ -303,6 +304,12 @@ def take_over(job: Job, dataset: Dataset, partition: Partition, trained: Path, o
         Folder of the finished run.
     out
         Folder of the results.
+
+    Returns
+    -------
+    bool
+        Whether that could be done. Not, and nothing is written, if the job ends earlier than the finished
+        run, and that run was not evaluated then or had updates refused: the job has to train.
 
     Raises
     ------
@@ -321,9 +328,19 @@ def take_over(job: Job, dataset: Dataset, partition: Partition, trained: Path, o
     with locked(out, Saving().note):
         checkpoint = Checkpoint(out / STATE_FILE, identity, Saving())
         result = _selected_alone(job, dataset, partition, rounds)
-        if problem := _other_selection(result.rounds, rounds):
+        n, n_trained = len(result.rounds), len(rounds)
+        if n > n_trained:
+            raise ConfigError(f"{trained} ended after round {n_trained}, and this job has {n} rounds")
+        if problem := _other_selection(result.rounds, rounds.iloc[:n]):
             raise PauseflError(f"{trained} does not select as this job does: {problem}. Train this job")
-        result.rounds[_TRAINED] = rounds[_TRAINED]
+        result.rounds[_TRAINED] = rounds[_TRAINED].iloc[:n]
+        common = {key: summary[key] for key in _COMMON}
+        if n < n_trained:
+            if np.isnan(rounds["loss"].iloc[n - 1]) or summary["refused_updates"]["n"]:
+                return False
+            diverged = summary["diverged_round"]
+            common["diverged_round"] = diverged if diverged is not None and diverged <= n else None
+            common["class_accuracy"] = None  # known of the last model alone
         ours = summary_of(job, dataset, identity, result, checkpoint.course(result.seconds))
         origin = {
             "scenario": summary["scenario"]["name"],
@@ -331,8 +348,9 @@ def take_over(job: Job, dataset: Dataset, partition: Partition, trained: Path, o
             "rounds.parquet": summary["digests"]["rounds.parquet"],
             **{key: summary[key] for key in _ORIGIN},
         }
-        write_files(result, ours | {key: summary[key] for key in _COMMON} | {"trained_by": origin}, out)
+        write_files(result, ours | common | {"trained_by": origin}, out)
         checkpoint.remove()
+    return True
 
 
 def _finished(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
@@ -367,7 +385,7 @@ def _check_same_training(
     job: Job, dataset: Dataset, identity: dict[str, Any], there: dict[str, Any], trained: Path
 ) -> None:
     """Raise `ConfigError` unless a finished run trained what the job would train."""
-    free = ("scenario.name", "scenario.reward", "genie", *_HOW)
+    free = ("scenario.name", "scenario.reward", "scenario.training.time_horizon_s", "genie", *_HOW)
     differing = {
         key: words
         for key, words in differences(there, identity).items()
@@ -375,8 +393,6 @@ def _check_same_training(
     }
     if SELECTORS[job.selector].uses_reward:
         differing["selector"] = f"selector '{job.selector}' looks at the reward"
-    if job.scenario.training.time_horizon_s is not None:
-        differing["training.time_horizon_s"] = "training.time_horizon_s ends them after different rounds"
     if not differing:
         other = replace(job, scenario=scenario_of_job(there["scenario"]), genie=there["genie"])
         if code_of(other, dataset, there["device"]) != there["code"]:
