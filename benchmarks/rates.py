@@ -43,6 +43,7 @@ NETWORKS: dict[str, tuple[int, ...]] = {
     "bsfl_linear_iid": (),
     "cifar10_small_iid_r1": (3, 32, 32),
     "cifar10_large_noniid_r1_cnn5": (3, 32, 32),
+    "cifar10_large_noniid_r1_cnn5_as_run": (3, 32, 32),
     "bsfl_cifar10_iid": (3, 32, 32),
     "bsfl_fashion_iid": (1, 28, 28),
 }

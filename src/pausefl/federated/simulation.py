@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import LatencyLaw, expected_speeds
-from pausefl.bandit.rewards import Reward, make_reward, sample_clusters
+from pausefl.bandit.rewards import Reward, make_clusters, make_reward
 from pausefl.data.partition import Partition
 from pausefl.errors import PrivacyError
 from pausefl.privacy import (
@@ -396,8 +396,8 @@ class Simulation:
 
 def first_history(scenario: Scenario, partition: Partition, streams: Streams) -> History:
     """What the server knows before the first round."""
-    network, n_clusters = scenario.network, scenario.reward.n_clusters
-    clusters = None if n_clusters is None else sample_clusters(network.n_users, n_clusters, streams)
+    network = scenario.network
+    clusters = make_clusters(scenario.reward, network.n_users, streams)
     return History.empty(
         partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
     )

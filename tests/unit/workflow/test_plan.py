@@ -66,6 +66,27 @@ def test_less_work_costs_less(until: int, n_evaluations: float) -> None:
     assert found == pytest.approx(1.0 + rounds + n_evaluations * 10_000 * 0.001)
 
 
+@pytest.mark.parametrize(
+    ("partition", "n_validation", "n_batches"),
+    [
+        ({"sizes": "equal_floored"}, 0, 10),  # 200 images each
+        ({"sizes": "equal"}, 10_000, 8),  # 166 or 167
+        ({"sizes": "listed", "listed_sizes": [59] * 300}, 10_000, 2),
+        ({"sizes": "listed", "listed_sizes": [19] * 300}, 0, 1),
+    ],
+)
+def test_skipped_batches_and_unused_examples_cost_nothing(
+    partition: dict[str, Any], n_validation: int, n_batches: int
+) -> None:
+    skipping = scenario(n_rounds=7, short_batches="skip")
+    made = skipping.replace(
+        partition=skipping.partition.replace(min_size=1, **partition),
+        data=skipping.data.replace(n_validation=n_validation),
+    )
+    round_s = 15 * (0.1 + n_batches * 1.0 + 0.1) + 10_000 * 0.001 + 0.01
+    assert estimate(made, "pause", RAW, RATES).seconds == pytest.approx(1.0 + 7 * round_s)
+
+
 def test_a_time_horizon_leaves_as_many_rounds_as_a_selector_makes_in_it() -> None:
     whole, in_time = scenario(n_rounds=300), scenario(n_rounds=900, time_horizon_s=150)
     assert estimate(in_time, "pause", RAW, RATES) == estimate(whole, "pause", RAW, RATES)
