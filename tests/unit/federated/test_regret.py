@@ -16,7 +16,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from pausefl.bandit.rewards import sample_clusters
+from pausefl.bandit.rewards import make_clusters
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import PseudoRegret, Simulation
 from pausefl.settings import Scenario, scenario_from_dict
@@ -72,9 +72,8 @@ def expected_regret(scenario: Scenario, selections: list[list[int]]) -> list[flo
     quality = QUALITY if reward.name == "bsfl" else (1.0,) * K
     weights = [q * d for q, d in zip(quality, SIZES, strict=True)]
     due = [M * w / sum(weights) for w in weights]
-    clusters = (
-        sample_clusters(K, reward.n_clusters, Streams(SEED)).tolist() if reward.n_clusters else range(K)
-    )
+    found = make_clusters(reward, K, Streams(SEED))
+    clusters = list(range(K)) if found is None else found.tolist()
     speeds = [true_speed(scenario, k) for k in range(K)]
     taken = [0] * K
     regrets = []
