@@ -75,6 +75,7 @@ _CHOSEN: dict[str, SelectorStyle] = {
     "sa_pause": SelectorStyle("SA-PAUSE", "#56B4E9", DASH, width=1.5, zorder=4.2),
     "pause_brute": SelectorStyle("PAUSE (enumeration)", "#00182B", SHORT_DASH, zorder=4.1),
     "sa_pause_v1": SelectorStyle("SA-PAUSE (v1)", "#004A94", DASH_DOT_DOT, zorder=3.9),
+    "sa_pause_best_gain": SelectorStyle("SA-PAUSE (best gain)", "#3A7BD5", DASH_DOT_DOT, zorder=3.85),
     "sa_vanilla": SelectorStyle("PAUSE by plain SA", "#9FC4EA", LONG_DASH, zorder=3.8),
     "bsfl": SelectorStyle("BSFL", "#0CA87C", SOLID, width=1.6, zorder=3.7),
     "alsa": SelectorStyle("ALSA", "#00664A", DASH, zorder=3.75),

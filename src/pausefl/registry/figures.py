@@ -25,6 +25,23 @@ SPENDING = ("spending_vs_rounds", "signal_vs_rounds")
 #: Scenarios with runs that the PAUSE authors archived (`pausefl.results.archive`).
 ARCHIVED = ("mnist_small_authors", "mnist_large_authors", "cifar10_small_authors")
 
+#: Scenarios as run, and the one whose figures have the authors' log that each is compared with.
+LOGGED = {
+    name: name.removesuffix("_dirichlet")
+    for name in (
+        "cifar10_small_iid_r1_as_run",
+        "cifar10_small_iid_r2_as_run",
+        "cifar10_small_noniid_r1_as_run",
+        "cifar10_small_noniid_r1_as_run_dirichlet",
+        "mnist_large_iid_r1_as_run",
+        "mnist_large_iid_r1_v1_as_run",
+        "cifar10_large_noniid_r1_as_run",
+        "cifar10_large_noniid_r2_as_run",
+        "cifar10_large_noniid_r1_v1_as_run",
+        "cifar10_large_noniid_r1_cnn5_as_run",
+    )
+}
+
 
 @dataclass(frozen=True)
 class FigureRecord(Record):
@@ -43,8 +60,8 @@ class FigureRecord(Record):
         What else a reader may want to know of it.
     needs
         ``budget``: a private selector and a privacy budget; ``accuracy``: a data set with classes;
-        ``archive``: archived runs of the authors; ``spending``: a figure of the scenario that shows every
-        user's spending. Scenarios that lack one of them leave this kind out.
+        ``archive``: runs of the authors, archived or logged; ``spending``: a figure of the scenario that
+        shows every user's spending. Scenarios that lack one of them leave this kind out.
     deviations
         Deviations that can bear on it.
     """
@@ -65,7 +82,7 @@ def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
     has = {
         "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
         "accuracy": not SOURCES[scenario.data.source].regression,
-        "archive": scenario.name in ARCHIVED,
+        "archive": scenario.name in ARCHIVED or scenario.name in LOGGED,
         "spending": not set(SPENDING).isdisjoint(scenario.figures.values()),
     }
     return frozenset(name for name, value in has.items() if value)
@@ -164,13 +181,9 @@ TABLES: Registry[FigureRecord] = Registry(
         ),
         "authors": FigureRecord(
             "pausefl.results.archive:to_markdown",
-            label="the authors' archived runs beside ours",
+            label="the authors' own runs beside ours",
             caption="The authors' run of each selector, then ours: mean and range over {all_seeds}.",
-            details="Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the"
-            " test split. Times are simulated, until that mean first reaches a target (“never”: not by the"
-            " end of the run) and until the last round that was archived. Leakage is the largest ε per"
-            " coordinate of any user. There is no mean unless every seed has a value. The authors' runs have"
-            " seed 0 and latencies of their own; those of annealing are of version 1.",
+            details="{theirs}",
             needs={"archive"},
         ),
     },

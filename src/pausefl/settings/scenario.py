@@ -168,8 +168,9 @@ class RewardSettings(Settings):
     """The reward."""
     alpha: NonNegative
     """Weight of the generalisation term (PAUSE v2, eq. 9)."""
-    beta: Annotated[float, Real(gt=1)]
-    """Exponent of the generalisation reward g_k (PAUSE v2, eq. 8); larger is more tolerant."""
+    beta: Annotated[float, Real(ge=1)]
+    """Exponent of the generalisation reward g_k (PAUSE v2, eq. 8, which has more than 1); larger is more
+    tolerant."""
     gamma: NonNegative
     """Weight of the privacy term (PAUSE v2, eq. 9)."""
     n_clusters: Count | None = None
@@ -263,6 +264,13 @@ class SelectionSettings(Settings):
     """Iterations J of simulated annealing in each round; needed by selectors that anneal."""
     temperature_divisor: Positive | None = None
     """Divisor kappa of the annealing temperature (PAUSE v2, V-D); needed by selectors that anneal."""
+    first_rounds: Annotated[str, OneOf(("maximise", "uniform"))] = "maximise"
+    """For searches that maximise the reward, while `network.n_selected` or more users were never seen: which
+    of these are selected. `maximise`: those of the largest reward (PAUSE v2, Algorithm 1). `uniform`: any, as
+    in the authors' code."""
+    size_ties: Annotated[str, OneOf(("random", "index"))] = "random"
+    """For `clustered_size`: order of users of equal data size. `random`: another one in every round. `index`:
+    the fastest first, as in the authors' code, so that a distribution holds users of similar latency."""
     n_tiers: Count | None = None
     """For `tifl`: number of tiers of similar latency; 5 in the paper. Each must have `network.n_selected`
     users."""

@@ -101,6 +101,13 @@ def test_beta_is_the_exponent_of_the_gap() -> None:
     np.testing.assert_allclose(generalization(history, 1.5, weight), [0.5**1.5, -(0.25**1.5)])
 
 
+@given(histories())
+def test_with_beta_1_the_reward_is_the_gap(history: History) -> None:
+    size, m = history.data_size, history.n_selected
+    gap = m * size / size.sum() - history.participations / history.round
+    np.testing.assert_array_equal(generalization(history, 1.0, size), gap)
+
+
 def test_shares_grow_with_the_number_of_users_selected() -> None:
     np.testing.assert_allclose(generalization(make_history([1] * 4, 2, 1, [0] * 4), 2, np.ones(4)), 1 / 4)
 

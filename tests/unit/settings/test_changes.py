@@ -152,7 +152,7 @@ def test_a_figure_of_ones_own_is_not_the_papers_whatever_its_name(tmp_path: Path
     mine = load_scenario("mine", tmp_path, SHIPPED)
     assert paper_figures(mine, "accuracy_vs_time") == "none"
     shipped = load_scenario("mnist_large_iid_r1", SHIPPED)
-    assert paper_figures(shipped, "accuracy_vs_time") == "PAUSE v2, Fig. 8"
+    assert paper_figures(shipped, "accuracy_vs_time") == "PAUSE v2, Fig. 8, as written"
 
 
 def test_a_scenario_without_a_base_is_the_users_own_unless_it_says_otherwise(tmp_path: Path) -> None:
