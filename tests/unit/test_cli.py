@@ -369,7 +369,10 @@ def test_a_run_of_other_code_is_repeated_only_when_asked(
     [
         (["selectors"], r"pause_brute +– +PAUSE by enumeration\."),
         (["scenarios"], r"mnist_large_iid_r1 +paper +0\.\d\d +MNIST, large network, i\.i\.d\. labels"),
-        (["figures"], r"pause_v2_fig8 +mnist_large_iid_r1 +0\.\d\d +test accuracy against simulated time"),
+        (
+            ["figures"],
+            r"pause_v2_fig8 +mnist_large_iid_r1_as_run +0\.\d\d +test accuracy against simulated time",
+        ),
         (["studies"], r"bsfl_fig4 +– +25 of 500 users: two annealers on the same instances"),
         ([], r"\n\nscenario +scale"),
     ],

@@ -147,22 +147,14 @@ _ARCHIVED = (
 _LOGGED = {
     "accuracy": (
         "Circles are rounds that were read off the authors' log of this figure, seed {seed}, of selectors"
-        " that ran here: some dozens of a run, on the official test split. They are single rounds, which"
-        " our curves average, so they scatter more."
+        " that ran here: some dozens of a run, on the official test split. They are single rounds. Our curves"
+        " are means of the last 10, which scatter less and come later where accuracy rises."
     ),
     "leakage_max": (
         "Circles are rounds that were read off the authors' log of this figure, seed {seed}, of selectors"
         " that ran here. The log tells how often the users of a round took part, not all users: a circle"
         " is what the most of them up to then comes to, and the largest leakage is **at least** that."
     ),
-}
-
-#: Kinds of figures that show runs of the authors, and the column that they show.
-_WITH_AUTHORS = {
-    "accuracy_vs_time": "accuracy",
-    "loss_vs_time": "loss",
-    "leakage_vs_time": "leakage_max",
-    "leakage_vs_rounds": "leakage_max",
 }
 
 _FINAL = (
@@ -250,7 +242,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
         users += "" if horizon is None else f", until {horizon:g} simulated seconds are over"
     paragraphs = [
         f"*What is shown.* {_fill(record.details, **filled)}",
-        _authors(kind, scenario),
+        _authors(kind, record, scenario),
         f"*Setting.* {users}; {_seeds(seeds)}. {escaped(scale_note(scenario, None if of_runs else SHARED))}",
         f"*Privacy.* {_privacy(scenario.privacy)}" if of_runs else "",
         f"*Data.* {escaped(origin)}.",
@@ -263,13 +255,13 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
     )
 
 
-def _authors(kind: str, scenario: Scenario) -> str:
+def _authors(kind: str, record: FigureRecord, scenario: Scenario) -> str:
     """What a figure shows of the authors' runs, or why nothing; empty for what is of no figure of a paper."""
-    if kind not in _WITH_AUTHORS:
-        return ""
     from pausefl.results.archive import log_of, logged  # pandas, which a plan of jobs need not wait for
 
-    column = _WITH_AUTHORS[kind]
+    column = record.of_authors
+    if not column:
+        return ""
     if scenario.name in ARCHIVED:
         return f"*Archived runs.* {_ARCHIVED}"
     if scenario.name in LOGGED:

@@ -62,6 +62,8 @@ class FigureRecord(Record):
         ``budget``: a private selector and a privacy budget; ``accuracy``: a data set with classes;
         ``archive``: runs of the authors, archived or logged; ``spending``: a figure of the scenario that
         shows every user's spending. Scenarios that lack one of them leave this kind out.
+    of_authors
+        Column of the rounds of which it shows the authors' runs, too.
     deviations
         Deviations that can bear on it.
     """
@@ -70,6 +72,7 @@ class FigureRecord(Record):
     caption: str
     details: str = ""
     needs: Collection[str] = frozenset()
+    of_authors: str = ""
     deviations: tuple[str, ...] = OF_RUNS
 
     def applies(self, scenario: Scenario, selectors: Collection[str]) -> bool:
@@ -107,6 +110,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             " would hide another hangs below it. {time}",
             needs={"accuracy"},
             deviations=(*OF_RUNS, "D68"),
+            of_authors="accuracy",
         ),
         "leakage_vs_time": FigureRecord(
             "pausefl.figures.curves:plot_leakage_vs_time",
@@ -114,6 +118,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             caption=_LEAKAGE,
             details=f"{_SPENT} {{time}}",
             needs={"budget"},
+            of_authors="leakage_max",
         ),
         "leakage_vs_rounds": FigureRecord(
             "pausefl.figures.curves:plot_leakage_vs_rounds",
@@ -121,6 +126,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             caption=_LEAKAGE,
             details=_SPENT,
             needs={"budget"},
+            of_authors="leakage_max",
         ),
         "loss_vs_time": FigureRecord(
             "pausefl.figures.curves:plot_loss_vs_time",
@@ -128,6 +134,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             caption="{loss}, trailing mean over 10 rounds. {lines}",
             details="The axis is logarithmic where the means span more than a factor of 8. {time}",
             deviations=(*OF_RUNS, "D68"),
+            of_authors="loss",
         ),
         "spending_vs_rounds": FigureRecord(
             "pausefl.figures.spending:plot_spending_vs_rounds",

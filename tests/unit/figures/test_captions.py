@@ -92,8 +92,8 @@ def test_captions_speak_of_archived_runs_where_figures_show_them(kind: str) -> N
             "accuracy_vs_time",
             "None: of .* times and participations alone",
         ),
-        ("mnist_large_iid_r1", "accuracy_vs_time", "None: their runs .* are in ``pause_v2_fig8``"),
-        ("reduced_cifar10_small_iid_r1", "accuracy_vs_time", "``pause_v2_fig2`` and ``pause_v1_fig2``"),
+        ("mnist_large_iid_r1", "accuracy_vs_time", "None: their runs .* are in pause_v2_fig8"),
+        ("reduced_cifar10_small_iid_r1", "accuracy_vs_time", "pause_v2_fig2 and pause_v1_fig2"),
         ("bsfl_fashion_iid", "accuracy_vs_time", "None: we know of no log"),
     ],
 )
