@@ -29,6 +29,7 @@ from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
 from pausefl.provenance import hardware
 from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_scenario, scenario_names
 from pausefl.streams import Streams
+from pausefl.studies import selection
 from pausefl.studies.simulate import selection_only
 from pausefl.training.engine import Trainer
 from pausefl.workflow.plan import network_key
@@ -134,13 +135,11 @@ def round_seconds() -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for name in scenario_names(SCENARIOS):
         scenario = load_scenario(name, SCENARIOS)
-        training = scenario.training
-        if training.time_horizon_s is None or scenario.scale != "paper" or scenario.reward.name == "r2":
+        ends = scenario.training.time_horizon_s is not None
+        if not ends or scenario.scale != "paper" or scenario.reward.name == "r2":
             continue
         for selector in scenario.selectors:
-            rounds = (
-                selection_only(scenario, selector, 0).run(training.n_rounds, horizon=training.horizon).rounds
-            )
+            rounds = selection.run(scenario, selector, 0)
             found.setdefault(selector, []).append(float(rounds["latency_s"].mean()))
     return {selector: round(sum(values) / len(values), 4) for selector, values in found.items()}
 

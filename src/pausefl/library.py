@@ -26,8 +26,9 @@ from pausefl.bandit.history import Feedback, History
 from pausefl.data.partition import make_partition
 from pausefl.data.sources import fetch, prepare
 from pausefl.errors import ConfigError, PauseflError, StoppedError
-from pausefl.federated.checkpoint import Saving
-from pausefl.federated.job import Job, check_free, run_job, write_files
+from pausefl.federated.earlier import Saving
+from pausefl.federated.job import Job, check_free, write_files
+from pausefl.federated.run import run_job
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result
 from pausefl.files import check_writable

@@ -115,7 +115,7 @@ def partition_key(scenario: Scenario) -> str:
         "n_train": data.n_train,
         "n_validation": data.n_validation,
     }
-    if settings.sizes == "listed":  # no other partition's name has ever had it
+    if settings.sizes == "listed":  # a key for all would rename every partition
         determining["listed_sizes"] = settings.listed_sizes
     digest = hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()[:8]
     concentration = f"{settings.size_concentration:g}" if dirichlet else ""
@@ -256,7 +256,7 @@ def _check_least(settings: PartitionSettings, sizes: IntArray, seed: int) -> Non
     if settings.sizes in ("dirichlet", "dirichlet_floored"):
         law += f" with partition.size_concentration = {settings.size_concentration:g}"
         way_out = "raise partition.size_concentration"
-    if settings.sizes == "dirichlet":
+    if settings.sizes == "dirichlet" and settings.min_size == 0:
         way_out = f"raise partition.min_size to 1 or more, or {way_out}"
     if settings.labels == "dominant_pools":
         law += " and partition.labels 'dominant_pools'"

@@ -27,16 +27,20 @@ def check_table(config: Config) -> None:
 
 
 def trains_alike(scenario: Scenario, other: Scenario) -> bool:
-    """Whether the jobs of selectors that do not look at the reward train the same in two scenarios.
+    """Whether jobs of a scenario, of selectors that do not look at the reward, train as those of another do.
 
-    They do if these differ in the reward alone, and all their rounds are run: a time horizon would end them
-    after different ones.
+    They do if the two differ in the reward and in the time horizon alone, and the other's runs have all their
+    rounds: its horizon comes no earlier, and its rounds last no longer, since overlaps cost no time there.
     """
-    settings = [
-        {key: value for key, value in one.job_settings().items() if key not in ("name", "reward")}
-        for one in (scenario, other)
-    ]
-    return scenario.training.time_horizon_s is None and settings[0] == settings[1]
+    settings = []
+    for one in (scenario, other):
+        values = one.job_settings()
+        values["training"] = {**values["training"], "time_horizon_s": None}
+        settings.append({key: value for key, value in values.items() if key not in ("name", "reward")})
+    within = other.training.horizon == math.inf or (
+        scenario.training.horizon <= other.training.horizon and not other.reward.overlap_latency
+    )
+    return within and settings[0] == settings[1]
 
 
 def _check_model(scenario: Scenario) -> None:

@@ -31,7 +31,7 @@ _JOB = (
     "pausefl.data.dataset:load_dataset",
     "pausefl.data.partition:make_partition",
     "pausefl.data.partition:load_partition",
-    "pausefl.federated.job:run_job",
+    "pausefl.federated.run:run_job",
 )
 #: How far around a definition its uses count, so that two of the same source are told apart.
 _DEPTH = 3

@@ -115,7 +115,8 @@ def _run_again(
     """Compute the first rounds of a published run, or all, and compare them."""
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
-    from pausefl.federated.job import Job, run_job
+    from pausefl.federated.job import Job
+    from pausefl.federated.run import run_job
     from pausefl.streams import Streams
 
     made = json.loads((folder / "summary.json").read_text("utf-8"))

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import Reward, penalty_range
-from pausefl.selectors.annealing import _worth
 from pausefl.selectors.search import Objective, Search
 
 Floats = NDArray[np.float64]
@@ -58,6 +57,17 @@ def _draw(logits: Floats, rng: np.random.Generator) -> int:
     end = np.cumsum(weights)
     drawn = int(np.searchsorted(end, rng.random() * end[-1], side="right"))
     return min(drawn, len(logits) - 1)  # the product can be rounded up to the end
+
+
+@njit(cache=True)
+def _energy(members: Users, bound: Floats, score: Floats, cluster: Users, costs: Floats) -> float:
+    """Least bound and scores of a selection, less its penalty."""
+    counts = np.zeros(cluster.max() + 1, np.int64)
+    total = bound[members].min()
+    for k in members:
+        total += score[k] - costs[counts[cluster[k]]]
+        counts[cluster[k]] += 1
+    return total
 
 
 @njit(cache=True)
@@ -104,12 +114,12 @@ def _anneal(
 
     ``scale`` is C / kappa, ``small`` the least rise that is always accepted, ``rank`` as in `_propose`.
     """
-    energy = bound[members].min() + _worth(members, score, cluster, costs)[0]
+    energy = _energy(members, bound, score, cluster, costs)
     best_energy, best = -np.inf, members.copy()
     for i in range(n_iterations):
         leaving, entering = _propose(bound, score, rank, members, outsiders, softness, rng)
         members[leaving], outsiders[entering] = outsiders[entering], members[leaving]
-        new_energy = bound[members].min() + _worth(members, score, cluster, costs)[0]
+        new_energy = _energy(members, bound, score, cluster, costs)
         difference = new_energy - energy
         if difference >= small:
             accepted = True

@@ -1,7 +1,8 @@
 """Selection without training: the federated loop with users of the right sizes and no data.
 
 No noise is sampled. In a job a user drops out once its next budget is so small that its noise would leave
-float32 (deviation D70). A simulation here, which may be longer than a job, goes on.
+float32 (deviation D70), and a job ends at its scenario's time horizon. A simulation here, which may be longer
+than a job, goes on.
 
 Plotting a study does not need the loop, so the loop is imported only to simulate.
 """
@@ -37,7 +38,7 @@ class NoiselessLedger(Ledger):
 
 
 def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> Simulation:
-    """The simulation of a job without training; it selects as that job does.
+    """The simulation of a job without training; it selects as that job does, for any number of rounds.
 
     Sizes and qualities of the users' data are those of the job's partition. Their labels do not matter,
     unless they decide on the sizes; then only how many there are of each matters.
@@ -64,6 +65,7 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
     streams = Streams(seed)
     partition = make_partition(labels, scenario.data, settings, scenario.network.n_users, streams)
     simulation = Simulation(scenario, selector, streams, partition, Layout(0, 0, 0), None, genie)
+    simulation.horizon = np.inf
     kept = simulation.ledger
     simulation.ledger = NoiselessLedger(
         kept.n_users,

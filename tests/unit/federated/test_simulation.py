@@ -482,7 +482,8 @@ def test_the_first_round_to_reach_the_horizon_is_the_last_and_is_evaluated(
     seldom = changed(demo, training={"evaluate_every": 50})
 
     def run(n_rounds: int, horizon: float) -> pd.DataFrame:
-        return build(seldom, "random", digits, unequal, train, False, 0).run(n_rounds, horizon=horizon).rounds
+        ends = changed(seldom, training={"time_horizon_s": None if np.isinf(horizon) else float(horizon)})
+        return build(ends, "random", digits, unequal, train, False, 0).run(n_rounds).rounds
 
     whole = run(9, np.inf)
     elapsed = whole["elapsed_s"]

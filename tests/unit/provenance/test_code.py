@@ -27,7 +27,8 @@ from edits import (
 import pausefl
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.provenance import code, code_hash, job_code
 from pausefl.provenance.definitions import Definition, definitions, source
 from pausefl.registry import BACKENDS, MODELS, REWARDS, SELECTORS, SOURCES, Record
@@ -98,7 +99,7 @@ CHANGES: list[tuple[str, str, Edit]] = [
             ("pausefl.training.backends.kernels", "train_user"),
             ("pausefl.federated.simulation", "Simulation.run"),
             ("pausefl.federated.simulation", "Simulation.restore"),
-            ("pausefl.federated.checkpoint", "Checkpoint.load"),
+            ("pausefl.federated.earlier", "Checkpoint.load"),
             ("pausefl.federated.job", "run_job"),
             ("pausefl.federated.job", "write_files"),
             ("pausefl.registry.base", "Record.load"),
@@ -257,7 +258,7 @@ def test_each_choice_of_a_scenario_counts() -> None:
 
 
 def test_fields_of_a_record_count_where_a_job_reads_them() -> None:
-    roots, pause = ("pausefl.federated.job:run_job",), SELECTORS["pause"]
+    roots, pause = ("pausefl.federated.run:run_job",), SELECTORS["pause"]
     read = ("private", "uniform_weights", "needs_updates", "needs_losses")
     before = code_hash(*roots, records=[pause])
     for record in SELECTORS.values():
@@ -304,7 +305,7 @@ def test_nothing_that_a_job_runs_survives_a_refusal() -> None:
     refusals = {"PauseflError", "ConfigError", "DataError", "StoppedError"}
     found = [
         (definition, ast.unparse(handler.type))
-        for definition in code.reached("pausefl.federated.job:run_job")
+        for definition in code.reached("pausefl.federated.run:run_job")
         for handler in ast.walk(ast.parse(source(definition).text))
         if isinstance(handler, ast.ExceptHandler) and handler.type is not None
         if refusals & {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}

@@ -13,7 +13,8 @@ import pytest
 
 from pausefl.data.partition import make_partition
 from pausefl.data.sources import prepare
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.provenance import hardware, versions
 from pausefl.results.runs import has_settings
 from pausefl.settings import RawData, load_scenario
