@@ -269,7 +269,8 @@ def _authors(kind: str, record: FigureRecord, scenario: Scenario) -> str:
         if all(run[column].isna().all() for run in logged(scenario).values()):
             words = "None: of this figure's log we have times and participations alone."
         return (
-            "*As run.* The settings are those of the authors' log of this figure, not of the papers' text.\n\n"
+            "*As run.* The settings are those of the authors' log of this figure, not of the papers' text."
+            "\n\n"
             f"*The authors' numbers.* {words.format(seed=log_of(scenario.name)['seed'])}"
         )
     own = [name for name, shown in scenario.figures.items() if shown == kind and papers.place_of(name)]
