@@ -23,12 +23,13 @@ from pausefl.errors import PauseflError
 from pausefl.federated.simulation import Simulation
 from pausefl.privacy import make_mechanism
 from pausefl.results.outcomes import WINDOW, outcomes
+from pausefl.results.published import published_in
 from pausefl.results.runs import check_settings, read_runs, runs_of
 from pausefl.settings import Experiment, Scenario, load_scenario
 from pausefl.studies.simulate import selection_only
 
 ROOT = Path(__file__).parents[1]
-PUBLISHED = ROOT / "results" / "published" / "runs"
+PUBLISHED = ROOT / "results" / "published"
 
 
 class Noisy(NamedTuple):
@@ -50,11 +51,15 @@ class Noisy(NamedTuple):
 def runs(name: str, folder: Path = PUBLISHED) -> Iterator[Noisy]:
     """Each run of a scenario that has privacy."""
     scenario = load_scenario(name, ROOT / "config" / "scenarios")
-    paths = sorted((folder / name).glob("*/seed-*"))
-    if not paths:
+    published = published_in(folder / name)
+    if published is not None:
+        keys = [*published.lines]
+    else:
+        keys = [(path.parent.name, int(path.name[5:])) for path in sorted((folder / name).glob("*/seed-*"))]
+    if not keys:
         raise PauseflError(f"no runs in {folder / name}")
     rounds, summaries = read_runs(
-        {Experiment(name, path.parent.name, int(path.name[5:])): path for path in paths}
+        {Experiment(name, *key): folder / name / key[0] / f"seed-{key[1]}" for key in keys}
     )
     check_settings(summaries, scenario.job_settings())
     found = outcomes(rounds)

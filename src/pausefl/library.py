@@ -35,7 +35,7 @@ from pausefl.files import check_writable
 from pausefl.registry import SELECTORS
 from pausefl.registry.base import lent
 from pausefl.registry.selectors import SelectorRecord
-from pausefl.results.reading import read_table
+from pausefl.results.published import RunFiles
 from pausefl.results.runs import as_collected
 from pausefl.results.runs import read_run as read_files
 from pausefl.selectors.base import Selector
@@ -249,13 +249,15 @@ def run(
 def read_run(folder: str | os.PathLike[str]) -> Run:
     """Read a finished run: of ``pausefl run``, of the workflow (``results/runs``), or of `Run.save`.
 
+    A published run is named ``results/published/SCENARIO/SELECTOR/seed-SEED``.
+
     Raises
     ------
     PauseflError
         If a file is missing or damaged, or the files are not of one run.
     """
     summary, rounds = read_files(Path(folder))
-    return Run(rounds, read_table(Path(folder) / "ledger.parquet"), summary)
+    return Run(rounds, RunFiles.of(Path(folder)).table("ledger.parquet"), summary)
 
 
 def collect(runs: Iterable[Run]) -> pd.DataFrame:

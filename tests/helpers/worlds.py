@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.claims.records import Records
+from pausefl.registry import STUDIES
 from pausefl.results.runs import as_collected
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.claims import Claim, ClaimTest
@@ -126,7 +127,10 @@ class World:
         folder = self.folder / "studies" / name
         folder.mkdir(parents=True, exist_ok=True)
         for file, table in tables.items():
-            table.to_csv(folder / f"{file}.csv", index=False)
+            if f"{file}.parquet" in STUDIES[kind].data:
+                table.to_parquet(folder / f"{file}.parquet", index=False)
+            else:
+                table.to_csv(folder / f"{file}.csv", index=False)
 
     def records(self) -> Records:
         """What claims are tested on."""

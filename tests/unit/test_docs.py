@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 from workspace import copy_folders
 
+import pausefl
 from pausefl.results.intervals import estimate
 from pausefl.settings import load_scenario
 from pausefl.studies import trained
@@ -291,8 +292,8 @@ def test_the_noise_of_the_findings_is_that_of_the_published_runs() -> None:
     for name in scenarios:
         runs += (of_scenario := list(aggregate_noise["runs"](f"cifar10_{name}")))
         for run in of_scenario:
-            folder = ROOT / f"results/published/runs/cifar10_{name}/{run.selector}/seed-{run.seed}"
-            ledger = pd.read_parquet(folder / "ledger.parquet").set_index("user")
+            folder = ROOT / f"results/published/cifar10_{name}/{run.selector}/seed-{run.seed}"
+            ledger = pausefl.read_run(folder).ledger.set_index("user")
             assert run.participations == ledger.loc[run.user, "participations"]
     assert sum(n for _, _, n, _, _ in rows) == len(runs)
     for least, most, n, *lost in rows:
@@ -380,9 +381,9 @@ def test_the_last_rounds_beside_the_log_of_figure_2_are_those_of_the_published_r
     text = " ".join((ROOT / "docs" / "findings.md").read_text("utf-8").split())
     (told,) = re.findall(r"ours, three seeds, is ([\d.]+), ([\d.]+), ([\d.]+) and ([\d.]+) %", text)
     for number, selector in zip(told, ("pause", "sa_pause", "random", "clustered_size"), strict=True):
-        folder = ROOT / "results/published/runs/cifar10_small_iid_r1" / selector
+        folder = ROOT / "results/published/cifar10_small_iid_r1" / selector
         ends = [
-            pd.read_parquet(folder / f"seed-{seed}/rounds.parquet").query("round > 290")["accuracy"].mean()
+            pausefl.read_run(folder / f"seed-{seed}").rounds.query("round > 290")["accuracy"].mean()
             for seed in range(3)
         ]
         assert float(number) == pytest.approx(100 * np.mean(ends), abs=0.0501)

@@ -283,6 +283,16 @@ def test_the_page_lists_the_interface() -> None:
         pausefl.job  # noqa: B018
 
 
+def test_the_page_prints_what_is_in_the_published_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pattern = r"^<!-- published -->\n```python\n(.*?)^```\n\n```text\n(.*?)^```$"
+    ((code, output),) = re.findall(pattern, PAGE, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(ROOT)
+    exec(code, {})
+    assert capsys.readouterr().out == output
+
+
 @pytest.mark.slow
 def test_the_example_of_the_page_draws_its_picture(tmp_path: Path) -> None:
     compare = pytest.importorskip("matplotlib.testing.compare")

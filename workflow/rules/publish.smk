@@ -1,34 +1,22 @@
 # What Git keeps of finished runs and studies, so that figures and verdicts can be made without training.
-from pausefl.provenance import code_hash
+from pausefl.workflow import publication, targets
 
+# Without output, as runs share files with those published before, and Snakemake would not see that one is missing.
+for target, docstring in targets.PUBLISHING.items():
 
-rule publish_run:
-    input:
-        rounds="results/runs/{scenario}/{selector}/seed-{seed}/rounds.parquet",
-        ledger="results/runs/{scenario}/{selector}/seed-{seed}/ledger.parquet",
-        summary="results/runs/{scenario}/{selector}/seed-{seed}/summary.json",
-    output:
-        rounds="results/published/runs/{scenario}/{selector}/seed-{seed}/rounds.parquet",
-        ledger="results/published/runs/{scenario}/{selector}/seed-{seed}/ledger.parquet",
-        summary="results/published/runs/{scenario}/{selector}/seed-{seed}/summary.json",
-    log:
-        "results/logs/publish/{scenario}/{selector}/seed-{seed}.log",
-    params:
-        code=code_hash("pausefl.results.published"),
-    script:
-        "../scripts/publish.py"
+    rule:
+        name:
+            target
+        input:
+            runs=lambda wildcards: publication.run_files(W),
+            studies=lambda wildcards: publication.study_files(W),
+        log:
+            f"results/logs/{target}.log",
+        params:
+            runs=lambda wildcards: publication.runs(W),
+            studies=lambda wildcards: publication.studies(W),
+            replace=target == "republish",
+        script:
+            "../scripts/publish.py"
 
-
-rule publish_study:
-    input:
-        "results/studies/{study}/{file}",
-    output:
-        "results/published/studies/{study}/{file}",
-    log:
-        "results/logs/publish/{study}/{file}.log",
-    wildcard_constraints:
-        file=r"[\w/-]+\.(parquet|csv)",
-    params:
-        code=code_hash("pausefl.results.published"),
-    script:
-        "../scripts/publish.py"
+    getattr(rules, target).rule.docstring = docstring

@@ -1,5 +1,5 @@
 # The tables of a scenario: all rounds, one line for each run, means over seeds, what users have spent, the authors' runs.
-from pausefl.workflow import captions, code, paths, targets
+from pausefl.workflow import captions, checks, code, paths, targets
 
 # What there are tables of differs, and so do the files: one rule for all scenarios with the same tables.
 for tables, scenarios in targets.scenarios_by_tables(W).items():
@@ -9,7 +9,7 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
         name:
             tables
         input:
-            lambda wildcards: paths.run_files(W, wildcards.scenario),
+            lambda wildcards: checked(checks.run_files, W, wildcards.scenario),
         output:
             rounds="results/tables/{scenario}/rounds.parquet",
             runs="results/tables/{scenario}/runs.csv",

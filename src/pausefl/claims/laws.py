@@ -342,7 +342,7 @@ def _of_share(won: int, n: int, least: float) -> Judgement:
 def degrees(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
     """On every graph the mean number of neighbours is at most 4 (K - m), of plain annealing m (K - m)."""
     for study in test.studies[scale]:
-        table = records.study(study, "degrees.csv")
+        table = records.study(study, "degrees.parquet")
         for selector in (*test.selectors, *test.against):
             plain = selector in test.against
             wanted = "m (K − m) for every vertex" if plain else "at most 4 (K − m) on average"

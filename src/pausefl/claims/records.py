@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.latency import mean_latencies
 from pausefl.results.outcomes import outcomes
+from pausefl.results.published import RunFiles, read_study, run_folder, study_file
 from pausefl.results.reading import read_table
 from pausefl.results.runs import collect, runs_of
 from pausefl.settings import Experiment, NetworkSettings, Scenario
@@ -115,7 +116,7 @@ class Records:
     scenarios, experiments, studies
         The configuration.
     results
-        Folder with ``runs`` and ``studies``.
+        Folder with ``runs`` and ``studies``, or that of published results.
     tables
         Tables of all rounds of a scenario's runs, by scenario. The runs of the others are read one by one.
     missing
@@ -161,15 +162,14 @@ class Records:
         """A table of a study; None if it is not configured or `missing`."""
         if name not in self.studies.names():
             return None
-        path = self._folder(name) / file
-        if not path.is_file():
+        table = read_study(self._folder(name), file)
+        if table is None:
             self.missing.add(f"study {name}: {file}")
-            return None
-        return read_table(path)
+        return table
 
     def has(self, study: str, file: str) -> bool:
-        """Whether a study has a file."""
-        return (self._folder(study) / file).is_file()
+        """Whether a study has a file, or a published one that stands for it."""
+        return study_file(self._folder(study), file).is_file()
 
     def _folder(self, study: str) -> Path:
         return self.results / "studies" / study
@@ -194,10 +194,8 @@ class Records:
         scenario = self.scenarios[name]
         if name in self.tables:
             return Runs(scenario, seeds, _found(read_table(self.tables[name]), name, scenario))
-        folders = {
-            row: self.results / "runs" / run_name(row.scenario, row.selector, row.seed) for row in rows
-        }
-        there = {row: folder for row, folder in folders.items() if (folder / "summary.json").is_file()}
+        folders = {row: run_folder(self.results, row) for row in rows}
+        there = {row: folder for row, folder in folders.items() if RunFiles.of(folder).there()}
         absent = [row for row in rows if row not in there]
         self.missing |= {run_name(row.scenario, row.selector, row.seed) for row in absent}
         return Runs(scenario, seeds, _found(collect(there), name, scenario) if there else {})

@@ -148,7 +148,7 @@ STUDIES: Registry[StudyRecord] = Registry(
         "optimality_gap": StudyRecord(
             "pausefl.studies.optimality_gap:compute",
             "pausefl.figures.optimality_gap:plot",
-            data=("gap.csv",),
+            data=("gap.parquet",),
             tables=("summary.csv",),
             label="what annealing loses against the exact search",
             caption="Left: the optimum of each round less the value of the selector's choice, trailing mean"
@@ -187,7 +187,7 @@ STUDIES: Registry[StudyRecord] = Registry(
         "knobs": StudyRecord(
             "pausefl.studies.knobs:compute",
             "pausefl.figures.knobs:plot",
-            data=("knobs.csv",),
+            data=("knobs.parquet",),
             tables=("summary.csv",),
             label="what each constant buys, without training",
             caption="Time, leakage, fairness, slow users and spread of latency against one setting at a time."
@@ -317,9 +317,9 @@ STUDIES: Registry[StudyRecord] = Registry(
         "graphs": StudyRecord(
             "pausefl.studies.graphs:compute",
             "pausefl.figures.graphs:plot",
-            data=("degrees.csv", "vertices.csv", "edges.csv"),
+            data=("degrees.parquet", "vertices.parquet", "edges.parquet"),
             tables=("summary.csv", "summary.md"),
-            claims=("degrees.csv",),
+            claims=("degrees.parquet",),
             label="the graphs that annealing walks on",
             caption="A vertex is a selection, as high as its energy. An edge joins two selections that differ"
             " in one user. Plain annealing has all such edges, the other graphs a part of them.",

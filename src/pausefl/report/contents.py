@@ -19,6 +19,7 @@ from pausefl.report import text
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import Figures, Picture
 from pausefl.results import archive
+from pausefl.results.published import RunFiles
 from pausefl.settings import SCALES
 
 
@@ -147,7 +148,7 @@ class Contents:
         self.deviations = {cell for cell in _first_cells(self.ledger) if text.DEVIATION.fullmatch(cell)}
         self.claims = [_read(Path(path)) for path in parts.claims.values()]
         self.summaries = {
-            run: _read(Path(folder) / "summary.json")
+            run: RunFiles.of(Path(folder)).summary()
             for part in parts.scenarios.values()
             for run, folder in part.runs.items()
         }

@@ -21,6 +21,7 @@ from rocrate.rocrate import ROCrate
 
 from pausefl import __version__
 from pausefl.files import replacing
+from pausefl.results.published import LINES
 from pausefl.settings import read_yaml
 
 #: The profile's version of RO-Crate.
@@ -45,8 +46,10 @@ _WORKFLOW = {
     "pyproject.toml": "Dependencies, as ranges",
     "constraints.txt": "Dependencies, as exact versions",
 }
-#: What results are, by their folder below ``results`` or ``results/published``.
+_PUBLISHED = "The published federated jobs of a scenario: rounds, ledgers or summaries"
+#: What results are, by their folder below ``results``.
 _RESULTS = {
+    "code.json": "The parts of the code that made published federated jobs",
     "runs": "A federated job: rounds, ledger or summary with settings, code, versions and machine",
     "tables": "A table over the runs of a scenario",
     "figures": "A figure, or the JSON file with its runs, settings and warnings",
@@ -54,7 +57,12 @@ _RESULTS = {
     "claims": "Verdicts on the papers' claims",
     "report": "The report: verdicts, figures, tables and what they come from",
 }
-_TYPES = {".parquet": "application/vnd.apache.parquet", ".md": "text/markdown", ".yaml": "application/yaml"}
+_TYPES = {
+    ".parquet": "application/vnd.apache.parquet",
+    ".jsonl": "application/jsonl",
+    ".md": "text/markdown",
+    ".yaml": "application/yaml",
+}
 #: What the crate follows besides, and the profile of the workflow's own description.
 _PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -169,8 +177,10 @@ def _add(crate: ROCrate, source: Path, path: str, what: str) -> Any:
 
 def _what(path: Path) -> str:
     """What a result is."""
-    below = [part for part in path.parts[1:] if part != "published"]
-    return _RESULTS.get(below[0], "A result") if path.parts[0] == "results" else "A partition of a data set"
+    if path.parts[0] != "results":
+        return "A partition of a data set"
+    published = path.parts[1] == "published"
+    return _RESULTS.get(path.parts[1 + published], _PUBLISHED if published else "A result")
 
 
 def _elsewhere(root: Path, configuration: Mapping[str, Any]) -> list[Path]:
@@ -216,12 +226,12 @@ def _paper(crate: ROCrate, reference: Mapping[str, Any]) -> Any:
 
 def _read(crate: ROCrate, results: Iterable[Path]) -> list[Any]:
     """The data sets that the runs read, by their digests."""
+    lines = [line for path in results if path.name == LINES for line in path.read_text("utf-8").splitlines()]
+    texts = [path.read_text("utf-8") for path in results if path.name == "summary.json"]
     digests: dict[str, str] = {}
-    for path in results:
-        if path.name == "summary.json":
-            summary = json.loads(path.read_text("utf-8"))
-            digest = summary.get("digests", {}).get("data set", "")  # runs of earlier versions have none
-            digests[summary["dataset_origin"]] = digest or digests.get(summary["dataset_origin"], "")
+    for summary in map(json.loads, (*lines, *texts)):
+        digest = summary.get("digests", {}).get("data set", "")  # runs of earlier versions have none
+        digests[summary["dataset_origin"]] = digest or digests.get(summary["dataset_origin"], "")
     return [
         _entity(crate, "PropertyValue", f"Data set: {origin}", value=digest, description="Not in the crate")
         for origin, digest in sorted(digests.items())

@@ -23,6 +23,7 @@ from pausefl.figures import benchmark, papers
 from pausefl.figures.style import LABELS
 from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.results import archive, markdown
+from pausefl.results.published import run_folder
 from pausefl.results.runs import collect
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.settings.claims import Claim, load_claims, places
@@ -181,7 +182,7 @@ def authors_page(root: Path = Path()) -> str:
 def _beside(name: str, config: Config, root: Path) -> str:
     """The part of that page on one scenario."""
     rows = [row for row in config.experiments if row.scenario == name]
-    folders = {row: root / f"results/published/runs/{name}/{row.selector}/seed-{row.seed}" for row in rows}
+    folders = {row: run_folder(root / "results/published", row) for row in rows}
     scenario = load_scenario(name, root / "config/scenarios")
     table = archive.beside_ours(collect(folders) if folders else pd.DataFrame(), scenario)
     assert scenario.privacy is not None

@@ -20,10 +20,11 @@ from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import wholes
 from pausefl.provenance import study_code
 from pausefl.provenance.metadata import flattened
+from pausefl.results.published import RunFiles, run_folder
 from pausefl.results.reading import read_json
 from pausefl.results.runs import has_settings, read_run
 from pausefl.results.verified import current_codes
-from pausefl.settings import Config, Scenario, load_scenario, scenario_file, scenario_names
+from pausefl.settings import Config, Experiment, Scenario, load_scenario, scenario_file, scenario_names
 from pausefl.settings.studies import Studies, load_studies, settings_of
 
 _OTHER_CODE = " (the code has changed since)"
@@ -133,15 +134,12 @@ def _planned_curves(figure: str, scenario: Scenario, project: Project) -> list[s
     """What will run for a figure of a scenario."""
     kind = scenario.figures[figure]
     config = project.config
-    folder = project.results / ("published/runs" if config.published else "runs") / scenario.name
-    seeds: dict[str, list[int]] = {}
+    results = project.results / "published" if config.published else project.results
+    runs: dict[str, list[Experiment]] = {}
     for row in config.experiments:
         if row.scenario == scenario.name:
-            seeds.setdefault(row.selector, []).append(row.seed)
-    jobs = [
-        f"{selector}: {_progress(folder / selector, own, scenario)}"
-        for selector, own in sorted(seeds.items())
-    ]
+            runs.setdefault(row.selector, []).append(row)
+    jobs = [f"{selector}: {_progress(results, own, scenario)}" for selector, own in sorted(runs.items())]
     missing = f"none; a row of {scenario.name} in the configuration is needed"
     return [
         f"{figure} is not made yet",
@@ -149,17 +147,17 @@ def _planned_curves(figure: str, scenario: Scenario, project: Project) -> list[s
         *[f"  {note}" for note in [scale_note(scenario)] if note],
         f"Settings: {scenario_file(scenario.name, *project.scenarios)}",
         f"Data: {describe_origin(scenario.data, config.raw)}",
-        f"Jobs, in {folder}:",
+        f"Jobs, in {run_folder(results, Experiment(scenario.name, '', 0)).parents[1]}:",
         *[f"  {line}" for line in jobs or [missing]],
         *_deviations(scenario_deviations(kind, scenario)),
         *([_how(figure)] if jobs else []),
     ]
 
 
-def _progress(folder: Path, seeds: Sequence[int], scenario: Scenario) -> str:
+def _progress(results: Path, rows: Sequence[Experiment], scenario: Scenario) -> str:
     """Seeds of a selector, and which of their jobs are finished with today's settings."""
-    done = [seed for seed in seeds if has_settings(folder / f"seed-{seed}", scenario)]
-    return f"seeds {', '.join(map(str, seeds))}; finished: {', '.join(map(str, done)) or 'none'}"
+    done = [str(row.seed) for row in rows if has_settings(run_folder(results, row), scenario)]
+    return f"seeds {', '.join(str(row.seed) for row in rows)}; finished: {', '.join(done) or 'none'}"
 
 
 def _how(figure: str) -> str:
@@ -272,7 +270,7 @@ def _moved(path: str, results: Path) -> Path:
 
 def _run_line(folder: Path, scenario: Scenario, published: Path) -> str:
     """One line on a run."""
-    if not (folder / "summary.json").is_file():
+    if not RunFiles.of(folder).there():
         return f"{folder}: no longer exists"
     summary, rounds = read_run(folder)
     selector, code = summary["selector"], summary["code_hash"]

@@ -13,6 +13,7 @@ from pausefl.errors import PauseflError
 from pausefl.provenance.metadata import flattened
 from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
+from pausefl.results.published import RunFiles
 from pausefl.results.runs import read_run
 from pausefl.settings.scenario import as_of_today
 
@@ -31,7 +32,7 @@ def compare(first: Path, second: Path) -> str:
     Parameters
     ----------
     first, second
-        Folders of finished runs.
+        Folders of finished runs, or names of published ones.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def compare(first: Path, second: Path) -> str:
 
 def _finished(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     """Summary and rounds of a finished run; `PauseflError` if it is none."""
-    if not (folder / "summary.json").exists():
+    if not RunFiles.of(folder).there():
         raise PauseflError(f"{folder} is not a finished run: it has no summary.json")
     return read_run(folder)
 

@@ -14,7 +14,7 @@ from pausefl.privacy import loss_share, make_mechanism, make_schedule
 from pausefl.privacy.pld import DELTA, epsilons
 from pausefl.registry import MECHANISMS, SELECTORS
 from pausefl.results import markdown
-from pausefl.results.reading import read_table
+from pausefl.results.published import RunFiles
 from pausefl.settings import Experiment, PrivacySettings
 
 #: Columns of a ledger.
@@ -48,7 +48,7 @@ def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings)
     rows: list[dict[str, Any]] = []
     order = list(SELECTORS)
     for run in sorted(run_dirs, key=lambda run: (order.index(run.selector), run.seed)):
-        ledger = _read(run_dirs[run] / "ledger.parquet")
+        ledger = _ledger(RunFiles.of(run_dirs[run]))
         ledger = ledger.sort_values(["epsilon_coordinate", "participations", "user"])
         for rank, user in (("highest", ledger.iloc[-1]), ("median", ledger.iloc[len(ledger) // 2])):
             key = {"scenario": run.scenario, "selector": run.selector, "seed": run.seed, "rank": rank}
@@ -67,11 +67,11 @@ def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings)
     return table
 
 
-def _read(path: Path) -> pd.DataFrame:
-    ledger = read_table(path)
+def _ledger(files: RunFiles) -> pd.DataFrame:
+    ledger = files.table("ledger.parquet")
     missing = [name for name in LEDGER if name not in ledger]
     if missing or ledger.empty:
-        raise PauseflError(f"{path} lacks {', '.join(missing) or 'users'}")
+        raise PauseflError(f"{files.path('ledger.parquet')} lacks {', '.join(missing) or 'users'}")
     return ledger[list(LEDGER)]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,11 @@ from pausefl.bandit.latency import LatencyLaw
 from pausefl.errors import PauseflError
 from pausefl.files import remedy
 from pausefl.provenance.metadata import flattened
-from pausefl.results.reading import read_json, read_table
+from pausefl.results.published import TRAINED_COLUMNS, RunFiles
 from pausefl.settings import Experiment, NetworkSettings, Scenario
 from pausefl.settings.changes import replaced
 from pausefl.settings.scenario import MOST_ROUNDS, as_of_today
 from pausefl.streams import Streams
-
-T = TypeVar("T")
 
 #: Columns that identify a run.
 KEY = ["scenario", "selector", "seed"]
@@ -38,9 +36,6 @@ ROUND_COLUMNS = (
     "reward",
     "pseudo_regret",
 )
-
-#: Columns of trained runs; NaN where only the selection was run.
-TRAINED_COLUMNS = ("train_loss", "accuracy", "loss")
 
 _SUMMARY_KEYS = (*KEY, "n_rounds", "trained", "timings_s", "peak_memory_bytes", "diverged_round")
 
@@ -100,7 +95,7 @@ def check_settings(summaries: Mapping[Experiment, Mapping[str, Any]], settings: 
 def has_settings(folder: Path, scenario: Scenario) -> bool:
     """Whether a finished run was made with a scenario's settings of today."""
     try:
-        made_with = read_json(folder / "summary.json").get("scenario")
+        made_with = RunFiles.of(folder).summary().get("scenario")
     except PauseflError:
         return False
     if not isinstance(made_with, dict):
@@ -136,16 +131,17 @@ def _read_runs(run_dirs: Mapping[Experiment, Path]) -> dict[Experiment, tuple[pd
     scenarios = sorted({experiment.scenario for experiment in run_dirs})
     if len(scenarios) > 1:
         raise PauseflError(f"a table holds the runs of one scenario, got {', '.join(scenarios)}")
-    runs, problems = {}, []
+    runs: dict[Experiment, tuple[pd.DataFrame, dict[str, Any]]] = {}
+    problems: dict[str, str] = {}  # published runs share files, and problems
     for experiment, folder in run_dirs.items():
         try:
             runs[experiment] = _read_run(experiment, folder)
         except PauseflError as error:
-            problems.append(f"  {experiment.selector}, seed {experiment.seed}: {error}")
+            problems.setdefault(str(error), f"  {experiment.selector}, seed {experiment.seed}: {error}")
     if problems:
         raise PauseflError(
-            f"scenario '{scenarios[0]}': {len(problems)} of {len(run_dirs)} runs cannot be used:\n"
-            + "\n".join(problems)
+            f"scenario '{scenarios[0]}': {len(run_dirs) - len(runs)} of {len(run_dirs)} runs cannot be"
+            " used:\n" + "\n".join(problems.values())
         )
     _check_equal_length(runs)
     return runs
@@ -166,44 +162,45 @@ def _read_run(experiment: Experiment, folder: Path) -> tuple[pd.DataFrame, dict[
     summary, rounds = read_run(folder)
     found = (summary["scenario"].get("name"), summary["selector"], summary["seed"])
     if found != _identity(experiment):
-        raise PauseflError(f"{folder / 'summary.json'} belongs to another run: {', '.join(map(str, found))}")
+        path = RunFiles.of(folder).path("summary.json")
+        raise PauseflError(f"{path} belongs to another run: {', '.join(map(str, found))}")
     return as_collected(rounds, experiment), summary
 
 
 def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     """Summary and rounds of a finished run.
 
+    Parameters
+    ----------
+    folder
+        Of the run, or the name of a published run, ``results/published/SCENARIO/SELECTOR/seed-SEED``.
+
     Raises
     ------
     PauseflError
         If a file is missing or damaged, or the files are not of one run.
     """
-    summary = _read(read_json, folder / "summary.json")
-    _check_keys(folder / "summary.json", summary, _SUMMARY_KEYS)
-    rounds = _read(read_table, folder / "rounds.parquet")
-    _check_keys(folder / "rounds.parquet", rounds, ROUND_COLUMNS)
+    files = RunFiles.of(folder)
+    summary = files.summary()
+    _check_keys(files.path("summary.json"), summary, _SUMMARY_KEYS)
+    rounds = files.table("rounds.parquet")
+    _check_keys(files.path("rounds.parquet"), rounds, ROUND_COLUMNS)
     n_rounds = rounds_made(summary)
     for key, value in (("n_rounds", summary["n_rounds"]), ("rounds_made", n_rounds)):
         if not isinstance(value, int) or not 1 <= value <= MOST_ROUNDS:
-            raise PauseflError(f"{folder / 'summary.json'}: {key} = {value!r} is no number of rounds")
+            raise PauseflError(f"{files.path('summary.json')}: {key} = {value!r} is no number of rounds")
     if len(rounds) != n_rounds or rounds["round"].tolist() != list(range(1, n_rounds + 1)):
         raise PauseflError(
-            f"{folder / 'rounds.parquet'} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"
-            + _missing(rounds["round"].to_numpy(), n_rounds)
+            f"{files.path('rounds.parquet')} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without"
+            " gaps" + _missing(rounds["round"].to_numpy(), n_rounds)
         )
     try:
-        _check_agreement(folder, rounds, summary)
+        _check_agreement(files, rounds, summary)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise PauseflError(
-            f"{folder}: a value is of the wrong kind ({error!r}){remedy(folder / 'summary.json')}"
+            f"{folder}: a value is of the wrong kind ({error!r}){remedy(files.path('summary.json'))}"
         ) from None
     return summary, rounds
-
-
-def _read(read: Callable[[Path], T], path: Path) -> T:
-    if not path.exists():
-        raise PauseflError(f"{path} is missing")
-    return read(path)
 
 
 def _check_keys(path: Path, found: Container[str], wanted: Iterable[str]) -> None:
@@ -211,15 +208,15 @@ def _check_keys(path: Path, found: Container[str], wanted: Iterable[str]) -> Non
         raise PauseflError(f"{path} lacks {', '.join(missing)}{remedy(path)}")
 
 
-def _check_agreement(folder: Path, rounds: pd.DataFrame, summary: Mapping[str, Any]) -> None:
+def _check_agreement(files: RunFiles, rounds: pd.DataFrame, summary: Mapping[str, Any]) -> None:
     """Raise `PauseflError` unless the three files of a run are of the same run, as far as they tell.
 
     Compared are the digests of the tables (runs of earlier versions have none), whether anything was trained,
     who took part how often and what that leaked, the time of the first round, which the seed determines, and
     where a time horizon ended the run.
     """
-    ledger = _read(read_table, folder / "ledger.parquet")
-    _check_keys(folder / "ledger.parquet", ledger, ("user", "participations", "epsilon_coordinate"))
+    ledger = files.table("ledger.parquet")
+    _check_keys(files.path("ledger.parquet"), ledger, ("user", "participations", "epsilon_coordinate"))
     taken = np.array([user for users in rounds["selection"] for user in set(users.tolist())], np.int64)
     leaked = ledger["epsilon_coordinate"].max()
     problem = ""
@@ -236,7 +233,8 @@ def _check_agreement(folder: Path, rounds: pd.DataFrame, summary: Mapping[str, A
     elif swapped := _not_as_written({"rounds.parquet": rounds, "ledger.parquet": ledger}, summary):
         problem = f"{' and '.join(swapped)} differ from what summary.json was written with"
     if problem:
-        raise PauseflError(f"{folder}: files of different runs: {problem}{remedy(folder / 'summary.json')}")
+        told = f"{files.folder}: files of different runs: {problem}"
+        raise PauseflError(told + remedy(files.path("summary.json")))
 
 
 def _of_this_seed(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:

@@ -30,8 +30,10 @@ from pausefl.errors import PauseflError
 from pausefl.files import replacing
 from pausefl.provenance import hardware, job_code, study_code
 from pausefl.registry import SOURCES, STUDIES
+from pausefl.results.published import LINES, TABLES, PublishedRuns, RunFiles, read_study, run_folder
+from pausefl.results.reading import read_table
 from pausefl.results.runs import has_settings
-from pausefl.settings import RawData, Scenario, load_scenario
+from pausefl.settings import Experiment, RawData, Scenario, load_scenario
 from pausefl.settings.studies import Studies, load_studies
 
 #: Name of the file with what was found.
@@ -119,20 +121,22 @@ def _run_again(
     from pausefl.federated.run import run_job
     from pausefl.streams import Streams
 
-    made = json.loads((folder / "summary.json").read_text("utf-8"))
+    files = RunFiles.of(folder)
+    made = files.summary()
     n_rounds = made["n_rounds"] if _seconds(made) <= LONGEST_S else PREFIX
     data = load_dataset(dataset)
     streams = Streams(made["seed"])
     partition = make_partition(
         data.train_y, scenario.data, scenario.partition, scenario.network.n_users, streams
     )
-    published = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("rounds", "ledger")}
+    published = {name: files.table(name) for name in TABLES}
     with tempfile.TemporaryDirectory() as out:
         run_job(Job(scenario, selector, made["seed"], n_rounds, device="cpu"), data, partition, Path(out))
-        again = {name: pd.read_parquet(Path(out) / f"{name}.parquet") for name in published}
-    problem = difference(again["rounds"], published["rounds"])
-    if not problem and len(again["rounds"]) == len(published["rounds"]):
-        problem = difference(again["ledger"], published["ledger"])
+        again = {name: RunFiles(Path(out)).table(name) for name in TABLES}
+    rounds, ledger = TABLES
+    problem = difference(again[rounds], published[rounds])
+    if not problem and len(again[rounds]) == len(published[rounds]):
+        problem = difference(again[ledger], published[ledger])
     if not has_settings(folder, scenario):
         problem = "settings differ"
     elif data.origin != made["dataset_origin"]:
@@ -141,7 +145,7 @@ def _run_again(
         "seed": made["seed"],
         "made_with": made["code_hash"],
         "code": job_code(scenario, selector, in_folder=in_folder),
-        "compared": f"{len(again['rounds'])} of {len(published['rounds'])} rounds",
+        "compared": f"{len(again[rounds])} of {len(published[rounds])} rounds",
         **_outcome(problem),
     }
 
@@ -160,11 +164,13 @@ def _study_again(kind: str, study: Any, folder: Path) -> dict[str, Any]:
     }
     if "seeds" in type(study).model_fields:
         changes["seeds"] = study.seeds[:1]
-    compared, problem = [], ""
-    for name, again in record.load()(study.replace(**changes), lambda line: None).items():
-        path = next(path for path in (folder / f"{name}.parquet", folder / f"{name}.csv") if path.is_file())
-        published = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, **_EXACT)
-        if path.suffix == ".csv":
+    compared, problem, shortened = [], "", study.replace(**changes)
+    for name, again in record.load()(shortened, lambda line: None).items():
+        file = next(file for file in record.data_files(shortened) if Path(file).with_suffix("") == Path(name))
+        published = read_study(folder, file)
+        if published is None:
+            raise PauseflError(f"{folder} has no {file}")
+        if file.endswith(".csv"):
             again = _through_csv(again)
         keys = [column for column in _PARTS if column in again.columns]
         if "n_instances" in changes and "instance" not in keys:
@@ -178,16 +184,12 @@ def _study_again(kind: str, study: Any, folder: Path) -> dict[str, Any]:
     return {"code": code, "compared": "; ".join(compared), **_outcome(problem)}
 
 
-_EXACT: dict[str, Any] = {"float_precision": "round_trip"}
-
-
 def _through_csv(table: pd.DataFrame) -> pd.DataFrame:
     """A table as it is after it was written and read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         table.to_csv(path, index=False)
-        read: pd.DataFrame = pd.read_csv(path, **_EXACT)
-        return read
+        return read_table(path)
 
 
 def _outcome(problem: str) -> dict[str, Any]:
@@ -220,20 +222,21 @@ def _run_tasks(
     """One run of each scenario, selector and code that made it: the quickest of its seeds; or every run."""
     from pausefl.data.sources import dataset_key
 
-    for folder in sorted((published / "runs").glob("*/*")):
-        scenario = load_scenario(folder.parent.name, scenarios)
+    for path in sorted(published.glob(f"*/{LINES}")):
+        runs = PublishedRuns(path.parent)
+        scenario = load_scenario(path.parent.name, scenarios)
         in_folder = scenario.data.source in raw.folders
         dataset = prepared / f"{dataset_key(scenario.data, raw)}.npz"
-        code = job_code(scenario, folder.name, in_folder=in_folder)
-        quickest: dict[str, tuple[float, Path]] = {}
-        for run in sorted(folder.glob("seed-*")):
-            summary = json.loads((run / "summary.json").read_text("utf-8"))
-            timed = (_seconds(summary), run)
-            name = run.name if every_seed else summary["code_hash"]
-            quickest[name] = min(timed, quickest.get(name, timed))
-        for name, (_, run) in quickest.items():
-            work = (_run_again, (scenario, folder.name, run, dataset, in_folder))
-            yield _Task("runs", f"{scenario.name}/{folder.name}/{name}", code, work)
+        quickest: dict[tuple[str, str], tuple[float, Path]] = {}
+        for selector, seed in sorted(runs.lines):
+            summary = runs.summary((selector, seed))
+            folder = run_folder(published, Experiment(scenario.name, selector, seed))
+            timed, name = (_seconds(summary), folder), folder.name if every_seed else summary["code_hash"]
+            quickest[selector, name] = min(timed, quickest.get((selector, name), timed))
+        for (selector, name), (_, folder) in quickest.items():
+            code = job_code(scenario, selector, in_folder=in_folder)
+            work = (_run_again, (scenario, selector, folder, dataset, in_folder))
+            yield _Task("runs", f"{scenario.name}/{selector}/{name}", code, work)
 
 
 def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:

@@ -63,7 +63,7 @@ def _draw(logits: Floats, rng: np.random.Generator) -> int:
 def _energy(members: Users, bound: Floats, score: Floats, cluster: Users, costs: Floats) -> float:
     """Least bound and scores of a selection, less its penalty."""
     counts = np.zeros(cluster.max() + 1, np.int64)
-    total = bound[members].min()
+    total = float(bound[members].min())
     for k in members:
         total += score[k] - costs[counts[cluster[k]]]
         counts[cluster[k]] += 1

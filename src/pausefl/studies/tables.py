@@ -8,10 +8,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from pausefl.errors import PauseflError
+from pausefl.results.published import read_study
+
 
 def read_tables(folder: Path, files: Iterable[str]) -> dict[str, pd.DataFrame]:
     """Tables by the names of their files without suffix; ``.parquet`` or ``.csv``, relative to a folder."""
-    return {_name(file): _read(folder / file) for file in files}
+    tables = {_name(file): read_study(folder, file) for file in files}
+    if missing := [name for name, table in tables.items() if table is None]:
+        raise PauseflError(f"{folder} has no {', '.join(missing)}")
+    return {name: table for name, table in tables.items() if table is not None}
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, files: Iterable[str]) -> None:
@@ -50,7 +56,3 @@ def across_seeds(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _name(file: str) -> str:
     return Path(file).with_suffix("").as_posix()
-
-
-def _read(path: Path) -> pd.DataFrame:
-    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pausefl.data.partition import check_partition
@@ -12,6 +12,8 @@ from pausefl.data.sources import check_available, missing_files, training_size
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable, check_table
 from pausefl.registry import SOURCES, STUDIES
+from pausefl.results.published import RunFiles
+from pausefl.settings import Experiment
 from pausefl.workflow import paths
 from pausefl.workflow.experiments import Experiments
 from pausefl.workflow.targets import (
@@ -91,6 +93,22 @@ def _names(table: Experiments) -> Iterator[tuple[str, str]]:
         yield f"claim_{claim.id}", f"the target of claim '{claim.id}'"
 
 
+def check_published(table: Experiments, rows: Iterable[Experiment]) -> None:
+    """Raise `ConfigError` if a run is to be read from ``results/published`` and is not there."""
+    folders = [paths.run_folder(table, row) for row in rows]
+    if missing := [folder for folder in folders if not RunFiles.of(Path(folder)).there()]:
+        others = f", nor {len(missing) - 1} other runs" if len(missing) > 1 else ""
+        raise ConfigError(f"runs = 'published', but there is no {missing[0]}{others}")
+
+
+def run_files(table: Experiments, scenario: str) -> list[str]:
+    """Files of all jobs of a scenario; `ConfigError` if they are published without some of the jobs."""
+    files = paths.run_files(table, scenario)
+    if table.config.published and all(Path(path).is_file() for path in files):
+        check_published(table, table.rows[scenario])
+    return files
+
+
 def check_data(table: Experiments) -> list[str]:
     """Check that the raw data, or published runs, of a configuration are there.
 
@@ -107,11 +125,8 @@ def check_data(table: Experiments) -> list[str]:
         If a run is to be read from ``results/published`` and is not there.
     """
     if table.config.published:
-        files = [path for name in table.config.scenarios for path in paths.run_files(table, name)]
-        if missing := [path for path in files if not Path(path).is_file()]:
-            raise ConfigError(
-                f"runs = 'published', and {len(missing)} files are missing, the first: {missing[0]}"
-            )
+        rows = [row for name in table.config.scenarios for row in table.rows[name]]
+        check_published(table, rows)
         return []
     wanted = {}
     for scenario in table.config.scenarios.values():

@@ -53,7 +53,7 @@ def inputs(table: Experiments, report: str) -> list[str]:
         *[part.archive for part in scenarios if part.archive],
         *[part.table for part in studies if part.table],
         *[part.partition for part in scenarios if part.partition],
-        *[f"{folder}/summary.json" for part in scenarios for folder in part.runs.values()],
+        *[path for name in shown.scenarios for path in paths.summaries(table, name)],
         *shown.claims.values(),
         *sorted(str(path) for path in Path(shown.texts).glob("*.rst")),
         shown.ledger,

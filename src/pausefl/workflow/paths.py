@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from pausefl.data.partition import partition_key
 from pausefl.registry import STUDIES, TABLES, kinds_of
+from pausefl.results import published
 from pausefl.settings import Experiment
 from pausefl.workflow.experiments import Experiments
 
@@ -27,11 +29,6 @@ def finished(table: Experiments) -> str:
     return "results/published" if table.config.published else "results"
 
 
-def published(path: str) -> str:
-    """Path at which a file of a run or a study is published."""
-    return path.replace("results/", "results/published/", 1)
-
-
 def prepared(table: Experiments, scenario: str) -> str:
     """The prepared data set of a scenario."""
     return f"data/prepared/{table.dataset(scenario)}.npz"
@@ -44,8 +41,8 @@ def partition(table: Experiments, scenario: str, seed: int | str, extension: str
 
 
 def run_folder(table: Experiments, row: Experiment) -> str:
-    """Folder of a job's files."""
-    return f"{finished(table)}/runs/{row.scenario}/{row.selector}/seed-{row.seed}"
+    """Folder of a job's files, or the name of a published run."""
+    return str(published.run_folder(Path(finished(table)), row))
 
 
 def trained_by(table: Experiments, row: Experiment) -> list[str]:
@@ -64,13 +61,21 @@ def job_inputs(table: Experiments, row: Experiment) -> dict[str, str | list[str]
 
 
 def run_folders(table: Experiments, scenario: str) -> dict[Experiment, str]:
-    """Folders of all jobs of a scenario."""
+    """`run_folder` of all jobs of a scenario."""
     return {row: run_folder(table, row) for row in table.rows[scenario]}
 
 
 def run_files(table: Experiments, scenario: str) -> list[str]:
-    """Files of all jobs of a scenario."""
+    """Files of all jobs of a scenario; published runs share three."""
+    if table.config.published:
+        return [f"{finished(table)}/{scenario}/{name}" for name in published.FILES]
     return [f"{folder}/{name}" for folder in run_folders(table, scenario).values() for name in RUN_FILES]
+
+
+def summaries(table: Experiments, scenario: str) -> list[str]:
+    """Those of `run_files` that have summaries."""
+    names = ("summary.json", published.LINES)
+    return [path for path in run_files(table, scenario) if path.rpartition("/")[2] in names]
 
 
 def figure(scenario: str, kind: str) -> list[str]:
@@ -105,7 +110,7 @@ def study_folder(table: Experiments, study: str) -> str:
 def study_data(table: Experiments, study: str) -> list[str]:
     """The files that a study computes."""
     names = table.studies.record(study).data_files(table.studies.study(study))
-    return [f"{study_folder(table, study)}/{name}" for name in names]
+    return _study_files(table, study, names)
 
 
 def study_runs(table: Experiments, study: str) -> dict[Experiment, str]:
@@ -123,7 +128,13 @@ def study_plots(table: Experiments, study: str) -> list[str]:
 def study_claims(table: Experiments, study: str) -> list[str]:
     """The files of a study that claims read."""
     names = table.studies.record(study).claim_files(table.studies.study(study))
-    return [f"{study_folder(table, study)}/{name}" for name in names]
+    return _study_files(table, study, names)
+
+
+def _study_files(table: Experiments, study: str, names: Iterable[str]) -> list[str]:
+    """Files of a study by their names; published files of its runs are one."""
+    folder = Path(study_folder(table, study))
+    return list(dict.fromkeys(str(published.study_file(folder, name)) for name in names))
 
 
 def study_log(kind: str, extension: str) -> str:

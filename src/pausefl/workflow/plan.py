@@ -22,6 +22,7 @@ from pausefl.data.sources import training_size
 from pausefl.progress import about
 from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.results.markdown import aligned
+from pausefl.results.published import RunFiles
 from pausefl.results.runs import has_settings
 from pausefl.settings import Experiment, RawData, Scenario
 from pausefl.workflow import paths
@@ -171,8 +172,9 @@ def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
 def is_done(table: Experiments, row: Experiment, results: Path = Path()) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
     folder = results / paths.run_folder(table, row)
-    files = all((folder / name).is_file() for name in paths.RUN_FILES)
-    return files and has_settings(folder, table.job_scenarios[row.scenario])
+    files = RunFiles.of(folder)
+    whole = all(files.path(name).is_file() for name in paths.RUN_FILES)
+    return whole and has_settings(folder, table.job_scenarios[row.scenario])
 
 
 def to_text(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from pausefl.errors import ConfigError
 from pausefl.figures.papers import wholes
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
+from pausefl.results.published import CODE
 from pausefl.settings import Experiment
 from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
@@ -132,18 +134,6 @@ def metrics(table: Experiments) -> list[str]:
     ]
 
 
-def publication(table: Experiments) -> list[str]:
-    """Published files of all runs and studies of the configuration."""
-    runs = [path for name in table.config.scenarios for path in paths.run_files(table, name)]
-    studies = [
-        path
-        for name in reproduced(table)
-        if not table.studies.record(name).instant
-        for path in (*paths.study_data(table, name), *paths.study_claims(table, name))
-    ]
-    return [paths.published(path) for path in dict.fromkeys([*runs, *studies])]
-
-
 def everything(table: Experiments) -> list[str]:
     """All that a configuration asks for."""
     return [
@@ -170,11 +160,19 @@ def parts_of_figures(table: Experiments) -> dict[str, list[str]]:
 
 def of_crate(table: Experiments, name: str) -> list[str]:
     """Results in a crate: everything, or what a target of `named` is."""
-    return everything(table) if name == "all" else named(table)[name]
+    files = everything(table) if name == "all" else named(table)[name]
+    codes = Path(paths.finished(table), CODE)
+    return [*files, *([str(codes)] if codes.is_file() else [])]
 
+
+#: Targets that write into ``results/published``, which have no files of their own.
+PUBLISHING = {
+    "publish": "what Git keeps of finished runs and studies",
+    "republish": "the same, in place of what is published with other content",
+}
 
 #: Targets that stand for many others.
-COLLECTIONS = ("studies", "benchmark", "claims", "metrics", "demo", "publish", "crate")
+COLLECTIONS = ("studies", "benchmark", "claims", "metrics", "demo", "crate", *PUBLISHING)
 
 
 def named(table: Experiments) -> dict[str, list[str]]:
@@ -200,7 +198,6 @@ def named(table: Experiments) -> dict[str, list[str]]:
             *[path for scale in table.demo_scales for path in paths.claims(scale)],
             "results/report/demo.html",
         ]
-        found["publish"] = publication(table)
     return found
 
 
@@ -221,7 +218,6 @@ def titles(table: Experiments) -> dict[str, str]:
         "claims": "verdicts on all claims",
         "metrics": "numbers and curves that Git keeps",
         "demo": "everything on an embedded data set, in minutes",
-        "publish": "what Git keeps of finished runs and studies",
         "crate": "an archive of the workflow and all results, as an RO-Crate",
     }
 
@@ -234,14 +230,15 @@ def needs(table: Experiments, target: str | None = None) -> tuple[list[Experimen
     table
         The experiment table.
     target
-        A name of `named`; all of the configuration by default.
+        A name of `named` or of `PUBLISHING`; all of the configuration by default.
 
     Raises
     ------
     ConfigError
         If there is no such target.
     """
-    if target is not None and target not in (known := named(table)):
+    known = [*named(table), *(() if table.config.published else PUBLISHING)]
+    if target is not None and target not in known:
         near = difflib.get_close_matches(target, known, n=3)
         hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
         raise ConfigError(

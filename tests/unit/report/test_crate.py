@@ -24,7 +24,7 @@ FILES = {
     "results/runs/demo_small/pause/seed-0/summary.json": json.dumps(
         {"dataset_origin": "scikit-learn's digits", "digests": {"data set": "abc123"}}
     ),
-    "results/published/runs/old/pause/seed-0/summary.json": json.dumps({"dataset_origin": "MNIST files"}),
+    "results/published/old/runs.jsonl": json.dumps({"dataset_origin": "MNIST files"}) + "\n",
     "results/tables/demo_small/summary.md": "| a |",
     "results/claims/demo/claims.json": "{}",
     "results/report/all.html": "<html></html>",

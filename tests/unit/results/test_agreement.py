@@ -11,23 +11,30 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import pausefl
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.results.published import publish
+from pausefl.results.publishing import publish_runs
 from pausefl.results.runs import check_settings, has_settings, read_run, rounds_made
 from pausefl.settings import Experiment, Scenario, load_scenario
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config"
-RUNS = ROOT / "results" / "published" / "runs" / "mnist_small_authors"
+RUNS = ROOT / "results" / "published" / "mnist_small_authors"
+
+
+def unpacked(run: str, folder: Path) -> Path:
+    """A published run in files of its own."""
+    pausefl.read_run(RUNS / run).save(folder)
+    return folder
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(RUNS / "pause" / "seed-0", tmp_path / "run"))
+    return unpacked("pause/seed-0", tmp_path / "run")
 
 
 def test_a_published_run_agrees(run: Path) -> None:
@@ -45,19 +52,18 @@ def test_a_published_run_agrees(run: Path) -> None:
     ],
 )
 def test_files_of_another_run_are_refused(run: Path, other: str, files: list[str], words: str) -> None:
+    unpacked(other, run.with_name("other"))
     for file in files:
-        shutil.copy(RUNS / other / file, run)
+        shutil.copy(run.with_name("other") / file, run)
     with pytest.raises(PauseflError, match=f"files of different runs: .*{words}"):
         read_run(run)
 
 
 @pytest.fixture
 def ended(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path) -> Path:
-    """A run of today that its time horizon ended, published, so that its files are written anew."""
+    """A run of today that its time horizon ended."""
     scenario = demo.replace(training=demo.training.replace(time_horizon_s=2.5, evaluate_every=3))
-    run_job(Job(scenario, "pause", 0, 100, device="cpu"), digits, share_out(demo), tmp_path / "job")
-    for file in ("rounds.parquet", "ledger.parquet", "summary.json"):
-        publish(tmp_path / "job" / file, tmp_path / "ended" / file)
+    run_job(Job(scenario, "pause", 0, 100, device="cpu"), digits, share_out(demo), tmp_path / "ended")
     return tmp_path / "ended"
 
 
@@ -65,7 +71,9 @@ def test_a_run_that_its_time_horizon_ended_agrees(ended: Path) -> None:
     summary, rounds = read_run(ended)
     assert rounds_made(summary) == len(rounds) < summary["n_rounds"] == 100
     assert rounds["accuracy"].isna().any()
-    read_run(ended.parent / "job")
+    published = ended.parent / "published"
+    publish_runs({Experiment("demo_small", "pause", 0): ended}, published)
+    read_run(published / "demo_small" / "pause" / "seed-0")
 
 
 @pytest.mark.parametrize(

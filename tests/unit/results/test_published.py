@@ -1,43 +1,251 @@
-"""What is published: the same values in smaller files, and which studies there are."""
+"""Published runs: what Git has is whole, and what was cut, edited or swapped is refused by name."""
 
 from __future__ import annotations
 
+import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.results.published import publish, those_published
+import pausefl
+from pausefl.errors import PauseflError
+from pausefl.results.compare import compare
+from pausefl.results.published import (
+    CODE,
+    LINES,
+    TABLES,
+    PublishedRuns,
+    RunFiles,
+    read_study,
+    those_published,
+)
+from pausefl.results.runs import collect, read_run, read_runs
+from pausefl.settings import Experiment
 from pausefl.settings.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
+PUBLISHED = ROOT / "results" / "published"
+NAME = "reduced_cifar10_small_iid_r1"
+ROUNDS, LEDGER = TABLES
 
 
-@pytest.mark.parametrize("n", [0, 1, 300])
-def test_a_table_keeps_its_values_and_types(tmp_path: Path, n: int) -> None:
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(
-        {
-            "round": np.arange(n),
-            "selection": [rng.permutation(300)[:15] for _ in range(n)],
-            "elapsed_s": rng.random(n).cumsum(),
-            "accuracy": np.where(np.arange(n) % 5 == 0, rng.random(n), np.nan),
-            "leakage_max": np.repeat(np.inf, n),
-            "pseudo_regret": np.full(n, np.nan),
-            "name": ["pause"] * n,
-        }
-    )
-    table.to_parquet(tmp_path / "rounds.parquet", index=False)
-    publish(tmp_path / "rounds.parquet", tmp_path / "published" / "rounds.parquet")
-    ours, theirs = (pd.read_parquet(tmp_path / part / "rounds.parquet") for part in ("", "published"))
-    pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+def runs_of(folder: Path) -> dict[Experiment, Path]:
+    """Names of all published runs of a scenario."""
+    return {
+        Experiment(folder.name, *key): folder / key[0] / f"seed-{key[1]}"
+        for key in PublishedRuns(folder).lines
+    }
 
 
-def test_other_files_are_copied(tmp_path: Path) -> None:
-    (tmp_path / "summary.json").write_text('{"seed": 0}\n', "utf-8")
-    publish(tmp_path / "summary.json", tmp_path / "deep" / "er" / "summary.json")
-    assert (tmp_path / "deep" / "er" / "summary.json").read_text("utf-8") == '{"seed": 0}\n'
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in PUBLISHED.glob(f"*/{LINES}")))
+def test_every_published_run_is_whole(name: str) -> None:
+    rounds, summaries = read_runs(runs_of(PUBLISHED / name))
+    assert len(summaries) == rounds[["selector", "seed"]].drop_duplicates().shape[0] > 0
+
+
+def test_a_reader_needs_pandas_alone() -> None:
+    keys = ["selector", "seed"]
+    rounds, ledger = (pd.read_parquet(PUBLISHED / NAME / name) for name in TABLES)
+    summaries = pd.read_json(PUBLISHED / NAME / LINES, lines=True)
+    assert list(rounds.columns[:3]) == [*keys, "round"]
+    assert list(ledger.columns[:3]) == [*keys, "user"]
+    for table in (rounds, ledger, summaries):
+        assert table[keys].equals(table[keys].sort_values(keys))
+    run = pausefl.read_run(PUBLISHED / NAME / "pause" / "seed-0")
+    rows = rounds[(rounds["selector"] == "pause") & (rounds["seed"] == 0)].drop(columns=keys)
+    pd.testing.assert_frame_equal(run.rounds, rows.reset_index(drop=True), check_exact=True)
+    assert run.ledger["participations"].sum() == sum(map(len, run.rounds["selection"]))
+
+
+def test_a_published_run_is_compared_by_its_name(tmp_path: Path) -> None:
+    name = PUBLISHED / NAME / "pause" / "seed-0"
+    pausefl.read_run(name).save(tmp_path / "own")
+    text = compare(name, tmp_path / "own")
+    assert "  nothing\n" in text
+    assert "rounds are identical" in text
+    with pytest.raises(PauseflError, match="pause/seed-7 is not a finished run"):
+        compare(name, name.with_name("seed-7"))
+
+
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def at(selector: str, seed: int = 0) -> Callable[[pd.DataFrame], pd.Series]:
+    """Which rows are those of a run."""
+    return lambda table: (table["selector"] == selector) & (table["seed"] == seed)
+
+
+def one_bit(column: str) -> Change:
+    """The first value that a run has in a column, changed by its last bit."""
+
+    def change(table: pd.DataFrame) -> pd.DataFrame:
+        row = table.index[at("pause")(table) & table[column].notna()][0]
+        table.loc[row, column] = np.nextafter(table.loc[row, column], 0)
+        return table
+
+    return change
+
+
+def swapped(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of two selectors under each other's names."""
+    others = {"pause": "random", "random": "pause"}
+    return table.assign(selector=table["selector"].map(lambda one: others.get(one, one)))
+
+
+def one_more_use(table: pd.DataFrame) -> pd.DataFrame:
+    """A user of a run who has taken part once more."""
+    table.loc[table.index[at("pause")(table)][0], "participations"] += 1
+    return table
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(PUBLISHED / NAME, tmp_path / "published" / NAME))
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        (ROUNDS, swapped),
+        (LEDGER, swapped),
+        (ROUNDS, lambda table: table.drop(table.index[at("pause")(table)][-1])),
+        (ROUNDS, lambda table: table.drop(table.index[at("pause")(table)][0])),
+        (LEDGER, lambda table: table.drop(table.index[at("pause")(table)][-1])),
+        (ROUNDS, one_bit("accuracy")),
+        (ROUNDS, one_bit("latency_s")),
+        (ROUNDS, one_bit("train_loss")),
+        (LEDGER, one_more_use),
+        (ROUNDS, lambda table: pd.concat([table, table[at("pause")(table)]])),
+        (LEDGER, lambda table: pd.concat([table, table[at("pause")(table)]])),
+        (ROUNDS, lambda table: table.drop(columns="reward")),
+    ],
+)
+def test_changed_rows_are_refused_by_name(folder: Path, file: str, change: Change) -> None:
+    path = folder / file
+    change(pd.read_parquet(path)).to_parquet(path, index=False)
+    words = rf"{file}: the rows of pause, seed 0 are not those that were published; .*git restore {path}"
+    with pytest.raises(PauseflError, match=words):
+        read_run(folder / "pause" / "seed-0")
+    with pytest.raises(PauseflError, match=rf"(?s)'{NAME}': \d of 9 runs cannot be used:.*pause, seed 0"):
+        collect(runs_of(folder))
+    if "reward" in pd.read_parquet(path):
+        read_run(folder / "fastest" / "seed-0")
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "lacking"),
+    [
+        (ROUNDS, lambda table: table[~at("pause")(table)], ROUNDS),
+        (LEDGER, lambda table: table[~at("pause")(table)], LEDGER),
+        (ROUNDS, lambda table: pd.concat([table, table[at("pause")(table)].assign(seed=1)]), LINES),
+        (LEDGER, lambda table: pd.concat([table, table[at("pause")(table)].assign(seed=1)]), LINES),
+    ],
+)
+def test_a_run_in_one_file_alone_is_refused(folder: Path, file: str, change: Change, lacking: str) -> None:
+    path = folder / file
+    change(pd.read_parquet(path)).to_parquet(path, index=False)
+    words = f"{folder / lacking} lacks pause, seed {int(lacking == LINES)}, which other files here have"
+    for selector in ("pause", "random"):
+        with pytest.raises(PauseflError, match=words):
+            read_run(folder / selector / "seed-0")
+
+
+def edited(folder: Path, change: Callable[[dict[str, dict[str, Any]]], None]) -> None:
+    """Change the lines of the runs, by selector."""
+    lines = [json.loads(line) for line in (folder / LINES).read_text("utf-8").splitlines()]
+    by_selector = {line["selector"]: line for line in lines}
+    change(by_selector)
+    (folder / LINES).write_text("".join(f"{json.dumps(line)}\n" for line in by_selector.values()), "utf-8")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: lines["pause"]["scenario"]["privacy"].update(epsilon_total=1.0),
+        lambda lines: lines["pause"]["timings_s"].update(total=1.0),
+        lambda lines: lines["pause"].update(code_hash="0" * 16),
+        lambda lines: lines["pause"].pop("diverged_round"),
+        lambda lines: (lines["pause"].update(selector="random"), lines["random"].update(selector="pause")),
+        lambda lines: lines["pause"]["published"].update(summary="0" * 64),
+    ],
+)
+def test_a_changed_line_is_refused_by_name(folder: Path, change: Callable[..., None]) -> None:
+    edited(folder, change)
+    words = f"{folder / LINES}: the line of pause, seed 0 is not the one that was published; .*git restore"
+    with pytest.raises(PauseflError, match=words):
+        read_run(folder / "pause" / "seed-0")
+    read_run(folder / "fastest" / "seed-0")
+
+
+def test_swapped_digests_are_refused(folder: Path) -> None:
+    def swap(lines: dict[str, dict[str, Any]]) -> None:
+        ours, theirs = (lines[name]["published"] for name in ("pause", "random"))
+        ours[ROUNDS], theirs[ROUNDS] = theirs[ROUNDS], ours[ROUNDS]
+
+    edited(folder, swap)
+    with pytest.raises(PauseflError, match=f"{ROUNDS}: the rows of pause, seed 0 are not those"):
+        read_run(folder / "pause" / "seed-0")
+
+
+def test_a_line_that_is_missing_double_or_of_another_scenario_is_refused(folder: Path) -> None:
+    text = (folder / LINES).read_text("utf-8")
+    lines = {json.loads(line)["selector"]: line for line in text.splitlines()}
+    (folder / LINES).write_text(text.replace(f"{lines['pause']}\n", ""), "utf-8")
+    with pytest.raises(PauseflError, match=f"{LINES} lacks pause, seed 0, which other files here have"):
+        read_run(folder / "random" / "seed-0")
+    with pytest.raises(PauseflError, match=f"{LINES} has no run of pause, seed 0"):
+        read_run(folder / "pause" / "seed-0")
+    (folder / LINES).write_text(f"{text}{lines['pause']}\n", "utf-8")
+    with pytest.raises(PauseflError, match=f"{LINES} has two lines of pause, seed 0"):
+        read_run(folder / "pause" / "seed-0")
+    other = (PUBLISHED / "reduced_cifar10_small_iid_r2" / LINES).read_text("utf-8").splitlines()
+    (pause,) = [line for line in other if json.loads(line)["selector"] == "pause"]
+    (folder / LINES).write_text(text.replace(lines["pause"], pause), "utf-8")
+    with pytest.raises(
+        PauseflError, match="pause, seed 0 belongs to scenario 'reduced_cifar10_small_iid_r2'"
+    ):
+        read_run(folder / "pause" / "seed-0")
+    for line in ("{", "[]", "{}", '{"selector": "pause", "seed": 0}', '{"selector": 1, "seed": "a"}'):
+        (folder / LINES).write_text(f"{text}{line}\n", "utf-8")
+        with pytest.raises(PauseflError, match=f"{LINES}: line 10 is not that of a run; .*git restore"):
+            read_run(folder / "random" / "seed-0")
+
+
+@pytest.mark.parametrize("file", [*TABLES, LINES])
+def test_a_file_that_is_missing_or_damaged_is_an_error_of_the_user(folder: Path, file: str) -> None:
+    path = folder / file
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(PauseflError, match=f"{path}.*git restore {path}"):
+        read_run(folder / "pause" / "seed-0")
+    path.unlink()
+    with pytest.raises(PauseflError, match=f"{path}: no such file"):
+        read_run(folder / "pause" / "seed-0")
+    shutil.rmtree(folder)
+    with pytest.raises(PauseflError, match="is missing"):
+        read_run(folder / "pause" / "seed-0")
+
+
+def test_the_same_error_is_told_once(folder: Path) -> None:
+    runs = runs_of(folder)
+    (folder / LEDGER).unlink()
+    with pytest.raises(PauseflError, match="9 of 9 runs cannot be used") as error:
+        collect(runs)
+    assert str(error.value).count("no such file") == 1
+
+
+def test_what_is_read_follows_the_files(folder: Path) -> None:
+    """They are kept in memory from run to run."""
+    run = folder / "pause" / "seed-0"
+    summary, _ = read_run(run)
+    summary["seed"] = 9
+    assert read_run(run)[0]["seed"] == 0
+    edited(folder, lambda lines: lines.pop("pause") and None)
+    assert not RunFiles.of(run).there()
 
 
 def test_a_study_that_was_not_published_is_none(tmp_path: Path) -> None:
@@ -46,3 +254,24 @@ def test_a_study_that_was_not_published_is_none(tmp_path: Path) -> None:
     there = those_published(studies, tmp_path)
     assert set(there.names()) == {"bsfl_fig4", *studies.generalization}
     assert there.comparison == studies.comparison
+
+
+def test_a_run_of_a_study_is_a_part_of_its_table() -> None:
+    study = PUBLISHED / "studies" / "bsfl_fig5_regret"
+    table = read_study(study, "random/seed-3.parquet")
+    assert table is not None
+    assert table[["selector", "seed"]].drop_duplicates().to_numpy().tolist() == [["random", 3]]
+    assert table["round"].is_monotonic_increasing
+    assert read_study(study, "random/seed-9.parquet") is None
+    assert read_study(study, "absent.csv") is None
+    growth = read_study(study, "growth.csv")
+    assert growth is not None
+    assert len(growth) == len(pd.read_csv(study / "growth.csv"))
+
+
+def test_the_code_of_all_runs_that_have_its_parts_is_there() -> None:
+    """A line that names the file needs it."""
+    lines = [line for path in PUBLISHED.glob(f"*/{LINES}") for line in path.read_text("utf-8").splitlines()]
+    named = {run["code_hash"] for run in map(json.loads, lines) if run.get("code") == CODE}
+    path = PUBLISHED / CODE
+    assert named == (set(json.loads(path.read_text("utf-8"))) if path.exists() else set())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,13 @@ from pausefl.data.sources import prepare
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.provenance import hardware, versions
+from pausefl.results.published import LINES, PublishedRuns, RunFiles, run_folder
 from pausefl.results.runs import has_settings
-from pausefl.settings import RawData, load_scenario
+from pausefl.settings import Experiment, RawData, load_scenario
 from pausefl.streams import Streams
 
 ROOT = Path(__file__).parents[3]
-RUNS = ROOT / "results" / "published" / "runs"
+PUBLISHED = ROOT / "results" / "published"
 
 #: What final accuracies, and the logarithms of losses, may differ by on another kind of machine.
 ELSEWHERE = 0.05
@@ -30,17 +30,20 @@ ELSEWHERE = 0.05
 def chosen(source: str) -> Path:
     """The quickest of the runs of today's settings whose data come from a source."""
     seconds = {}
-    for path in sorted(RUNS.glob("*/*/*")):
-        scenario = load_scenario(path.parts[-3], ROOT / "config" / "scenarios")
-        if scenario.data.source == source and has_settings(path, scenario):
-            seconds[path] = json.loads((path / "summary.json").read_text("utf-8"))["timings_s"]["total"]
+    for path in sorted(PUBLISHED.glob(f"*/{LINES}")):
+        scenario = load_scenario(path.parent.name, ROOT / "config" / "scenarios")
+        runs = PublishedRuns(path.parent)
+        for selector, seed in runs.lines if scenario.data.source == source else ():
+            run = run_folder(PUBLISHED, Experiment(scenario.name, selector, seed))
+            if has_settings(run, scenario):
+                seconds[run] = runs.summary((selector, seed))["timings_s"]["total"]
     assert seconds, f"no published run on {source} has today's settings: run them again and publish them"
     return min(seconds, key=lambda path: seconds[path])
 
 
 def trained_again(published: Path, data_root: Path, out: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     """The summary of a published run, and the rounds of a new one."""
-    summary = json.loads((published / "summary.json").read_text("utf-8"))
+    summary = RunFiles.of(published).summary()
     scenario = load_scenario(summary["scenario"]["name"], ROOT / "config" / "scenarios")
     data = prepare(scenario.data, RawData(data_root, False, {}))
     shares = make_partition(
@@ -53,7 +56,7 @@ def trained_again(published: Path, data_root: Path, out: Path) -> tuple[dict[str
 
 def check(published: Path, data_root: Path, out: Path) -> None:
     summary, ours = trained_again(published, data_root, out)
-    theirs = pd.read_parquet(published / "rounds.parquet")
+    theirs = RunFiles.of(published).table("rounds.parquet")
     print(f"trained again: {published.relative_to(ROOT)}")
     if ours.equals(theirs):
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,9 +15,9 @@ from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.provenance import job_code
-from pausefl.results.published import publish
+from pausefl.results.publishing import publish_runs
 from pausefl.results.verified import FILE, LONGEST_S, current_codes, difference, spot_check, verify
-from pausefl.settings import RawData, Scenario
+from pausefl.settings import Experiment, RawData, Scenario
 
 #: Hash of the code that made the published runs.
 OTHER = "0" * 16
@@ -69,14 +68,28 @@ def test_a_prefix_may_be_evaluated_once_more() -> None:
 def published(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path) -> Path:
     """A published run of other code, of which only a prefix is computed again, and one that is quick."""
     for selector, seconds in (("random", 2 * LONGEST_S), ("pause", 1.0)):
-        run_job(Job(demo, selector, 3, 4, device="cpu"), digits, share_out(demo, 3), tmp_path / selector)
-        folder = tmp_path / "published/runs" / demo.name / selector / "seed-3"
-        for file in ("rounds.parquet", "ledger.parquet", "summary.json"):
-            publish(tmp_path / selector / file, folder / file)
-        summary = json.loads((folder / "summary.json").read_text())
-        summary |= {"code_hash": OTHER, "timings_s": {"total": seconds}}
-        (folder / "summary.json").write_text(json.dumps(summary))
+        folder = tmp_path / selector
+        run_job(Job(demo, selector, 3, 4, device="cpu"), digits, share_out(demo, 3), folder)
+        change(folder, 3, code_hash=OTHER, timings_s={"total": seconds})
+        publish_runs({Experiment(demo.name, selector, 3): folder}, tmp_path / "published")
     return tmp_path / "published"
+
+
+def change(folder: Path, seed: int, **changes: object) -> dict[Experiment, Path]:
+    """A finished run with another summary."""
+    path = folder / "summary.json"
+    summary = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps(summary))
+    return {Experiment(summary["scenario"]["name"], summary["selector"], seed): folder}
+
+
+def with_other_losses(folder: Path, t: int) -> None:
+    """Publish a run whose loss in a round is another."""
+    path = folder / "rounds.parquet"
+    rounds = pd.read_parquet(path)
+    rounds.loc[t, "train_loss"] += 1e-7
+    rounds.to_parquet(path, index=False)
+    publish_runs(change(folder, 3, digests={}), folder.parent / "published", replace=True)
 
 
 def verified(published: Path) -> list[str]:
@@ -86,7 +99,9 @@ def verified(published: Path) -> list[str]:
     return said
 
 
-def test_equal_runs_count_as_todays(published: Path, demo: Scenario) -> None:
+def test_equal_runs_count_as_todays(
+    published: Path, demo: Scenario, digits: Dataset, share_out: Callable[..., Partition]
+) -> None:
     today = {selector: job_code(demo, selector) for selector in ("pause", "random")}
     assert OTHER not in current_codes(demo, today, published)["pause"]
     assert verified(published) == [
@@ -99,10 +114,9 @@ def test_equal_runs_count_as_todays(published: Path, demo: Scenario) -> None:
     entry = json.loads((published / FILE).read_text())["runs"][f"demo_small/pause/{OTHER}"]
     assert (entry["made_with"], entry["code"], entry["seed"]) == (OTHER, today["pause"], 3)
     assert verified(published) == ["2 comparisons, 2 made already under this code"]
-    again = published / "runs/demo_small/pause/seed-4"
-    shutil.copytree(published / "runs/demo_small/pause/seed-3", again)
-    summary = json.loads((again / "summary.json").read_text())
-    (again / "summary.json").write_text(json.dumps(summary | {"code_hash": "2" * 16}))
+    again = published.parent / "again"
+    run_job(Job(demo, "pause", 4, 4, device="cpu"), digits, share_out(demo, 4), again)
+    publish_runs(change(again, 4, code_hash="2" * 16), published)
     assert "2" * 16 not in current_codes(demo, today, published)["pause"]
     assert verified(published)[:2] == [
         "3 comparisons, 2 made already under this code",
@@ -116,10 +130,7 @@ def test_equal_runs_count_as_todays(published: Path, demo: Scenario) -> None:
 
 
 def test_a_run_that_is_not_the_same_is_recorded_as_such(published: Path, demo: Scenario) -> None:
-    path = published / "runs/demo_small/pause/seed-3/rounds.parquet"
-    rounds = pd.read_parquet(path)
-    rounds.loc[2, "train_loss"] += 1e-7
-    rounds.to_parquet(path, index=False)
+    with_other_losses(published.parent / "pause", 2)
     assert f"runs/demo_small/pause/{OTHER}: DIFFERENT, 4 of 4 rounds column train_loss differs" in verified(
         published
     )
@@ -137,10 +148,7 @@ def test_runs_drawn_at_random_are_compared_and_not_recorded(published: Path, dem
         return equal, said
 
     assert drawn(1, "pause") == (True, ["1 of 1 runs", "runs/demo_small/pause/seed-3: equal, 4 of 4 rounds"])
-    path = published / "runs/demo_small/random/seed-3/rounds.parquet"
-    rounds = pd.read_parquet(path)
-    rounds.loc[1, "train_loss"] += 1e-7
-    rounds.to_parquet(path, index=False)
+    with_other_losses(published.parent / "random", 1)
     equal, (count, *lines) = drawn(9)
     assert (equal, count) == (False, "2 of 2 runs")
     assert sorted(lines) == [

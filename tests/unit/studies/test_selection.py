@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[3]
 )
 def test_a_simulated_job_is_the_published_one_that_was_trained(name: str, selector: str, seed: int) -> None:
     experiment = Experiment(name, selector, seed)
-    trained = collect({experiment: ROOT / f"results/published/runs/{name}/{selector}/seed-{seed}"})
+    trained = collect({experiment: ROOT / f"results/published/{name}/{selector}/seed-{seed}"})
     simulated = run(load_scenario(name, ROOT / "config/scenarios"), selector, seed)
     assert list(simulated) == list(trained)
     for ours, theirs in zip(simulated["selection"], trained["selection"], strict=True):

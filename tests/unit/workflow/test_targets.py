@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pausefl.workflow import contents, paths, raw, targets
+from pausefl.workflow import contents, paths, publication, raw, targets
 from pausefl.workflow.experiments import Experiments
 
 Load = Callable[..., Experiments]
@@ -64,8 +64,9 @@ def test_published_runs_are_read_and_have_no_partitions(load: Load) -> None:
     table = load("published")
     files = targets.of_scenario(table, "mnist_large_iid_r1")
     assert all(path.startswith("results/") for path in files)
-    runs = [path for path in files if path.endswith("ledger.parquet")]
-    assert all(path.startswith("results/published/runs/") for path in runs)
+    runs = [path for path in files if path.startswith("results/published/")]
+    names = ("rounds.parquet", "ledger.parquet", "runs.jsonl")
+    assert runs == [f"results/published/mnist_large_iid_r1/{name}" for name in names]
 
 
 def test_a_regret_study_has_a_file_for_each_run(table: Experiments) -> None:
@@ -84,12 +85,12 @@ def test_instant_studies_are_not_published(load: Load) -> None:
     table = load("published")
     assert paths.study_data(table, "pause_v2_fig1") == ["results/studies/pause_v2_fig1/generalization.csv"]
     assert paths.study_data(table, "bsfl_fig4")[0] == "results/published/studies/bsfl_fig4/runs.parquet"
-    assert not [path for path in targets.publication(load()) if "pause_v2_fig1" in path]
+    assert "pause_v2_fig1" not in publication.studies(load())
 
 
 def test_everything_has_a_name(table: Experiments) -> None:
     named = targets.named(table)
-    for target in ("demo", "studies", "publish", "mnist_large_iid_r1", "claim_C3"):
+    for target in ("demo", "studies", "mnist_large_iid_r1", "pause_v2_fig8", "claim_C3"):
         assert named[target], target
     assert named["pause_v2_fig8_as_written"] == paths.figure("mnist_large_iid_r1", "accuracy_vs_time")
     assert set(named["bsfl_fig4"]) == set(targets.of_study(table, "bsfl_fig4"))

@@ -1,0 +1,252 @@
+"""Publishes finished runs and studies: writes the files that `pausefl.results.published` reads.
+
+The same runs make the same bytes, in whatever order they are published.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pausefl import digests
+from pausefl.errors import PauseflError
+from pausefl.files import replacing
+from pausefl.provenance.metadata import flattened
+from pausefl.results.published import (
+    CODE,
+    FILES,
+    LINES,
+    TABLES,
+    Key,
+    PublishedRuns,
+    RunFiles,
+    named,
+    rows_by_run,
+    study_file,
+    to_line,
+)
+from pausefl.results.reading import read_json, read_table
+from pausefl.results.runs import read_runs
+from pausefl.settings import Experiment
+from pausefl.settings.scenario import as_of_today
+
+#: zstd's level; decompression takes as long at any.
+_LEVEL = 19
+#: Bytes of a page: a column has one, as zstd compresses page by page.
+_PAGE = 2**26
+#: How pyarrow's option for dictionaries is called here, among the other encodings.
+_DICTIONARY = "dictionary"
+
+#: Said of what is published already with other content.
+_REFUSED = "nothing was published. To replace what is there: snakemake republish, with the same options"
+
+
+def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool = False) -> list[str]:
+    """Add finished runs of one scenario to its published ones.
+
+    Parameters
+    ----------
+    runs
+        Folder of each run.
+    published
+        Folder of all published results; files that are there are replaced.
+    replace
+        Whether to replace published runs by others of the same selector and seed. Otherwise those with the
+        same settings and numbers stay, whatever else differs, such as times and code; the others are refused.
+
+    Returns
+    -------
+    list of str
+        A line on what was added, replaced and left.
+
+    Raises
+    ------
+    PauseflError
+        If a run cannot be used, is refused, or what is published is damaged.
+    """
+    _, summaries = read_runs(runs)
+    scenario = next(iter(runs)).scenario
+    folder = published / scenario
+    there = PublishedRuns(folder)
+    known = there.lines if any((folder / name).exists() for name in FILES) else {}
+    # Nothing is written beside damaged runs.
+    tables = {key: {name: there.table(name, key) for name in TABLES} for key in known}
+    lines, codes = dict(known), _codes(published)
+    added: list[Key] = []
+    replaced: list[Key] = []
+    other: list[Key] = []
+    for run, path in runs.items():
+        key = (run.selector, run.seed)
+        own = {name: RunFiles(path).table(name) for name in TABLES}
+        line = to_line(summaries[run], own)
+        if line == known.get(key) or (key in known and not replace and _same(line, known[key])):
+            continue
+        (added if key not in known else replaced if replace else other).append(key)
+        lines[key], tables[key] = line, own
+        if json.loads(line).get("code") == CODE:
+            code_hash, code = summaries[run]["code_hash"], summaries[run]["code"]
+            if codes.setdefault(code_hash, code) != code:
+                raise PauseflError(f"{path}: {published / CODE} has other parts of code {code_hash}")
+    if other:
+        raise PauseflError(
+            f"scenario '{scenario}': published already with other settings or numbers: {named(other)};"
+            f" {_REFUSED}"
+        )
+    if added or replaced:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write_codes(published, codes)
+        _write_runs(folder, dict(sorted(lines.items())), tables)
+        _write_codes(published, codes, unused=False)
+    counts = {"added": added, "replaced": replaced}
+    told = [f"{len(keys)} {verb} ({named(keys)})" for verb, keys in counts.items() if keys]
+    left = len(runs) - len(added) - len(replaced)
+    return [f"{scenario}: {', '.join([*told, *([f'{left} there already'] if left else [])])}"]
+
+
+def _same(line: str, other: str) -> bool:
+    """Whether two lines are of runs with the same settings and numbers."""
+    ours, theirs = json.loads(line), json.loads(other)
+    settings = [flattened(as_of_today(one["scenario"])) for one in (ours, theirs)]
+    return settings[0] == settings[1] and all(ours["published"][n] == theirs["published"][n] for n in TABLES)
+
+
+def _write_runs(
+    folder: Path, lines: Mapping[Key, str], tables: Mapping[Key, Mapping[str, pd.DataFrame]]
+) -> None:
+    """Write the files of a scenario, and put them in place once they are read back as the lines say."""
+    with replacing(*(folder / name for name in FILES)) as staged:
+        for name, path in zip(TABLES, staged, strict=False):
+            frames = [
+                table.assign(selector=selector, seed=seed)
+                for selector, seed in lines
+                for table in [tables[selector, seed][name]]
+            ]
+            whole = pd.concat(frames, ignore_index=True)
+            columns = ["selector", "seed", *whole.columns.drop(["selector", "seed"])]
+            write_table(pa.Table.from_pandas(whole[columns], preserve_index=False), path)
+            for key, rows in rows_by_run(pd.read_parquet(path)):
+                own = rows[list(tables[key][name].columns)]
+                if digests.of_table(own) != json.loads(lines[key])["published"][name]:
+                    raise PauseflError(f"{folder / name} would lose values of {named([key])}")
+        staged[-1].write_text("".join(f"{line}\n" for line in lines.values()), "utf-8")
+
+
+def _codes(published: Path) -> dict[str, Any]:
+    path = published / CODE
+    return read_json(path) if path.is_file() else {}
+
+
+def _write_codes(published: Path, codes: Mapping[str, Any], unused: bool = True) -> None:
+    """Write the parts of code, sorted; without those that no line names, unless ``unused``."""
+    path = published / CODE
+    if not unused:
+        texts = (file.read_text("utf-8") for file in published.glob(f"*/{LINES}"))
+        used = {json.loads(line).get("code_hash") for text in texts for line in text.splitlines()}
+        codes = {key: parts for key, parts in codes.items() if key in used}
+    if codes or path.exists():
+        with replacing(path) as (staged,):
+            staged.write_text(json.dumps(codes, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def publish_study(source: Path, files: Iterable[str], target: Path, replace: bool = False) -> list[str]:
+    """Publish the tables of a study.
+
+    Parameters
+    ----------
+    source
+        Folder of the study.
+    files
+        Names of its files; those of one selector and seed get into one.
+    target
+        Folder of what is published of it.
+    replace
+        Whether to replace what is published with other values, which is refused otherwise.
+
+    Returns
+    -------
+    list of str
+        A line on the files that were written.
+
+    Raises
+    ------
+    PauseflError
+        If a file is missing, damaged or refused.
+    """
+    parts: dict[Path, list[Path]] = {}
+    for name in files:
+        parts.setdefault(study_file(target, name), []).append(source / name)
+    changed = {path: own for path, own in parts.items() if not path.is_file() or _differ(own, path)}
+    if (other := [path.name for path in changed if path.is_file()]) and not replace:
+        raise PauseflError(
+            f"study '{target.name}': published already with other values: {', '.join(other)}; {_REFUSED}"
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    for path, own in changed.items():
+        with replacing(path) as (staged,):
+            if path.suffix == ".parquet":
+                write_table(pa.concat_tables(map(pq.read_table, _in_order(own))), staged)
+            else:
+                shutil.copyfile(own[0], staged)
+    written = ", ".join(path.name for path in changed)
+    return [f"study {target.name}: {f'wrote {written}' if written else 'there already'}"]
+
+
+def _in_order(paths: Iterable[Path]) -> list[Path]:
+    """Files by selector, then by seed."""
+    return sorted(paths, key=lambda path: (path.parent, [int(n) for n in re.findall(r"\d+", path.stem)]))
+
+
+def _differ(sources: Iterable[Path], path: Path) -> bool:
+    """Whether a published table has other values than the files that it is made of."""
+    ours = pd.concat([read_table(one) for one in _in_order(sources)], ignore_index=True)
+    return not ours.equals(read_table(path))
+
+
+def write_table(table: pa.Table, target: Path) -> None:
+    """Write a Parquet file with the same values, each column in the encoding that zstd can compress best."""
+    # Pandas' description of its index is left out: there is none but the numbers of the rows.
+    table = table.replace_schema_metadata(None).combine_chunks()
+    found = [_smallest(table.select([name])) for name in table.column_names]
+    _write(table, target, dict(found))
+
+
+def _smallest(column: pa.Table) -> tuple[str, str]:
+    """Path of a column, and the encoding that makes it smallest."""
+    (field,) = column.schema
+    kind, path = field.type, field.name
+    if pa.types.is_list(kind):
+        kind, path = kind.value_type, f"{path}.list.element"
+    encodings = ["PLAIN", _DICTIONARY]
+    if pa.types.is_integer(kind):
+        encodings += ["BYTE_STREAM_SPLIT", "DELTA_BINARY_PACKED"]
+    elif pa.types.is_floating(kind):
+        encodings += ["BYTE_STREAM_SPLIT"]
+
+    def size(encoding: str) -> int:
+        written = pa.BufferOutputStream()
+        _write(column, written, {path: encoding})
+        return int(written.tell())
+
+    return path, min(encodings, key=size)
+
+
+def _write(table: pa.Table, target: Any, encodings: Mapping[str, str]) -> None:
+    pq.write_table(
+        table,
+        target,
+        compression="zstd",
+        compression_level=_LEVEL,
+        use_dictionary=[path for path, encoding in encodings.items() if encoding == _DICTIONARY],
+        column_encoding={path: one for path, one in encodings.items() if one != _DICTIONARY},
+        write_statistics=False,
+        store_schema=False,
+        data_page_size=_PAGE,
+    )
