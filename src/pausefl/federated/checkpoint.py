@@ -23,7 +23,7 @@ from pausefl.errors import ConfigError
 from pausefl.federated.simulation import State
 from pausefl.files import check_readable, replacing
 from pausefl.provenance import peak_memory_bytes
-from pausefl.provenance.metadata import flattened
+from pausefl.settings.changes import flattened
 
 #: Name of the file, beside the results.
 STATE_FILE = "state.npz"

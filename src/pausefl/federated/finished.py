@@ -15,7 +15,7 @@ from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.job import Job, data_digests
 from pausefl.files import check_readable
 from pausefl.provenance import job_code, versions
-from pausefl.provenance.metadata import flattened
+from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today
 
 #: Most differences that a message lists.

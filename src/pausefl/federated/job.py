@@ -225,6 +225,7 @@ def summary_of(
         },
         "resumed_from_rounds": checkpoint.resumed_from,
         "code_hash": identity["code"],
+        "code": identity["code"].parts,
         "versions": identity["versions"],
         "hardware": hardware(),
         "timings_s": {**result.seconds, "saving": checkpoint.saving_s, "total": checkpoint.total_s},

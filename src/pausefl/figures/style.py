@@ -12,13 +12,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pausefl.errors import PauseflError, suggest
-from pausefl.provenance.kept import kept
 from pausefl.registry import SELECTORS
 
 if TYPE_CHECKING:
@@ -123,9 +120,33 @@ OTHER_MECHANISM = ("#4B3A6B", "D", (0, 4))
 #: What people call each selector.
 LABELS: dict[str, str] = {name: style.label for name, style in STYLES.items()}
 
-#: What differs from seaborn's light grid for papers. The font is shipped with Matplotlib: the
-#: same glyphs, so the same bytes, on every machine.
-_OURS: dict[str, Any] = {
+#: Matplotlib's settings of every figure: first seaborn's light grid for papers. The font is shipped with
+#: Matplotlib: the same glyphs, so the same bytes, on every machine.
+THEME: dict[str, Any] = {
+    "axes.labelcolor": ".15",
+    "xtick.color": ".15",
+    "ytick.color": ".15",
+    "axes.axisbelow": True,
+    "text.color": ".15",
+    "font.sans-serif": ["Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif"],
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "w",
+    "patch.force_edgecolor": True,
+    "axes.grid": True,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4.8,
+    "patch.linewidth": 0.8,
+    "xtick.minor.width": 0.8,
+    "ytick.minor.width": 0.8,
+    "xtick.minor.size": 3.2,
+    "ytick.minor.size": 3.2,
+    "font.size": 8.928,
+    "axes.labelsize": 8.928,
+    "axes.titlesize": 8.928,
+    "xtick.labelsize": 8.184,
+    "ytick.labelsize": 8.184,
+    "legend.fontsize": 8.184,
+    "legend.title_fontsize": 8.928,
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
     "axes.titleweight": "bold",
@@ -156,30 +177,14 @@ _OURS: dict[str, Any] = {
 }
 
 
-@cache
-def theme_settings() -> dict[str, Any]:
-    """Matplotlib's settings of every figure: seaborn's for papers, a little finer, and ours."""
-    seaborns = kept(f"seaborn {version('seaborn')}", _seaborns)
-    return {**seaborns, **_OURS}
-
-
-def _seaborns() -> dict[str, Any]:
-    """Seaborn's light grid for papers. Importing seaborn takes longer than plotting a figure."""
-    import seaborn
-
-    settings = {**seaborn.axes_style("whitegrid"), **seaborn.plotting_context("paper", font_scale=0.93)}
-    del settings["image.cmap"]  # a map of seaborn's own, which only its import makes known
-    return settings
-
-
 @contextmanager
 def theme() -> Iterator[None]:
-    """Use `theme_settings` inside the block, whatever the user has set."""
+    """Use the theme inside the block, whatever the user has set."""
     import matplotlib as mpl
 
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(cast(Any, theme_settings()))
+        mpl.rcParams.update(cast(Any, THEME))
         yield
 
 

@@ -18,12 +18,14 @@ from pausefl.figures.captions import (
 )
 from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import wholes
-from pausefl.provenance import study_code
-from pausefl.provenance.metadata import flattened
+from pausefl.provenance import job_code, study_code
+from pausefl.settings.changes import flattened
+from pausefl.results.compare import code_changes
 from pausefl.results.reading import read_json
 from pausefl.results.runs import has_settings, read_run
 from pausefl.results.verified import current_codes
 from pausefl.settings import Config, Scenario, load_scenario, scenario_file, scenario_names
+from pausefl.settings.scenario import scenario_of_job
 from pausefl.settings.studies import Studies, load_studies, settings_of
 
 _OTHER_CODE = " (the code has changed since)"
@@ -101,6 +103,30 @@ def explain(figure: str, project: Project) -> str:
     if not blocks:
         raise PauseflError("; ".join(problems))
     return "\n\n".join([*blocks, *problems])
+
+
+def explain_run(folder: Path) -> str:
+    """What differs between the code that made a run and today's.
+
+    Raises
+    ------
+    PauseflError
+        If there is no such run, or it does not say what its code was made of, as those of earlier versions.
+    """
+    summary, rounds = read_run(folder)
+    scenario, then = scenario_of_job(summary["scenario"]), summary.get("code")
+    now = {
+        job_code(scenario, summary["selector"], summary["device"] or "cpu", genie=genie, in_folder=in_folder)
+        for genie in (bool(rounds["pseudo_regret"].notna().any()),)
+        for in_folder in (False, True)
+    }
+    head = f"{folder}: {scenario.name}, {summary['selector']}, seed {summary['seed']}"
+    if summary["code_hash"] in now:
+        return f"{head}\nCode: {summary['code_hash']}, as today"
+    if not then:
+        raise PauseflError(f"{folder} was made by another code ({summary['code_hash']}) and has no parts of it")
+    found = min((list(code_changes(then, code.parts)) for code in now), key=len)
+    return "\n".join([head, f"Code: {summary['code_hash']}, since then:", *found])
 
 
 def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[str]:
