@@ -1,5 +1,6 @@
 # What Git keeps of finished runs and studies, so that figures and verdicts can be made without training.
 from pausefl.provenance import code_hash
+from pausefl.workflow import paths, studies
 
 
 rule publish_run:
@@ -32,3 +33,18 @@ rule publish_study:
         code=code_hash("pausefl.results.published"),
     script:
         "../scripts/publish.py"
+
+
+rule publish_code:
+    input:
+        lambda wildcards: paths.study_codes(W, wildcards.study),
+    output:
+        "results/published/studies/{study}/code.json",
+    log:
+        "results/logs/publish/{study}/code.log",
+    params:
+        kind=lambda wildcards: W.studies.kind(wildcards.study),
+        study=lambda wildcards: studies.settings(W, wildcards.study),
+        code=code_hash("pausefl.results.reading:study_codes"),
+    script:
+        "../scripts/publish_code.py"

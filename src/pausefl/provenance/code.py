@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pausefl.provenance.definitions import WHOLE, Definition, Package
 from pausefl.registry import (
@@ -51,7 +51,7 @@ class Code(str):
 
     parts: dict[str, str]
 
-    def __new__(cls, digits: str, parts: dict[str, str]) -> Self:
+    def __new__(cls, digits: str, parts: dict[str, str]) -> Self:  # noqa: D102 (see the class)
         code = super().__new__(cls, digits)
         code.parts = parts
         return code
@@ -125,7 +125,7 @@ def scenario_records(scenario: Scenario, selectors: Iterable[str]) -> list[Recor
 def code_hash(*roots: str, records: Iterable[Record] = ()) -> Code:
     """Hash of definitions and of all definitions that they reach, wherever these stand.
 
-    What counts of a definition is said in `pausefl.provenance.definitions`.
+    `pausefl.provenance.definitions` says what counts of a definition.
 
     Parameters
     ----------
@@ -157,6 +157,27 @@ def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[s
     }
 
 
+class _Reached(NamedTuple):
+    """All that a definition reaches by name.
+
+    Attributes
+    ----------
+    hash
+        Of what all of these say and how they use each other, wherever they stand.
+    definitions
+        The definition itself, and those that it reaches.
+    attributes
+        Names of all attributes in them.
+    effects
+        Statements that importing them executes.
+    """
+
+    hash: str
+    definitions: frozenset[Definition]
+    attributes: frozenset[str]
+    effects: frozenset[Definition]
+
+
 class Hashes:
     """Hashes of the code of a package.
 
@@ -168,129 +189,77 @@ class Hashes:
 
     def __init__(self, root: Path) -> None:
         self.package = Package(root)
-        self._deep: dict[Definition, str] = {}
-        self._definitions, self._own = cache(self._define), cache(self._alone)
-        self._reached = cache(self._reach)
+        self._reached, self._definitions = cache(self._reach), cache(self._define)
 
     def code(self, roots: Iterable[str], records: Iterable[Record]) -> Code:
         """What `code_hash` returns."""
         used = list(records)
-        places = frozenset([*roots, *(record.code for record in used)])
-        whole, parts, read = self._definitions(places, frozenset(type(record) for record in used))
+        places = frozenset(map(_place, [*roots, *(record.code for record in used)]))
+        whole, parts, read = self._definitions(places)
         lines, said = {whole}, {}
         for record in used:
-            module, _, name = record.code.partition(":")
             fields = json.dumps(_fields(record, read), sort_keys=True, default=sorted)
-            lines.add(f"{self._hash(Definition(module, name))} {fields}")
+            lines.add(f"{self._reached(_place(record.code)).hash} {fields}")
             said[f"{record.code} ({type(record).__name__})"] = _short(fields)[:_PART]
         return Code(_short(*sorted(lines)), parts | said)
 
-    def _define(
-        self, roots: frozenset[str], classes: frozenset[type[Record]]
-    ) -> tuple[str, dict[str, str], frozenset[str]]:
-        """Hash and parts of all definitions that roots and methods of records reach, and what they read."""
-        found, read = self._used(roots, classes)
-        parts = {f"{one.module}:{one.name}".rstrip(":"): self._own(one) for one in sorted(found)}
-        return _short(*sorted({self._hash(one) for one in found})), {k: v for k, v in parts.items() if v}, read
+    def _define(self, roots: frozenset[Definition]) -> tuple[str, dict[str, str], frozenset[str]]:
+        """Hash and parts of all that some definitions reach, and names of attributes in them."""
+        reached: dict[Definition, _Reached] = {}
+        while new := roots - reached.keys():
+            reached |= {root: self._reached(root) for root in new}
+            roots = roots.union(*(reached[root].effects for root in new))
+        found = sorted(frozenset[Definition]().union(*(one.definitions for one in reached.values())))
+        parts = {f"{one.module}:{one.name}".rstrip(":"): self._own(one) for one in found}
+        return (
+            _short(*sorted({one.hash for one in reached.values()})),
+            {name: part for name, part in parts.items() if part},
+            frozenset[str]().union(*(one.attributes for one in reached.values())),
+        )
 
-    def _used(
-        self, roots: frozenset[str], classes: frozenset[type[Record]]
-    ) -> tuple[frozenset[Definition], frozenset[str]]:
-        """All definitions that roots reach, with methods of records; and the attributes that these read."""
-        candidates = {
-            method
-            for cls in classes
-            for base in cls.__mro__
-            if issubclass(base, Record) and base is not Record
-            for method in self.package.methods(Definition(base.__module__, base.__qualname__))
-        }
-        while True:
-            closures = [self._reached(root) for root in roots]
-            read = frozenset[str]().union(*(attributes for _, attributes in closures))
-            methods = {method for method in candidates if method.name.partition(".")[2] in read}
-            if not methods:
-                return frozenset[Definition]().union(*(found for found, _ in closures)), read
-            candidates -= methods
-            roots |= {f"{method.module}:{method.name}" for method in methods}
+    def _reach(self, root: Definition) -> _Reached:
+        """Follow all names, in their order; a definition is told by when it is reached first."""
+        numbers, found, lines = {root: 0}, [root], list[str]()
+        for definition in found:
+            source = self.package.source(definition)
+            lines.append(source.text or definition.name)
+            for name, used in source.uses:
+                if isinstance(used, Definition) and used not in numbers:
+                    numbers[used] = len(found)
+                    found.append(used)
+                lines.append(f"{name} = {numbers[used] if isinstance(used, Definition) else used}")
+        sources = [self.package.source(definition) for definition in found]
+        return _Reached(
+            _short(*lines),
+            frozenset(found),
+            frozenset[str]().union(*(source.attributes for source in sources)),
+            frozenset[Definition]().union(*(source.effects for source in sources)),
+        )
 
-    def _reach(self, root: str) -> tuple[frozenset[Definition], frozenset[str]]:
-        """All definitions that a root reaches, statements that importing them executes, and attributes."""
-        module, _, name = root.partition(":")
-        found: set[Definition] = set()
-        pending = [Definition(module, name or WHOLE)]
-        while pending:
-            definition = pending.pop()
-            if definition not in found:
-                found.add(definition)
-                pending += self._targets(definition)
-                pending += self.package.effects(definition.module)
-        read = frozenset[str]().union(*(self.package.source(one).attributes for one in found))
-        return frozenset(one for one in found if one.name != WHOLE), read
-
-    def _targets(self, definition: Definition) -> list[Definition]:
-        """Definitions that a definition uses."""
-        return [used for _, used in self.package.source(definition).uses if isinstance(used, Definition)]
-
-    def _alone(self, definition: Definition) -> str:
+    def _own(self, definition: Definition) -> str:
         """Hash of a definition alone; empty if nothing counts but its name."""
         source = self.package.source(definition)
-        if not source.text:
-            return ""
         named = [f"{name} = {used if isinstance(used, str) else used.name}" for name, used in source.uses]
-        return _short(source.text, *sorted(named))[:_PART]
+        return _short(source.text, *sorted(named))[:_PART] if source.text else ""
 
-    def _hash(self, definition: Definition) -> str:
-        """Hash of a definition and of all that it reaches by name.
 
-        Tarjan's algorithm (1972): definitions that use each other are found after all others that they use.
-        """
-        deep, order, low = self._deep, dict[Definition, int](), dict[Definition, int]()
-        path, open_ = [(definition, iter(self._targets(definition)))], [definition]
-        order[definition] = low[definition] = 0
-        while path and definition not in deep:
-            here, targets = path[-1]
-            for used in targets:
-                if used not in order and used not in deep:
-                    order[used] = low[used] = len(order)
-                    open_.append(used)
-                    path.append((used, iter(self._targets(used))))
-                    break
-                if used not in deep:
-                    low[here] = min(low[here], order[used])
-            else:
-                path.pop()
-                if path:
-                    low[path[-1][0]] = min(low[path[-1][0]], low[here])
-                if low[here] == order[here]:
-                    cut = open_.index(here)
-                    deep |= self._together(open_[cut:])
-                    del open_[cut:]
-        return deep[definition]
-
-    def _together(self, group: list[Definition]) -> dict[Definition, str]:
-        """Hashes of definitions that use each other; as often refined as it takes to tell them apart."""
-        hashes = dict.fromkeys(group, "")
-        for _ in group:
-            hashes = {one: self._with_uses(one, hashes) for one in group}
-        return hashes
-
-    def _with_uses(self, definition: Definition, known: Mapping[Definition, str]) -> str:
-        """Hash of a definition and of what it uses; those not in ``known`` have theirs."""
-        source = self.package.source(definition)
-        named = [
-            f"{name} = {used if isinstance(used, str) else known.get(used) or self._deep.get(used, '')}"
-            for name, used in source.uses
-        ]
-        return _short(source.text or definition.name, *sorted(named))
+def _place(text: str) -> Definition:
+    """Where a text, ``package.module:name`` or ``package.module``, says."""
+    module, _, name = text.partition(":")
+    return Definition(module, name or WHOLE)
 
 
 def _fields(record: Record, read: frozenset[str]) -> dict[str, Any]:
-    """Fields of a record that are read, apart from the place of its code."""
-    return {
-        name: _fields(value, read) if isinstance(value, Record) else value
-        for name, value in vars(record).items()
-        if name in read and name != "code"
-    }
+    """Fields and properties of a record that are read, apart from the place of its code."""
+    names = read & (vars(record).keys() | _properties(type(record))) - {"code"}
+    values = {name: getattr(record, name) for name in names}
+    return {name: _fields(one, read) if isinstance(one, Record) else one for name, one in values.items()}
+
+
+@cache
+def _properties(cls: Any) -> frozenset[str]:
+    """Names of the properties of a class."""
+    return frozenset(name for name in dir(cls) if isinstance(getattr(cls, name), property))
 
 
 def _short(*lines: str) -> str:

@@ -1,8 +1,8 @@
 """Top-level definitions of the package: what each says, and which others it uses.
 
-A definition is a function, a class with all its methods, or an assigned name. What it says is its syntax tree
-without comments, docstrings, annotations (those of a class's fields stay: settings are checked by them) and
-the text of ``raise``. A registry says no more than its name: its records count for those that use them.
+A definition is a function, a class with all its methods, or an assigned name. What it says is its source
+without comments, docstrings, annotations (those in the body of a class stay: settings are checked by them)
+and the texts that ``raise`` gives to an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import symtable
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,26 +21,21 @@ WHOLE = "*"
 #: Name of the pseudo-definition with the statements that take effect when a module is imported.
 EFFECTS = ""
 
-#: A definition named in a string.
-_REFERENCE = re.compile(r"pausefl(\.\w+)+:\w+")
-#: Fields of syntax trees that bear on nothing.
-_IGNORED = frozenset({"ctx", "kind", "simple", "type_comment", "type_params"})
-
 #: What an imported name is: a module, and a name in it; None for the module itself.
 Import = tuple[str, str | None]
 
 
 class Definition(NamedTuple):
-    """A definition by its place: module and name; a method is ``Class.method``."""
+    """A definition by its place: module and name."""
 
     module: str
     name: str
 
 
-#: Modules that are known by the names of their definitions: a description of a run decides nothing in it, and
-#: what is taken from an index counts, not how the index is kept.
+#: Modules whose definitions say no more than their names: a description of a run decides nothing in it, and
+#: of an index counts what is taken from it, not how it is kept.
 _BY_NAME = ("pausefl.provenance", "pausefl.registry.base")
-#: Calls of it make registries, which are such indices.
+#: Calls of it make such indices.
 _REGISTRY = Definition("pausefl.registry.base", "Registry")
 
 
@@ -50,48 +45,50 @@ class Source(NamedTuple):
     Attributes
     ----------
     text
-        What it says.
+        What it says; empty if no more than its name.
     uses
         Names in it, and what each is: a definition of the package, or another dotted name.
     attributes
         Names of all attributes in it.
+    effects
+        Statements that importing its module, and what it imports itself, executes.
     """
 
     text: str
     uses: tuple[tuple[str, Definition | str], ...] = ()
     attributes: frozenset[str] = frozenset()
+    effects: frozenset[Definition] = frozenset()
 
 
 class Package:
-    """The source files of ``pausefl`` below a folder; each is read once.
-
-    Parameters
-    ----------
-    root
-        The folder of the package.
-    """
+    """The source files of ``pausefl`` below the folder ``root``; each is read once."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._modules: dict[str, _Module | None] = {}
-        self._sources: dict[Definition, Source] = {}
-        self.effects = cache(self._effects)
+        self.source, self._module = cache(self._source), cache(self._parse)
+        self._effects = cache(self._executed)
 
-    def definitions(self, module: str) -> list[Definition]:
-        """All definitions of a module."""
-        return [Definition(module, name) for name in self._known(module).statements]
+    def _source(self, definition: Definition) -> Source:
+        """What a definition says and uses; `LookupError` if there is no such definition."""
+        module, name = self._module(definition.module), definition.name
+        if module is None or name not in (WHOLE, *module.statements):
+            raise LookupError(f"{definition.module} has no definition '{name}'")
+        if name == WHOLE:
+            return Source("", tuple((one, Definition(definition.module, one)) for one in module.statements))
+        if definition.module.startswith(_BY_NAME) or self._is_registry(module, module.statements[name][0]):
+            return Source("")
+        form = module.form(name)
+        own = form.names & module.statements.keys()
+        imported = {name: module.imports[name] for name in form.names & module.imports.keys() - own}
+        uses: set[tuple[str, Definition | str]] = {
+            (used, Definition(definition.module, used)) for used in own
+        }
+        uses |= {(used, self._follow(*target)) for used, target in (*imported.items(), *form.imports)}
+        loads = (definition.module, *_loaded(form.imports))
+        effects = frozenset[Definition]().union(*map(self._effects, loads))
+        return Source(form.text, tuple(sorted(uses)), frozenset(form.attributes), effects)
 
-    def methods(self, definition: Definition) -> list[Definition]:
-        """Methods of a class, each as a definition ``Class.method``."""
-        return [
-            Definition(definition.module, f"{definition.name}.{part.name}")
-            for statement in self._statements(definition)
-            if isinstance(statement, ast.ClassDef)
-            for part in statement.body
-            if isinstance(part, ast.FunctionDef)
-        ]
-
-    def _effects(self, module: str) -> list[Definition]:
+    def _executed(self, module: str) -> frozenset[Definition]:
         """Statements that take effect when a module, and all that it imports, is imported."""
         found: dict[str, _Module] = {}
         pending = [module]
@@ -100,62 +97,15 @@ class Package:
             if name not in found and (there := self._module(name)) is not None:
                 found[name] = there
                 pending += [*there.loads, name.rpartition(".")[0]]
-        return [Definition(name, EFFECTS) for name, there in found.items() if EFFECTS in there.statements]
+        return frozenset(Definition(name, EFFECTS) for name in found if EFFECTS in found[name].statements)
 
-    def source(self, definition: Definition) -> Source:
-        """What a definition says and uses; `LookupError` if there is no such definition."""
-        if definition not in self._sources:
-            self._sources[definition] = self._read(definition)
-        return self._sources[definition]
-
-    def _read(self, definition: Definition) -> Source:
-        if definition.name == WHOLE:
-            return Source("", tuple(("", used) for used in self.definitions(definition.module)))
-        module, statements = self._known(definition.module), self._statements(definition)
-        if definition.module.startswith(_BY_NAME) or any(self._is_registry(module, one) for one in statements):
-            return Source("")
-        form = module.form(definition.name, statements)
-        uses: set[tuple[str, Definition | str]] = set()
-        for name in form.names:
-            if name in module.statements:
-                uses.add((name, Definition(definition.module, name)))
-            elif name in module.imports:
-                uses |= self._used(form.chains, name, self._follow(*module.imports[name]))
-        for name, imported in form.imports:
-            uses |= self._used(form.chains, name, self._follow(*imported))
-        for loaded in _loaded(form.imports):
-            uses |= {("", effect) for effect in self.effects(loaded)}
-        for reference in form.references:
-            there, _, name = reference.partition(":")
-            uses.add((name, self._follow(there, name)))
-        uses.discard((definition.name, definition))
-        return Source(form.text, tuple(sorted(uses)), frozenset(form.attributes))
-
-    def _statements(self, definition: Definition) -> list[ast.stmt]:
-        name, _, method = definition.name.partition(".")
-        found = self._known(definition.module).statements.get(name, [])
-        if method:
-            parts = [part for cls in found if isinstance(cls, ast.ClassDef) for part in cls.body]
-            found = [part for part in parts if isinstance(part, ast.FunctionDef) and part.name == method]
-        if not found:
-            raise LookupError(f"{definition.module} has no definition '{definition.name}'")
-        return found
-
-    def _module(self, name: str) -> _Module | None:
-        """Parse a module of this package; None for anything else."""
-        if name not in self._modules:
-            base = self.root.joinpath(*name.split(".")[1:])
-            paths = (base / "__init__.py", base.with_suffix(".py")) if name.startswith("pausefl") else ()
-            path = next((path for path in paths if path.is_file()), None)
-            above = name if path is not None and path.name == "__init__.py" else name.rpartition(".")[0]
-            self._modules[name] = None if path is None else _parsed(above, path.read_text(encoding="utf-8"))
-        return self._modules[name]
-
-    def _known(self, name: str) -> _Module:
-        module = self._module(name)
-        if module is None:
-            raise LookupError(f"there is no module {name}")
-        return module
+    def _parse(self, name: str) -> _Module | None:
+        """A module of this package; None for anything else."""
+        base = self.root.joinpath(*name.split(".")[1:])
+        paths = (base / "__init__.py", base.with_suffix(".py")) if name.split(".")[0] == "pausefl" else ()
+        path = next((path for path in paths if path.is_file()), None)
+        above = name if path is not None and path.name == "__init__.py" else name.rpartition(".")[0]
+        return None if path is None else _parsed(above, path.read_text(encoding="utf-8"))
 
     def _is_registry(self, module: _Module, statement: ast.stmt) -> bool:
         match statement:
@@ -178,34 +128,21 @@ class Package:
             return Definition(f"{module}.{name}", WHOLE)
         raise LookupError(f"{module} has no definition '{name}'")
 
-    def _used(
-        self, chains: Iterable[tuple[str, ...]], name: str, target: Definition | str
-    ) -> set[tuple[str, Definition | str]]:
-        """What is used of an import: of a module that is only asked for attributes, these; else all of it."""
-        if isinstance(target, str) or target.name != WHOLE:
-            return {(name, target)}
-        uses = set()
-        for chain in chains:
-            if chain[0] == name:
-                found: Definition | str = target
-                try:
-                    for part in chain[1:]:
-                        if isinstance(found, Definition) and found.name == WHOLE:
-                            found = self._follow(found.module, part)
-                except LookupError:
-                    found = target
-                uses.add((".".join(chain), found))
-        return uses
+
+@cache
+def _parsed(package: str, text: str) -> _Module:
+    return _Module(package, ast.parse(text))
 
 
 class _Module:
-    """A parsed module: the statements that define each name, and what each imported name is."""
+    """A parsed module: statements by the names that they define, what imported names are, what it loads."""
 
     def __init__(self, package: str, tree: ast.Module) -> None:
         self.package = package
         self.statements: dict[str, list[ast.stmt]] = {}
         self.imports: dict[str, Import] = {}
-        self._forms: dict[str, _Form] = {}
+        self.loads: set[str] = set()
+        self.form = cache(self._form)
         self._enter(tree.body)
         called = {
             name: statements[0]
@@ -219,45 +156,41 @@ class _Module:
                 if named[name] == 1:
                     self.statements.setdefault(EFFECTS, []).append(statement)
 
-    @cached_property
-    def loads(self) -> set[str]:
-        """What importing it imports, modules of other packages and names of definitions included."""
-        return _loaded(self.imports.items())
-
-    def form(self, name: str, statements: Iterable[ast.stmt]) -> _Form:
+    def _form(self, name: str) -> _Form:
         """What the statements of a definition say."""
-        if name not in self._forms:
-            self._forms[name] = _Form(self.package, statements)
-        return self._forms[name]
+        return _Form(self.package, self.statements[name])
 
     def _enter(self, body: Iterable[ast.stmt]) -> None:
         for statement in body:
             match statement:
                 case ast.Import() | ast.ImportFrom():
-                    self.imports.update(_imported(statement, self.package))
+                    self._import(statement)
                 case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                     self._define([name], statement)
                 case ast.Expr(ast.Constant()) | ast.Pass() | ast.AnnAssign(value=None):
                     pass
                 case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-                    parts = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-                    self._define([name for part in parts for name in _stored(part)] or [EFFECTS], statement)
+                    self._define(_stored(statement), statement)
                 case ast.If(test=test, orelse=orelse) if _never(test):
                     self._enter(orelse)
                 case _:
                     self._define([EFFECTS, *_stored(statement)], statement)
                     for node in ast.walk(statement):
                         if isinstance(node, ast.Import | ast.ImportFrom):
-                            self.imports.update(_imported(node, self.package))
+                            self._import(node)
 
     def _define(self, names: Iterable[str], statement: ast.stmt) -> None:
         for name in dict.fromkeys(names):
             self.statements.setdefault(name, []).append(statement)
 
-
-@cache
-def _parsed(package: str, text: str) -> _Module:
-    return _Module(package, ast.parse(text))
+    def _import(self, statement: ast.Import | ast.ImportFrom) -> None:
+        """An import of a name that is defined, too, is a part of its definition."""
+        imported = list(_imported(statement, self.package))
+        self.imports |= imported
+        self.loads |= _loaded(imported)
+        for name, _ in imported:
+            if name in self.statements:
+                self.statements[name].append(statement)
 
 
 def _never(test: ast.expr) -> bool:
@@ -274,14 +207,16 @@ def _imported(statement: ast.Import | ast.ImportFrom, package: str) -> Iterator[
     """Names that an import binds, and what to."""
     if isinstance(statement, ast.Import):
         for alias in statement.names:
-            bound = alias.name.partition(".")[0]
-            yield (alias.asname, (alias.name, None)) if alias.asname else (bound, (bound, None))
-            if "." in alias.name and not alias.asname:  # loaded, and bound to no name
+            first = alias.name.partition(".")[0]
+            yield (alias.asname, (alias.name, None)) if alias.asname else (first, (first, None))
+            if not alias.asname and first != alias.name:  # loaded, and bound to no name
                 yield "", (alias.name, None)
         return
     above = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
     module = ".".join([*above, *([statement.module] if statement.module else [])])
     for alias in statement.names:
+        if alias.name == "*":
+            raise LookupError(f"{package}: 'from {module} import *' does not say which names it imports")
         yield alias.asname or alias.name, (module, alias.name)
 
 
@@ -291,25 +226,14 @@ def _loaded(imports: Iterable[tuple[str, Import]]) -> set[str]:
 
 
 def _stored(node: ast.AST) -> list[str]:
-    """Names that a statement outside functions, or the target of an assignment, binds."""
-    nodes = list(ast.walk(node))
-    names = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    return [*names, *(n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef))]
-
-
-def _global_names(text: str) -> set[str]:
-    """Names of a source that are not local to a function or class of it."""
-    found: set[str] = set()
-    pending = [symtable.symtable(text, "<definition>", "exec")]
-    while pending:
-        table = pending.pop()
-        top = table.get_type() == "module"
-        found |= {
-            one.get_name()
-            for one in table.get_symbols()
-            if one.is_declared_global() or (one.is_referenced() and (top or one.is_global()))
-        }
-        pending += table.get_children()
+    """Names that a statement outside functions binds; `EFFECTS` too if it binds an attribute or an item."""
+    found = []
+    for part in ast.walk(node):
+        match part:
+            case ast.Name(name, ast.Store()) | ast.FunctionDef(name) | ast.ClassDef(name):
+                found.append(name)
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                found.append(EFFECTS)
     return found
 
 
@@ -325,53 +249,30 @@ class _Form(ast.NodeTransformer):
         The statements without what does not count.
     names
         Names from outside.
-    chains
-        Names, each with the attributes that it is asked for: ``("a", "b", "c")`` of ``a.b.c``.
     attributes
         Names of all attributes.
     imports
-        Names that functions import, and what each is.
-    references
-        Definitions of the package that strings name.
+        Names that it imports itself, and what each is.
     """
 
     def __init__(self, package: str, statements: Iterable[ast.stmt]) -> None:
-        self.chains: set[tuple[str, ...]] = set()
         self.attributes: set[str] = set()
         self.imports: list[tuple[str, Import]] = []
-        self.references: set[str] = set()
         self._package = package
         self._in_class = False
-        # A method is read on its own and in its class, so the statements have been changed already, or will be.
         text = ast.unparse(self.visit(ast.Module(list(statements), [])))
         self.text = re.sub(r"^ *pass$\n?", "", text, flags=re.MULTILINE)
         self.names = _global_names(text)
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        self.chains.add((node.id,))
-        return node
-
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        names, base = [node.attr], node.value
-        while isinstance(base, ast.Attribute):
-            names.append(base.attr)
-            base = base.value
-        self.attributes.update(names)
-        if not isinstance(base, ast.Name):
-            return self.generic_visit(node)
-        self.chains.add((base.id, *reversed(names)))
-        return node
+        self.attributes.add(node.attr)
+        return self.generic_visit(node)
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> ast.AST:
-        passed = ast.Pass()
-        passed.imported = list(_imported(node, self._package))  # type: ignore[attr-defined]
-        return self.visit(passed)
+        self.imports += _imported(node, self._package)
+        return ast.Pass()
 
-    visit_ImportFrom = visit_Import
-
-    def visit_Pass(self, node: ast.Pass) -> ast.AST:
-        self.imports += getattr(node, "imported", ())
-        return node
+    visit_ImportFrom = visit_Import  # noqa: N815 (Python's)
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         node.returns = None
@@ -380,7 +281,7 @@ class _Form(ast.NodeTransformer):
                 part.annotation = None
         return self._inside(node, in_class=False)
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         return self._inside(node, in_class=True)
@@ -413,13 +314,6 @@ class _Form(ast.NodeTransformer):
             node.exc.keywords = [blank.visit(keyword) for keyword in node.exc.keywords]
         return self.generic_visit(node)
 
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        if isinstance(node.value, str) and _REFERENCE.fullmatch(node.value):
-            node.reference = node.value  # type: ignore[attr-defined]
-            node.value = node.value.partition(":")[2]
-        self.references |= {node.reference} if hasattr(node, "reference") else set()
-        return node
-
 
 class _Blank(ast.NodeTransformer):
     """Empties texts."""
@@ -429,3 +323,19 @@ class _Blank(ast.NodeTransformer):
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         return ast.Constant("")
+
+
+def _global_names(text: str) -> set[str]:
+    """Names of a source that are not local to a function of it."""
+    found: set[str] = set()
+    pending = [symtable.symtable(text, "<definition>", "exec")]
+    while pending:
+        table = pending.pop()
+        inside = table.get_type() == "function"
+        found |= {
+            one.get_name()
+            for one in table.get_symbols()
+            if one.is_declared_global() or (one.is_referenced() and (one.is_global() or not inside))
+        }
+        pending += table.get_children()
+    return found

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from pausefl.errors import PauseflError
-from pausefl.settings.changes import flattened
 from pausefl.provenance import changes
 from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.results.runs import read_run
+from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today
 
 #: Keys of a summary that say how a run went, not what was run.
@@ -52,7 +52,7 @@ def compare(first: Path, second: Path) -> str:
         for key in dict.fromkeys([*settings[0], *settings[1]])
         if key not in _TOLD and settings[0].get(key) != settings[1].get(key)
     ]
-    codes = [summary.get("code") for summary, _ in runs]
+    codes = [summary.get("code") or {} for summary, _ in runs]
     results = [_results(summary, rounds) for summary, rounds in runs]
     measured = [(key, results[0][key], results[1][key]) for key in results[0]]
     head = ("", "A", "B")

@@ -30,7 +30,6 @@ class Layout:
 
 def model_layout(settings: ModelSettings, dataset: Dataset) -> Layout:
     """Numbers of protected, trainable and all values of a model, without training it."""
-
     import torch
 
     from pausefl.training.engine import build_model

@@ -9,6 +9,7 @@ from pausefl.errors import ConfigError
 from pausefl.figures.papers import wholes
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
+from pausefl.results.reading import PUBLISHED_CODE
 from pausefl.settings import Experiment
 from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
@@ -141,7 +142,8 @@ def publication(table: Experiments) -> list[str]:
         if not table.studies.record(name).instant
         for path in (*paths.study_data(table, name), *paths.study_claims(table, name))
     ]
-    return [paths.published(path) for path in dict.fromkeys([*runs, *studies])]
+    codes = [f"results/published/studies/{path.split('/')[2]}/{PUBLISHED_CODE}" for path in studies]
+    return [*[paths.published(path) for path in dict.fromkeys([*runs, *studies])], *dict.fromkeys(codes)]
 
 
 def everything(table: Experiments) -> list[str]:

@@ -281,9 +281,7 @@ MADE: dict[str, Callable[[], Figure]] = {
 }
 
 
-@pytest.mark.mpl_image_compare(
-    style=style.THEME, savefig_kwargs={"dpi": 72}, tolerance=2, deterministic=True
-)
+@pytest.mark.mpl_image_compare(style=style.THEME, savefig_kwargs={"dpi": 72}, tolerance=2, deterministic=True)
 @pytest.mark.parametrize("name", MADE)
 def test_figure(name: str) -> Figure:
     return MADE[name]()
