@@ -40,9 +40,9 @@ from pausefl.federated.runnable import NOT_TRAINED, check_runnable, not_within
 from pausefl.federated.simulation import Result, Simulation, State
 from pausefl.files import check_readable, check_writable, locked, replacing
 from pausefl.provenance import peak_memory_bytes
-from pausefl.provenance.metadata import flattened
 from pausefl.registry import SELECTORS
 from pausefl.selectors import Selector
+from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today, scenario_of_job
 from pausefl.streams import Streams
 from pausefl.training.layout import model_layout

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 
 from pausefl.errors import ConfigError
-from pausefl.provenance.metadata import flattened
 from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.settings import Config, Scenario
+from pausefl.settings.changes import flattened
 
 #: What decides nothing in the training of a selector that does not look at the reward: the reward, how it is
 #: searched, and when a run ends.
