@@ -209,7 +209,7 @@ MUTATIONS: list[tuple[str, Edit]] = [
     ("images", ("training/backends/one_by_one.py", "flat.gradient.zero_()", "flat.gradient.zero_().add_(1)")),
     # federated, records
     ("pause", ("federated/simulation.py", "self.theta += total", "self.theta -= total")),
-    ("pause", ("federated/earlier.py", "if differing := differences(", "if not (differing := differences(")),
+    ("pause", ("federated/earlier.py", "state = {name: archive[name]", "state = {name: archive[name] * 2")),
     ("pause", ("federated/run.py", "Streams(job.seed)", "Streams(job.seed + 1)")),
     ("pause", ("registry/backends.py", "if record.takes(", "if not record.takes(")),
     ("pause", ("streams.py", "user, round)\n        return np", "round, user)\n        return np")),
