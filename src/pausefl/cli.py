@@ -125,9 +125,9 @@ def run(
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
     from pausefl.data.sources import check_in_folder, fetch, prepare
-    from pausefl.federated.checkpoint import STATE_FILE, Saving
-    from pausefl.federated.finished import is_finished
-    from pausefl.federated.job import Job, run_job
+    from pausefl.federated.earlier import STATE_FILE, Saving, is_finished, take_over
+    from pausefl.federated.job import Job
+    from pausefl.federated.run import run_job
     from pausefl.federated.runnable import check_runnable
     from pausefl.federated.watcher import Watcher
     from pausefl.files import check_writable
@@ -158,9 +158,10 @@ def run(
         (out / STATE_FILE).unlink(missing_ok=True)  # left by a job that was killed after its last file
         typer.echo("Already finished; nothing was run. To run it again: --force")
     elif trained_by is not None:
-        from pausefl.federated.taken_over import take_over
-
-        take_over(job, dataset, partition, trained_by, out)
+        if not take_over(job, dataset, partition, trained_by, out):
+            raise ConfigError(
+                f"{trained_by} has no evaluation of the model after this job's last round: train this job"
+            )
     else:
         watcher = Watcher(n_rounds, horizon=loaded.training.horizon)
         with _followed(watcher, f"{scenario} {selector} seed {seed}"):
@@ -263,17 +264,22 @@ def claims(
 
 @app.command()
 def explain(
-    figure: Annotated[str, typer.Argument(help="Name of a figure or study, e.g. pause_v2_fig8.")],
+    figure: Annotated[
+        str, typer.Argument(help="Name of a figure or study, e.g. pause_v2_fig8, or folder of a run.")
+    ],
     config: ConfigFile = CONFIG,
     results: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
     studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
 ) -> None:
     """Show where a figure comes from: runs, seeds, code, settings, warnings, deviations.
 
-    Of a figure that is not made yet, it shows what will run.
+    Of a figure that is not made yet, it shows what will run; of a run, which code has changed since.
     """
     from pausefl.report import lineage
 
+    if "/" in figure:
+        typer.echo(lineage.explain_run(Path(figure)))
+        return
     table = _table(config)
     project = lineage.Project(table.whole, table.folders, table.config.studies or studies, results)
     typer.echo(lineage.explain(figure, project))

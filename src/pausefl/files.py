@@ -49,6 +49,10 @@ def remedy(path: Path) -> str:
 def check_writable(folder: Path) -> None:
     """Make a folder and try to write to it; `PauseflError` says why that fails."""
     try:
+        str(folder).encode()
+    except UnicodeEncodeError:  # Parquet files there could not be read
+        raise PauseflError(f"output folder {str(folder)!a}: its name must be UTF-8") from None
+    try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass

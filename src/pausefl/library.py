@@ -26,8 +26,9 @@ from pausefl.bandit.history import Feedback, History
 from pausefl.data.partition import make_partition
 from pausefl.data.sources import fetch, prepare
 from pausefl.errors import ConfigError, PauseflError, StoppedError
-from pausefl.federated.checkpoint import Saving
-from pausefl.federated.job import Job, check_free, run_job, write_files
+from pausefl.federated.earlier import Saving
+from pausefl.federated.job import Job, check_free, write_files
+from pausefl.federated.run import run_job
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result
 from pausefl.files import check_writable
@@ -241,7 +242,7 @@ def run(
         finished = read_run(folder)
     if record is not None:
         # The hash follows the package's code; of code elsewhere there is the source, where Python has it.
-        finished.summary.update(code_hash=None, selector_source=_source(record.given))
+        finished.summary.update(code_hash=None, code=None, selector_source=_source(record.given))
     return finished
 
 

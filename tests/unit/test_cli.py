@@ -27,7 +27,6 @@ WORKFLOW_ONLY = (
     "jinja2",
     "matplotlib",
     "scipy",
-    "seaborn",
     "sklearn",
     "snakemake",
     "tabulate",
@@ -299,7 +298,7 @@ def test_a_finished_run_is_not_overwritten(pausefl: Command, prepared: Path, tmp
         message_seen = refused(pausefl(*command, *more))
         assert f"{out} holds the finished run of another job: {message}" in message_seen
         assert "use another folder" in message_seen
-    assert "finished with other n_threads = 1 (asked for: 2)" in refused(pausefl(*command, "--threads", 2))
+    assert "finished otherwise: n_threads = 1 (asked for: 2)" in refused(pausefl(*command, "--threads", 2))
     assert contents(out) == before
     code, said, _ = pausefl(*command, "--force")
     assert "Already finished" not in said
@@ -327,7 +326,7 @@ def test_a_state_that_a_finished_job_left_is_removed(
 ) -> None:
     command = run_demo(tmp_path / "out", "--no-train", "--data", prepared, "--rounds", 2, "--save-every", 0)
     with monkeypatch.context() as killed:
-        killed.setattr("pausefl.federated.checkpoint.Checkpoint.remove", lambda self: None)
+        killed.setattr("pausefl.federated.earlier.Checkpoint.remove", lambda self: None)
         assert pausefl(*command)[0] == 0
     assert (tmp_path / "out/state.npz").exists()
     assert "Already finished" in pausefl(*command)[1]
@@ -345,7 +344,7 @@ def test_other_data_of_the_same_origin_are_another_job(
     data.test_x[0] ^= 1
     data.save(tmp_path / "other.npz")
     said = refused(pausefl(*command, "--data", tmp_path / "other.npz"))
-    assert "finished run of another job: another data set (of" in said
+    assert "finished run of another job: other data set (from" in said
 
 
 def test_a_run_of_other_code_is_repeated_only_when_asked(
@@ -357,7 +356,7 @@ def test_a_run_of_other_code_is_repeated_only_when_asked(
     summary = json.loads((out / "summary.json").read_text("utf-8"))
     (out / "summary.json").write_text(json.dumps(summary | {"code_hash": "0"}), "utf-8")
     message = refused(pausefl(*command))
-    assert f"{out} holds this job, finished with other code. To run it again: --force" in message
+    assert f"{out} holds this job, finished otherwise: other code. To run it again: --force" in message
     (out / "summary.json").write_text("{", "utf-8")
     assert f"{out} holds a run that cannot be read" in refused(pausefl(*command))
     assert pausefl(*command, "--force")[0] == 0
@@ -369,7 +368,10 @@ def test_a_run_of_other_code_is_repeated_only_when_asked(
     [
         (["selectors"], r"pause_brute +– +PAUSE by enumeration\."),
         (["scenarios"], r"mnist_large_iid_r1 +paper +0\.\d\d +MNIST, large network, i\.i\.d\. labels"),
-        (["figures"], r"pause_v2_fig8 +mnist_large_iid_r1 +0\.\d\d +test accuracy against simulated time"),
+        (
+            ["figures"],
+            r"pause_v2_fig8 +mnist_large_iid_r1_as_run +0\.\d\d +test accuracy against simulated time",
+        ),
         (["studies"], r"bsfl_fig4 +– +25 of 500 users: two annealers on the same instances"),
         ([], r"\n\nscenario +scale"),
     ],

@@ -22,3 +22,9 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path, n
     with pytest.raises(PauseflError, match=rf"cannot write to output folder {tmp_path / name}: \w+"):
         check_writable(tmp_path / name)
     assert (tmp_path / "file").read_text() == "taken"
+
+
+def test_a_name_that_tables_could_not_be_read_from_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PauseflError, match=r"out\\udcff': its name must be UTF-8"):
+        check_writable(tmp_path / "out\udcff")
+    assert list(tmp_path.iterdir()) == []

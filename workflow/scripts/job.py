@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
-from pausefl.federated.checkpoint import Saving
-from pausefl.federated.job import Job, run_job
-from pausefl.federated.taken_over import take_over
+from pausefl.federated.earlier import Saving, take_over
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.federated.watcher import Watcher, told
 from pausefl.settings.scenario import scenario_of_job
 
@@ -20,9 +20,8 @@ with logged(snakemake.log[0]) as note:
     dataset = load_dataset(Path(snakemake.input.data))
     partition = load_partition(Path(snakemake.input.partition))
     out = Path(snakemake.output.rounds).parent
-    if snakemake.input.trained_by:
-        take_over(job, dataset, partition, Path(snakemake.input.trained_by[0]).parent, out)
-    else:
+    trained_by = [Path(path).parent for path in snakemake.input.trained_by]
+    if not (trained_by and take_over(job, dataset, partition, trained_by[0], out)):
         # Saved state of other code or settings is of no use.
         saving = Saving(discard=True, note=note)
         with told(Watcher(n_rounds, horizon=scenario.training.horizon), note) as watcher:

@@ -56,9 +56,15 @@ def confidence_bound(history: History, exploitation: float) -> Floats:
     return bound
 
 
-def sample_clusters(n_users: int, n_clusters: int, streams: Streams) -> Users:
-    """Cluster (K,) of each user: a random partition into clusters that differ by at most one in size."""
-    return streams.generator("clusters").permutation(np.arange(n_users) % n_clusters)
+def make_clusters(settings: RewardSettings, n_users: int, streams: Streams) -> Users | None:
+    """Cluster (K,) of each user, None where there are none; clusters differ by at most one in size.
+
+    ``random``: a random partition of the users. ``index``: index modulo number of clusters.
+    """
+    if settings.n_clusters is None:
+        return None
+    clusters = np.arange(n_users) % settings.n_clusters
+    return clusters if settings.clusters == "index" else streams.generator("clusters").permutation(clusters)
 
 
 def total_penalty(costs: Floats, clusters: Users) -> float:

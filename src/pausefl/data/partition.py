@@ -1,8 +1,9 @@
 """Partition of the training examples among the users.
 
 The training split of a data set is split into a pool for training and a validation set. Every example of the
-pool goes to exactly one user. A partition depends on the settings and the seed alone, so every selector meets
-the same users. Distributions of sizes and labels: PAUSE (arXiv 2503.13173v2), section V-A.
+pool goes to exactly one user, or with the laws of the authors' logs to at most one. A partition depends on
+the settings and the seed alone, so every selector meets the same users. Distributions of sizes and labels:
+PAUSE (arXiv 2503.13173v2), section V-A, and the logs of its authors' repository.
 """
 
 from __future__ import annotations
@@ -101,8 +102,9 @@ def partition_key(scenario: Scenario) -> str:
     It ends in a hash of everything that determines a partition apart from the seed and the data set.
     """
     settings, data = scenario.partition, scenario.data
-    dirichlet, dominant = settings.sizes == "dirichlet", settings.labels == "dominant"
-    determining = {
+    dirichlet = settings.sizes in ("dirichlet", "dirichlet_floored")
+    dominant = settings.labels in ("dominant", "dominant_pools")
+    determining: dict[str, Any] = {
         "labels": settings.labels,
         "sizes": settings.sizes,
         "min_size": settings.min_size,
@@ -113,6 +115,8 @@ def partition_key(scenario: Scenario) -> str:
         "n_train": data.n_train,
         "n_validation": data.n_validation,
     }
+    if settings.sizes == "listed":  # a key for all would rename every partition
+        determining["listed_sizes"] = settings.listed_sizes
     digest = hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()[:8]
     concentration = f"{settings.size_concentration:g}" if dirichlet else ""
     return f"{settings.labels}-{settings.sizes}{concentration}-K{scenario.network.n_users}-{digest}"
@@ -145,26 +149,35 @@ def make_partition(
     Raises
     ------
     DataError
-        If the split is too small for the settings, the sampled sizes leave users without data, or a dominant
-        label is to be rarer than the others.
+        If the split is too small for the settings, users would hold too little, or a dominant label is to be
+        rarer than the others.
     """
     pool, validation = _hold_out(len(labels), data_settings, streams)
     sizes = sample_sizes(partition_settings, n_users, len(pool), streams)
-    if partition_settings.labels == "dominant":
+    if partition_settings.labels in ("dominant", "dominant_pools"):
         share = partition_settings.dominant_share
         if share is None:
-            raise DataError("partition.labels 'dominant' needs partition.dominant_share")
-        users = _dominant_users(labels, pool, sizes, share, streams)
+            raise DataError(f"partition.labels '{partition_settings.labels}' needs partition.dominant_share")
+        if partition_settings.labels == "dominant":
+            users = _dominant_users(labels, pool, sizes, share, streams)
+        else:
+            exact = partition_settings.sizes == "listed"
+            users = _users_of_pools(labels, pool, sizes, share, exact, streams)
     elif partition_settings.labels == "stratified":
         users = _stratified_users(labels, pool, sizes, streams)
     else:
         users = _iid_users(pool, sizes, streams)
     quality = _sample_qualities(partition_settings, n_users, streams)
-    return Partition(tuple(np.sort(indices) for indices in users), quality, validation)
+    partition = Partition(tuple(np.sort(indices) for indices in users), quality, validation)
+    _check_least(partition_settings, partition.sizes, streams.seed)
+    return partition
 
 
 def check_partition(scenario: Scenario, n_examples: int, seeds: Iterable[int]) -> None:
-    """Raise the `DataError` that `make_partition` would raise for ``n_examples`` in the training split."""
+    """Raise the `DataError` that `make_partition` would raise for ``n_examples`` in the training split.
+
+    Only what depends on their labels is not found.
+    """
     n_train = scenario.data.n_train
     _check_split(n_examples, scenario.data)
     n_pool = n_examples - scenario.data.n_validation if n_train is None else n_train
@@ -173,11 +186,12 @@ def check_partition(scenario: Scenario, n_examples: int, seeds: Iterable[int]) -
 
 
 def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:
-    """Sample how many examples each user gets; the sum is ``n_examples``.
+    """Sample how many examples each user is to get, in all at most ``n_examples``.
 
     ``equal`` sizes differ by at most one; the users with one more are random. ``dirichlet`` sizes follow
     proportions from a symmetric Dirichlet distribution; sizes below ``min_size`` are raised to it, and all
-    others scaled down in proportion.
+    others scaled down in proportion. Both share out all examples. `PartitionSettings.sizes` describes the
+    others.
 
     Returns
     -------
@@ -187,19 +201,39 @@ def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, str
     Raises
     ------
     DataError
-        If there are too few examples, or ``min_size`` is 0 and some sizes are 0.
+        If there are too few examples, or some sizes are too small.
     """
     _check_enough(settings, n_users, n_examples)
     rng = streams.generator("partition/sizes")
-    if settings.sizes == "equal":
+    if settings.sizes == "listed":
+        sizes = _listed(settings, n_examples)
+    elif settings.sizes in ("equal", "equal_floored"):
         sizes = np.full(n_users, n_examples // n_users, dtype=np.int64)
-        sizes[rng.permutation(n_users)[: n_examples % n_users]] += 1
-        return sizes
-    if settings.size_concentration is None:
-        raise DataError("partition.sizes 'dirichlet' needs partition.size_concentration")
-    proportions = rng.dirichlet(np.full(n_users, settings.size_concentration))
-    sizes = _largest_remainder(_raise_to_minimum(proportions * n_examples, settings.min_size), n_examples)
-    _check_none_empty(settings, sizes, streams.seed)
+        if settings.sizes == "equal":
+            sizes[rng.permutation(n_users)[: n_examples % n_users]] += 1
+    else:
+        if settings.size_concentration is None:
+            raise DataError(f"partition.sizes '{settings.sizes}' needs partition.size_concentration")
+        shares = rng.dirichlet(np.full(n_users, settings.size_concentration)) * n_examples
+        if settings.sizes == "dirichlet":
+            sizes = _largest_remainder(_raise_to_minimum(shares, settings.min_size), n_examples)
+        else:
+            raised = np.maximum(n_examples // (3 * n_users), shares.astype(np.int64))
+            sizes = raised * n_examples // raised.sum()
+    _check_least(settings, sizes, streams.seed)
+    return sizes
+
+
+def _listed(settings: PartitionSettings, n_examples: int) -> IntArray:
+    """The listed sizes, unless there are too few examples."""
+    if settings.listed_sizes is None:
+        raise DataError("partition.sizes 'listed' needs partition.listed_sizes")
+    sizes = np.array(settings.listed_sizes, dtype=np.int64)
+    if sizes.sum() > n_examples:
+        raise DataError(
+            f"partition.listed_sizes are {sizes.sum()} examples in all, and there are only {n_examples} to"
+            " train on (see data.n_train, data.n_validation)"
+        )
     return sizes
 
 
@@ -212,13 +246,21 @@ def _check_enough(settings: PartitionSettings, n_users: int, n_examples: int) ->
         )
 
 
-def _check_none_empty(settings: PartitionSettings, sizes: IntArray, seed: int) -> None:
-    if n_empty := int(np.count_nonzero(sizes == 0)):
-        raise DataError(
-            f"partition.sizes 'dirichlet' with partition.size_concentration = {settings.size_concentration:g}"
-            f" leaves {n_empty} of {len(sizes)} users without data for seed {seed};"
-            " raise partition.min_size to 1 or more, or raise partition.size_concentration"
-        )
+def _check_least(settings: PartitionSettings, sizes: IntArray, seed: int) -> None:
+    """Raise `DataError` if users hold less than ``min_size``, or nothing."""
+    least = max(settings.min_size, 1)
+    if not (n_below := int(np.count_nonzero(sizes < least))):
+        return
+    what = "without data" if least == 1 else f"with fewer than partition.min_size = {least} examples"
+    law, way_out = f"partition.sizes '{settings.sizes}'", "lower partition.min_size"
+    if settings.sizes in ("dirichlet", "dirichlet_floored"):
+        law += f" with partition.size_concentration = {settings.size_concentration:g}"
+        way_out = "raise partition.size_concentration"
+    if settings.sizes == "dirichlet" and settings.min_size == 0:
+        way_out = f"raise partition.min_size to 1 or more, or {way_out}"
+    if settings.labels == "dominant_pools":
+        law += " and partition.labels 'dominant_pools'"
+    raise DataError(f"{law} leaves {n_below} of {len(sizes)} users {what} for seed {seed}; {way_out}")
 
 
 def label_mix(partition: Partition, labels: npt.NDArray[np.int64], n_classes: int) -> IntArray:
@@ -287,8 +329,8 @@ def _largest_remainder(shares: npt.NDArray[np.float64], total: int) -> IntArray:
 
 
 def _deal(indices: IntArray, sizes: IntArray) -> list[IntArray]:
-    """Split into consecutive parts of the given sizes."""
-    return np.split(indices, np.cumsum(sizes)[:-1])
+    """Consecutive parts of the given sizes; what is left over is in none."""
+    return np.split(indices, np.cumsum(sizes))[:-1]
 
 
 def _iid_users(pool: IntArray, sizes: IntArray, streams: Streams) -> list[IntArray]:
@@ -348,6 +390,48 @@ def _dominant_users(
     left = rng.permutation(np.concatenate(list(stock.values())))
     rest = _deal(left, sizes - np.array([len(indices) for indices in own]))
     return [np.concatenate(pair) for pair in zip(own, rest, strict=True)]
+
+
+def _users_of_pools(
+    labels: npt.NDArray[Any], pool: IntArray, sizes: IntArray, share: float, exact: bool, streams: Streams
+) -> list[IntArray]:
+    """Give each user examples of its dominant label, then equally many of each other label.
+
+    Users are served in order of their index. What the stock of a dominant label lacks comes from the others,
+    and what these lack, or rounding leaves, is lost: so the sizes in the authors' logs come about.
+
+    Parameters
+    ----------
+    sizes
+        (K,) how many examples each is to get.
+    share
+        Of the dominant label.
+    exact
+        Whether users get what is lost in the end, from what is left of all labels.
+    """
+    n_users = len(sizes)
+    classes = np.unique(labels[pool])
+    rng = streams.generator("partition/labels")
+    dominant = rng.permutation(np.repeat(classes, -(-n_users // len(classes))))[:n_users]
+
+    rng = streams.generator("partition/examples")
+    shuffled = rng.permutation(pool)
+    stock = {label: shuffled[labels[shuffled] == label] for label in classes}
+    users = []
+    for own, size in zip(dominant, sizes.tolist(), strict=True):
+        wanted = int(size * share)
+        each = (size - min(wanted, len(stock[own]))) // max(len(classes) - 1, 1)
+        held = []
+        for label in classes:
+            n = wanted if label == own else each
+            held.append(stock[label][:n])
+            stock[label] = stock[label][n:]
+        users.append(np.concatenate(held))
+    if exact:
+        left = rng.permutation(np.concatenate(list(stock.values())))
+        rest = _deal(left, sizes - np.array([len(indices) for indices in users]))
+        users = [np.concatenate(pair) for pair in zip(users, rest, strict=True)]
+    return users
 
 
 def _sample_qualities(settings: PartitionSettings, n_users: int, streams: Streams) -> npt.NDArray[np.float64]:

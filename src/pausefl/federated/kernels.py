@@ -11,7 +11,8 @@ from pathlib import Path
 
 from pausefl.data.partition import make_partition
 from pausefl.data.sources import prepare
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.registry import SELECTORS
 from pausefl.settings import SHIPPED, RawData, load_scenario
 from pausefl.streams import Streams

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import LatencyLaw, expected_speeds
-from pausefl.bandit.rewards import Reward, make_reward, sample_clusters
+from pausefl.bandit.rewards import Reward, make_clusters, make_reward
 from pausefl.data.partition import Partition
 from pausefl.errors import PrivacyError
 from pausefl.privacy import (
@@ -144,6 +144,11 @@ class Simulation:
         Trains and evaluates; None runs the selection alone, on the same streams.
     genie
         Whether to compute the pseudo-regret.
+
+    Attributes
+    ----------
+    horizon
+        Simulated seconds that end the job: those of the scenario, infinite without.
     """
 
     def __init__(
@@ -166,6 +171,7 @@ class Simulation:
         self.regret = PseudoRegret(scenario, self.reward, streams) if genie else None
         self.latency_law = LatencyLaw(network, streams)
         self.round_latency_max = np.inf if network.round_latency_max is None else network.round_latency_max
+        self.horizon = scenario.training.horizon
         self.evaluate_every = scenario.training.evaluate_every
         self.evaluate_all_until = scenario.training.evaluate_all_until
         self.history = first_history(scenario, partition, streams)
@@ -184,30 +190,27 @@ class Simulation:
         #: Of the last evaluation. No part of the state, since the last round is evaluated.
         self.by_class: tuple[float, ...] = ()
 
-    def run(
-        self,
-        n_rounds: int,
-        on_round: Callable[[int], None] = lambda t: None,
-        horizon: float = np.inf,
-    ) -> Result:
+    def run(self, n_rounds: int, on_round: Callable[[int], None] = lambda t: None) -> Result:
         """Run the rounds that are left.
 
         Parameters
         ----------
         n_rounds
-            Most rounds of the whole job.
+            Most rounds of the whole job. The first one to end at `horizon` or later is the last.
         on_round
             Called with t after each round.
-        horizon
-            Simulated seconds; the first round to end then or later is the last.
         """
-        while len(self.rows) < n_rounds and self.elapsed < horizon:
+        while not self.ended(n_rounds):
             t = len(self.rows) + 1
-            self.rows.append(self._round(t, n_rounds, horizon))
+            self.rows.append(self._round(t, n_rounds))
             on_round(t)
         rounds, seconds = pd.DataFrame(self.rows), self.watch.seconds
         by_class = [None if np.isnan(value) else value for value in self.by_class] or None
         return Result(rounds, self.ledger.table(), seconds, self.diverged_round, self.refused, by_class)
+
+    def ended(self, n_rounds: int) -> bool:
+        """Whether a job of at most ``n_rounds`` is over."""
+        return len(self.rows) >= n_rounds or self.elapsed >= self.horizon
 
     def state(self) -> State:
         """Everything that coming rounds and the tables depend on, between two rounds.
@@ -255,8 +258,8 @@ class Simulation:
         self.watch.seconds = dict(zip(STAGES, loop["seconds"].tolist(), strict=True))
         self.diverged_round = int(loop["diverged_round"]) or None
 
-    def _round(self, t: int, n_rounds: int, horizon: float) -> dict[str, object]:
-        """Run round t of at most ``n_rounds`` before ``horizon``; returns its row."""
+    def _round(self, t: int, n_rounds: int) -> dict[str, object]:
+        """Run round t of at most ``n_rounds``; returns its row."""
         with self.watch.stage("selection"):
             selection = self._select(t)
             users, times = np.unique(selection, return_counts=True)
@@ -271,7 +274,7 @@ class Simulation:
             of_update = (1 - self.ledger.loss_share) * epsilon
             trained["train_loss"], each = self._train(self.trainer, users, weights, of_update, t, seen)
             losses = self._reported(each, epsilon, users, t) if self.needs_losses else None
-            last = t == n_rounds or self.elapsed >= horizon
+            last = t == n_rounds or self.elapsed >= self.horizon
             due = last or t <= self.evaluate_all_until or t % self.evaluate_every == 0
             trained |= self._evaluate(self.trainer, t, due)
         feedback = Feedback(users, latency, self.ledger.privacy(), seen, losses)
@@ -393,8 +396,8 @@ class Simulation:
 
 def first_history(scenario: Scenario, partition: Partition, streams: Streams) -> History:
     """What the server knows before the first round."""
-    network, n_clusters = scenario.network, scenario.reward.n_clusters
-    clusters = None if n_clusters is None else sample_clusters(network.n_users, n_clusters, streams)
+    network = scenario.network
+    clusters = make_clusters(scenario.reward, network.n_users, streams)
     return History.empty(
         partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
     )

@@ -27,7 +27,7 @@ from pausefl.registry import (
     STUDIES,
     TABLES,
 )
-from pausefl.registry.figures import ARCHIVED, PARTITION, FigureRecord
+from pausefl.registry.figures import ARCHIVED, LOGGED, PARTITION, FigureRecord
 from pausefl.settings import PrivacySettings, Scenario
 
 #: Up to this many users have a line each; of more, quantiles are shown.
@@ -143,8 +143,19 @@ _ARCHIVED = (
     " They are shown for selectors that ran here."
 )
 
-#: Kinds of figures that show archived runs.
-_WITH_ARCHIVED = ("accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds")
+#: What circles are, by the column that a figure shows of the rounds of the authors' log.
+_LOGGED = {
+    "accuracy": (
+        "Circles are rounds that were read off the authors' log of this figure, seed {seed}, of selectors"
+        " that ran here: some dozens of a run, on the official test split. They are single rounds. Our curves"
+        " are means of the last 10, which scatter less and come later where accuracy rises."
+    ),
+    "leakage_max": (
+        "Circles are rounds that were read off the authors' log of this figure, seed {seed}, of selectors"
+        " that ran here. The log tells how often the users of a round took part, not all users: a circle"
+        " is what the most of them up to then comes to, and the largest leakage is **at least** that."
+    ),
+}
 
 _FINAL = (
     "Final accuracy is the mean of the last 10 rounds, best accuracy the best trailing mean over 10 rounds,"
@@ -155,6 +166,22 @@ _FINAL = (
 _FINAL_LOSS = (
     "Final loss is the mean squared error on the test data, the mean of the last 10 rounds. A regression has"
     " no accuracy and no target."
+)
+
+
+_THEIR_ARCHIVE = (
+    "Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the test split."
+    " Times are simulated, until that mean first reaches a target (“never”: not by the end of the run) and"
+    " until the last round that was archived. Leakage is the largest ε per coordinate of any user. There"
+    " is no mean unless every seed has a value. The authors' runs have seed 0 and latencies of their own;"
+    " those of annealing are of version 1."
+)
+_THEIR_LOG = (
+    "The authors' numbers are from their log of these figures. Accuracies are on the test split: ours"
+    " means of 10 rounds, theirs of those of the 10 that were read, at least one. The end is the last"
+    " round of theirs, or of ours where that is before. Mean round: simulated seconds a round up to the"
+    " end. Leakage is the largest ε per coordinate of any user, where the log tells it. Their runs have"
+    " one seed and latencies of their own."
 )
 
 
@@ -215,7 +242,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
         users += "" if horizon is None else f", until {horizon:g} simulated seconds are over"
     paragraphs = [
         f"*What is shown.* {_fill(record.details, **filled)}",
-        f"*Archived runs.* {_ARCHIVED}" if scenario.name in ARCHIVED and kind in _WITH_ARCHIVED else "",
+        _authors(kind, record, scenario),
         f"*Setting.* {users}; {_seeds(seeds)}. {escaped(scale_note(scenario, None if of_runs else SHARED))}",
         f"*Privacy.* {_privacy(scenario.privacy)}" if of_runs else "",
         f"*Data.* {escaped(origin)}.",
@@ -226,6 +253,34 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
         _fill(record.caption, **filled),
         _page(paragraphs, scenario_deviations(kind, scenario)),
     )
+
+
+def _authors(kind: str, record: FigureRecord, scenario: Scenario) -> str:
+    """What a figure shows of the authors' runs, or why nothing; empty for what is of no figure of a paper."""
+    from pausefl.results.archive import log_of, logged  # pandas, which a plan of jobs need not wait for
+
+    column = record.of_authors
+    if not column:
+        return ""
+    if scenario.name in ARCHIVED:
+        return f"*Archived runs.* {_ARCHIVED}"
+    if scenario.name in LOGGED:
+        words = _LOGGED.get(column, _LOGGED["accuracy"])
+        if all(run[column].isna().all() for run in logged(scenario).values()):
+            words = "None: of this figure's log we have times and participations alone."
+        return (
+            "*As run.* The settings are those of the authors' log of this figure, not of the papers' text."
+            "\n\n"
+            f"*The authors' numbers.* {words.format(seed=log_of(scenario.name)['seed'])}"
+        )
+    own = [name for name, shown in scenario.figures.items() if shown == kind and papers.place_of(name)]
+    if not own or scenario.scale not in ("paper", "reduced"):
+        return ""
+    other = [papers.as_run(name) for name in own if papers.reading(name) == papers.AS_WRITTEN]
+    if not other:
+        return "*The authors' numbers.* None: we know of no log of this figure."
+    listed = " and ".join(f"``{name}``" for name in other)
+    return f"*The authors' numbers.* None: their runs have other settings, and are in {listed}."
 
 
 def scenario_deviations(kind: str, scenario: Scenario) -> list[str]:
@@ -249,7 +304,7 @@ def values(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
         ``first`` seed; ``all_seeds``, their number in words; ``lines`` and ``time``, sentences on lines,
         bands and the axis of time; ``leakage``, ``signal``, ``distributions`` and ``protected``, by what the
         mechanism protects; ``users``, how users are shown; ``loss``; ``final``, what the summary's columns
-        mean.
+        mean; ``theirs``, what the numbers of the authors' runs are.
     """
     what = protected(scenario)
     regression = is_regression(scenario)
@@ -267,6 +322,7 @@ def values(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
         "users": few if scenario.network.n_users <= MOST_LINES else many,
         "loss": "Mean squared error on the test data" if regression else "Loss on the test data",
         "final": _FINAL_LOSS if regression else _FINAL,
+        "theirs": _THEIR_LOG if scenario.name in LOGGED else _THEIR_ARCHIVE,
     }
 
 
@@ -330,7 +386,7 @@ def study_values(study: Any) -> dict[str, Any]:
     found["annealing"] = (
         f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
         f" κ = {search.temperature_divisor:g}."
-        if _anneals(scenario) and search.n_iterations
+        if any("selection.n_iterations" in SELECTORS[name].requires for name in scenario.selectors)
         else ""
     )
     if not hasattr(study, "seeds"):
@@ -446,9 +502,9 @@ def paper_figures(scenario: Scenario, kind: str) -> str:
     """The papers' figures that this kind of figure reproduces, or "none".
 
     ``scenario.figures`` maps such names as ``pause_v2_fig8`` or ``bsfl_fig7_loss`` to kinds; these become
-    "PAUSE v2, Fig. 8" and "BSFL, Fig. 7", and ``reduced_bsfl_fig7_loss`` "BSFL, Fig. 7, reduced". Figures of
-    the demonstrations and of users' own scenarios reproduce none, nor do those for a privacy reviewer,
-    ``privacy_…``, of what goes beyond the papers, ``beyond_…``, or of their settings with group
+    "PAUSE v2, Fig. 8, as run" and "BSFL, Fig. 7", and ``reduced_bsfl_fig7_loss`` "BSFL, Fig. 7, reduced".
+    Figures of the demonstrations and of users' own scenarios reproduce none, nor do those for a privacy
+    reviewer, ``privacy_…``, of what goes beyond the papers, ``beyond_…``, or of their settings with group
     normalisation, ``group_…``.
     """
     places = [] if scenario.scale == "own" else _places(scenario.figures, kind)

@@ -27,7 +27,7 @@ from pausefl.errors import PauseflError
 from pausefl.figures.captions import is_regression, protected
 from pausefl.figures.style import in_legend_order, look, new_figure, style_of, title_lines
 from pausefl.registry import SELECTORS
-from pausefl.results.archive import archived
+from pausefl.results.archive import archived, log_of, logged
 from pausefl.results.outcomes import seconds_to_target, smoothed, target_accuracy
 from pausefl.results.runs import runs_of
 from pausefl.settings import Scenario
@@ -46,7 +46,7 @@ DOT_WIDTH = 0.02
 
 Array = NDArray[np.float64]
 
-#: How archived runs of the authors look: their curves, and what they have at single rounds.
+#: How runs of the authors look: their curves, what the archive has at single rounds, and rounds of a log.
 _THIN: dict[str, Any] = {"linewidth": 0.6}
 _CIRCLES: dict[str, Any] = {
     "linestyle": "none",
@@ -55,6 +55,7 @@ _CIRCLES: dict[str, Any] = {
     "markerfacecolor": "white",
     "clip_on": False,
 }
+_POINTS: dict[str, Any] = _CIRCLES | {"markersize": 2.6, "markeredgewidth": 0.5, "clip_on": True}
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     panel.axes.set_ylim(bottom=0)
     if not np.isnan(target_accuracy(rounds)):
         _mark_target(panel, rounds)
-    _add_archived(panel, scenario, "accuracy", scale=100)
+    _add_authors(panel, scenario, "accuracy", scale=100)
     return panel.finish()
 
 
@@ -168,7 +169,7 @@ def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     means = means[np.isfinite(means)]
     if means.size and means.min() > 0 and means.max() > LOG_SPAN * means.min():
         panel.axes.set_yscale("log")
-    _add_archived(panel, scenario, "loss")
+    _add_authors(panel, scenario, "loss")
     return panel.finish()
 
 
@@ -176,7 +177,7 @@ def plot_leakage_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Maximum leakage over users (epsilon of what the mechanism protects) against simulated seconds."""
     panel = _over_time(leakage_bands(rounds, "elapsed_s"), scenario, leakage_label(scenario), step=True)
     mark_budget(panel.axes, scenario)
-    _add_archived(panel, scenario, "leakage_max")
+    _add_authors(panel, scenario, "leakage_max")
     return panel.finish()
 
 
@@ -188,7 +189,7 @@ def plot_leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
         panel.add(selector, curve, style_of(selector).label, step=True)
     panel.axes.set_xlim(0, max((curve.x[-1] for curve in bands.values()), default=1))
     mark_budget(panel.axes, scenario)
-    _add_archived(panel, scenario, "leakage_max", x_column="round")
+    _add_authors(panel, scenario, "leakage_max", x_column="round")
     return panel.finish()
 
 
@@ -285,34 +286,40 @@ def _over_time(bands: Mapping[str, Band], scenario: Scenario, y_label: str, step
     return panel
 
 
-def _add_archived(
+def _add_authors(
     panel: Panel, scenario: Scenario, column: str, scale: float = 1.0, x_column: str = "elapsed_s"
 ) -> None:
-    """The authors' archived runs of the selectors on a panel, if there are any, in the same colours.
+    """The authors' runs of the selectors on a panel, if there are any, in the same colours.
 
-    Accuracy and loss are thin lines, smoothed like ours; leakage, which has four rounds, is open circles. The
-    axes stay as they are.
+    Accuracy and loss of archived runs are thin lines, smoothed like ours. Circles are single rounds: the
+    rounds that were read off a log, and the four that have a leakage in the archive. The axis of x stays as
+    it is, and that of y makes room for circles of accuracy.
     """
-    runs = {name: run for name, run in archived(scenario.name).items() if name in panel.lines}
-    if column == "leakage_max":
+    log = logged(scenario)
+    runs = {name: run for name, run in (log or archived(scenario.name)).items() if name in panel.lines}
+    single = bool(log) or column == "leakage_max"
+    if single:
         runs = {name: run.dropna(subset=column) for name, run in runs.items() if run[column].notna().any()}
     if not runs:
         return
     axes = panel.axes
-    (start, end), height = axes.get_xlim(), axes.get_ylim()
-    look = _CIRCLES if column == "leakage_max" else _THIN
+    (start, end), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    look = _POINTS if log else _CIRCLES if single else _THIN
     for selector, run in runs.items():
         style = style_of(selector)
-        if column == "leakage_max":
+        if single:
             x, y = run[x_column].to_numpy(np.float64), run[column].to_numpy(np.float64)
         else:
             x, y = smoothed(run, column)
-        x, y = x[x <= end], y[x <= end]
-        axes.plot(x, scale * y, color=style.color, zorder=style.zorder + 1, **look)
+        shown = x <= end
+        axes.plot(x[shown], scale * y[shown], color=style.color, zorder=style.zorder + 1, **look)
+        if log and column == "accuracy":
+            top = max(top, 1.03 * scale * float(y[shown].max(initial=0.0)))
     axes.set_xlim(start, end)
-    axes.set_ylim(height)
-    what = "Circles" if column == "leakage_max" else "Thin"
-    panel.explain(Line2D([], [], color="0.35", **look), f"{what}: authors' run, seed 0")
+    axes.set_ylim(bottom, top)
+    seed = log_of(scenario.name)["seed"] if log else 0
+    what = "Circles" if single else "Thin"
+    panel.explain(Line2D([], [], color="0.35", **look), f"{what}: authors' run, seed {seed}")
 
 
 def on_time_axis(bands: Mapping[str, Band]) -> tuple[float, dict[str, tuple[Band, str]]]:

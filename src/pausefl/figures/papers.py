@@ -1,6 +1,8 @@
-"""The places of figures in the papers.
+"""The places of figures in the papers, and how each was read.
 
-A figure's name gives its place: ``pause_v2_fig8``, ``reduced_bsfl_fig6_loss``, ``pause_v2_table1``.
+A figure's name gives its place: ``pause_v2_fig8``, ``reduced_bsfl_fig6_loss``, ``pause_v2_table1``. Figures
+of PAUSE that show runs have two readings: as the authors ran them, ``pause_v2_fig8``, and as the papers' text
+has them, ``pause_v2_fig8_as_written``.
 """
 
 from __future__ import annotations
@@ -30,8 +32,12 @@ CONTENTS = {
 #: Results that two papers share; they are named by the second place.
 SHARED = {("pause_v1", "fig1"): ("pause_v2", "fig1")}
 
-#: First part of the names of figures at a reduced scale.
+#: First part of the names of figures at a reduced scale, which are as written.
 _REDUCED = "reduced_"
+
+#: The two readings of a figure of PAUSE, and the last part of the names of the second.
+AS_RUN, AS_WRITTEN = READINGS = ("as run", "as written")
+_WRITTEN = "_as_written"
 
 #: First parts of the names of figures that no paper has: their section, and what captions say of their place.
 _OWN = {
@@ -70,6 +76,19 @@ def place_of(name: str) -> Place | None:
     return None if match is None else Place(match["paper"], match["part"])
 
 
+def reading(name: str) -> str:
+    """Which of `READINGS` a scenario's figure is of; "" if its place has one reading only."""
+    place = place_of(name)
+    if place is None or place.paper == "bsfl":
+        return ""
+    return AS_WRITTEN if name.startswith(_REDUCED) or name.endswith(_WRITTEN) else AS_RUN
+
+
+def as_run(name: str) -> str:
+    """The name of the figure as run, of one that is as written."""
+    return name.removeprefix(_REDUCED).removesuffix(_WRITTEN)
+
+
 def also_in(place: Place) -> list[Place]:
     """Places in other papers that share this result."""
     return [Place(*there) for there, of in SHARED.items() if of == (place.paper, place.part)]
@@ -87,9 +106,10 @@ def home_of(scale: str, names: Iterable[str]) -> str:
 
 
 def in_words(name: str) -> str:
-    """The place of a scenario's figure: "PAUSE v2, Fig. 8", "BSFL, Fig. 7, reduced"; "" if it has none."""
+    """A figure in words: "PAUSE v2, Fig. 8, as run", "BSFL, Fig. 7, reduced"; "" if it has no place."""
     rest = name.removeprefix(_REDUCED)
     reduced = ", reduced" if rest != name else ""
+    read = reading(name)
     for start, (_, words) in _OWN.items():
         if rest.startswith(start):
             return words + reduced if words else ""
@@ -97,7 +117,7 @@ def in_words(name: str) -> str:
     if match is None:
         return name.replace("_", " ")
     paper = SECTIONS.get(match["paper"], match["paper"].replace("_", " "))
-    return f"{paper}, Fig. {match['number']}{reduced}"
+    return f"{paper}, Fig. {match['number']}{f', {read}' if read else ''}{reduced}"
 
 
 def of_scenario(names: Iterable[str]) -> str:
@@ -112,11 +132,13 @@ def of_scenario(names: Iterable[str]) -> str:
 def wholes(names: Iterable[str]) -> dict[str, list[str]]:
     """Figures of the papers that have several parts, such as ``bsfl_fig5``, and the names of the parts.
 
-    A part's name is that of the whole with a word more: ``bsfl_fig5_loss``, ``bsfl_fig5_regret``.
+    A part's name is that of the whole with a word more: ``bsfl_fig5_loss``, ``bsfl_fig5_regret``. Readings of
+    a figure are no parts of it.
     """
     found: dict[str, list[str]] = {}
     for name in names:
-        if part := re.fullmatch(r"(?P<whole>\w+?_fig\d+)_\w+", name):
+        part = re.fullmatch(r"(?P<whole>\w+?_fig\d+)_\w+", name)
+        if part and not reading(name):
             found.setdefault(part["whole"], []).append(name)
     return found
 

@@ -39,7 +39,8 @@ def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: in
     n_classes
         Number of classes; 0 for regression.
     title
-        Names the data set, the distribution and the seed; K and the sizes are added below it.
+        Names the data set, the distribution and the seed; K, the sizes and how many examples nobody uses are
+        added below it.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: in
     else:
         _plot_bars(upper, partition.sizes[order][:, None], [_PLAIN])
         _plot_quality(lower, partition.quality[order])
-    _label(figure, upper, lower, partition, title)
+    _label(figure, upper, lower, partition, len(labels), title)
     return figure
 
 
@@ -126,11 +127,15 @@ def _plot_quality(axes: Axes, quality: npt.NDArray[np.float64]) -> None:
     axes.set_ylabel("quality of the data", color=_INK)
 
 
-def _label(figure: Figure, upper: Axes, lower: Axes, partition: Partition, title: str) -> None:
+def _label(
+    figure: Figure, upper: Axes, lower: Axes, partition: Partition, n_examples: int, title: str
+) -> None:
     sizes = partition.sizes
     held_out = f", {len(partition.validation):,} held out for validation" if len(partition.validation) else ""
+    n_unused = n_examples - sizes.sum() - len(partition.validation)
+    unused = f", {n_unused:,} unused" if n_unused else ""
     words = (
-        f"K = {len(sizes)} users, {sizes.sum():,} examples{held_out};"
+        f"K = {len(sizes)} users, {sizes.sum():,} examples{held_out}{unused};"
         f" {sizes.min():,} to {sizes.max():,} a user, median {np.median(sizes):,.0f}"
     )
     upper.set_title(f"{title}\n", loc="left", fontsize=12, fontweight="bold", color=_INK)

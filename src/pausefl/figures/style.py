@@ -13,12 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pausefl.errors import PauseflError, suggest
-from pausefl.provenance.kept import kept
 from pausefl.registry import SELECTORS
 
 if TYPE_CHECKING:
@@ -75,6 +73,7 @@ _CHOSEN: dict[str, SelectorStyle] = {
     "sa_pause": SelectorStyle("SA-PAUSE", "#56B4E9", DASH, width=1.5, zorder=4.2),
     "pause_brute": SelectorStyle("PAUSE (enumeration)", "#00182B", SHORT_DASH, zorder=4.1),
     "sa_pause_v1": SelectorStyle("SA-PAUSE (v1)", "#004A94", DASH_DOT_DOT, zorder=3.9),
+    "sa_pause_best_gain": SelectorStyle("SA-PAUSE (best gain)", "#3A7BD5", DASH_DOT_DOT, zorder=3.85),
     "sa_vanilla": SelectorStyle("PAUSE by plain SA", "#9FC4EA", LONG_DASH, zorder=3.8),
     "bsfl": SelectorStyle("BSFL", "#0CA87C", SOLID, width=1.6, zorder=3.7),
     "alsa": SelectorStyle("ALSA", "#00664A", DASH, zorder=3.75),
@@ -159,17 +158,11 @@ _OURS: dict[str, Any] = {
 @cache
 def theme_settings() -> dict[str, Any]:
     """Matplotlib's settings of every figure: seaborn's for papers, a little finer, and ours."""
-    seaborns = kept(f"seaborn {version('seaborn')}", _seaborns)
-    return {**seaborns, **_OURS}
-
-
-def _seaborns() -> dict[str, Any]:
-    """Seaborn's light grid for papers. Importing seaborn takes longer than plotting a figure."""
     import seaborn
 
     settings = {**seaborn.axes_style("whitegrid"), **seaborn.plotting_context("paper", font_scale=0.93)}
     del settings["image.cmap"]  # a map of seaborn's own, which only its import makes known
-    return settings
+    return {**settings, **_OURS}
 
 
 @contextmanager

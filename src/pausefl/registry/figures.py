@@ -25,6 +25,23 @@ SPENDING = ("spending_vs_rounds", "signal_vs_rounds")
 #: Scenarios with runs that the PAUSE authors archived (`pausefl.results.archive`).
 ARCHIVED = ("mnist_small_authors", "mnist_large_authors", "cifar10_small_authors")
 
+#: Scenarios as run, and the one whose figures have the authors' log that each is compared with.
+LOGGED = {
+    name: name.removesuffix("_dirichlet")
+    for name in (
+        "cifar10_small_iid_r1_as_run",
+        "cifar10_small_iid_r2_as_run",
+        "cifar10_small_noniid_r1_as_run",
+        "cifar10_small_noniid_r1_as_run_dirichlet",
+        "mnist_large_iid_r1_as_run",
+        "mnist_large_iid_r1_v1_as_run",
+        "cifar10_large_noniid_r1_as_run",
+        "cifar10_large_noniid_r2_as_run",
+        "cifar10_large_noniid_r1_v1_as_run",
+        "cifar10_large_noniid_r1_cnn5_as_run",
+    )
+}
+
 
 @dataclass(frozen=True)
 class FigureRecord(Record):
@@ -43,8 +60,10 @@ class FigureRecord(Record):
         What else a reader may want to know of it.
     needs
         ``budget``: a private selector and a privacy budget; ``accuracy``: a data set with classes;
-        ``archive``: archived runs of the authors; ``spending``: a figure of the scenario that shows every
-        user's spending. Scenarios that lack one of them leave this kind out.
+        ``archive``: runs of the authors, archived or logged; ``spending``: a figure of the scenario that
+        shows every user's spending. Scenarios that lack one of them leave this kind out.
+    of_authors
+        Column of the rounds of which it shows the authors' runs, too.
     deviations
         Deviations that can bear on it.
     """
@@ -53,6 +72,7 @@ class FigureRecord(Record):
     caption: str
     details: str = ""
     needs: Collection[str] = frozenset()
+    of_authors: str = ""
     deviations: tuple[str, ...] = OF_RUNS
 
     def applies(self, scenario: Scenario, selectors: Collection[str]) -> bool:
@@ -65,7 +85,7 @@ def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
     has = {
         "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
         "accuracy": not SOURCES[scenario.data.source].regression,
-        "archive": scenario.name in ARCHIVED,
+        "archive": scenario.name in ARCHIVED or scenario.name in LOGGED,
         "spending": not set(SPENDING).isdisjoint(scenario.figures.values()),
     }
     return frozenset(name for name, value in has.items() if value)
@@ -90,6 +110,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             " would hide another hangs below it. {time}",
             needs={"accuracy"},
             deviations=(*OF_RUNS, "D68"),
+            of_authors="accuracy",
         ),
         "leakage_vs_time": FigureRecord(
             "pausefl.figures.curves:plot_leakage_vs_time",
@@ -97,6 +118,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             caption=_LEAKAGE,
             details=f"{_SPENT} {{time}}",
             needs={"budget"},
+            of_authors="leakage_max",
         ),
         "leakage_vs_rounds": FigureRecord(
             "pausefl.figures.curves:plot_leakage_vs_rounds",
@@ -104,6 +126,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             caption=_LEAKAGE,
             details=_SPENT,
             needs={"budget"},
+            of_authors="leakage_max",
         ),
         "loss_vs_time": FigureRecord(
             "pausefl.figures.curves:plot_loss_vs_time",
@@ -111,6 +134,7 @@ FIGURES: Registry[FigureRecord] = Registry(
             caption="{loss}, trailing mean over 10 rounds. {lines}",
             details="The axis is logarithmic where the means span more than a factor of 8. {time}",
             deviations=(*OF_RUNS, "D68"),
+            of_authors="loss",
         ),
         "spending_vs_rounds": FigureRecord(
             "pausefl.figures.spending:plot_spending_vs_rounds",
@@ -164,13 +188,9 @@ TABLES: Registry[FigureRecord] = Registry(
         ),
         "authors": FigureRecord(
             "pausefl.results.archive:to_markdown",
-            label="the authors' archived runs beside ours",
+            label="the authors' own runs beside ours",
             caption="The authors' run of each selector, then ours: mean and range over {all_seeds}.",
-            details="Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the"
-            " test split. Times are simulated, until that mean first reaches a target (“never”: not by the"
-            " end of the run) and until the last round that was archived. Leakage is the largest ε per"
-            " coordinate of any user. There is no mean unless every seed has a value. The authors' runs have"
-            " seed 0 and latencies of their own; those of annealing are of version 1.",
+            details="{theirs}",
             needs={"archive"},
         ),
     },

@@ -74,6 +74,14 @@ MODELS: Registry[ModelRecord] = Registry(
             minutes=720,
             about="five convolutions and fully connected layers with dropout (CIFAR-10)",
         ),
+        "cnn5_as_run": ModelRecord(
+            "pausefl.training.models:cnn5_as_run",
+            family="convolutional",
+            norms=("batch", "group"),
+            smallest_image=32,
+            minutes=720,
+            about="`cnn5` with normalisation in place of dropout, as in the authors' log (CIFAR-10)",
+        ),
         "cnn_bsfl": ModelRecord(
             "pausefl.training.models:cnn_bsfl",
             family="convolutional",

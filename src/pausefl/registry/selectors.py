@@ -29,7 +29,7 @@ class SelectorRecord(Record):
         Whether the choice depends on the scenario's reward. Without, what was trained under one reward is not
         trained again under another.
     anneals
-        Whether it searches by simulated annealing.
+        Whether it searches by the papers' simulated annealing, in which all neighbours are equally likely.
     uniform_weights
         Whether a user's update counts 1/m for each time it was sampled, as clustered sampling requires, and
         not by its share of the selected data.
@@ -57,10 +57,13 @@ class SelectorRecord(Record):
     stated_cost: str = field(default="", repr=False)
 
 
+_ANNEALING = ("selection.n_iterations", "selection.temperature_divisor")
+
+
 def _annealer(name: str, stated_cost: str = "") -> SelectorRecord:
     return SelectorRecord(
         f"pausefl.selectors.annealing:{name}",
-        requires=("selection.n_iterations", "selection.temperature_divisor"),
+        requires=_ANNEALING,
         uses_reward=True,
         anneals=True,
         stated_cost=stated_cost,
@@ -87,6 +90,9 @@ SELECTORS: Registry[SelectorRecord] = Registry(
         ),
         "sa_pause": _annealer("SaPause", _ANNEALING_COST),
         "sa_pause_v1": _annealer("SaPauseV1", _ANNEALING_COST),
+        "sa_pause_best_gain": SelectorRecord(
+            "pausefl.selectors.best_gain:SaPauseBestGain", requires=_ANNEALING, uses_reward=True
+        ),
         "sa_vanilla": _annealer("SaVanilla", "O(K²)"),
         "bsfl": SelectorRecord("pausefl.selectors.exact:Bsfl", uses_reward=True),
         "alsa": _annealer("Alsa"),

@@ -33,6 +33,8 @@ class SourceRecord(Record):
         Keys of the data settings that the data depend on: those without which there are no data, and others.
     n_train, n_test
         Examples of the official training and test split; 0 if there are none or they are not known.
+    n_balanced
+        Classes of the official training split if it has equally many examples of each; else 0.
     n_examples
         Examples where the test split is made here; 0 if not known, or if it is the setting ``n_examples``.
     images
@@ -56,6 +58,7 @@ class SourceRecord(Record):
     optional: tuple[str, ...] = ()
     n_train: int = 0
     n_test: int = 0
+    n_balanced: int = 0
     n_examples: int = 0
     images: bool = True
     regression: bool = False
@@ -118,6 +121,7 @@ SOURCES: Registry[SourceRecord] = Registry(
             files=_idx_files("FashionMNIST"),
             n_train=60_000,
             n_test=10_000,
+            n_balanced=10,
             example_bytes=28 * 28 + 8,
             torchvision="FashionMNIST",
             mirror="https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
@@ -132,6 +136,7 @@ SOURCES: Registry[SourceRecord] = Registry(
             ),
             n_train=50_000,
             n_test=10_000,
+            n_balanced=10,
             example_bytes=3 * 32 * 32 + 8,
             torchvision="CIFAR10",
             in_folder=_replacement("read_cifar10", "CIFAR-10"),

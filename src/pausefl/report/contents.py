@@ -56,8 +56,8 @@ class Entry:
         Of the scenario; the scale is empty for a study without a scenario.
     shows
         What the figure shows.
-    place
-        Its place in a paper, if any.
+    place, reading
+        Its place in a paper, if any, and which of `papers.READINGS` of it this is.
     picture, alt, caption, notes, path
         The figure and its SVG file; the notes are in the picture too. No picture if another entry shows the
         same figure.
@@ -71,6 +71,7 @@ class Entry:
     scale: str
     shows: str = ""
     place: papers.Place | None = None
+    reading: str = ""
     picture: Picture | None = None
     alt: str = ""
     caption: Words | None = None
@@ -83,7 +84,8 @@ class Entry:
         """How other entries refer to it: its place in the papers, or what it shows."""
         if self.place is None:
             return f"{self.title}: {self.shows}" if self.shows else self.title
-        return f"{papers.SECTIONS[self.place.paper]}, {papers.label(self.place.part)}"
+        read = f", {self.reading}" if self.reading else ""
+        return f"{papers.SECTIONS[self.place.paper]}, {papers.label(self.place.part)}{read}"
 
 
 @dataclass
@@ -119,7 +121,7 @@ class Contents:
     Attributes
     ----------
     beside
-        The authors' archived runs beside ours, one entry a scenario that has some.
+        The authors' runs beside ours, one entry a scenario that has some.
     n_archived
         How many runs of theirs that are.
     agreement
@@ -152,7 +154,7 @@ class Contents:
         }
         self.figures = Figures()
         self.beside = [self._beside(name) for name, part in parts.scenarios.items() if part.archive]
-        self.n_archived = sum(len(archive.archived(entry.owner)) for entry, _ in self.beside)
+        self.n_archived = sum(_theirs(part) for part in parts.scenarios.values())
         self.agreement = [
             sum(numbers) for numbers in zip(*map(_tally, parts.scenarios.values()), strict=True)
         ]
@@ -212,6 +214,7 @@ class Contents:
                     assert place is not None
                     entry = Entry(f"figure-{figure}", name, settings["title"], settings["scale"])
                     entry.shows, entry.place, entry.path = FIGURES[kind].label, place, part.figures[kind]
+                    entry.reading = papers.reading(figure)
                     yield place.paper, place.part, papers.label(place.part), entry
                 if not placed:
                     own = next(iter(names.get(kind, [])), f"{name}-{kind}")
@@ -294,17 +297,23 @@ def selectors_of(part: ScenarioPart) -> list[str]:
     return [name for name in LABELS if name in there]
 
 
+def _theirs(part: ScenarioPart) -> int:
+    """How many runs of the authors' a scenario's table has."""
+    return 0 if part.archive is None else pd.read_csv(part.archive)["selector"].nunique()
+
+
 def _tally(part: ScenarioPart) -> tuple[int, int, float]:
     if part.archive is None:
         return 0, 0, 0.0
     return archive.tally(pd.read_csv(part.archive, dtype={"inside": "boolean"}))
 
 
-def _order(entry: Entry) -> tuple[tuple[int, int, int], int]:
-    """By place in the papers, then by scale; entries without a place come last, in their given order."""
+def _order(entry: Entry) -> tuple[tuple[int, int, int], int, bool]:
+    """By place in the papers, scale and reading; entries without a place come last, in their given order."""
     if entry.place is None:
-        return (len(papers.SECTIONS), 0, 0), 0
-    return entry.place.order, SCALES.index(entry.scale) if entry.scale else 0
+        return (len(papers.SECTIONS), 0, 0), 0, False
+    scale = SCALES.index(entry.scale) if entry.scale else 0
+    return entry.place.order, scale, entry.reading == papers.AS_WRITTEN
 
 
 def _absent(key: str, groups: Mapping[str, Mapping[str, Group]]) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 ``python -m pausefl.report.documentation`` writes the findings into ``README.md``, the reviewers' table into
 ``docs/artifact.md``, what was run into ``docs/findings.md``, every comparison with its gap and interval into
-``docs/verdicts-SCALE.md``, the authors' archived runs beside ours into ``docs/authors.md``, and all selectors
+``docs/verdicts-SCALE.md``, the authors' runs beside ours into ``docs/authors.md``, and all selectors
 side by side into ``docs/benchmark.md``. Times and disk space are estimates of `pausefl.workflow.plan`.
 """
 
@@ -21,11 +21,11 @@ from pausefl.claims.records import Records
 from pausefl.claims.verdicts import Judged, evaluate
 from pausefl.figures import benchmark, papers
 from pausefl.figures.style import LABELS
-from pausefl.registry.figures import ARCHIVED
+from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.results import archive, markdown
 from pausefl.results.published import run_folder
 from pausefl.results.runs import collect
-from pausefl.settings import Config, Experiment, load_config, read_yaml
+from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.settings.claims import Claim, load_claims, places
 from pausefl.settings.studies import load_studies
 from pausefl.workflow.experiments import Experiments
@@ -43,13 +43,30 @@ BENCHMARK = Path("docs/benchmark.md")
 #: Scales of the published runs, the best first.
 SCALES = ("paper", "reduced")
 
-_AUTHORS = """# The authors' archived runs beside ours
+_AUTHORS = """# The authors' runs beside ours
 
-The PAUSE authors keep logs of runs with their code. This page sets [the
-numbers](../src/pausefl/results/authors_archive/README.md) of 15 runs, one of each setting, with seed 0,
-beside those of the published runs; the figures `authors_…` show them as thin lines. Latencies are drawn anew,
-so runs agree in distribution, not round by round. Their later logs have [other
-settings](deviations.md#the-authors-logs-of-their-figures).
+The PAUSE authors keep logs of runs with their code. This page sets [their
+numbers](../src/pausefl/results/authors_archive/README.md), one run of each setting, beside those of the
+published runs. Latencies are drawn anew, so runs agree in distribution, not round by round. Of the figures of
+BSFL we know no log.
+
+"""
+
+_LOGS = """## The logs of the figures
+
+These logs are behind Figs. 2 to 15 of PAUSE v2 and Figs. 2 to 9 of v1. Each has a scenario *as run*, with the
+log's settings; its figures show the rounds that were read as circles.
+
+Accuracies are on the test split: ours are means of 10 rounds, theirs of those of the 10 that were read, at
+least one. The end is the last round of theirs, or of ours where our run ends before. The mean round is in
+simulated seconds, up to the end. Leakage is the largest ε per coordinate of any user; most logs tell only how
+often the users of a round took part, not all.
+"""
+
+_ARCHIVED = """## The archived runs
+
+15 runs with seed 0 have the settings of the authors' released tests; the figures `authors_…` show them as
+thin lines.
 
 Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the test split. Times are
 simulated, until that mean first reaches a target and until the last round that was archived. Leakage is
@@ -148,22 +165,38 @@ def runs_table(root: Path = Path()) -> str:
 
 
 def authors_page(root: Path = Path()) -> str:
-    """A page with the authors' archived runs beside the published ones of the same scenarios."""
+    """A page with the authors' runs beside the published ones of the same scenarios."""
     config = _config(root, "published")
-    parts = []
-    for name in ARCHIVED:
-        folders = {
-            row: run_folder(root / "results/published", row)
-            for row in config.experiments
-            if row.scenario == name
-        }
-        table = archive.beside_ours(collect(folders), config.scenarios[name])
-        scenario = config.scenarios[name]
-        assert scenario.privacy is not None
-        network = f"{scenario.network.n_selected} of {scenario.network.n_users} users a round"
-        budget = f"budget ε = {scenario.privacy.epsilon_total:g} per coordinate"
-        parts.append(f"## {scenario.title}\n\n{network}, {budget}.\n\n{archive.to_markdown(table, LABELS)}")
-    return "\n".join([_AUTHORS, *parts])
+    logs = [_beside(name, config, root) for name in LOGGED]
+    return "\n".join(
+        [
+            _AUTHORS.rstrip() + "\n",
+            _LOGS,
+            *logs,
+            _ARCHIVED,
+            *(_beside(name, config, root) for name in ARCHIVED),
+        ]
+    )
+
+
+def _beside(name: str, config: Config, root: Path) -> str:
+    """The part of that page on one scenario."""
+    rows = [row for row in config.experiments if row.scenario == name]
+    folders = {row: run_folder(root / "results/published", row) for row in rows}
+    scenario = load_scenario(name, root / "config/scenarios")
+    table = archive.beside_ours(collect(folders) if folders else pd.DataFrame(), scenario)
+    assert scenario.privacy is not None
+    network = f"{scenario.network.n_selected} of {scenario.network.n_users} users a round"
+    words = f"{network}, budget ε = {scenario.privacy.epsilon_total:g} per coordinate."
+    if name in LOGGED:
+        log = archive.log_of(name)
+        words = (
+            f"{papers.of_scenario(scenario.figures)}: [`{name}`](../config/scenarios/{name}.yaml). {words}"
+            f" Log: `{log['folder']}`, seed {log['seed']}."
+        )
+        if not table["quantity"].isin(["accuracy", "accuracy_end"]).any():
+            words += " Of its accuracies we have none."
+    return f"### {scenario.title}\n\n{words}\n\n{archive.to_markdown(table, LABELS)}"
 
 
 def _config(root: Path, name: str) -> Config:

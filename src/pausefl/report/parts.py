@@ -25,7 +25,7 @@ class ScenarioPart:
     tables
         Path of each Markdown table, by name.
     archive
-        The table ``authors`` as CSV, if the authors archived runs of the scenario.
+        The table ``authors`` as CSV, if there are runs of the authors' with the scenario's settings.
     captions
         Caption of each figure, by kind, of each table, and of the ``partition``.
     partition

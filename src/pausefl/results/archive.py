@@ -1,4 +1,4 @@
-"""The runs that the PAUSE authors archived, beside ours.
+"""The PAUSE authors' own runs beside ours: those of their archive, and of the logs behind their figures.
 
 Their numbers and their source are in ``authors_archive``. Each of their runs has one seed, so it says nothing
 of its own spread: a number of theirs is marked by whether it lies between the lowest and the highest of ours.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -16,8 +17,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
+from pausefl.privacy.schedule import make_schedule
 from pausefl.registry import SELECTORS
-from pausefl.registry.figures import ARCHIVED
+from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.results import markdown
 from pausefl.results.outcomes import moving_average, seconds_to_target
 from pausefl.results.runs import runs_of
@@ -29,14 +31,23 @@ ROUNDS = (50, 100, 200, 300)
 #: Accuracies that times are compared for, where an archived private run reaches them; the two highest.
 TARGETS = (0.5, 0.6, 0.7, 0.8)
 
-#: Decimals of the archived leakages.
-_LEAKAGE_DIGITS = 1
+#: Decimals to which leakages are compared: those of the archive; of a log, equal participations are equal.
+_DIGITS = {"leakage_max": 1, "leakage_end": 6}
+
+#: Numbers at the end of a run of a log, and the columns that ours are in.
+_AT_THE_END = {"accuracy_end": "accuracy", "leakage_end": "leakage_max"}
+
+#: Numbers that every run of the authors has, of its last round.
+_OF_THE_LAST = ("elapsed_s", "mean_round_s")
 
 _FOLDER = resources.files("pausefl.results") / "authors_archive"
 
 #: Heads of the columns of the Markdown table, and how a number in them is written.
 _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "accuracy": ("Accuracy (%), round {at:g}", lambda value: f"{100 * value:.1f}"),
+    "accuracy_end": ("Accuracy (%), at the end", lambda value: f"{100 * value:.1f}"),
+    "mean_round_s": ("Mean round (s)", lambda value: f"{value:.3f}"),
+    "leakage_end": ("Leakage, at the end", lambda value: f"{value:.1f}"),
     "seconds_to_target": ("To {percent:g} % (s)", lambda value: f"{value:.1f}"),
     "elapsed_s": ("Their last round ends (s)", lambda value: f"{value:.1f}"),
     "leakage_max": ("Leakage, round {at:g}", lambda value: f"{value:.1f}"),
@@ -64,28 +75,71 @@ def archived(scenario: str) -> dict[str, pd.DataFrame]:
     }
 
 
+def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
+    """Rounds that were read off the authors' log of a scenario's figures, by selector; most have no log.
+
+    Returns
+    -------
+    dict
+        Of each run some dozens of rounds: ``round``, ``elapsed_s`` (simulated seconds), ``accuracy`` (in [0,
+        1]) and ``loss`` after that single round, and ``leakage_max``, which is **a lower bound** of the
+        largest leakage of any user: the log has the participations of the users of a round, and this is the
+        leakage (epsilon per coordinate) after the most that were read up to then. NaN where nothing was read.
+    """
+    if scenario.name not in LOGGED or scenario.privacy is None:
+        return {}
+    schedule = make_schedule(scenario.privacy)
+    found = {}
+    for selector, run in _of_log("figures.csv", scenario.name).items():
+        seen = run.pop("largest_participations").cummax()
+        accuracy = run.pop("accuracy_percent") / 100
+        found[selector] = run.assign(accuracy=accuracy, leakage_max=schedule.spent(seen))
+    return found
+
+
+def log_of(scenario: str) -> dict[str, Any]:
+    """Source of the log of a scenario's figures: ``folder`` and ``commit`` of the repository; ``seed``."""
+    rows = _read("logs.csv").to_dict("records")
+    return next({str(key): row[key] for key in row} for row in rows if row["scenario"] == LOGGED[scenario])
+
+
+def _of_log(name: str, scenario: str) -> dict[str, pd.DataFrame]:
+    """Rows of a scenario's log in a file, by selector; runs of none of our selectors are left out."""
+    rows = _read(name)
+    own = rows[rows["scenario"] == LOGGED[scenario]].drop(columns="scenario")
+    return {
+        str(selector): run.drop(columns="selector").reset_index(drop=True)
+        for selector, run in own.groupby("selector", sort=False)
+        if selector in SELECTORS
+    }
+
+
+@cache
 def _read(name: str) -> pd.DataFrame:
     with (_FOLDER / name).open(encoding="utf-8") as file:
         return pd.read_csv(file)
 
 
 def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
-    """What the archived runs and ours achieved, one row a number of theirs.
+    """What the authors' runs and ours achieved, one row a number of theirs.
 
     Parameters
     ----------
     rounds
-        Our runs of the scenario, as `pausefl.results.runs.collect` returns them.
+        Our runs of the scenario, as `pausefl.results.runs.collect` returns them; may be empty.
     scenario
         Whose runs they are.
 
     Returns
     -------
     pandas.DataFrame
-        ``scenario``, ``selector``, ``quantity``, ``at``: ``accuracy`` (in [0, 1], mean of the 10 rounds up
-        to ``at``), ``seconds_to_target`` (``at`` is the accuracy; infinite if it is never reached),
-        ``elapsed_s`` after round ``at``, the last of theirs, ``leakage_max`` after round ``at``, and
-        ``fewest`` and ``most`` participations of a user after round ``at``. ``authors`` is their number;
+        ``scenario``, ``selector``, ``quantity``, ``at``. Of archived runs and of logs: ``accuracy`` (in
+        [0, 1], mean of the 10 rounds up to ``at``; of a log, of those of them that were read). Of archived
+        runs: ``seconds_to_target`` (``at`` is the accuracy; infinite if it is never reached), ``elapsed_s``
+        after round ``at``, the last of theirs, ``leakage_max`` after round ``at``, and ``fewest`` and
+        ``most`` participations of a user after round ``at``. Of logs, where ``at`` is the last round of
+        theirs, and ours end where our run does if that is before: ``accuracy_end``, ``mean_round_s``
+        (simulated seconds) and ``leakage_end``, where the log tells. ``authors`` is their number;
         ``mean``, ``low`` and ``high`` are over our seeds (NaN if there are none); ``n_seeds``. ``inside``:
         whether theirs lies from ``low`` to ``high``; missing with fewer than two seeds, and where theirs
         never reached a target, unless all of ours did before its end. Selectors come in the order of
@@ -94,22 +148,45 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
     Raises
     ------
     PauseflError
-        If the authors archived no run of the scenario.
+        If there are no runs of the authors' with the scenario's settings.
     """
     name, n_users = scenario.name, scenario.network.n_users
-    theirs = archived(name)
+    theirs = _of_archived(name) if name in ARCHIVED else _of_logged(scenario)
     if not theirs:
-        raise PauseflError(f"scenario '{name}' has no archived runs; these have: {', '.join(ARCHIVED)}")
-    taken = _read("participations.csv").query("scenario == @name").set_index("selector")
-    targets = _targets(theirs)
+        known = ", ".join((*ARCHIVED, *LOGGED))
+        raise PauseflError(f"scenario '{name}' has no runs of the authors; these have: {known}")
     ours: dict[str, list[pd.DataFrame]] = {}
-    for selector, _, run in runs_of(rounds):
+    for selector, _, run in runs_of(rounds) if len(rounds) else ():
         ours.setdefault(selector, []).append(run)
     rows = []
     for selector in (one for one in SELECTORS if one in theirs):
-        run, seeds = theirs[selector], ours.get(selector, [])
-        last = int(run["round"].iloc[-1])
-        end = float(run["elapsed_s"].iloc[-1])
+        values, end = theirs[selector]
+        for (quantity, at), value in values.items():
+            if math.isnan(value):
+                continue
+            seeds = ours.get(selector, [])
+            found = np.array([_ours(one, quantity, at, n_users) for one in seeds], dtype=np.float64)
+            found = found[~np.isnan(found)]
+            row: dict[str, Any] = {"scenario": name, "selector": selector, "quantity": quantity, "at": at}
+            rows.append(
+                row | {"authors": value} | _spread(found) | {"inside": _inside(quantity, value, found, end)}
+            )
+    return pd.DataFrame(rows).astype({"inside": "boolean"})
+
+
+#: Numbers of a run of the authors by quantity and round (or target), and the simulated second at which it
+#: ends.
+_Numbers = tuple[dict[tuple[str, float], float], float]
+
+
+def _of_archived(name: str) -> dict[str, _Numbers]:
+    """Numbers of the archived runs of a scenario, by selector."""
+    runs = archived(name)
+    taken = _read("participations.csv").query("scenario == @name").set_index("selector")
+    targets = _targets(runs)
+    found: dict[str, _Numbers] = {}
+    for selector, run in runs.items():
+        last, end = int(run["round"].iloc[-1]), float(run["elapsed_s"].iloc[-1])
         values: dict[tuple[str, float], float] = {
             **{("accuracy", at): _at(run, "accuracy", at) for at in ROUNDS},
             **{("seconds_to_target", at): _reached(run, at) for at in targets},
@@ -118,16 +195,35 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
         }
         if selector in taken.index:
             values |= {(which, last): float(taken[which][selector]) for which in ("fewest", "most")}
-        for (quantity, at), value in values.items():
-            if math.isnan(value):
-                continue
-            found = np.array([_ours(one, quantity, at, n_users) for one in seeds], dtype=np.float64)
-            found = found[~np.isnan(found)]
-            row: dict[str, Any] = {"scenario": name, "selector": selector, "quantity": quantity, "at": at}
-            rows.append(
-                row | {"authors": value} | _spread(found) | {"inside": _inside(quantity, value, found, end)}
-            )
-    return pd.DataFrame(rows).astype({"inside": "boolean"})
+        found[selector] = values, end
+    return found
+
+
+def _of_logged(scenario: Scenario) -> dict[str, _Numbers]:
+    """Numbers of the log of a scenario's figures, by selector."""
+    if scenario.name not in LOGGED:
+        return {}
+    assert scenario.privacy is not None
+    schedule = make_schedule(scenario.privacy)
+    checkpoints = _of_log("checkpoints.csv", scenario.name)
+    found: dict[str, _Numbers] = {}
+    for selector, run in _of_log("figures.csv", scenario.name).items():
+        last, end = int(run["round"].iloc[-1]), float(run["elapsed_s"].iloc[-1])
+        values: dict[tuple[str, float], float] = {}
+        if selector in checkpoints:
+            own = checkpoints[selector].set_index("round")
+            last, end = int(own["rounds_in_all"].iloc[-1]), float(own["seconds_in_all"].iloc[-1])
+            accuracy = own["accuracy_mean_percent"] / 100
+            values = {("accuracy", at): accuracy[at] for at in own.index if at != last}
+            values["accuracy_end", last] = accuracy[last]
+            # The same at every checkpoint: it was read off the whole log, before each user's last
+            # participation.
+            most = own["largest_participations_before"]
+            if SELECTORS[selector].private and most.nunique() == 1:
+                values["leakage_end", last] = float(schedule.spent(most[last] + 1))
+        values["mean_round_s", last] = end / last
+        found[selector] = values, end
+    return found
 
 
 def _targets(runs: Mapping[str, pd.DataFrame]) -> tuple[float, ...]:
@@ -153,6 +249,11 @@ def _reached(run: pd.DataFrame, target: float) -> float:
 def _ours(run: pd.DataFrame, quantity: str, at: float, n_users: int) -> float:
     if quantity == "seconds_to_target":
         return _reached(run, at)
+    if quantity == "mean_round_s":
+        last = min(int(at), len(run))
+        return _at(run, "elapsed_s", last) / last
+    if quantity in _AT_THE_END:
+        return _at(run, _AT_THE_END[quantity], min(int(at), len(run)))
     if quantity not in ("fewest", "most"):
         return _at(run, quantity, at)
     if at > len(run):
@@ -182,8 +283,8 @@ def _inside(quantity: str, theirs: float, ours: NDArray[np.float64], end: float)
         return None
     if math.isinf(theirs):
         return False if ours.max() <= end else None
-    if quantity == "leakage_max":
-        ours = ours.round(_LEAKAGE_DIGITS)
+    if quantity in _DIGITS:
+        theirs, ours = round(theirs, _DIGITS[quantity]), ours.round(_DIGITS[quantity])
     return bool(ours.min() <= theirs <= ours.max())
 
 
@@ -211,7 +312,7 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     rows = []
     for selector, own in table.assign(head=heads).groupby("selector", sort=False):
         cells = {row["head"]: _cells(row) for _, row in own.iterrows()}
-        n_rounds = own.loc[own["quantity"] == "elapsed_s", "at"].iloc[0]
+        n_rounds = own.loc[own["quantity"].isin(_OF_THE_LAST), "at"].iloc[0]
         n_seeds = own["n_seeds"].max()
         names = [f"authors, {n_rounds:g} rounds", "our mean" if n_seeds > 1 else "ours, one seed"]
         names.append(f"our range, {n_seeds} seeds")
@@ -249,6 +350,8 @@ def tally(table: pd.DataFrame) -> tuple[int, int, float]:
 
 def _note(table: pd.DataFrame) -> str:
     inside, marked, expected = tally(table)
+    if not table["n_seeds"].any():
+        return "Not run yet: these are the authors' numbers alone."
     if not marked:
         return "With one seed of ours there is no range to compare with."
     return (

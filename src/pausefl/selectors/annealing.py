@@ -23,17 +23,16 @@ exp((E(U) - E(V)) / tau), and the best vertex seen is returned.
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import AverageReward, Reward, make_reward, penalty_range
+from pausefl.bandit.rewards import AverageReward, Reward, penalty_range
 from pausefl.errors import ConfigError
 from pausefl.selectors.search import Objective, Search
-from pausefl.settings import Scenario
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -251,6 +250,7 @@ class Annealer(Search):
     """
 
     graph: ClassVar[tuple[str, ...]] = ()
+    constants = ("n_iterations", "temperature_divisor")
 
     def __init__(
         self, reward: Reward, exploitation: float, n_iterations: int, temperature_divisor: float
@@ -267,19 +267,6 @@ class Annealer(Search):
         pair = Objective(np.zeros(2), np.zeros(2), np.zeros(2, np.int64), np.zeros(1))
         history = History.empty(np.ones(2, np.int64), 1, 1.0)
         self.anneal(pair, history, np.arange(2), np.random.default_rng(0), n_iterations=1)
-
-    @classmethod
-    def build(cls, scenario: Scenario) -> Self:
-        """With the scenario's reward, J and kappa."""
-        settings = scenario.selection
-        assert settings.n_iterations is not None
-        assert settings.temperature_divisor is not None
-        return cls(
-            make_reward(scenario.reward),
-            settings.exploitation,
-            settings.n_iterations,
-            settings.temperature_divisor,
-        )
 
     def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
         """Values (n,) of the users by each criterion of the graph."""

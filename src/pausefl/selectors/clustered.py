@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.base import Selector
+from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -32,10 +33,13 @@ Users = NDArray[np.int64]
 Pieces = tuple[Users, Users]
 
 
-def pour_by_size(size: Users, m: int, rng: np.random.Generator) -> Pieces:
-    """Algorithm 1: users of ``size`` (n,) into m bins, each of ``size.sum()`` units; ties in random order."""
-    shuffled = rng.permutation(len(size))
-    order = shuffled[np.argsort(-size[shuffled], kind="stable")]
+def pour_by_size(size: Users, m: int, rng: np.random.Generator | None) -> Pieces:
+    """Algorithm 1: users of ``size`` (n,) into m bins, each of ``size.sum()`` units.
+
+    Users of equal size are in random order, or in that of their indices without a stream.
+    """
+    first = np.arange(len(size)) if rng is None else rng.permutation(len(size))
+    order = first[np.argsort(-size[first], kind="stable")]
     return order, m * size[order]
 
 
@@ -154,12 +158,27 @@ def cut_by_weight(merges: Users, weight: Users, capacity: int) -> Users:
 
 
 class ClusteredBySize(Selector):
-    """Clustered sampling by the sizes of the users' data (Algorithm 1)."""
+    """Clustered sampling by the sizes of the users' data (Algorithm 1).
+
+    Attributes
+    ----------
+    ties_by_index
+        Whether users of equal size are poured by index, so that a bin holds users of neighbouring indices; in
+        random order otherwise (deviation D82).
+    """
+
+    def __init__(self, ties_by_index: bool = False) -> None:
+        self.ties_by_index = ties_by_index
+
+    @classmethod
+    def build(cls, scenario: Scenario) -> ClusteredBySize:
+        """With the scenario's order of ties."""
+        return cls(scenario.selection.size_ties == "index")
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Sample ``history.n_selected`` users, ascending, with repetitions."""
-        users = history.candidates()
-        pieces = pour_by_size(history.data_size[users], history.n_selected, rng)
+        users, ties = history.candidates(), None if self.ties_by_index else rng
+        pieces = pour_by_size(history.data_size[users], history.n_selected, ties)
         return np.sort(users[sample_from_bins(pieces, history.n_selected, rng)])
 
 

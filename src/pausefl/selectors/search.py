@@ -117,12 +117,16 @@ class Search(Selector):
     """Maximises the reward with the bandit index in place of the true speed, exactly or approximately.
 
     While m or more users were never seen, their index is infinite, and the best m of them by the other terms
-    are selected, exactly. Otherwise every selection has a finite least index, and the subclass searches
-    (deviations D31, D32).
+    are selected, exactly, or any m of them with ``uniform_start``. Otherwise every selection has a finite
+    least index, and the subclass searches (deviations D31, D32, D81).
     """
 
     #: Whether the objective has the reward's privacy term.
     with_privacy: ClassVar[bool] = True
+    #: Keys of `selection` that the constructor takes after ``exploitation``.
+    constants: ClassVar[tuple[str, ...]] = ()
+    #: Whether users never seen are drawn uniformly while there are m of them, whatever the reward.
+    uniform_start: bool = False
 
     def __init__(self, reward: Reward, exploitation: float) -> None:
         self.reward = reward if self.with_privacy else reward.without_privacy()
@@ -130,8 +134,12 @@ class Search(Selector):
 
     @classmethod
     def build(cls, scenario: Scenario) -> Self:
-        """With the scenario's reward."""
-        return cls(make_reward(scenario.reward), scenario.selection.exploitation)
+        """With the scenario's reward and constants."""
+        settings = scenario.selection
+        constants = (getattr(settings, key) for key in cls.constants)
+        search = cls(make_reward(scenario.reward), settings.exploitation, *constants)
+        search.uniform_start = settings.first_rounds == "uniform"
+        return search
 
     def bound(self, history: History) -> Floats:
         """Speed index (K,) of all users."""
@@ -147,6 +155,8 @@ class Search(Selector):
         objective = Objective.of(history, self.reward, self.bound(history), users)
         unseen = np.flatnonzero(objective.bound == np.inf)
         if len(unseen) >= m:
+            if self.uniform_start:
+                return np.sort(rng.choice(users[unseen], m, replace=False))
             if objective.is_convex:
                 return np.sort(users[objective.fill(unseen, rng)])
             users, objective = users[unseen], objective.unbounded(unseen)

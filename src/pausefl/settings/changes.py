@@ -58,15 +58,35 @@ def with_values(scenario: Scenario, values: Mapping[str, Any], origin: str) -> S
 
 
 def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of ``old`` in place of which ``new`` has others, by dotted key, apart from the name."""
+    """Values of ``old`` in place of which ``new`` has others, by dotted key.
+
+    The scenario's own ``name`` does not count; those of its model, reward and so on do.
+    """
+    found = _differing(old, new)
+    found.pop("name", None)
+    return found
+
+
+def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in old.items():
         other = new.get(key)
         if isinstance(value, Mapping) and isinstance(other, Mapping):
-            found |= {f"{key}.{name}": below for name, below in replaced(value, other).items()}
-        elif _plain(value) != _plain(other) and key != "name":
+            found |= {f"{key}.{name}": below for name, below in _differing(value, other).items()}
+        elif _plain(value) != _plain(other):
             found[key] = _plain(value)
     return found
+
+
+def flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Values of nested mappings by dotted key; tuples become lists, as in JSON."""
+    leaves: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            leaves |= flattened(value, f"{prefix}{key}.")
+        else:
+            leaves[f"{prefix}{key}"] = _plain(value)
+    return leaves
 
 
 def _pair(text: str) -> tuple[str, Any]:

@@ -79,31 +79,42 @@ class DataSettings(Settings):
 class PartitionSettings(Settings):
     """How the training examples are shared among the users; each is used at most once."""
 
-    labels: Annotated[str, OneOf(("iid", "stratified", "dominant"))]
+    labels: Annotated[str, OneOf(("iid", "stratified", "dominant", "dominant_pools"))]
     """`iid`: every user's examples are sampled from the whole training set. `stratified`: every user has
     equally many examples of each class, up to one (BSFL, VI); needs sizes `equal`. `dominant`: each user has
-    one dominant label (share: `dominant_share`), the others are equally frequent (PAUSE v2, V-A)."""
-    sizes: Annotated[str, OneOf(("equal", "dirichlet"))]
-    """`equal`: the same number of examples for every user. `dirichlet`: shares sampled from a symmetric
-    Dirichlet distribution with parameter `size_concentration` (PAUSE v2, V-A)."""
+    one dominant label (share: `dominant_share`), the others are equally frequent (PAUSE v2, V-A).
+    `dominant_pools`: the same in whole numbers, as in the authors' logs: users in order of their index take
+    int(`dominant_share` * size) examples of their label, then equally many of each other label; what a label
+    lacks is lost, so that users may hold less than `sizes` says, but never with sizes `listed`."""
+    sizes: Annotated[str, OneOf(("equal", "dirichlet", "equal_floored", "dirichlet_floored", "listed"))]
+    """For K users and N examples. `equal`: the same number of examples for every user. `dirichlet`: shares
+    sampled from a symmetric Dirichlet distribution with parameter `size_concentration` (PAUSE v2, V-A).
+    `equal_floored`: N // K for every user. `dirichlet_floored`: from such shares, no less than N // 3K, then
+    scaled so that the sum is N, and rounded down. `listed`: `listed_sizes`. With the last three, some
+    examples may be left to nobody (the authors' logs)."""
     min_size: Natural
-    """Fewest examples a user may get; smaller sizes are raised to it. With 0, a user without data is an
-    error."""
+    """Fewest examples a user may get. Sizes `dirichlet` below are raised to it; otherwise they are an error,
+    as is a user without data."""
     qualities: Annotated[str, OneOf(("equal", "uniform"))]
     """Quality q_k of each user's data in the reward `bsfl` (BSFL, eq. 4). `equal`: 1 for everyone.
     `uniform`: sampled from the uniform distribution on [0.2, 1]."""
     dominant_share: Annotated[float, Real(gt=0, le=1)] | None = None
-    """For labels `dominant`: share of a user's examples that has its dominant label, on average; at least
-    1 / number of classes."""
+    """For labels `dominant` and `dominant_pools`: share of a user's examples that has its dominant label; for
+    `dominant` on average, and at least 1 / number of classes."""
     size_concentration: Positive | None = None
-    """For sizes `dirichlet`: parameter of the Dirichlet distribution; smaller is more unequal."""
+    """For sizes `dirichlet` and `dirichlet_floored`: parameter of the Dirichlet distribution; smaller is more
+    unequal."""
+    listed_sizes: Several[Count] | None = None
+    """For sizes `listed`: number of examples of each user, in order of their index."""
 
     @model_validator(mode="after")
     def _choices_have_their_key(self) -> Self:
-        if self.sizes == "dirichlet" and self.size_concentration is None:
-            raise ValueError("sizes = 'dirichlet' needs size_concentration")
-        if self.labels == "dominant" and self.dominant_share is None:
-            raise ValueError("labels = 'dominant' needs dominant_share")
+        if self.sizes in ("dirichlet", "dirichlet_floored") and self.size_concentration is None:
+            raise ValueError(f"sizes = '{self.sizes}' needs size_concentration")
+        if self.sizes == "listed" and self.listed_sizes is None:
+            raise ValueError("sizes = 'listed' needs listed_sizes")
+        if self.labels in ("dominant", "dominant_pools") and self.dominant_share is None:
+            raise ValueError(f"labels = '{self.labels}' needs dominant_share")
         if self.labels == "stratified" and self.sizes != "equal":
             raise ValueError("labels = 'stratified' needs sizes = 'equal'")
         return self
@@ -157,12 +168,16 @@ class RewardSettings(Settings):
     """The reward."""
     alpha: NonNegative
     """Weight of the generalisation term (PAUSE v2, eq. 9)."""
-    beta: Annotated[float, Real(gt=1)]
-    """Exponent of the generalisation reward g_k (PAUSE v2, eq. 8); larger is more tolerant."""
+    beta: Annotated[float, Real(ge=1)]
+    """Exponent of the generalisation reward g_k (PAUSE v2, eq. 8, which has more than 1); larger is more
+    tolerant."""
     gamma: NonNegative
     """Weight of the privacy term (PAUSE v2, eq. 9)."""
     n_clusters: Count | None = None
-    """For `r2`: number of clusters R the users are split into at random; at most `network.n_users`."""
+    """For `r2`: number of clusters R the users are split into; at most `network.n_users`."""
+    clusters: Annotated[str, OneOf(("random", "index"))] = "random"
+    """For `r2`: how. `random`: at random, fixed by the seed; sizes differ by at most one. `index`: a user's
+    cluster is its index modulo `n_clusters`, as in the authors' logs."""
     overlap_penalty: NonNegative | None = None
     """For `r2`: penalty rho on the generalisation term for each selected user beyond a cluster's first."""
     overlap_latency: NonNegative | None = None
@@ -249,6 +264,13 @@ class SelectionSettings(Settings):
     """Iterations J of simulated annealing in each round; needed by selectors that anneal."""
     temperature_divisor: Positive | None = None
     """Divisor kappa of the annealing temperature (PAUSE v2, V-D); needed by selectors that anneal."""
+    first_rounds: Annotated[str, OneOf(("maximise", "uniform"))] = "maximise"
+    """For searches that maximise the reward, while `network.n_selected` or more users were never seen: which
+    of these are selected. `maximise`: those of the largest reward (PAUSE v2, Algorithm 1). `uniform`: any, as
+    in the authors' code."""
+    size_ties: Annotated[str, OneOf(("random", "index"))] = "random"
+    """For `clustered_size`: order of users of equal data size. `random`: another one in every round. `index`:
+    the fastest first, as in the authors' code, so that a distribution holds users of similar latency."""
     n_tiers: Count | None = None
     """For `tifl`: number of tiers of similar latency; 5 in the paper. Each must have `network.n_selected`
     users."""
@@ -315,6 +337,10 @@ class TrainingSettings(Settings):
     """Examples in a mini-batch."""
     max_batches: Annotated[int, Whole(ge=1, le=1_000_000)]
     """Most mini-batches of an epoch; what is left over is skipped in that round."""
+    short_batches: Annotated[str, OneOf(("keep", "skip"))] = "keep"
+    """What becomes of an epoch's last mini-batch if it has fewer than `batch_size` examples. `keep`: it is
+    trained on. `skip`: it is not, unless it is the only one, as in the authors' logs; every user then needs
+    two examples."""
     learning_rate: Positive
     """Learning rate of `optimizer`, in the first round if there is a `learning_rate_schedule`."""
     optimizer_state: Annotated[str, OneOf(("persist", "reset"))]
@@ -470,6 +496,11 @@ class Scenario(Settings):
         data, partition, n_users = self.data, self.partition, self.network.n_users
         if partition.labels != "iid" and SOURCES[data.source].regression:
             raise ValueError(f"partition.labels '{partition.labels}' needs classes; '{data.source}' has none")
+        listed = partition.listed_sizes or ()
+        if partition.sizes == "listed" and len(listed) != n_users:
+            raise ValueError(
+                f"partition.listed_sizes has {len(listed)} values, and network.n_users is {n_users}"
+            )
         least = max(partition.min_size, 1)
         if data.n_train is not None and data.n_train < n_users * least:
             raise ValueError(

@@ -101,7 +101,7 @@ def compute(study: Knobs, note: Callable[[str], None]) -> dict[str, pd.DataFrame
 def _decisive(scenario: Scenario, selector: str, seed: int) -> str:
     """A text that is equal for runs that are sure to be the same."""
     settings: dict[str, Any] = scenario.job_settings()
-    if not SELECTORS[selector].anneals:
+    if "selection.n_iterations" not in SELECTORS[selector].requires:
         settings["selection"] |= {"n_iterations": None, "temperature_divisor": None}
     return json.dumps([settings, selector, seed], sort_keys=True)
 

@@ -32,7 +32,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import sample_clusters
+from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
 from pausefl.provenance import peak_memory_bytes
 from pausefl.registry import SELECTORS
@@ -94,13 +94,13 @@ def sized(study: Runtime, n_users: int) -> Scenario:
 def history_of(scenario: Scenario) -> History:
     """A history in which everyone took part at least once; see the module's text."""
     n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
-    streams, n_clusters = Streams(0), scenario.reward.n_clusters
+    streams = Streams(0)
     rng = streams.generator("costs", user=n_users)
     history = History.empty(
         rng.integers(50, 500, n_users),
         n_selected,
         scenario.network.latency_floor,
-        cluster=None if n_clusters is None else sample_clusters(n_users, n_clusters, streams),
+        cluster=make_clusters(scenario.reward, n_users, streams),
     )
     history.round = ROUND
     history.participations = np.maximum(rng.binomial(ROUND - 1, n_selected / n_users, n_users), 1)

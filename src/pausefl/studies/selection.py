@@ -37,8 +37,9 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
         One row a round, as `pausefl.results.runs.collect` has an untrained run: selections, simulated
         seconds and leakage are those of the job; what is learned is NaN.
     """
-    training = scenario.training
-    rounds = selection_only(scenario, selector, seed).run(training.n_rounds, horizon=training.horizon).rounds
+    simulation = selection_only(scenario, selector, seed)
+    simulation.horizon = scenario.training.horizon
+    rounds = simulation.run(scenario.training.n_rounds).rounds
     return as_collected(rounds, Experiment(scenario.name, selector, seed))
 
 

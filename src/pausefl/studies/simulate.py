@@ -1,7 +1,8 @@
 """Selection without training: the federated loop with users of the right sizes and no data.
 
 No noise is sampled. In a job a user drops out once its next budget is so small that its noise would leave
-float32 (deviation D70). A simulation here, which may be longer than a job, goes on.
+float32 (deviation D70), and a job ends at its scenario's time horizon. A simulation here, which may be longer
+than a job, goes on.
 
 Plotting a study does not need the loop, so the loop is imported only to simulate.
 """
@@ -18,6 +19,7 @@ from pausefl.data.partition import make_partition
 from pausefl.data.sources import training_size
 from pausefl.errors import ConfigError
 from pausefl.privacy import GeometricSchedule, Ledger
+from pausefl.registry import SOURCES
 from pausefl.settings import RawData, Scenario
 from pausefl.streams import Streams
 
@@ -36,14 +38,15 @@ class NoiselessLedger(Ledger):
 
 
 def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = False) -> Simulation:
-    """The simulation of a job without training; it selects as that job does.
+    """The simulation of a job without training; it selects as that job does, for any number of rounds.
 
-    Sizes and qualities of the users' data are those of the job's partition; their labels do not matter.
+    Sizes and qualities of the users' data are those of the job's partition. Their labels do not matter,
+    unless they decide on the sizes; then only how many there are of each matters.
 
     Raises
     ------
     ConfigError
-        If the size of the scenario's data set is not known without reading it.
+        If the size of the scenario's data set, or labels that matter, are not known without reading it.
     """
     from pausefl.federated.simulation import Simulation
     from pausefl.training.layout import Layout
@@ -54,12 +57,15 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
             f"scenario '{scenario.name}': the size of data set '{scenario.data.source}' is not known before"
             " it is read, so the scenario cannot be simulated without data"
         )
-    settings = scenario.partition.replace(labels="iid")
+    settings, labels = scenario.partition, np.zeros(n_examples, np.int64)
+    if settings.labels == "dominant_pools" and settings.sizes != "listed":
+        labels = _balanced_labels(scenario, n_examples)
+    else:
+        settings = settings.replace(labels="iid")
     streams = Streams(seed)
-    partition = make_partition(
-        np.zeros(n_examples), scenario.data, settings, scenario.network.n_users, streams
-    )
+    partition = make_partition(labels, scenario.data, settings, scenario.network.n_users, streams)
     simulation = Simulation(scenario, selector, streams, partition, Layout(0, 0, 0), None, genie)
+    simulation.horizon = np.inf
     kept = simulation.ledger
     simulation.ledger = NoiselessLedger(
         kept.n_users,
@@ -70,3 +76,17 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
         kept.loss_share,
     )
     return simulation
+
+
+def _balanced_labels(scenario: Scenario, n_examples: int) -> NDArray[np.int64]:
+    """As many labels (N,) of each class as the whole official training split has."""
+    data = scenario.data
+    n_classes = SOURCES[data.source].n_balanced
+    if not n_classes or data.n_validation or data.n_train is not None:
+        raise ConfigError(
+            f"scenario '{scenario.name}': with partition.labels 'dominant_pools' the sizes of the users' data"
+            " depend on the labels, so it can be simulated without data only with the whole training"
+            " split of a data set that is known to have equally many examples of each class; here data.source"
+            f" = '{data.source}', data.n_validation = {data.n_validation}, data.n_train = {data.n_train}"
+        )
+    return np.arange(n_examples) % n_classes

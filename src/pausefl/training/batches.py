@@ -41,19 +41,23 @@ def plan_batches(
 
     Each epoch visits the user's data in a new random order, in at most ``max_batches`` batches. The last one
     may be short; it is dropped if it is shorter than ``smallest`` and not the only one (batch normalisation
-    cannot train on a single example).
+    cannot train on a single example). With ``short_batches: skip`` it is dropped unless it is the only one
+    and has more than one example.
 
     Parameters
     ----------
     n_examples
         Size of the user's data, at least ``smallest``.
     training
-        Batch size, number of epochs, and the largest number of batches in one.
+        Batch size, number of epochs, the largest number of batches in one, and what becomes of a short one.
     smallest
         Smallest batch the model can train on.
     rng
         The stream of this user and round.
     """
+    least, least_alone = smallest, 1
+    if training.short_batches == "skip":
+        least, least_alone = training.batch_size, min(training.batch_size, 2)
     batches: list[NDArray[np.int64]] = []
     for _ in range(training.n_epochs):
         order = rng.permutation(n_examples)
@@ -61,6 +65,6 @@ def plan_batches(
         batches += [
             order[start : start + training.batch_size]
             for start in starts
-            if start == 0 or n_examples - start >= smallest
+            if n_examples - start >= (least if start else least_alone)
         ]
     return batches

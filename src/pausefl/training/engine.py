@@ -142,6 +142,11 @@ class Trainer:
                 f"batch normalisation cannot train on batches of {fewest}: raise training.batch_size or"
                 f" partition.min_size to {self._smallest_batch} or more"
             )
+        if training.short_batches == "skip" and fewest < min(training.batch_size, 2):
+            raise ConfigError(
+                "with training.short_batches = 'skip' a user with a single example would train on none: raise"
+                " partition.min_size to 2 or more"
+            )
         self._optimizer = make_optimizer(training, len(partition.users), self.layout.n_trainable, device)
         self._bench = Workbench(flat, self._optimizer, dataset, training, device)
         self._test_y = torch.from_numpy(dataset.test_y).to(device)

@@ -40,7 +40,7 @@ def job(table: Experiments, row: Experiment) -> str:
     own = job_code(one, row.selector, in_folder=one.data.source in table.config.raw.folders)
     if table.trained_by(row) is None:
         return own
-    return f"{own} {code_hash('pausefl.federated.taken_over:take_over')}"
+    return f"{own} {code_hash('pausefl.federated.earlier:take_over')}"
 
 
 def jobs(table: Experiments, scenario: str) -> dict[str, list[str]]:

@@ -84,9 +84,10 @@ def estimate(
     if kind is None or n_train is None:
         return Estimate(math.nan, disk)
     n_train = scenario.data.n_train or n_train - scenario.data.n_validation
-    n_batches = training.n_epochs * min(
-        math.ceil(n_train / network.n_users / training.batch_size), training.max_batches
-    )
+    held = sum(scenario.partition.listed_sizes or ()) if scenario.partition.sizes == "listed" else n_train
+    n_full, left = divmod(held / network.n_users, training.batch_size)
+    n_short = left > 0 and (training.short_batches == "keep" or n_full == 0)
+    n_batches = training.n_epochs * min(int(n_full) + n_short, training.max_batches)
     protected = scenario.privacy is not None and record.private
     noise = kind["n_values"] * (rates["noise_s_per_value"] if protected else 0)
     batch = kind["batch_s"] * training.batch_size / _BATCH

@@ -18,9 +18,9 @@ from pausefl.bandit.rewards import (
     Reward,
     confidence_bound,
     generalization,
+    make_clusters,
     make_reward,
     penalty_range,
-    sample_clusters,
     total_penalty,
 )
 from pausefl.settings import RewardSettings
@@ -99,6 +99,13 @@ def test_beta_is_the_exponent_of_the_gap() -> None:
     weight = np.ones(2)  # gaps 1/2 and 1/2 - 3/4 = -1/4
     np.testing.assert_allclose(generalization(history, 3, weight), [1 / 8, -1 / 64])
     np.testing.assert_allclose(generalization(history, 1.5, weight), [0.5**1.5, -(0.25**1.5)])
+
+
+@given(histories())
+def test_with_beta_1_the_reward_is_the_gap(history: History) -> None:
+    size, m = history.data_size, history.n_selected
+    gap = m * size / size.sum() - history.participations / history.round
+    np.testing.assert_array_equal(generalization(history, 1.0, size), gap)
 
 
 def test_shares_grow_with_the_number_of_users_selected() -> None:
@@ -273,10 +280,20 @@ def test_rewards_are_built_from_the_settings_of_a_scenario() -> None:
     assert make_reward(plain.replace(name="bsfl")) == QUALITY
 
 
-@given(st.integers(1, 30), st.data(), st.integers(0, 50))
-def test_clusters_are_balanced_and_none_is_empty(n_users: int, data: st.DataObject, seed: int) -> None:
+def clusters_of(n_users: int, n_clusters: int | None, seed: int, **changes: str) -> list[int] | None:
+    settings = RewardSettings(name="r2", alpha=1.0, beta=2.0, gamma=1.0, n_clusters=n_clusters)
+    made = make_clusters(settings.replace(**changes), n_users, Streams(seed))
+    return None if made is None else made.tolist()
+
+
+@pytest.mark.parametrize("how", ["random", "index"])
+@given(n_users=st.integers(1, 30), data=st.data(), seed=st.integers(0, 50))
+def test_clusters_are_balanced_and_none_is_empty(
+    how: str, n_users: int, data: st.DataObject, seed: int
+) -> None:
     n_clusters = data.draw(st.integers(1, n_users))
-    cluster = sample_clusters(n_users, n_clusters, Streams(seed))
+    cluster = clusters_of(n_users, n_clusters, seed, clusters=how)
+    assert cluster is not None
     sizes = np.bincount(cluster)
     assert len(cluster) == n_users
     assert len(sizes) == n_clusters
@@ -285,9 +302,19 @@ def test_clusters_are_balanced_and_none_is_empty(n_users: int, data: st.DataObje
 
 
 def test_clusters_are_fixed_by_the_seed_and_random_otherwise() -> None:
-    drawn = [tuple(sample_clusters(12, 4, Streams(seed)).tolist()) for seed in range(400)]
-    assert tuple(sample_clusters(12, 4, Streams(7)).tolist()) == drawn[7]
-    assert len(set(drawn)) > 390
+    drawn = [clusters_of(12, 4, seed) or [] for seed in range(400)]
+    assert clusters_of(12, 4, 7) == drawn[7]
+    assert len(set(map(tuple, drawn))) > 390
     # Of the 11 others, 2 share user 0's cluster: 73 of 400 are expected, the standard deviation is 7.7.
     together = np.array([[row[0] == row[k] for k in range(1, 12)] for row in drawn]).sum(axis=0)
     assert np.abs(together - 400 * 2 / 11).max() < 40
+
+
+def test_clusters_by_index_are_the_same_for_every_seed() -> None:
+    found = [clusters_of(7, 3, seed, clusters="index") for seed in range(3)]
+    assert found == [[0, 1, 2, 0, 1, 2, 0]] * 3
+
+
+def test_without_a_number_of_clusters_there_are_none() -> None:
+    assert clusters_of(7, None, 0) is None
+    assert clusters_of(7, None, 0, clusters="index") is None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -24,7 +25,7 @@ from pausefl.data.partition import (
     sample_sizes,
 )
 from pausefl.errors import DataError
-from pausefl.settings import DataSettings, PartitionSettings, Scenario
+from pausefl.settings import SHIPPED, DataSettings, PartitionSettings, Scenario, load_scenario
 from pausefl.streams import Streams
 
 
@@ -39,6 +40,16 @@ def dirichlet(concentration: float = 2.0, **changes: Any) -> PartitionSettings:
 
 def dominant(**changes: Any) -> PartitionSettings:
     return dirichlet(3.0, **({"labels": "dominant", "dominant_share": 0.25, "min_size": 20} | changes))
+
+
+def pools(**changes: Any) -> PartitionSettings:
+    """Non-i.i.d. data as in the authors' logs."""
+    base = {"labels": "dominant_pools", "dominant_share": 0.25, "sizes": "dirichlet_floored"}
+    return dirichlet(2.0, **(base | changes))
+
+
+def listed(sizes: Sequence[int], **changes: Any) -> PartitionSettings:
+    return iid(**({"sizes": "listed", "listed_sizes": tuple(sizes)} | changes))
 
 
 def stratified(**changes: Any) -> PartitionSettings:
@@ -127,7 +138,7 @@ def test_what_cannot_be_made_is_refused_before_data_are_read(
     assert problem(lambda: check_partition(scenario, n_examples, [3])) == made
 
 
-@pytest.mark.parametrize("make", [iid, stratified, dirichlet, dominant])
+@pytest.mark.parametrize("make", [iid, stratified, dirichlet, dominant, pools])
 def test_different_seeds_differ(make: Any) -> None:
     first, second = (
         make_partition(classes_of(5000), data_of(500), make(qualities="uniform"), 30, Streams(seed))
@@ -277,6 +288,194 @@ def test_who_gets_a_label_that_runs_out_does_not_depend_on_the_order_of_users() 
     assert first == {0, 1}
 
 
+#: Sizes of the 30 users in the log behind v2's Fig. 6.
+FIG_6 = (
+    *(996, 1344, 541, 672, 541, 625, 1451, 541, 1381, 3109, 733, 1415, 1703, 577, 816),
+    *(541, 1129, 5498, 1848, 3467, 1404, 2077, 541, 4259, 2174, 1453, 2797, 1022, 1885, 2628),
+)
+
+
+@pytest.mark.parametrize(("n", "n_users", "size"), [(50_000, 30, 1_666), (60_000, 300, 200), (7, 7, 1)])
+def test_floored_equal_sizes_are_those_of_the_logs(n: int, n_users: int, size: int) -> None:
+    settings = iid(sizes="equal_floored")
+    assert list(sample_sizes(settings, n_users, n, Streams(0))) == [size] * n_users
+    partition = make_partition(classes_of(n), data_of(0), settings, n_users, Streams(0))
+    used = np.concatenate(partition.users)
+    assert len(np.unique(used)) == len(used) == n_users * size
+
+
+def test_which_examples_floored_sizes_leave_out_is_random() -> None:
+    left = [
+        np.setdiff1d(
+            np.arange(59),
+            np.concatenate(
+                make_partition(
+                    classes_of(59), data_of(0), iid(sizes="equal_floored"), 20, Streams(seed)
+                ).users
+            ),
+        )
+        for seed in range(200)
+    ]
+    assert {len(indices) for indices in left} == {19}
+    assert stats.chisquare(np.bincount(np.concatenate(left), minlength=59)).pvalue > 1e-3
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    n_users=st.integers(1, 50),
+    spare=st.integers(0, 5000),
+    a=st.floats(0.1, 50),
+)
+@settings(deadline=None)
+def test_floored_dirichlet_sizes_follow_the_text_step_by_step(
+    seed: int, n_users: int, spare: int, a: float
+) -> None:
+    n = 10 * n_users + spare
+    found = sample_sizes(dirichlet(a, sizes="dirichlet_floored"), n_users, n, Streams(seed))
+    raised = [
+        max(n // (3 * n_users), int(share * n))
+        for share in Streams(seed).generator("partition/sizes").dirichlet(np.full(n_users, a))
+    ]
+    assert list(found) == [size * n // sum(raised) for size in raised]
+    assert found.sum() <= n
+
+
+def test_floored_dirichlet_sizes_are_at_least_about_a_third_of_the_mean() -> None:
+    for seed in range(20):
+        sizes = sample_sizes(pools(), 30, 50_000, Streams(seed))
+        assert 0.28 < sizes.min() / sizes.mean() < 0.45
+        assert 49_970 <= sizes.sum() <= 50_000
+
+
+def balanced(n: int) -> NDArray[np.int64]:
+    """Labels in random order, as many of each as CIFAR-10 has."""
+    return np.random.default_rng(0).permutation(np.arange(n) % 10)
+
+
+def test_sizes_held_are_those_of_the_logs() -> None:
+    """The logs' two partitions hold 48,641 and 48,542 examples, 45 to 49 and 674 or 638 a user."""
+    held = [
+        make_partition(balanced(50_000), data_of(0), pools(), 300, Streams(seed)).sizes for seed in range(12)
+    ]
+    sums = np.array([sizes.sum() for sizes in held])
+    assert np.all((sums > 48_300) & (sums < 48_850))
+    assert abs(sums.mean() - 48_641) < 100
+    assert all(45 <= sizes.min() <= 49 for sizes in held)
+    assert 500 < np.median([sizes.max() for sizes in held]) < 900
+
+
+def test_a_dominant_label_has_its_share_and_the_others_equal_parts() -> None:
+    labels = balanced(50_000)
+    asked = sample_sizes(pools(), 300, 50_000, Streams(1))
+    partition = make_partition(labels, data_of(0), pools(), 300, Streams(1))
+    own = Streams(1).generator("partition/labels").permutation(np.repeat(np.arange(10), 30))
+    assert list(np.bincount(own)) == [30] * 10
+    mix = label_mix(partition, labels, 10)
+    # The first users meet full pools.
+    for size, label, counts in zip(asked[:150], own, mix, strict=False):
+        assert counts[label] == int(size * 0.25)
+        assert set(np.delete(counts, label)) == {(size - int(size * 0.25)) // 9}
+    shares = mix[np.arange(300), own] / partition.sizes
+    assert shares.mean() == pytest.approx(0.25, abs=0.01)
+
+
+@pytest.mark.parametrize(("n_users", "most"), [(25, 3), (30, 3), (4, 1)])
+def test_a_label_of_pools_dominates_for_no_more_than_its_share_of_users(n_users: int, most: int) -> None:
+    """K / 10 users, rounded up."""
+    settings = pools(sizes="equal_floored", dominant_share=0.5)
+    for seed in range(5):
+        partition = make_partition(balanced(50_000), data_of(0), settings, n_users, Streams(seed))
+        dominant = label_mix(partition, balanced(50_000), 10).argmax(axis=1)
+        assert np.bincount(dominant).max() <= most
+
+
+def slow_pools(labels: NDArray[np.int64], own: Sequence[int], sizes: Sequence[int], share: float) -> Any:
+    """How many of each class each user gets, example by example."""
+    stock = [int((labels == label).sum()) for label in range(labels.max() + 1)]
+    held = []
+    for label, size in zip(own, sizes, strict=True):
+        mine = [0] * len(stock)
+        for _ in range(int(share * size)):
+            if stock[label]:
+                stock[label] -= 1
+                mine[label] += 1
+        each = (size - mine[label]) // (len(stock) - 1)
+        for other in range(len(stock)):
+            for _ in range(each if other != label else 0):
+                if stock[other]:
+                    stock[other] -= 1
+                    mine[other] += 1
+        held.append(mine)
+    return held
+
+
+@given(st.integers(0, 2**32), st.integers(1, 20), st.integers(2, 6), st.floats(0.01, 1), st.booleans())
+@settings(deadline=None)
+def test_pools_serve_users_as_a_slow_loop_over_examples_does(
+    seed: int, n_users: int, n_classes: int, share: float, rare: bool
+) -> None:
+    labels = np.concatenate([classes_of(40 * n_users, n_classes), np.repeat(np.arange(n_classes), 3)])
+    if rare:
+        labels[labels == 0][3:] = 1
+        labels = np.where((labels == 0) & (np.cumsum(labels == 0) > 3), 1, labels)
+    made = pools(sizes="equal_floored", dominant_share=share)
+    sizes = sample_sizes(made, n_users, len(labels), Streams(seed))
+    rng = Streams(seed).generator("partition/labels")
+    own = rng.permutation(np.repeat(np.arange(n_classes), -(-n_users // n_classes)))[:n_users]
+    expected = slow_pools(labels, own.tolist(), sizes.tolist(), share)
+    if min(map(sum, expected)) == 0:
+        with pytest.raises(DataError, match=r"'dominant_pools' leaves \d+ of \d+ users without data"):
+            make_partition(labels, data_of(0), made, n_users, Streams(seed))
+        return
+    partition = make_partition(labels, data_of(0), made, n_users, Streams(seed))
+    assert label_mix(partition, labels, n_classes).tolist() == expected
+    used = np.concatenate(partition.users)
+    assert len(np.unique(used)) == len(used)
+
+
+@pytest.mark.parametrize("changes", [{}, {"labels": "dominant_pools"}, {"labels": "dominant"}])
+def test_users_hold_the_listed_sizes_however_their_labels_are_drawn(changes: dict[str, Any]) -> None:
+    """A log prints what its users hold, after all losses."""
+    assert sum(FIG_6) == 49_168
+    settings = listed(FIG_6, dominant_share=0.25, **changes)
+    partition = make_partition(balanced(50_000), data_of(0), settings, 30, Streams(2))
+    assert tuple(partition.sizes) == FIG_6
+    used = np.concatenate(partition.users)
+    assert len(np.unique(used)) == len(used)
+    if changes:
+        mix = label_mix(partition, balanced(50_000), 10)
+        assert np.median(mix.max(axis=1) / partition.sizes) == pytest.approx(0.25, abs=0.03)
+
+
+def test_more_than_there_is_cannot_be_listed(demo: Scenario) -> None:
+    with pytest.raises(DataError, match=r"listed_sizes are 49168 examples in all, .* only 49167"):
+        make_partition(classes_of(49_167), data_of(0), listed(FIG_6), 30, Streams(0))
+    scenario = demo.replace(
+        network=demo.network.replace(n_users=30), data=data_of(1000), partition=listed(FIG_6)
+    )
+    with pytest.raises(DataError, match="only 49000"):
+        check_partition(scenario, 50_000, [0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "law"),
+    [
+        (listed(FIG_6, min_size=600), r"'listed' leaves 6 of 30 users .* = 600 .*lower partition\.min_size"),
+        (pools(min_size=200), r"= 2 and partition\.labels 'dominant_pools' leaves .* = 200 "),
+        (
+            pools(labels="iid", min_size=200),
+            r"'dirichlet_floored' with partition.size_concentration = 2 lea",
+        ),
+    ],
+)
+def test_sizes_below_the_minimum_are_refused_where_they_are_not_raised(
+    settings: PartitionSettings, law: str
+) -> None:
+    n_users, n = (30, 50_000) if settings.sizes == "listed" else (150, 50_000)
+    with pytest.raises(DataError, match=law):
+        make_partition(balanced(n), data_of(0), settings, n_users, Streams(0))
+
+
 def test_iid_users_hold_the_classes_of_the_pool() -> None:
     labels = classes_of(20_000)
     mix = label_mix(make_partition(labels, data_of(0), iid(), 20, Streams(2)), labels, 10)
@@ -353,7 +552,14 @@ def test_partition_key_tells_partitions_apart() -> None:
         scenario(dirichlet(), data_of(10, 100)),
         scenario(dirichlet(), data_of(10), 31),
         scenario(iid(), data_of(10)),
+        scenario(iid(sizes="equal_floored"), data_of(10)),
         scenario(dominant(), data_of(10)),
+        scenario(dominant(labels="dominant_pools"), data_of(10)),
+        scenario(dominant(labels="dominant_pools", dominant_share=0.3), data_of(10)),
+        scenario(dirichlet(sizes="dirichlet_floored"), data_of(10)),
+        scenario(dirichlet(3.0, sizes="dirichlet_floored"), data_of(10)),
+        scenario(listed(FIG_6), data_of(10)),
+        scenario(listed(FIG_6[::-1]), data_of(10)),
     ]
     assert len({partition_key(s) for s in [base, *others]}) == len(others) + 1
 
@@ -361,4 +567,49 @@ def test_partition_key_tells_partitions_apart() -> None:
 def test_partition_key_ignores_what_plays_no_part() -> None:
     """An integer for a float, or a setting of another distribution, does not change the key."""
     base = partition_key(scenario(dirichlet(), data_of(10)))
-    assert partition_key(scenario(dirichlet(2, dominant_share=0.3), data_of(10))) == base
+    more = {"dominant_share": 0.3, "listed_sizes": (3, 4)}
+    assert partition_key(scenario(dirichlet(2, **more), data_of(10))) == base
+
+
+#: Files of users' work have these names; a scenario's never changes. One a kind of partition.
+NAMES = {
+    "mnist_large_iid_r1": "iid-dirichlet2-K300-9795c803",
+    "mnist_large_authors": "iid-equal-K300-cfb429ae",
+    "mnist_small_authors": "iid-equal-K30-dbb5b21a",
+    "cifar10_small_iid_r1": "iid-equal-K30-0f9c398c",
+    "cifar10_small_noniid_r1": "dominant-dirichlet3-K30-a1d180ff",
+    "cifar10_large_noniid_r2": "dominant-dirichlet3-K300-74f2a074",
+    "bsfl_fashion_iid": "stratified-equal-K500-5e9ddd3d",
+    "bsfl_fashion_noniid": "dominant-dirichlet3-K500-f09ae0ec",
+    "bsfl_linear_iid": "iid-equal-K20-48393fdd",
+    "bsfl_linear_noniid": "iid-dirichlet3-K20-174ee794",
+    "demo_large": "iid-dirichlet2-K60-f8f84845",
+    "demo_small": "iid-equal-K12-624bdca5",
+}
+
+#: Who has what for seeds 0 and 1, of 60,000 examples with random labels: the start of a SHA-256.
+CONTENTS = {
+    "mnist_large_iid_r1": ("c09d0c50ecf12922", "6dfc31e650cea2f0"),
+    "cifar10_large_noniid_r2": ("193431ff237f2226", "986e3de4c274ffd4"),
+    "mnist_small_authors": ("2ab9adf2c362bf74", "5823cc0b29fe0204"),
+    "bsfl_fashion_iid": ("7575ebcc0641bf8c", "a8abb830d5c73cff"),
+    "bsfl_fashion_noniid": ("c9651650c2eee4f5", "b777ba8fc990e848"),
+    "bsfl_linear_noniid": ("932ab3c892456a1b", "99c9e30c17b30a22"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_partitions_of_shipped_scenarios_keep_their_names(name: str) -> None:
+    assert partition_key(load_scenario(name, SHIPPED)) == NAMES[name]
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_partitions_of_shipped_scenarios_keep_their_contents(name: str) -> None:
+    shipped, labels = load_scenario(name, SHIPPED), np.random.default_rng(5).integers(0, 10, 60_000)
+    for seed, digest in enumerate(CONTENTS[name]):
+        partition = make_partition(
+            labels, shipped.data, shipped.partition, shipped.network.n_users, Streams(seed)
+        )
+        parts = (partition.sizes, *partition.users, partition.quality, partition.validation)
+        content = b"".join(part.tobytes() for part in parts)
+        assert hashlib.sha256(content).hexdigest().startswith(digest)

@@ -26,10 +26,12 @@ from pausefl.cli import main
 from pausefl.data.dataset import Dataset, load_dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.errors import ConfigError, PauseflError, StoppedError
-from pausefl.federated import checkpoint as checkpoint_module
+from pausefl.federated import earlier
 from pausefl.federated import job as job_module
-from pausefl.federated.checkpoint import Checkpoint, Saving, stop_requests
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.earlier import Checkpoint, Saving
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job, stop_requests
+from pausefl.federated.simulation import Simulation
 from pausefl.files import locked
 from pausefl.provenance import job_code
 from pausefl.selectors import make_selector
@@ -177,12 +179,12 @@ def test_restart_begins_with_the_first_round(runs: Runs, unbroken: dict[str, byt
 @pytest.mark.parametrize(
     ("values", "difference"),
     [
-        ({"seed": 1}, r"seed \(0 there, 1 here\)"),
-        ({"n_rounds": 7}, r"n_rounds \(6 there, 7 here\)"),
-        ({"selector": "pause"}, r"code, .*selector \(sa_pause there, pause here\)"),
-        ({"train": False}, r"device \(cpu there, none here\), .*train \(True there, False here\)"),
-        ({"genie": True}, r"code, .*genie \(False there, True here\)"),
-        ({"n_threads": 2}, r"n_threads \(1 there, 2 here\)"),
+        ({"seed": 1}, r"seed = 0 \(asked for: 1\)"),
+        ({"n_rounds": 7}, r"n_rounds = 6 \(asked for: 7\)"),
+        ({"selector": "pause"}, r"selector = sa_pause \(asked for: pause\), .*other code"),
+        ({"train": False}, r"trained = True \(asked for: False\), .*device = cpu \(asked for: none\)"),
+        ({"genie": True}, r"genie = False \(asked for: True\), .*other code"),
+        ({"n_threads": 2}, r"n_threads = 1 \(asked for: 2\)"),
     ],
 )
 def test_the_state_of_another_job_is_refused_by_what_differs(
@@ -198,7 +200,7 @@ def test_the_state_of_another_job_is_refused_by_what_differs(
 
 def test_another_setting_of_the_scenario_is_named(runs: Runs, demo: Scenario) -> None:
     runs.run(until=1)
-    with pytest.raises(ConfigError, match=r"scenario\.training\.learning_rate \(0.\d+ there, 0.5"):
+    with pytest.raises(ConfigError, match=r"scenario\.training\.learning_rate = 0.\d+ \(asked for: 0.5"):
         runs.run(scenario=demo.replace(training=demo.training.replace(learning_rate=0.5)))
     many = demo.replace(
         network=demo.network.replace(latency_floor=0.01, fast_latency_max=0.02, slow_latency_min=0.03),
@@ -226,7 +228,7 @@ def test_other_library_versions_are_refused(runs: Runs, monkeypatch: pytest.Monk
     runs.run(until=1)
     found = job_module.versions() | {"torch": "0.1"}
     monkeypatch.setattr(job_module, "versions", lambda: found)
-    with pytest.raises(ConfigError, match=r"versions\.torch \(.* there, 0\.1 here\)"):
+    with pytest.raises(ConfigError, match=r"versions\.torch = .* \(asked for: 0\.1\)"):
         runs.run()
 
 
@@ -246,7 +248,7 @@ def test_the_workflow_discards_the_state_of_another_job(runs: Runs, unbroken: di
     runs.run(until=2, seed=1)
     assert tables(runs.run(discard=True)) == unbroken
     assert summary(runs.out)["resumed_from_rounds"] == []
-    assert "seed (1 there, 0 here)" in runs.notes[0]
+    assert "seed = 1 (asked for: 0)" in runs.notes[0]
 
 
 # Damage
@@ -303,7 +305,7 @@ def test_a_full_disk_leaves_the_old_state_and_the_job_goes_on(
         seen.append((saved, runs.state.read_bytes(), names(runs.out)))
         return saved
 
-    monkeypatch.setattr(checkpoint_module.np, "savez", half)
+    monkeypatch.setattr(earlier.np, "savez", half)
     monkeypatch.setattr(Checkpoint, "save", watched)
     assert tables(runs.run()) == unbroken
     assert seen == [(False, before, {"state.npz", "job.lock"})] * 3
@@ -337,7 +339,7 @@ def test_saving_takes_a_few_percent_of_the_time_at_most(
     assert checkpoint.save(2, dict)
     clock["now"] += 10.0
     assert checkpoint.due
-    assert checkpoint.saving_s == 2.0
+    assert checkpoint.course({})["timings_s"]["saving"] == 2.0
 
 
 def test_nothing_is_saved_before_its_time(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,14 +355,14 @@ def test_nothing_is_saved_before_its_time(runs: Runs, monkeypatch: pytest.Monkey
 def test_a_signal_stops_after_the_round_and_the_job_goes_on(
     runs: Runs, unbroken: dict[str, bytes], number: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    observe = job_module.Simulation._round
+    observe = Simulation._round
 
-    def kill(self: Any, t: int, *until: float) -> Any:
+    def kill(self: Any, t: int, n_rounds: int) -> Any:
         if t == 3:
             os.kill(os.getpid(), number)
-        return observe(self, t, *until)
+        return observe(self, t, n_rounds)
 
-    monkeypatch.setattr(job_module.Simulation, "_round", kill)
+    monkeypatch.setattr(Simulation, "_round", kill)
     with pytest.raises(StoppedError, match=r"round 3 of 6"):
         runs.run(interval=3600.0)
     assert names(runs.out) == {"state.npz"}
@@ -603,7 +605,7 @@ def test_the_command_stops_with_exit_code_75_and_goes_on(
     assert process.returncode == os.EX_TEMPFAIL == 75, said
     assert re.search(r"stopped after round \d+ of 150", said)
     assert run(*arguments("out"), "--seed", "1") == 2
-    assert "other seed (0 there, 1 here)" in " ".join(capsys.readouterr().err.split())
+    assert "seed = 0 (asked for: 1)" in " ".join(capsys.readouterr().err.split())
     assert run(*arguments("out")) == 0
     assert "resuming after round " in capsys.readouterr().err
     assert run(*arguments("unbroken", "--restart")) == 0

@@ -20,8 +20,9 @@ import torch
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.federated import job as job_module
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
+from pausefl.federated.simulation import Simulation
 from pausefl.registry import SELECTORS
 from pausefl.settings import Scenario
 
@@ -82,7 +83,7 @@ def test_files_columns_and_types(start: Callable[..., Path], train: bool) -> Non
 
 def test_without_training_no_pytorch_is_loaded(start: Callable[..., Path], tmp_path: Path) -> None:
     code = (
-        "import sys; from pausefl.federated import finished, job; from pausefl.studies import simulate;"
+        "import sys; from pausefl.federated import earlier, run; from pausefl.studies import simulate;"
         " sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -181,7 +182,7 @@ def test_a_job_that_fails_while_running_leaves_nothing_behind(
     def fail(*_: object) -> None:
         raise RuntimeError("on purpose")
 
-    monkeypatch.setattr(job_module.Simulation, "run", fail)
+    monkeypatch.setattr(Simulation, "run", fail)
     with pytest.raises(RuntimeError, match="on purpose"):
         start()
     assert files(tmp_path / "out") == set()

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from pausefl.bandit.history import Feedback
 from pausefl.bandit.latency import LatencyLaw
-from pausefl.bandit.rewards import sample_clusters
+from pausefl.bandit.rewards import make_clusters
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import Result, Simulation
@@ -482,7 +482,8 @@ def test_the_first_round_to_reach_the_horizon_is_the_last_and_is_evaluated(
     seldom = changed(demo, training={"evaluate_every": 50})
 
     def run(n_rounds: int, horizon: float) -> pd.DataFrame:
-        return build(seldom, "random", digits, unequal, train, False, 0).run(n_rounds, horizon=horizon).rounds
+        ends = changed(seldom, training={"time_horizon_s": None if np.isinf(horizon) else float(horizon)})
+        return build(ends, "random", digits, unequal, train, False, 0).run(n_rounds).rounds
 
     whole = run(9, np.inf)
     elapsed = whole["elapsed_s"]
@@ -605,7 +606,7 @@ def test_selections_alone_have_no_losses(
     assert seen[0].losses is None
 
 
-def r2(scenario: Scenario, **changes: float) -> Scenario:
+def r2(scenario: Scenario, **changes: float | str) -> Scenario:
     settings = {"name": "r2", "n_clusters": 4, "overlap_penalty": 0.02, "overlap_latency": 0.05}
     return changed(scenario, reward=settings | changes)
 
@@ -614,11 +615,14 @@ def overlaps(users: Any, cluster: NDArray[np.int64]) -> int:
     return len(users) - len({int(cluster[k]) for k in users})
 
 
-def test_overlaps_cost_reward_and_time(simulate: Simulate, demo: Scenario) -> None:
+@pytest.mark.parametrize("how", ["random", "index"])
+def test_overlaps_cost_reward_and_time(simulate: Simulate, demo: Scenario, how: str) -> None:
+    penalised = r2(demo, clusters=how)
     plain, clustered = (
-        simulate("random", 30, train=False, scenario=scenario).rounds for scenario in (demo, r2(demo))
+        simulate("random", 30, train=False, scenario=scenario).rounds for scenario in (demo, penalised)
     )
-    cluster = sample_clusters(N_USERS, 4, Streams(0))
+    cluster = make_clusters(penalised.reward, N_USERS, Streams(0))
+    assert cluster is not None
     extra = np.array([overlaps(users, cluster) for users in plain.selection])
     assert extra.max() > extra.min() == 0
     assert [list(s) for s in plain.selection] == [list(s) for s in clustered.selection]

@@ -16,9 +16,10 @@ from pausefl.cli import main
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.earlier import take_over
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.federated.runnable import trains_alike
-from pausefl.federated.taken_over import take_over
 from pausefl.registry import SELECTORS
 from pausefl.results.closing import closing
 from pausefl.results.runs import read_run
@@ -134,10 +135,10 @@ def test_every_selector_that_is_blind_to_the_reward_says_so() -> None:
     ("selector", "changes", "values", "words"),
     [
         ("pause", {}, {}, "looks at the reward"),
-        ("random", {}, {"seed": 1}, "seed = 0, not 1; .*another partition"),
-        ("random", {}, {"n_rounds": 7}, "n_rounds = 8, not 7"),
-        ("random", {"training": {"time_horizon_s": 3.0}}, {}, "training.time_horizon_s"),
+        ("random", {}, {"seed": 1}, r"seed = 0 \(asked for: 1\), .*other partition"),
+        ("random", {}, {"n_rounds": 7}, r"n_rounds = 8 \(asked for: 7\)"),
         ("random", {"training": {"n_epochs": 2}}, {}, "training.n_epochs = 1"),
+        ("random", {"model": {"name": "linear"}}, {}, "model.name = fc"),
         ("random", {"privacy": {"epsilon_total": 7.0}}, {}, "privacy.epsilon_total = 40"),
         ("random", {"network": {"latency_std": 0.1}}, {}, "network.latency_std"),
     ],
@@ -167,13 +168,13 @@ def test_other_data_or_code_are_refused(runs: Runs, r1: Scenario, r2: Scenario) 
     pixels = runs.digits.test_x.copy()
     pixels[0] ^= 1
     runs.digits = dataclasses.replace(runs.digits, test_x=pixels)
-    with pytest.raises(ConfigError, match="another data set"):
+    with pytest.raises(ConfigError, match="other data set"):
         runs.take_over(r2, "random", trained)
 
 
 def test_a_run_that_was_not_trained_or_is_damaged_is_refused(runs: Runs, r1: Scenario, r2: Scenario) -> None:
     alone = runs.train(r1, "random", train=False)
-    with pytest.raises(PauseflError, match="holds no run whose training can be taken over"):
+    with pytest.raises(PauseflError, match=r"trained = False \(asked for: True\)"):
         runs.take_over(r2, "random", alone)
     trained = runs.train(r1, "fastest")
     path = trained / "rounds.parquet"
@@ -198,14 +199,56 @@ def test_other_selections_are_found(
 
 def test_scenarios_that_train_alike_differ_in_the_reward_alone(r1: Scenario, r2: Scenario) -> None:
     assert trains_alike(r2, r1)
+    assert trains_alike(r2, changed(r1, selection={"n_iterations": 7, "exploitation": 2.0}))
     for other in (
         changed(r1, training={"n_epochs": 2}),
         changed(r1, network={"n_users": 13}),
         changed(r1, privacy={"epsilon_total": 7.0}),
     ):
         assert not trains_alike(r2, other)
-    ended = [changed(one, training={"time_horizon_s": 3.0}) for one in (r2, r1)]
-    assert not trains_alike(*ended)
+    ended, later = (
+        [changed(one, training={"time_horizon_s": horizon}) for one in (r2, r1)] for horizon in (3.0, 4.0)
+    )
+    assert trains_alike(ended[0], ended[1])
+    assert trains_alike(ended[0], later[1])
+    assert trains_alike(ended[0], r1)
+    assert trains_alike(ended[1], r2)
+    assert not trains_alike(later[0], ended[1])  # ends before
+    assert not trains_alike(ended[1], ended[0])  # its rounds last longer
+    assert not trains_alike(r2, ended[1])
+
+
+@pytest.mark.parametrize("selector", ["random", "clustered_similarity"])
+def test_a_job_that_its_horizon_ends_earlier_takes_the_first_rounds_over(
+    runs: Runs, r1: Scenario, r2: Scenario, selector: str
+) -> None:
+    every = {"training": {"evaluate_every": 1}}
+    trained = runs.train(changed(r1, **every), selector)
+    elapsed = pd.read_parquet(runs.train(changed(r2, **every), selector) / "rounds.parquet")["elapsed_s"]
+    ends = changed(r2, training={"evaluate_every": 1, "time_horizon_s": float(elapsed[4])})
+    out = runs.take_over(ends, selector, trained)
+    expected = runs.train(ends.replace(name="demo_r2_ends"), selector)
+    for name in TABLES:
+        assert (out / name).read_bytes() == (expected / name).read_bytes()
+    assert len(pd.read_parquet(out / "rounds.parquet")) == told(out)["rounds_made"] == 5
+    assert told(out)["ended_by"] == "time_horizon_s"
+    assert told(out)["class_accuracy"] is None
+    read_run(out)
+
+
+def test_without_an_evaluation_after_the_last_round_the_job_has_to_train(
+    runs: Runs, r1: Scenario, r2: Scenario
+) -> None:
+    trained = runs.train(r1, "random")  # evaluated after rounds 1, 2, 3, 6 and 8
+    elapsed = pd.read_parquet(runs.train(r2, "random") / "rounds.parquet")["elapsed_s"]
+    for n, possible in ((4, False), (6, True)):
+        ends = changed(r2, training={"time_horizon_s": float(elapsed[n - 1])})
+        job, out = Job(ends, "random", 0, 8), runs.folder / f"{n}"
+        assert take_over(job, runs.digits, runs.share(ends, 0), trained, out) == possible
+        assert (out / "summary.json").exists() == possible
+    short = changed(r1, training={"time_horizon_s": float(elapsed[1])}).replace(name="short")
+    with pytest.raises(ConfigError, match="ended after round"):
+        runs.take_over(r2, "random", runs.train(short, "random"))
 
 
 def test_from_the_command_line(

@@ -80,6 +80,41 @@ def test_captions_speak_of_archived_runs_where_figures_show_them(kind: str) -> N
     assert sorted(told) == (sorted(ARCHIVED) if shows else [])
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("mnist_large_iid_r1_as_run", "accuracy_vs_time", "Circles are rounds .* seed 0, .* single rounds"),
+        ("cifar10_small_iid_r1_as_run", "loss_vs_time", "Circles are rounds .* seed 1, .* single rounds"),
+        ("cifar10_small_noniid_r1_as_run_dirichlet", "accuracy_vs_time", "Circles are rounds .* seed 2"),
+        ("mnist_large_iid_r1_as_run", "leakage_vs_time", "the largest leakage is at least that"),
+        (
+            "cifar10_large_noniid_r1_cnn5_as_run",
+            "accuracy_vs_time",
+            "None: of .* times and participations alone",
+        ),
+        ("mnist_large_iid_r1", "accuracy_vs_time", "None: their runs .* are in pause_v2_fig8"),
+        ("reduced_cifar10_small_iid_r1", "accuracy_vs_time", "pause_v2_fig2 and pause_v1_fig2"),
+        ("bsfl_fashion_iid", "accuracy_vs_time", "None: we know of no log"),
+    ],
+)
+def test_captions_say_what_there_is_of_the_authors(name: str, kind: str, words: str) -> None:
+    text = " ".join(caption(kind, load_scenario(name, SCENARIOS)).split())
+    assert re.search(rf"The authors' numbers\. .*{words}", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("demo_small", "accuracy_vs_time"),
+        ("mnist_large_iid_r2", "accuracy_vs_time"),
+        ("mnist_large_iid_r1", "spending_vs_rounds"),
+        ("mnist_large_iid_r1", "partition"),
+    ],
+)
+def test_captions_of_what_no_paper_has_say_nothing_of_the_authors(name: str, kind: str) -> None:
+    assert "authors' numbers" not in caption(kind, load_scenario(name, SCENARIOS))
+
+
 @pytest.mark.parametrize("kind", CAPTIONS)
 def test_a_caption_without_privacy_or_figures(kind: str, scenario: config.Scenario) -> None:
     text = caption(kind, scenario.replace(privacy=None, figures={}, selectors=("random",)), seeds=(4,))
@@ -127,6 +162,8 @@ def test_figures_in_parts() -> None:
     names = [
         "bsfl_fig5_loss",
         "pause_v2_fig8",
+        "pause_v2_fig8_as_written",
+        "pause_v2_fig6_dirichlet",
         "bsfl_fig5_regret",
         "reduced_bsfl_fig6_loss",
         "demo_small_loss",

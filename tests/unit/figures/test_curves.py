@@ -233,6 +233,75 @@ def test_archived_leakages_are_circles(
     assert not archived_lines(figure, "random", "o")
 
 
+def as_run(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame]:
+    """Fig. 8 as run, and runs of ours to 100 s; the authors have no run of one of the selectors."""
+    runs = [
+        rounds_of(selector, 0, list(np.linspace(1, 100, 50)))
+        for selector in ("pause", "random", "fedavg", "clustered_similarity")
+    ]
+    return scenario.replace(name="mnist_large_iid_r1_as_run"), pd.concat(runs)
+
+
+#: Three rounds of Fig. 8's log: simulated second; accuracy in per cent and loss, of this round alone.
+ROUND_75 = {"accuracy": (46.58, 69.11), "loss": (46.58, 0.984)}
+ROUND_152 = {"accuracy": (87.31, 84.19), "loss": (87.31, 0.510)}
+ROUND_249 = {"accuracy": (139.49, 88.25), "loss": (139.49, 0.400)}
+
+
+@pytest.mark.parametrize("column", ["accuracy", "loss"])
+def test_rounds_of_the_authors_log_are_circles_in_the_colours_of_the_curves(
+    column: str, scenario: config.Scenario
+) -> None:
+    named, runs = as_run(scenario)
+    figure = kinds.plot(f"{column}_vs_time", runs, named)
+    assert legend_texts(figure).count("Circles: authors' run, seed 0") == 1
+    (circles,) = archived_lines(figure, "pause", "o")
+    assert circles.get_linestyle() == "None"
+    shown = {tuple(point) for point in points_of(circles).round(6)}
+    assert {ROUND_75[column], ROUND_152[column]} < shown
+    assert ROUND_249[column] not in shown  # the axis ends with ours
+    assert len(shown) == 28
+    assert archived_lines(figure, "random", "o")
+    assert not archived_lines(figure, "clustered_similarity", "o")
+    limits = axes_of(figure).get_xlim()
+    assert limits == axes_of(kinds.plot(f"{column}_vs_time", runs, scenario)).get_xlim()
+
+
+def test_circles_of_accuracy_are_inside_the_axes(scenario: config.Scenario) -> None:
+    """Ours here are at 50 %, the authors' reach 90 %."""
+    named, runs = as_run(scenario)
+    axes = axes_of(figure := kinds.plot("accuracy_vs_time", runs, named))
+    for selector in ("pause", "random", "fedavg"):
+        (circles,) = archived_lines(figure, selector, "o")
+        assert points_of(circles)[:, 1].max() < axes.get_ylim()[1]
+
+
+@pytest.mark.parametrize(("kind", "column"), [("leakage_vs_time", 0), ("leakage_vs_rounds", 1)])
+def test_leakages_of_the_log_are_of_the_most_participations_read_up_to_then(
+    kind: str, column: int, scenario: config.Scenario
+) -> None:
+    """The log has those of the users of a round alone, so they fall from one round to the next."""
+    named, runs = as_run(
+        scenario.replace(privacy=scenario.privacy and scenario.privacy.replace(epsilon_total=10))
+    )
+    if column:
+        runs["round"] = runs["elapsed_s"] * 3.1  # up to round 310
+    (circles,) = archived_lines(kinds.plot(kind, runs, named), "pause", "o")
+    found = dict(points_of(circles).round(6))
+    # Round, second and participations; the last round that is shown has fewer than one before it.
+    read = [(19, 17.33, 1), (22, 18.52, 2), (152, 87.31, 9)]
+    read += [(300, 167.17, 18), (302, 167.55, 18)] if column else []
+    for round_, second, most in read:
+        assert found[round_ if column else second] == pytest.approx(10 * (1 - math.exp(-0.04 * most)))
+
+
+def test_what_is_kept_back_is_left_out(scenario: config.Scenario) -> None:
+    runs = as_run(scenario)[1]
+    named = scenario.replace(name="cifar10_large_noniid_r1_cnn5_as_run")
+    assert not any("authors" in text for text in legend_texts(kinds.plot("accuracy_vs_time", runs, named)))
+    assert "Circles: authors' run, seed 5" in legend_texts(kinds.plot("leakage_vs_time", runs, named))
+
+
 def test_scenarios_of_the_papers_show_no_archived_run(scenario: config.Scenario) -> None:
     _, runs = of_authors(scenario)
     for kind in ("accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds"):

@@ -18,7 +18,8 @@ from matplotlib.lines import Line2D
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.figures import kinds, style
 from pausefl.results.runs import collect, read_runs
 from pausefl.results.tables import across_seeds, summarise

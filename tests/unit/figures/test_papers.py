@@ -6,7 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.figures.papers import CONTENTS, SECTIONS, SHARED, Place, home_of, labels, of_scenario, place_of
+from pausefl.figures.papers import (
+    CONTENTS,
+    SECTIONS,
+    SHARED,
+    Place,
+    as_run,
+    home_of,
+    in_words,
+    labels,
+    of_scenario,
+    place_of,
+    reading,
+)
 from pausefl.settings import load_scenario, scenario_names
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
@@ -17,6 +29,8 @@ SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
     [
         ("pause_v2_fig8", Place("pause_v2", "fig8")),
         ("pause_v1_fig8", Place("pause_v1", "fig8")),
+        ("pause_v2_fig8_as_written", Place("pause_v2", "fig8")),
+        ("pause_v2_fig6_dirichlet", Place("pause_v2", "fig6")),
         ("reduced_pause_v2_fig12", Place("pause_v2", "fig12")),
         ("bsfl_fig6_loss", Place("bsfl", "fig6")),
         ("bsfl_fig7a", Place("bsfl", "fig7")),
@@ -77,6 +91,38 @@ def test_every_figure_of_the_papers_has_its_place_in_the_shipped_configuration()
         *("bsfl_fig2", "bsfl_fig3", "bsfl_fig4"),
     }
     assert not {place.paper for place in found if place} - set(SECTIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "words"),
+    [
+        ("pause_v2_fig8", "as run", "PAUSE v2, Fig. 8, as run"),
+        ("pause_v2_fig8_as_written", "as written", "PAUSE v2, Fig. 8, as written"),
+        ("pause_v2_fig6_dirichlet", "as run", "PAUSE v2, Fig. 6, as run"),
+        ("reduced_pause_v1_fig4", "as written", "PAUSE v1, Fig. 4, as written, reduced"),
+        ("bsfl_fig6_loss", "", "BSFL, Fig. 6"),
+        ("demo_small_accuracy", "", ""),
+    ],
+)
+def test_a_name_says_which_reading_it_is(name: str, read: str, words: str) -> None:
+    assert (reading(name), in_words(name)) == (read, words)
+
+
+def test_every_figure_with_a_log_has_both_readings() -> None:
+    loaded = [load_scenario(name, SCENARIOS) for name in scenario_names(SCENARIOS)]
+    named = [figure for scenario in loaded for figure in scenario.figures]
+    assert len(named) == len(set(named))
+    owner = {figure: scenario for scenario in loaded for figure in scenario.figures}
+    with_log = [f"pause_v2_fig{n}" for n in range(2, 16)] + [f"pause_v1_fig{n}" for n in range(2, 10)]
+    for name in with_log:
+        run, written = owner[name], owner[f"{name}_as_written"]
+        assert run.name.endswith("_as_run")
+        assert "_as_run" not in written.name
+        assert run.figures[name] == written.figures[f"{name}_as_written"]
+        assert as_run(f"{name}_as_written") == name
+    # These are all, apart from Fig. 6 with sizes that are drawn, and what is reduced.
+    others = {name for name in named if reading(name) and as_run(name) not in with_log}
+    assert others == {"pause_v2_fig6_dirichlet", "pause_v2_fig7_dirichlet"}
 
 
 def test_the_places_of_a_scenario() -> None:

@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.figures import kinds, spending
 from pausefl.privacy import make_schedule
 from pausefl.results.runs import collect, runs_of

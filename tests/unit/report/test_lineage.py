@@ -131,7 +131,7 @@ def test_jobs_that_will_run_are_listed_with_those_that_are_finished(project: lin
 
 def test_a_figure_without_a_row_needs_one(project: lineage.Project) -> None:
     text = lineage.explain("pause_v2_fig8", project)
-    assert "none; a row of mnist_large_iid_r1 in the configuration is needed" in text
+    assert "none; a row of mnist_large_iid_r1_as_run in the configuration is needed" in text
     assert "snakemake" not in text
 
 

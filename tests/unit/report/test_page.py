@@ -160,7 +160,7 @@ def test_every_picture_is_there_once_and_linked_from_where_it_is_again(write: Wr
     pdf = Path(part.figures["accuracy_vs_time"]).with_suffix(".pdf")
     encoded = base64.b64encode(pdf.read_bytes()).decode()
     assert page.count(encoded) == 1
-    assert 'The same picture as <a href="#figure-pause_v2_fig2">PAUSE v2, Fig. 2</a>' in page
+    assert 'The same picture as <a href="#figure-pause_v2_fig2">PAUSE v2, Fig. 2, as run</a>' in page
     assert page.index(encoded) < page.index('href="#figure-pause_v2_fig2"') < page.index("<h2>Configuration")
     assert page.count('id="table-nine-summary"') == 1
 
@@ -221,6 +221,7 @@ def test_the_page_opens_with_the_authors_runs(write: Write, tmp_path: Path) -> N
     base = load_scenario("mnist_large_authors", ROOT / "config/scenarios")
     part = write("mnist_large_authors", {"authors_large": "accuracy_vs_time"}, base=base)
     table = pd.DataFrame({"inside": [True, False, pd.NA, True], "n_seeds": [3, 3, 1, 3]})
+    table["selector"] = ["pause", "pause", "random", "fedavg"]
     table.to_csv(tmp_path / "authors.csv", index=False)
     (tmp_path / "authors.md").write_text("| Selector | Run |\n| :-- | --: |\n| PAUSE | 7 ✗ |\n", "utf-8")
     part = dataclasses.replace(
@@ -232,7 +233,7 @@ def test_the_page_opens_with_the_authors_runs(write: Write, tmp_path: Path) -> N
     page = render(parts(scenarios={"mnist_large_authors": part, "other": write("other", {})}))
     assert page.index('<section id="beside">') < page.index('<section id="claims">')
     text = " ".join(re.sub("<[^>]*>", " ", page).split())
-    assert "archived 3 runs with their code" in text
+    assert "archived logs of 3 runs with their code" in text
     assert "Of 3 of their numbers, 2 lie in the range of our seeds" in text
     assert "there 2 times on average" in text  # 3 times (3 - 1) / (3 + 1), rounded
     assert page.count("7 ✗") == 1

@@ -15,7 +15,8 @@ import pausefl
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.results.publishing import publish_runs
 from pausefl.results.runs import check_settings, has_settings, read_run, rounds_made
 from pausefl.settings import Experiment, Scenario, load_scenario

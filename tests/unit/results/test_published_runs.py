@@ -12,7 +12,8 @@ import pytest
 
 from pausefl.data.partition import make_partition
 from pausefl.data.sources import prepare
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.provenance import hardware, versions
 from pausefl.results.published import LINES, PublishedRuns, RunFiles, run_folder
 from pausefl.results.runs import has_settings

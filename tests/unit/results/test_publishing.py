@@ -16,7 +16,8 @@ import pytest
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.results.published import CODE, FILES, LINES, TABLES, RunFiles, read_study
 from pausefl.results.publishing import publish_runs, publish_study, write_table
 from pausefl.results.runs import read_run

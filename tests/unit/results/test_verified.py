@@ -12,7 +12,8 @@ import pytest
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
-from pausefl.federated.job import Job, run_job
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
 from pausefl.provenance import job_code
 from pausefl.results.publishing import publish_runs
 from pausefl.results.verified import FILE, LONGEST_S, current_codes, difference, spot_check, verify

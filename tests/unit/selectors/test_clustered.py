@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
 from pausefl.bandit.history import Feedback, History
+from pausefl.selectors import make_selector
 from pausefl.selectors.base import Selector
 from pausefl.selectors.clustered import (
     ClusteredBySimilarity,
@@ -27,6 +28,7 @@ from pausefl.selectors.clustered import (
     sample_from_bins,
     ward,
 )
+from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -181,6 +183,29 @@ def partitions(merges: Any, heights: Floats, n_points: int) -> list[Partition]:
 
 def labelled(label: Users) -> Partition:
     return frozenset(frozenset(np.flatnonzero(label == name).tolist()) for name in set(label.tolist()))
+
+
+def test_by_size_users_of_equal_size_are_poured_by_index_if_asked(demo: Scenario) -> None:
+    """Bins of two users, and of three users in falling order of size: 2, then 0, 1, 3, 4 and 5 tied."""
+    by_index = make_selector(
+        "clustered_size", demo.replace(selection=demo.selection.replace(size_ties="index"))
+    )
+    for sizes, bins in (
+        ([10] * 6, [{0, 1}, {2, 3}, {4, 5}]),
+        ([10, 10, 20, 10, 10, 10], [{2, 0}, {0, 1, 3}, {3, 4, 5}]),
+    ):
+        m = 3
+        units = matrix(pour_by_size(np.array(sizes), m, None), m, 6)
+        assert [set(np.flatnonzero(one).tolist()) for one in units] == bins
+        history, rng = History.empty(np.array(sizes), m, 0.05), np.random.default_rng(3)
+        random = make_selector("clustered_size", demo)
+        made = {
+            select: {tuple(select(history, rng).tolist()) for _ in range(300)}
+            for select in (by_index, random)
+        }
+        possible = {tuple(sorted(drawn)) for drawn in product(*bins)}
+        assert made[by_index] <= possible
+        assert not made[random] <= possible
 
 
 @pytest.mark.parametrize("euclidean", [True, False])

@@ -21,7 +21,7 @@ from scipy import stats
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import LatencyLaw, mean_latencies
-from pausefl.bandit.rewards import sample_clusters
+from pausefl.bandit.rewards import make_clusters
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
 from pausefl.federated.simulation import Simulation
@@ -71,9 +71,7 @@ def start(scenario: Scenario, alike: bool = False) -> History:
     rng, n_users = np.random.default_rng(0), scenario.network.n_users
     sizes = np.full(n_users, 50) if alike else rng.permutation(np.arange(40, 40 + 7 * n_users, 7))
     quality = np.ones(n_users) if alike else rng.uniform(0.2, 1, n_users)
-    clusters = None
-    if scenario.reward.n_clusters is not None:
-        clusters = sample_clusters(n_users, scenario.reward.n_clusters, Streams(0))
+    clusters = make_clusters(scenario.reward, n_users, Streams(0))
     network = scenario.network
     return History.empty(sizes, network.n_selected, network.latency_floor, quality, clusters)
 

@@ -21,6 +21,7 @@ from pausefl.settings import (
     scenario_names,
     with_changes,
 )
+from pausefl.settings.changes import replaced
 from pausefl.settings.claims import load_claims
 from pausefl.settings.studies import load_studies
 
@@ -70,6 +71,45 @@ def test_a_section_can_go_or_come(mnist: Scenario) -> None:
     assert "privacy epsilon_total 3, decay 0.1" in scale_note(back)
 
 
+@pytest.mark.parametrize(
+    ("text", "key", "before", "told"),
+    [
+        ("model.name=linear", "model.name", "fc", "model name linear"),
+        ("reward.name=bsfl", "reward.name", "r1", "reward name bsfl"),
+        ("data.source=fashion_mnist", "data.source", "mnist", "data source fashion_mnist"),
+        ("privacy.mechanism=vector", "privacy.mechanism", "coordinate", "privacy mechanism vector"),
+        ("privacy.schedule=uniform", "privacy.schedule", "geometric", "privacy schedule uniform"),
+        ("privacy.sampler=secure", "privacy.sampler", "simulated", "privacy sampler secure"),
+    ],
+)
+def test_another_part_by_name_is_another_setting(
+    mnist: Scenario, text: str, key: str, before: str, told: str
+) -> None:
+    """The scenario's own name says which file it is; the names of its parts decide what a job computes."""
+    needed = {
+        "reward.name": ["reward.gamma=0"],
+        "privacy.mechanism": ["privacy.sensitivity=null", "privacy.clip_norm=1"],
+        "privacy.schedule": ["privacy.decay=null", "privacy.n_participations=9"],
+    }
+    changed = with_changes(mnist, [text, *needed.get(key, [])])
+    assert changed.changed[key] == before
+    section, _, name = key.partition(".")
+    assert getattr(getattr(changed, section), name) == text.partition("=")[2]
+    assert told in scale_note(changed)
+    run = Experiment("mnist_large_iid_r1", "pause", 0)
+    with pytest.raises(PauseflError, match=re.escape(f"{key} = {text.partition('=')[2]}")):
+        check_settings({run: {"scenario": changed.job_settings()}}, mnist.job_settings())
+
+
+def test_no_section_has_a_name_that_is_not_compared(mnist: Scenario) -> None:
+    ours = mnist.job_settings()
+    for section in (key for key, value in ours.items() if isinstance(value, dict)):
+        for key in ours[section]:
+            other = {**ours, section: {**ours[section], key: "another"}}
+            assert list(replaced(ours, other)) == [f"{section}.{key}"]
+    assert replaced(ours, {**ours, "name": "another"}) == {}
+
+
 def test_what_is_set_to_what_it_was_changes_nothing(mnist: Scenario) -> None:
     assert with_changes(mnist, ["network.n_users=300"]) is mnist
     assert with_changes(mnist, []) is mnist
@@ -112,7 +152,7 @@ def test_a_figure_of_ones_own_is_not_the_papers_whatever_its_name(tmp_path: Path
     mine = load_scenario("mine", tmp_path, SHIPPED)
     assert paper_figures(mine, "accuracy_vs_time") == "none"
     shipped = load_scenario("mnist_large_iid_r1", SHIPPED)
-    assert paper_figures(shipped, "accuracy_vs_time") == "PAUSE v2, Fig. 8"
+    assert paper_figures(shipped, "accuracy_vs_time") == "PAUSE v2, Fig. 8, as written"
 
 
 def test_a_scenario_without_a_base_is_the_users_own_unless_it_says_otherwise(tmp_path: Path) -> None:

@@ -72,6 +72,6 @@ def test_a_misspelt_key_disagrees_with_the_schema(name: str) -> None:
 def test_scenarios_ranges_choices_and_defaults_are_listed() -> None:
     text = reference(FOLDER)
     assert [name for name in scenario_names(FOLDER) if f"(scenarios/{name}.yaml)" not in text] == []
-    assert "| `reward.beta` | yes | number, > 1 |" in text
+    assert "| `reward.beta` | yes | number, ≥ 1 |" in text
     assert "| `model.norm` | yes | one of `batch`, `group`, `none` |" in text
     assert "| `training.evaluate_every` | no, `1` | integer, ≥ 1 |" in text

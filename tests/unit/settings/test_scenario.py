@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
+from pausefl.registry.figures import LOGGED
 from pausefl.settings import (
     ModelSettings,
     Scenario,
@@ -108,7 +109,7 @@ def test_every_scenario_file_loads_and_can_run_with_all_its_selectors() -> None:
 
 def test_scenario_files_are_those_of_the_papers_ours_and_the_demos() -> None:
     variants = {f"{name}_group" for name in GROUPED}
-    assert set(NAMES) == {*PAPERS, *variants, *BEYOND, *REDUCED, "demo_small", "demo_large"}
+    assert set(NAMES) == {*PAPERS, *LOGGED, *variants, *BEYOND, *REDUCED, "demo_small", "demo_large"}
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -165,9 +166,10 @@ def test_every_user_can_get_its_least_share() -> None:
 def test_uniform_selection_is_compared_on_balanced_data_alone() -> None:
     """PAUSE v2, V-A; the large MNIST network keeps it as a reference, the larger demo as its likeness."""
     scenarios = [load_scenario(name, FOLDER) for name in NAMES]
-    unbalanced = {s.name for s in scenarios if "random" in s.selectors and s.partition.sizes != "equal"}
+    equal = ("equal", "equal_floored")
+    unbalanced = {s.name for s in scenarios if "random" in s.selectors and s.partition.sizes not in equal}
     assert unbalanced == {"mnist_large_iid_r1", *BEYOND, "demo_large"}
-    assert all(s.partition.labels != "dominant" for s in scenarios if "random" in s.selectors)
+    assert not {s.partition.labels for s in scenarios if "random" in s.selectors} - {"iid", "stratified"}
 
 
 def test_enumeration_is_listed_for_small_networks_alone() -> None:
@@ -241,7 +243,9 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"privacy.decay": 0}, ("privacy.decay = 0",)),
     ({"privacy.sensitivity": -1}, ("privacy.sensitivity = -1",)),
     ({"privacy.sampler": "secur"}, ("privacy.sampler = 'secur'", "'secure'")),
-    ({"reward.beta": 1}, ("reward.beta = 1",)),
+    ({"reward.beta": 0.99}, ("reward.beta = 0.99",)),
+    ({"selection.first_rounds": "any"}, ("selection.first_rounds = 'any'", "uniform")),
+    ({"selection.size_ties": "by_index"}, ("selection.size_ties = 'by_index'", "index")),
     ({"reward.gamma": "5"}, ("reward.gamma = '5'", "write 5")),
     ({"reward.gamma": True}, ("reward.gamma = True",)),
     ({"reward.gamma": math.nan}, ("reward.gamma = nan",)),
@@ -274,6 +278,17 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"data.n_train": 100, "partition.min_size": 20}, ("12 users", "20")),
     ({"partition.sizes": "dirichlet"}, ("partition.sizes = 'dirichlet'", "size_concentration")),
     ({"partition.labels": "dominant"}, ("partition.labels = 'dominant'", "dominant_share")),
+    ({"partition.sizes": "dirichlet_floored"}, ("sizes = 'dirichlet_floored'", "size_concentration")),
+    ({"partition.labels": "dominant_pools"}, ("labels = 'dominant_pools'", "dominant_share")),
+    ({"partition.sizes": "listed"}, ("partition.sizes = 'listed'", "listed_sizes")),
+    (
+        {"partition.sizes": "listed", "partition.listed_sizes": [50] * 30},
+        ("partition.listed_sizes has 30 values", "network.n_users is 12"),
+    ),
+    ({"partition.listed_sizes": [0]}, ("partition.listed_sizes.0 = 0",)),
+    ({"partition.labels": "stratified", "partition.sizes": "equal_floored"}, ("needs sizes = 'equal'",)),
+    ({"reward.clusters": "idx"}, ("reward.clusters = 'idx'", "index")),
+    ({"training.short_batches": "drop"}, ("training.short_batches = 'drop'", "skip")),
     ({"selection.n_iterations": None}, ("'sa_pause'", "selection.n_iterations")),
     ({"selectors": ["puase"]}, ("selectors.0 = 'puase'", "'pause'")),
     ({"selectors": []}, ("selectors = []",)),

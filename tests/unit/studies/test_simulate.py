@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from pausefl.data.dataset import Dataset
-from pausefl.data.partition import Partition
+from pausefl.data.partition import Partition, make_partition, sample_sizes
 from pausefl.errors import ConfigError
 from pausefl.federated.simulation import Simulation
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.studies.simulate import selection_only
-from pausefl.training.layout import model_layout
+from pausefl.training.layout import Layout, model_layout
 
 
 @pytest.mark.parametrize("labels", ["iid", "dominant"])
@@ -33,6 +35,46 @@ def test_a_study_simulates_the_rounds_of_the_job(
     layout = model_layout(scenario.model, digits)
     job = Simulation(scenario, selector, Streams(3), share_out(scenario, 3), layout, None)
     pd.testing.assert_frame_equal(selection_only(scenario, selector, 3).run(30).rounds, job.run(30).rounds)
+
+
+@pytest.mark.parametrize("sizes", ["dirichlet_floored", "listed"])
+def test_a_study_knows_what_users_hold_where_labels_decide_on_it(demo: Scenario, sizes: str) -> None:
+    """Of CIFAR-10 it is enough to know that it has equally many images of each class."""
+    partition = demo.partition.replace(
+        labels="dominant_pools",
+        dominant_share=0.25,
+        sizes=sizes,
+        size_concentration=1.0,
+        listed_sizes=[100 + k for k in range(12)],
+    )
+    data = demo.data.replace(source="cifar10", n_validation=0)
+    scenario = demo.replace(partition=partition, data=data)
+    labels = np.random.default_rng(0).permutation(np.arange(50_000) % 10)
+    share = make_partition(labels, data, partition, 12, Streams(3))
+    asked = sample_sizes(partition, 12, 50_000, Streams(3))
+    assert (share.sizes.tolist() == asked.tolist()) == (sizes == "listed")
+    job = Simulation(scenario, "random_by_size", Streams(3), share, Layout(0, 0, 0), None)
+    study = selection_only(scenario, "random_by_size", 3)
+    np.testing.assert_array_equal(study.history.data_size, share.sizes)
+    pd.testing.assert_frame_equal(study.run(30).rounds, job.run(30).rounds)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"source": "digits"}, "data.source = 'digits'"),
+        ({"source": "mnist", "n_validation": 0}, "data.source = 'mnist'"),  # not equally many of each
+        ({"source": "cifar10", "n_validation": 1000}, "data.n_validation = 1000"),
+        ({"source": "cifar10", "n_validation": 0, "n_train": 9000}, "data.n_train = 9000"),
+    ],
+)
+def test_sizes_that_labels_decide_on_are_not_guessed(
+    demo: Scenario, changes: dict[str, Any], words: str
+) -> None:
+    partition = demo.partition.replace(labels="dominant_pools", dominant_share=0.25)
+    scenario = demo.replace(partition=partition, data=demo.data.replace(**changes))
+    with pytest.raises(ConfigError, match=f"'dominant_pools' .*{words}"):
+        selection_only(scenario, "random", 0)
 
 
 def test_a_geometric_budget_keeps_all_users_however_long(demo: Scenario) -> None:

@@ -37,6 +37,7 @@ NETWORKS = [
     (ModelSettings(name="cnn3", norm="batch"), 22),
     (ModelSettings(name="cnn3", norm="group"), 22),
     (ModelSettings(name="cnn5", norm="batch"), 32),
+    (ModelSettings(name="cnn5_as_run", norm="batch"), 32),
     (ModelSettings(name="cnn_bsfl", norm="none"), 10),
 ]
 

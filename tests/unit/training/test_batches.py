@@ -74,3 +74,21 @@ def test_the_only_batch_is_kept_however_short_it_is() -> None:
 @pytest.mark.parametrize("smallest", [1, 2])
 def test_a_user_with_fewer_examples_than_a_batch_trains_on_all_of_them(smallest: int) -> None:
     assert sorted(plan(7, smallest)[0]) == list(range(7))
+
+
+@given(st.integers(1, 200), st.integers(1, 30), st.integers(1, 2))
+def test_short_batches_can_be_skipped(n_examples: int, batch_size: int, smallest: int) -> None:
+    """Only full ones are left, or the only one of an epoch if it has two examples."""
+    batches = plan(n_examples, smallest, batch_size=batch_size, short_batches="skip")
+    n_full = n_examples // batch_size
+    alone = [n_examples] if n_full == 0 and n_examples > 1 else []
+    assert [len(batch) for batch in batches] == [batch_size] * n_full + alone
+    assert batches == plan(n_examples, batch_size=batch_size)[: len(batches)]
+
+
+@pytest.mark.parametrize(
+    ("n_examples", "n_steps"), [(1666, 83), (200, 10), (49, 2), (20, 1), (19, 1), (2, 1), (1, 0)]
+)
+def test_steps_of_the_authors_logs(n_examples: int, n_steps: int) -> None:
+    """The first three are logged."""
+    assert len(plan(n_examples, short_batches="skip", max_batches=100)) == n_steps

@@ -14,6 +14,7 @@ from torch.nn import functional
 from pausefl.training.backends import kernels
 from pausefl.training.flat import FlatModel
 from pausefl.training.models import Mlp
+from pausefl.training.optimizers import BETA_1, BETA_2, EPSILON
 
 CPU = torch.device("cpu")
 N_EXAMPLES = 50
@@ -47,7 +48,8 @@ def train(
     padded = np.array([[*batch, *[0] * (sizes.max() - len(batch))] for batch in batches])
     found, gradient = values.copy(), np.full_like(values, 7.0)
     first, second = np.zeros_like(values), np.zeros_like(values)
-    moments = (first, second, n_steps, rate, momentum is None, momentum or 0.0, proximal)
+    constants = (BETA_1, BETA_2, EPSILON)
+    moments = (first, second, n_steps, rate, momentum is None, constants, momentum or 0.0, proximal)
     start = values if centre is None else centre
     data = (widths, images, labels, padded, sizes)
     loss = kernels.train_user(found, gradient, start, *moments, *data)

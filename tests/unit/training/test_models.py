@@ -35,6 +35,8 @@ def n_trainable(module: nn.Module) -> int:
         ("cnn3", CIFAR10, "group", 170_474),
         ("cnn5", CIFAR10, "batch", 207_754),
         ("cnn5", CIFAR10, "group", 207_754),
+        ("cnn5_as_run", CIFAR10, "batch", 208_202),
+        ("cnn5_as_run", CIFAR10, "group", 208_202),
         ("cnn_bsfl", MNIST, "none", 225_034),
         ("cnn_bsfl", CIFAR10, "none", 315_722),
     ],
@@ -94,7 +96,12 @@ def test_batch_norm_leaves_its_weights_and_running_statistics_without_protection
     assert layout.n_values - layout.n_trainable == 2 * n_features  # running mean and variance
 
 
-SMALLEST = [("cnn3", "group", 22), ("cnn5", "group", 32), ("cnn_bsfl", "none", 10)]
+SMALLEST = [
+    ("cnn3", "group", 22),
+    ("cnn5", "group", 32),
+    ("cnn5_as_run", "group", 32),
+    ("cnn_bsfl", "none", 10),
+]
 
 
 @pytest.mark.parametrize(("name", "norm", "smallest"), SMALLEST)
@@ -136,6 +143,21 @@ def test_cnn5_is_that_of_the_paper(norm: str, norm_2d: type[nn.Module]) -> None:
     assert {layer.p for layer in layers if isinstance(layer, nn.Dropout)} == {0.2}
 
 
+def test_cnn5_as_run_has_the_convolutions_of_cnn5_and_norms_in_place_of_dropout() -> None:
+    layers = list(build("cnn5_as_run", CIFAR10, "batch"))  # type: ignore[call-overload]
+    written = list(build("cnn5", CIFAR10, "batch"))  # type: ignore[call-overload]
+    n_common = written.index(next(layer for layer in written if isinstance(layer, nn.Flatten))) + 1
+    assert list(map(repr, layers[:n_common])) == list(map(repr, written[:n_common]))
+    dense = [nn.Linear, nn.ReLU, nn.BatchNorm1d]
+    assert [type(layer) for layer in layers[n_common:]] == [nn.BatchNorm1d, *dense, *dense, nn.Linear]
+    norms = [layer.num_features for layer in layers[n_common:] if isinstance(layer, nn.BatchNorm1d)]
+    assert norms == [128, 64, 32]
+    widths = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
+    assert widths == [(128, 64), (64, 32), (32, 10)]
+    layout = FlatModel(build("cnn5_as_run", CIFAR10, "batch"), CPU).layout
+    assert layout.n_values - layout.n_protected == 4 * (32 + 64 + 64 + 128 + 64 + 32)
+
+
 @pytest.mark.parametrize(("shape", "n_inputs"), [(MNIST, 64 * 5 * 5), (CIFAR10, 64 * 6 * 6)])
 def test_cnn_bsfl_has_two_blocks_and_two_dense_layers(shape: tuple[int, ...], n_inputs: int) -> None:
     layers = list(build("cnn_bsfl", shape, "none"))  # type: ignore[call-overload]
@@ -169,7 +191,9 @@ def test_models_with_dropout_are_random_in_training_alone() -> None:
         assert torch.equal(module.eval()(x), module(x))
 
 
-@pytest.mark.parametrize(("name", "norm"), [("cnn3", "batch"), ("cnn5", "group"), ("cnn_bsfl", "none")])
+@pytest.mark.parametrize(
+    ("name", "norm"), [("cnn3", "batch"), ("cnn5", "group"), ("cnn5_as_run", "batch"), ("cnn_bsfl", "none")]
+)
 def test_relu_after_pooling_is_relu_before_it_to_the_last_bit(name: str, norm: str) -> None:
     torch.manual_seed(0)
     module = build(name, CIFAR10, norm)

@@ -55,6 +55,7 @@ NETWORKS = [
     (model("cnn3", "group"), 22),
     pytest.param(model("cnn5", "batch"), 32, marks=pytest.mark.slow),
     pytest.param(model("cnn5", "group"), 32, marks=pytest.mark.slow),
+    (model("cnn5_as_run", "batch"), 32),
 ]
 
 
@@ -482,7 +483,8 @@ def test_a_gpu_is_told_to_repeat_itself_in_full_precision(
 
 
 ON_GPU = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
-IMAGES = [*GRAPHED, *((model(name, "group"), 32) for name in ("cnn3", "cnn5")), (model("cnn5", "batch"), 32)]
+IMAGES = [*GRAPHED, *((model(name, "group"), 32) for name in ("cnn3", "cnn5"))]
+IMAGES += [(model(name, "batch"), 32) for name in ("cnn5", "cnn5_as_run")]
 
 
 def on_gpu(model: ModelSettings, size: int, **changes: Any) -> Trainer:

@@ -14,6 +14,7 @@ from pausefl.training.backends import kernels
 from pausefl.training.backends.base import Backend, LocalUpdates, Vector, Workbench
 from pausefl.training.batches import Participation
 from pausefl.training.models import Mlp
+from pausefl.training.optimizers import BETA_1, BETA_2, EPSILON
 
 
 class Dense(Backend):
@@ -60,6 +61,7 @@ class Dense(Backend):
                 int(self.steps[mine.user]),
                 rate,
                 training.optimizer == "adam",
+                (BETA_1, BETA_2, EPSILON),
                 float(training.momentum),
                 float(training.proximal),
                 self.widths,

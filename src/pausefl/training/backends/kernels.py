@@ -4,6 +4,9 @@ One user's network, gradient and moments (0.4 MB for the MNIST network with Adam
 the first mini-batch to the last. Products are written out in blocks of registers instead of calling a BLAS:
 the order of summation is then the same for any number of threads, and small products run at the speed of
 large ones. The gradient is derived by hand; layouts are those of `pausefl.training.flat.FlatModel`.
+
+Constants of other modules come as arguments: Numba compiles a module's kernels anew when that module changes,
+and does not notice a change in a module that it imports.
 """
 
 from __future__ import annotations
@@ -11,8 +14,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-
-from pausefl.training.optimizers import BETA_1, BETA_2, EPSILON
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
@@ -33,6 +34,7 @@ def train_user(
     n_steps: int,
     learning_rate: float,
     adam: bool,
+    adam_constants: tuple[float, float, float],
     momentum: float,
     proximal: float,
     widths: tuple[int, ...],
@@ -59,6 +61,8 @@ def train_user(
         Step size.
     adam
         Whether to step by Adam; else by SGD.
+    adam_constants
+        Adam's beta_1, beta_2 and epsilon.
     momentum
         Of SGD, in [0, 1).
     proximal
@@ -86,7 +90,7 @@ def train_user(
         if proximal > 0:
             _add_pull(values, gradient, start, proximal)
         if adam:
-            _adam_step(values, gradient, first, second, n_steps + step + 1, learning_rate)
+            _adam_step(values, gradient, first, second, n_steps + step + 1, learning_rate, adam_constants)
         else:
             _sgd_step(values, gradient, first, momentum, learning_rate)
     return loss
@@ -256,20 +260,21 @@ def _masked_back(delta, w, x, out):  # type: ignore[no-untyped-def]  # pragma: n
 
 
 @njit(cache=True, fastmath={"contract"}, error_model="numpy")
-def _adam_step(values, gradient, first, second, step, learning_rate):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def _adam_step(values, gradient, first, second, step, learning_rate, constants):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """The step number ``step``, from 1, of Adam (Kingma and Ba 2015, Algorithm 1)."""
     real = values.dtype.type
-    keep_1, add_1 = real(BETA_1), real(1 - BETA_1)
-    keep_2, add_2 = real(BETA_2), real(1 - BETA_2)
-    rate = real(learning_rate / (1 - BETA_1**step))
-    scale = real(1 / np.sqrt(1 - BETA_2**step))
-    epsilon = real(EPSILON)
+    beta_1, beta_2, epsilon = constants
+    keep_1, add_1 = real(beta_1), real(1 - beta_1)
+    keep_2, add_2 = real(beta_2), real(1 - beta_2)
+    rate = real(learning_rate / (1 - beta_1**step))
+    scale = real(1 / np.sqrt(1 - beta_2**step))
+    least = real(epsilon)
     for i in range(len(values)):
         g = gradient[i]
         m = keep_1 * first[i] + add_1 * g
         v = keep_2 * second[i] + add_2 * g * g
         first[i], second[i] = m, v
-        values[i] -= rate * m / (np.sqrt(v) * scale + epsilon)
+        values[i] -= rate * m / (np.sqrt(v) * scale + least)
 
 
 @njit(cache=True, fastmath={"contract"}, error_model="numpy")

@@ -1,0 +1,438 @@
+"""What earlier processes left: the state of an unfinished job, its finished run, and that of another reward.
+
+A job is the same as an earlier one if all that its result depends on is the same (`identity_of`). Then it
+resumes from the state, and it is not run again if it is finished. A run under another reward may have trained
+the same: a selector that does not look at the reward chooses the same users whatever it is. Then updates,
+noise and models are the same to the bit; only the reward and, with overlaps that cost time, the latency of a
+round differ, and both follow from the selections.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pausefl import digests
+from pausefl.bandit.history import Feedback, History
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.errors import ConfigError, PauseflError
+from pausefl.federated.job import (
+    Job,
+    check_data,
+    check_free,
+    code_of,
+    identity_of,
+    summary_of,
+    write_files,
+)
+from pausefl.federated.runnable import NOT_TRAINED, check_runnable, not_within
+from pausefl.federated.simulation import Result, Simulation, State
+from pausefl.files import check_readable, check_writable, locked, replacing
+from pausefl.provenance import peak_memory_bytes
+from pausefl.registry import SELECTORS
+from pausefl.selectors import Selector
+from pausefl.settings.changes import flattened
+from pausefl.settings.scenario import as_of_today, scenario_of_job
+from pausefl.streams import Streams
+from pausefl.training.layout import model_layout
+
+#: Name of the state of an unfinished job, beside the results.
+STATE_FILE = "state.npz"
+#: After a save of t seconds, the next one waits at least this many times t.
+_REST = 30
+#: Most differences between two jobs that a message lists.
+_N_LISTED = 4
+#: Parts of an identity that are hashes; messages leave out their values.
+_HASHES = ("code", "data set", "partition")
+#: Parts of an identity that say how a job is run, not what it is.
+_HOW = ("code", "device", "n_threads", "versions")
+#: Columns of ``rounds.parquet`` that only training makes.
+_TRAINED = ["train_loss", "accuracy", "loss"]
+#: What a taken-over run has in common with the run that trained.
+_COMMON = ("device", "n_threads", "diverged_round", "refused_updates", "class_accuracy")
+#: What a run under another reward says of the machine that trained, and of the time it took.
+_ORIGIN = ("versions", "hardware", "timings_s")
+
+
+def _to_stderr(text: str) -> None:
+    with suppress(OSError, ValueError):  # nobody listens: the job goes on
+        print(text, file=sys.stderr)
+
+
+@dataclass(frozen=True)
+class Saving:
+    """How the state of a job is saved, and what happens to an existing one.
+
+    Attributes
+    ----------
+    interval
+        Least seconds between two saves; 0 saves after every round.
+    restart
+        Whether to ignore an existing state and run from round 1.
+    discard
+        Whether to discard the state of another job; otherwise it is an error.
+    note
+        Called with messages for the user.
+    """
+
+    interval: float = 120.0
+    restart: bool = False
+    discard: bool = False
+    note: Callable[[str], None] = _to_stderr
+
+
+class Checkpoint:
+    """The state file of one job, and what adds up when a job runs in several parts.
+
+    The file is an optimisation. If it is missing or damaged, or cannot be written, the job runs from round 1
+    and gives the same result. A state of other code, settings or data is never used.
+
+    Parameters
+    ----------
+    path
+        The file (npz, no Python objects: the arrays of the state, and JSON under ``about``).
+    identity
+        Everything that the result depends on, as JSON can hold it; only a job with the same one may resume.
+    saving
+        When to save, and what to do with an existing state.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, Any], saving: Saving) -> None:
+        self.path = path
+        self.identity: dict[str, Any] = json.loads(json.dumps(identity))
+        self.saving = saving
+        self._resumed_from: list[int] = []
+        self._saving_s = 0.0
+        self._earlier_s = 0.0
+        self._earlier_peak = 0
+        self._start = time.perf_counter()
+        self._next = self._start + saving.interval
+        self._failed = False
+
+    def course(self, seconds: Mapping[str, float]) -> dict[str, Any]:
+        """How the job went so far, in all its parts, as ``summary.json`` has it.
+
+        Parameters
+        ----------
+        seconds
+            Wall-clock time by stage, in all parts.
+        """
+        return {
+            "resumed_from_rounds": self._resumed_from,
+            "timings_s": {**seconds, "saving": self._saving_s, "total": self._total_s()},
+            "peak_memory_bytes": self._peak(),
+        }
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to save."""
+        return time.perf_counter() >= self._next
+
+    def load(self) -> State | None:
+        """The state to resume from; None if there is no usable one.
+
+        Raises
+        ------
+        ConfigError
+            If it is the state of another job, unless such states are to be discarded.
+        """
+        if self.saving.restart:
+            self.remove()
+        note, path = self.saving.note, self.path
+        if path.exists():
+            check_readable(path, ConfigError)
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                state = {name: archive[name] for name in archive.files}
+            about = json.loads(state.pop("about").tobytes())
+            identity, round_, resumed_from = about["identity"], about["round"], about["resumed_from"]
+            saving_s, total_s, peak = about["saving_s"], about["total_s"], about["peak_memory_bytes"]
+        except FileNotFoundError:
+            return None
+        # A damaged file makes numpy, zipfile and json fail in many ways; all mean the same.
+        except Exception as error:
+            note(f"{path} is truncated or corrupt ({error}) and is not used: starting from round 1")
+            return None
+        if differing := differences(identity, self.identity):
+            problem = f"{path} is the state of another job: {listed(differing)}"
+            if not self.saving.discard:
+                raise ConfigError(f"{problem}. Use another folder, or start anew with --restart")
+            note(f"{problem}. Discarded: starting from round 1")
+            self.remove()
+            return None
+        note(f"resuming after round {round_}, from {path}")
+        self._resumed_from = [*resumed_from, round_]
+        self._saving_s, self._earlier_s, self._earlier_peak = saving_s, total_s, peak
+        return state
+
+    def save(self, round: int, state: Callable[[], State]) -> bool:
+        """Save what ``state`` returns as the state after a round; False if that fails.
+
+        A failed save leaves the old file as it is.
+        """
+        start = time.perf_counter()
+        failure = None
+        try:
+            self._write(round, state())
+        except (OSError, MemoryError) as error:
+            failure = error
+            if not self._failed:
+                text = f"{type(error).__name__}: {error}".rstrip(": ")
+                self.saving.note(f"cannot save the state after round {round} ({text}); the job continues")
+        self._failed = failure is not None
+        took = time.perf_counter() - start
+        self._saving_s += took
+        rest = max(self.saving.interval, _REST * took) if self.saving.interval > 0 else 0.0
+        self._next = start + took + rest
+        return failure is None
+
+    def remove(self) -> None:
+        """Remove the file if it exists."""
+        self.path.unlink(missing_ok=True)
+
+    def _write(self, round: int, state: State) -> None:
+        about = {
+            "identity": self.identity,
+            "round": round,
+            "resumed_from": self._resumed_from,
+            "saving_s": self._saving_s,
+            "total_s": self._total_s(),
+            "peak_memory_bytes": self._peak(),
+        }
+        text = np.frombuffer(json.dumps(about).encode(), np.uint8)
+        with replacing(self.path) as (temporary,), temporary.open("wb") as file:
+            np.savez(file, about=text, **state)  # type: ignore[arg-type]
+
+    def _total_s(self) -> float:
+        """Seconds that the job has run, without what was lost."""
+        return self._earlier_s + time.perf_counter() - self._start
+
+    def _peak(self) -> int:
+        """Largest resident set of the job's processes so far, in bytes."""
+        return max(self._earlier_peak, peak_memory_bytes())
+
+
+def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, repeat: bool = False) -> bool:
+    """Whether ``out`` holds the finished run of a job, so that nothing is left to run.
+
+    Parameters
+    ----------
+    job, dataset, partition
+        What to run, on which data.
+    out
+        Folder of the results.
+    repeat
+        Whether to run the job again although it is finished; never in place of another.
+
+    Raises
+    ------
+    PauseflError
+        If there is a run that cannot be read, unless ``repeat``.
+    ConfigError
+        If ``out`` holds the run of another job, or of the same with other code, versions or machine settings
+        that is not to be repeated. The message lists what differs.
+    """
+    if not (out / "summary.json").exists():
+        return False
+    check_free(out)
+    try:
+        there, summary, _ = _finished(out)
+    except PauseflError as error:
+        if repeat:
+            return False
+        raise PauseflError(f"{error}. To run this job in its place: --force") from None
+    device = None
+    if job.train:
+        from pausefl.training.engine import choose_device
+
+        device = str(choose_device(job.device))
+    differing = differences(there, identity_of(job, dataset, partition, device))
+    if "data set" in differing:
+        differing["data set"] = (
+            f"other data set (from {summary['dataset_origin']}; asked for: {dataset.origin})"
+        )
+    how = {key: words for key, words in differing.items() if key.partition(".")[0] in _HOW}
+    if another := {key: words for key, words in differing.items() if key not in how}:
+        raise ConfigError(
+            f"{out} holds the finished run of another job: {listed(another)}. It is not overwritten: use"
+            " another folder"
+        )
+    if how and not repeat:
+        raise ConfigError(
+            f"{out} holds this job, finished otherwise: {listed(how)}. To run it again: --force"
+        )
+    return not repeat
+
+
+class _Repeated(Selector):
+    """Selects as a finished run did."""
+
+    def __init__(self, selections: list[NDArray[np.int64]]) -> None:
+        self.selections = selections
+
+    def __call__(self, history: History, rng: np.random.Generator) -> NDArray[np.int64]:
+        return self.selections[history.round - 1]
+
+    def observe(self, feedback: Feedback, history: History) -> None:
+        """Remember nothing."""
+
+
+def take_over(job: Job, dataset: Dataset, partition: Partition, trained: Path, out: Path) -> bool:
+    """Make the three files of a job from a finished run that trained the same (`trains_alike`).
+
+    The selection is run alone, and must be that of the finished run in every round. A selector that looks at
+    updates or losses repeats that run's selections. Loss and accuracy are taken over. If longer rounds end
+    the job earlier, at its time horizon, those of its rounds are.
+
+    Parameters
+    ----------
+    job, dataset, partition
+        What to make, on which data. Nothing is trained: ``device`` and ``n_threads`` are those of the
+        finished run.
+    trained
+        Folder of the finished run.
+    out
+        Folder of the results.
+
+    Returns
+    -------
+    bool
+        Whether that could be done. Not, and nothing is written, if the job ends earlier than the finished
+        run, and that run was not evaluated then or had updates refused: the job has to train.
+
+    Raises
+    ------
+    ConfigError
+        If the finished run trained anything else, or with other code than today's.
+    PauseflError
+        If it is damaged, or selects otherwise than the job, or ``out`` cannot be written to.
+    """
+    check_runnable(job.scenario, [job.selector])
+    check_data(job.scenario, dataset, partition)
+    check_writable(out)
+    check_free(out)
+    there, summary, rounds = _finished(trained)
+    identity = identity_of(job, dataset, partition, summary["device"])
+    _check_same_training(job, dataset, identity, there, trained)
+    with locked(out, Saving().note):
+        checkpoint = Checkpoint(out / STATE_FILE, identity, Saving())
+        result = _selected_alone(job, dataset, partition, rounds)
+        n, n_trained = len(result.rounds), len(rounds)
+        if n > n_trained:
+            raise ConfigError(f"{trained} ended after round {n_trained}, and this job has {n} rounds")
+        if problem := _other_selection(result.rounds, rounds.iloc[:n]):
+            raise PauseflError(f"{trained} does not select as this job does: {problem}. Train this job")
+        result.rounds[_TRAINED] = rounds[_TRAINED].iloc[:n]
+        common = {key: summary[key] for key in _COMMON}
+        if n < n_trained:
+            if np.isnan(rounds["loss"].iloc[n - 1]) or summary["refused_updates"]["n"]:
+                return False
+            diverged = summary["diverged_round"]
+            common["diverged_round"] = diverged if diverged is not None and diverged <= n else None
+            common["class_accuracy"] = None  # known of the last model alone
+        ours = summary_of(job, dataset, identity, result, checkpoint.course(result.seconds))
+        origin = {
+            "scenario": summary["scenario"]["name"],
+            "code_hash": summary["code_hash"],
+            "rounds.parquet": summary["digests"]["rounds.parquet"],
+            **{key: summary[key] for key in _ORIGIN},
+        }
+        write_files(result, ours | common | {"trained_by": origin}, out)
+        checkpoint.remove()
+    return True
+
+
+def _finished(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
+    """Identity, summary and rounds of a finished run; `PauseflError` if it is damaged."""
+    for name in ("summary.json", "rounds.parquet"):
+        check_readable(folder / name)
+    try:
+        summary = json.loads((folder / "summary.json").read_text("utf-8"))
+        rounds = pd.read_parquet(folder / "rounds.parquet")
+        there = {
+            **{key: summary[key] for key in ("selector", "seed", "n_rounds", "trained", "device")},
+            **{key: summary[key] for key in ("n_threads", "versions")},
+            **{key: summary["digests"][key] for key in ("data set", "partition")},
+            "scenario": json.loads(json.dumps(as_of_today(summary["scenario"]))),
+            "genie": bool(rounds["pseudo_regret"].notna().any()),
+            "code": summary["code_hash"],
+        }
+        [summary[key] for key in ("dataset_origin", *_COMMON, *_ORIGIN)]
+        whole = summary["digests"]["rounds.parquet"] == digests.of_table(rounds)
+    except Exception as error:  # a damaged file fails in many ways
+        raise PauseflError(
+            f"{folder} holds a run that cannot be read ({type(error).__name__}: {error})"
+        ) from None
+    if not whole:
+        raise PauseflError(
+            f"{folder}: files of different runs: rounds.parquet differs from what summary.json has"
+        )
+    return there, summary, rounds
+
+
+def _check_same_training(
+    job: Job, dataset: Dataset, identity: dict[str, Any], there: dict[str, Any], trained: Path
+) -> None:
+    """Raise `ConfigError` unless a finished run trained what the job would train."""
+    free = [*(f"scenario.{key}" for key in NOT_TRAINED), "genie", *_HOW]
+    differing = {key: words for key, words in differences(there, identity).items() if not_within(key, free)}
+    if SELECTORS[job.selector].uses_reward:
+        differing["selector"] = f"selector '{job.selector}' looks at the reward"
+    if not differing:
+        other = replace(job, scenario=scenario_of_job(there["scenario"]), genie=there["genie"])
+        if code_of(other, dataset, there["device"]) != there["code"]:
+            differing["code"] = "other code"
+    if differing:
+        raise ConfigError(f"{trained} trained something else than this job would: {listed(differing)}")
+
+
+def _selected_alone(job: Job, dataset: Dataset, partition: Partition, trained: pd.DataFrame) -> Result:
+    """The job's rounds without training."""
+    layout = model_layout(job.scenario.model, dataset)
+    simulation = Simulation(job.scenario, job.selector, Streams(job.seed), partition, layout, None, job.genie)
+    record = SELECTORS[job.selector]
+    if record.needs_updates or record.needs_losses:
+        simulation.select, simulation.n_observed = _Repeated(trained["selection"].tolist()), 0
+    return simulation.run(job.n_rounds)
+
+
+def _other_selection(alone: pd.DataFrame, trained: pd.DataFrame) -> str:
+    """The first round that differs in what does not depend on the reward; empty if there is none."""
+    for column, what in (("selection", "users"), ("leakage_max", "leakage"), ("leakage_mean", "leakage")):
+        pairs = enumerate(zip(alone[column], trained[column], strict=True), start=1)
+        if t := next((t for t, (ours, theirs) in pairs if not np.array_equal(ours, theirs)), 0):
+            return f"round {t} has other {what}"
+    return ""
+
+
+def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, str]:
+    """What differs between the identities of two jobs: by dotted key in a few words, hashes last."""
+    old, new = flattened(there), flattened(here)
+    keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    keys.sort(key=_HASHES.__contains__)
+    return {
+        key: f"other {key}" if key in _HASHES else f"{key} = {_text(old, key)} (asked for: {_text(new, key)})"
+        for key in keys
+    }
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    value = values.get(key)
+    return "none" if value is None else str(value)
+
+
+def listed(differing: Mapping[str, str]) -> str:
+    """Differences in one line: the first few, and how many more there are."""
+    words, more = list(differing.values())[:_N_LISTED], len(differing) - _N_LISTED
+    return ", ".join([*words, *([f"and {more} more"] if more > 0 else [])])

@@ -1,0 +1,161 @@
+"""Run one federated job, from data to files."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.errors import ConfigError, PauseflError, StoppedError
+from pausefl.federated.earlier import STATE_FILE, Checkpoint, Saving
+from pausefl.federated.job import Job, check_data, check_free, identity_of, summary_of, write_files
+from pausefl.federated.runnable import check_runnable
+from pausefl.federated.simulation import Result, Simulation
+from pausefl.federated.watcher import Watcher
+from pausefl.files import check_writable, locked
+from pausefl.registry import SELECTORS
+from pausefl.streams import Streams
+from pausefl.training.layout import model_layout
+
+
+def run_job(
+    job: Job,
+    dataset: Dataset,
+    partition: Partition,
+    out: Path,
+    on_round: Callable[[int], None] = lambda t: None,
+    saving: Saving = Saving(),  # noqa: B008 (cannot be changed)
+) -> None:
+    """Run one job and write its three files to ``out``, all or none.
+
+    A killed job resumes from the last state that it saved in ``out``, and gives the same result.
+
+    Parameters
+    ----------
+    job, dataset, partition
+        What to run, on which data.
+    out
+        Folder of the results and, until the job ends, of its state.
+    on_round
+        Called with t after each round. A `Watcher` is given the rows too.
+    saving
+        How the state is saved, and what happens to an existing one.
+
+    Raises
+    ------
+    ConfigError
+        If the scenario cannot run with the selector, or there is no such device.
+    DataError
+        If data or partition do not fit the scenario.
+    PauseflError
+        If ``out`` cannot be written to, or another job is writing to it. This and all of the above are found
+        before anything runs.
+    StoppedError
+        After SIGTERM or SIGINT: the round in progress is finished and the state saved.
+    """
+    check_runnable(job.scenario, [job.selector])
+    record = SELECTORS[job.selector]
+    if (record.needs_updates or record.needs_losses) and not job.train:
+        seen = "updates" if record.needs_updates else "training losses"
+        raise ConfigError(
+            f"selector '{job.selector}' looks at the users' {seen}, so it cannot run without training"
+            " (--no-train)"
+        )
+    check_data(job.scenario, dataset, partition)
+    check_writable(out)
+    check_free(out)
+    device = None
+    if job.train:
+        import torch
+
+        from pausefl.training.engine import Trainer, choose_device
+
+        torch.set_num_threads(job.n_threads)
+        device = choose_device(job.device)
+    with locked(out, saving.note), stop_requests() as asked:
+        identity = identity_of(job, dataset, partition, None if device is None else str(device))
+        checkpoint = Checkpoint(out / STATE_FILE, identity, saving)
+        state = checkpoint.load()
+        streams, scenario = Streams(job.seed), job.scenario
+        trainer = None
+        if device is not None:
+            trainer = Trainer(scenario.model, scenario.training, dataset, partition, streams, device)
+        layout = trainer.layout if trainer is not None else model_layout(scenario.model, dataset)
+        simulation = Simulation(scenario, job.selector, streams, partition, layout, trainer, job.genie)
+        if state is not None:
+            try:
+                simulation.restore(state)
+            except (IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+                raise ConfigError(
+                    f"{checkpoint.path} is damaged ({error}). Use another folder, or --restart"
+                ) from None
+        if isinstance(on_round, Watcher):
+            on_round.note(simulation.rows)
+        result = _run(simulation, job, on_round, checkpoint, asked)
+        course = checkpoint.course(result.seconds)
+        try:
+            write_files(result, summary_of(job, dataset, identity, result, course), out)
+        except OSError as error:
+            resumes = ": it resumes from the saved state" if checkpoint.path.is_file() else ""
+            raise PauseflError(
+                f"cannot write the results to {out}: {error.strerror or error}. Make room, then run the same"
+                f" command again{resumes}"
+            ) from None
+        checkpoint.remove()
+
+
+def _run(
+    simulation: Simulation,
+    job: Job,
+    on_round: Callable[[int], None],
+    checkpoint: Checkpoint,
+    asked_to_stop: Callable[[], bool],
+) -> Result:
+    """Run the rounds that are left; save the state from time to time, and when the job is asked to stop."""
+
+    def after(t: int) -> None:
+        on_round(t)
+        stop = asked_to_stop()
+        if simulation.ended(job.n_rounds) or not (stop or checkpoint.due):
+            return
+        saved = checkpoint.save(t, simulation.state)
+        if stop:
+            how = "to resume" if saved else "to resume from the state saved before, if there is one"
+            of = f" of {job.n_rounds}" if simulation.horizon == math.inf else ""
+            raise StoppedError(f"stopped after round {t}{of}; run the same command again {how}")
+
+    return simulation.run(job.n_rounds, after)
+
+
+@contextmanager
+def stop_requests() -> Iterator[Callable[[], bool]]:
+    """Treat the first SIGTERM or SIGINT as a request to stop; yields a function that says whether it came.
+
+    A second signal acts as it did before. Ignored signals stay ignored. Outside the main thread, which
+    signals do not reach, nothing happens.
+    """
+    received: list[int] = []
+    before: dict[signal.Signals, Any] = {}
+
+    def put_back() -> None:
+        while before:
+            signal.signal(*before.popitem())
+
+    def handle(number: int, frame: object) -> None:
+        received.append(number)
+        put_back()
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, handle)
+    try:
+        yield lambda: bool(received)
+    finally:
+        put_back()

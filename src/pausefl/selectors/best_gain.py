@@ -1,0 +1,190 @@
+"""The annealer of the PAUSE authors' later logs (of v2, Figs. 3, 5 and 8 to 15), which is not Algorithm 3.
+
+It walks the graph of the ucb, as SA-PAUSE does (`pausefl.selectors.annealing`), but its neighbours are not
+equally likely: one of gain d is drawn with a probability in proportion to exp(d / 1e-4), so nearly always the
+one of the largest gain. The gain of a swap is the difference in alpha and gamma terms, and what the least ucb
+falls by; it does not see what the least ucb rises by, nor the penalty of R2. Which neighbours are accepted
+depends on the full energy:
+
+- one that is better by at least max(1e-8, 1e-8 C) always is,
+- one that is better by less in half of all cases,
+- any other with probability exp(difference / tau_i), where tau_i = C / (kappa ln(i + 1)) for i = 0, 1, ...,
+  so always in the first iteration.
+
+C = (m-th smallest ucb - smallest ucb) + 2 alpha + gamma. The walk starts from random users in every round,
+and returns the best selection that a move of the first kind led to, or the start if there was none
+(deviation D80).
+
+A gain has a part of the user that enters and one of the user that leaves. So the leaving user is drawn first,
+with the sum of the weights of those that may enter for it, and then one of these: O(n) an iteration, not
+O(m n), the size of the neighbourhood.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pausefl.bandit.history import History
+from pausefl.bandit.rewards import Reward, penalty_range
+from pausefl.selectors.search import Objective, Search
+
+Floats = NDArray[np.float64]
+Users = NDArray[np.int64]
+
+#: Temperature of the draw of a neighbour.
+_SOFTNESS = 1e-4
+#: A rise of the energy below this, or this share of C, is accepted in half of all cases.
+_SMALL_RISE = 1e-8
+
+
+@njit(cache=True)
+def _log_sum(logits: Floats) -> float:
+    """Logarithm of the sum of the exponentials; minus infinity if all are."""
+    largest = float(logits.max())
+    if largest == -np.inf:
+        return -np.inf
+    return largest + math.log(np.exp(logits - largest).sum())
+
+
+@njit(cache=True)
+def _draw(logits: Floats, rng: np.random.Generator) -> int:
+    """An index, with a probability in proportion to the exponential."""
+    weights = np.exp(logits - logits.max())
+    end = np.cumsum(weights)
+    drawn = int(np.searchsorted(end, rng.random() * end[-1], side="right"))
+    return min(drawn, len(logits) - 1)  # the product can be rounded up to the end
+
+
+@njit(cache=True)
+def _energy(members: Users, bound: Floats, score: Floats, cluster: Users, costs: Floats) -> float:
+    """Least bound and scores of a selection, less its penalty."""
+    counts = np.zeros(cluster.max() + 1, np.int64)
+    total = float(bound[members].min())
+    for k in members:
+        total += score[k] - costs[counts[cluster[k]]]
+        counts[cluster[k]] += 1
+    return total
+
+
+@njit(cache=True)
+def _propose(
+    bound: Floats,
+    score: Floats,
+    rank: Users,
+    members: Users,
+    outsiders: Users,
+    softness: float,
+    rng: np.random.Generator,
+) -> tuple[int, int]:
+    """A neighbour by its gain: the positions of the member that leaves and of the outsider that enters.
+
+    ``rank`` (n,) is each user's place in rising order of the bound. Any outsider may enter for the least
+    member, and one that ranks below it for any other.
+    """
+    least = int(np.argmin(rank[members]))
+    fall = np.minimum(bound[outsiders] - bound[members[least]], 0.0)
+    entering = (score[outsiders] + fall) / softness
+    lower = np.where(rank[outsiders] < rank[members[least]], entering, -np.inf)
+    leaving = _log_sum(lower) - score[members] / softness
+    leaving[least] = _log_sum(entering) - score[members[least]] / softness
+    left = _draw(leaving, rng)
+    return left, _draw(entering if left == least else lower, rng)
+
+
+@njit(cache=True)
+def _anneal(
+    bound: Floats,
+    score: Floats,
+    cluster: Users,
+    costs: Floats,
+    rank: Users,
+    members: Users,
+    outsiders: Users,
+    scale: float,
+    small: float,
+    softness: float,
+    n_iterations: int,
+    rng: np.random.Generator,
+) -> Users:
+    """Best selection (m,) that an iteration improved to; ``members`` and ``outsiders`` are overwritten.
+
+    ``scale`` is C / kappa, ``small`` the least rise that is always accepted, ``rank`` as in `_propose`.
+    """
+    energy = _energy(members, bound, score, cluster, costs)
+    best_energy, best = -np.inf, members.copy()
+    for i in range(n_iterations):
+        leaving, entering = _propose(bound, score, rank, members, outsiders, softness, rng)
+        members[leaving], outsiders[entering] = outsiders[entering], members[leaving]
+        new_energy = _energy(members, bound, score, cluster, costs)
+        difference = new_energy - energy
+        if difference >= small:
+            accepted = True
+            if new_energy > best_energy:
+                best_energy = new_energy
+                best[:] = members
+        elif difference > 0:
+            accepted = rng.random() < 0.5
+        else:
+            accepted = rng.random() < math.exp(difference * math.log(1.0 + i) / scale)
+        if accepted:
+            energy = new_energy
+        else:
+            members[leaving], outsiders[entering] = outsiders[entering], members[leaving]
+    return best
+
+
+class SaPauseBestGain(Search):
+    """SA-PAUSE as in the authors' later logs: it draws a neighbour by its gain.
+
+    Attributes
+    ----------
+    n_iterations
+        J.
+    temperature_divisor
+        kappa.
+    """
+
+    constants = ("n_iterations", "temperature_divisor")
+
+    def __init__(
+        self, reward: Reward, exploitation: float, n_iterations: int, temperature_divisor: float
+    ) -> None:
+        super().__init__(reward, exploitation)
+        self.n_iterations, self.temperature_divisor = n_iterations, temperature_divisor
+        # Compile, or load what was compiled, before the first round.
+        pair = Objective(np.zeros(2), np.zeros(2), np.zeros(2, np.int64), np.zeros(1))
+        self.search(pair, History.empty(np.ones(2, np.int64), 1, 1.0), np.arange(2), np.random.default_rng(0))
+
+    def largest_gap(self, objective: Objective) -> float:
+        """C: the range of the m least bounds, and that of the reward without its penalty."""
+        m, finite = objective.n_selected, np.sort(objective.bound[np.isfinite(objective.bound)])
+        of_reward = self.reward.range(m) - penalty_range(self.reward.costs(m))
+        return float(finite[:m][-1] - finite[0] + of_reward)
+
+    def search(self, objective: Objective, history: History, users: Users, rng: np.random.Generator) -> Users:
+        """Anneal from a random selection."""
+        n_users, m = len(objective.bound), objective.n_selected
+        shuffled, start = rng.permutation(n_users), rng.permutation(n_users)
+        rank = np.empty(n_users, np.int64)
+        rank[shuffled[np.argsort(objective.bound[shuffled], kind="stable")]] = np.arange(n_users)
+        gap = self.largest_gap(objective)
+        return np.asarray(
+            _anneal(
+                objective.bound,
+                objective.score,
+                objective.cluster,
+                objective.costs,
+                rank,
+                start[:m],
+                start[m:],
+                max(gap / self.temperature_divisor, np.finfo(np.float64).tiny),
+                max(_SMALL_RISE, _SMALL_RISE * gap),
+                _SOFTNESS,
+                self.n_iterations,
+                rng,
+            )
+        )

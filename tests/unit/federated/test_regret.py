@@ -1,0 +1,174 @@
+"""The pseudo-regret equals an enumeration of every selection, written from the papers alone.
+
+PAUSE v2, eqs. (5), (7), (8), (10), (18) and (22); BSFL, eqs. (4) to (6). Nothing here is taken from the
+library but the selections of a run, the sizes and qualities of the users' data, and the clusters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from pausefl.bandit.rewards import make_clusters
+from pausefl.data.partition import Partition
+from pausefl.federated.simulation import PseudoRegret, Simulation
+from pausefl.settings import Scenario, scenario_from_dict
+from pausefl.streams import Streams
+from pausefl.training.layout import Layout
+
+K, M, N_ROUNDS, SEED = 9, 3, 40, 5
+R1 = {"name": "r1", "alpha": 3.0, "beta": 2.0, "gamma": 2.0}
+R2 = {**R1, "name": "r2", "n_clusters": 3, "overlap_penalty": 0.04, "overlap_latency": 0.01}
+BSFL = {"name": "bsfl", "alpha": 3.0, "beta": 1.5, "gamma": 0.0}
+SIZES = (20, 90, 40, 10, 70, 30, 60, 50, 80)
+QUALITY = (0.9, 0.3, 1.0, 0.5, 0.7, 0.2, 0.8, 0.4, 0.6)
+
+
+def scenario_with(demo: Scenario, reward: dict[str, Any]) -> Scenario:
+    document = demo.as_dict()
+    document["network"] |= {"n_users": K, "n_selected": M}
+    document["reward"] = {"n_clusters": None, "overlap_penalty": None, "overlap_latency": None} | reward
+    return scenario_from_dict(document)
+
+
+def simulation_of(scenario: Scenario, selector: str) -> Simulation:
+    order = np.arange(sum(SIZES))
+    users = tuple(np.split(order, np.cumsum(SIZES)[:-1]))
+    share = Partition(users, np.array(QUALITY), np.arange(0))
+    return Simulation(scenario, selector, Streams(SEED), share, Layout(5, 5, 5), None, genie=True)
+
+
+def true_speed(scenario: Scenario, k: int) -> float:
+    """mu_k, the mean of tau_min / max(tau_min, normal), by adaptive quadrature."""
+    net = scenario.network
+    n_fast = net.n_users // 2
+    if k < n_fast:
+        mean = net.latency_floor + (net.fast_latency_max - net.latency_floor) * (k + 1) / n_fast
+    else:
+        rank = (k - n_fast + 1) / (net.n_users - n_fast)
+        mean = net.slow_latency_min + (net.slow_latency_max - net.slow_latency_min) * rank
+    law = norm(mean, net.latency_std)
+    above, _ = quad(
+        lambda x: net.latency_floor / x * law.pdf(x),
+        net.latency_floor,
+        mean + 12 * net.latency_std,
+        epsabs=1e-13,
+        epsrel=1e-13,
+        limit=400,
+    )
+    return float(law.cdf(net.latency_floor) + above)
+
+
+def expected_regret(scenario: Scenario, selections: list[list[int]]) -> list[float]:
+    """The regret of each round: the best of all selections less the one made, on the history of these."""
+    reward, privacy = scenario.reward, scenario.privacy
+    quality = QUALITY if reward.name == "bsfl" else (1.0,) * K
+    weights = [q * d for q, d in zip(quality, SIZES, strict=True)]
+    due = [M * w / sum(weights) for w in weights]
+    found = make_clusters(reward, K, Streams(SEED))
+    clusters = list(range(K)) if found is None else found.tolist()
+    speeds = [true_speed(scenario, k) for k in range(K)]
+    taken = [0] * K
+    regrets = []
+    for t, made in enumerate(selections, start=1):
+        g = [math.copysign(abs(q - n / t) ** reward.beta, q - n / t) for q, n in zip(due, taken, strict=True)]
+        p = [1.0] * K
+        if privacy is not None and privacy.decay is not None:
+            p = [math.exp(-privacy.decay * n) for n in taken]  # the geometric series of the budgets, summed
+
+        def worth(users: tuple[int, ...], g: list[float] = g, p: list[float] = p) -> float:
+            overlaps = len(users) - len({clusters[k] for k in users})
+            gain = reward.alpha * (
+                math.fsum(g[k] for k in users) / M - (reward.overlap_penalty or 0) * overlaps
+            )
+            return min(speeds[k] for k in users) + gain + reward.gamma * math.fsum(p[k] for k in users) / M
+
+        best = max(map(worth, combinations(range(K), M)))
+        regrets.append(best - worth(tuple(made)))
+        for k in made:
+            taken[k] += 1
+    return regrets
+
+
+def compared(simulation: Simulation, scenario: Scenario) -> tuple[Any, Any]:
+    rounds = simulation.run(N_ROUNDS).rounds
+    expected = expected_regret(scenario, [users.tolist() for users in rounds["selection"]])
+    return rounds["pseudo_regret"].to_numpy(), np.array(expected)
+
+
+@pytest.mark.parametrize(
+    ("selector", "reward"),
+    [
+        *[(name, R1) for name in ("pause", "sa_pause", "random", "fastest", "bsfl", "genie")],
+        *[(name, R2) for name in ("pause", "random", "genie")],
+        *[(name, BSFL) for name in ("bsfl", "alsa", "random_by_size")],
+    ],
+    ids=lambda value: value if isinstance(value, str) else value["name"],
+)
+def test_the_regret_is_the_best_of_all_selections_less_the_one_made(
+    demo: Scenario, selector: str, reward: dict[str, Any]
+) -> None:
+    scenario = scenario_with(demo, reward)
+    found, expected = compared(simulation_of(scenario, selector), scenario)
+    assert expected.min() > -1e-12
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert (expected.max() > 0.1) == (selector != "genie")
+
+
+def _observed_speeds(regret: PseudoRegret) -> None:
+    """Expected speeds in place of which the mean of those observed stands."""
+    plain = regret.of
+
+    def of(users: Any, history: Any) -> float:
+        regret.speeds = history.mean_speed
+        regret.genie.speeds = history.mean_speed  # type: ignore[attr-defined]
+        return plain(users, history)
+
+    regret.of = of  # type: ignore[method-assign]
+
+
+def _other_history(regret: PseudoRegret) -> None:
+    """A genie that takes the round after the coming one for the coming one."""
+    genie = regret.genie
+
+    def later(history: Any, rng: Any) -> Any:
+        history.round += 1
+        chosen = genie(history, rng)
+        history.round -= 1
+        return chosen
+
+    regret.genie = later  # type: ignore[assignment]
+
+
+def _scaled(factor: float, most: float) -> Callable[[PseudoRegret], None]:
+    def change(regret: PseudoRegret) -> None:
+        plain = regret.of
+        regret.of = lambda users, history: min(factor * plain(users, history), most)  # type: ignore[method-assign]
+
+    return change
+
+
+def _without_speeds(regret: PseudoRegret) -> None:
+    regret.speeds = np.zeros(K)
+    regret.genie.speeds = np.zeros(K)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [_scaled(2.0, math.inf), _scaled(1.0, 0.3), _without_speeds, _observed_speeds, _other_history],
+    ids=["doubled", "capped", "without speeds", "observed speeds", "a genie of another history"],
+)
+def test_a_wrong_regret_is_noticed(demo: Scenario, wrong: Callable[[PseudoRegret], None]) -> None:
+    scenario = scenario_with(demo, R1)
+    simulation = simulation_of(scenario, "random")
+    assert simulation.regret is not None
+    wrong(simulation.regret)
+    found, expected = compared(simulation, scenario)
+    assert np.abs(found - expected).max() > 1e-6

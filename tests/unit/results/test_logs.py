@@ -1,0 +1,183 @@
+"""The logs behind the authors' figures: their numbers, and how ours are compared with them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pausefl.figures.style import LABELS
+from pausefl.registry import SELECTORS
+from pausefl.registry.figures import LOGGED
+from pausefl.results.archive import beside_ours, log_of, logged, to_markdown
+from pausefl.settings import Scenario, load_scenario
+
+ROOT = Path(__file__).parents[3]
+
+#: Runs of logs: rounds in all and simulated seconds in all, mean accuracy at the end in per cent.
+ENDS = {
+    ("cifar10_small_iid_r1_as_run", "pause"): (300, 156.65, 66.73),
+    ("cifar10_small_iid_r1_as_run", "sa_pause_v1"): (300, 178.64, 67.72),
+    ("cifar10_small_iid_r1_as_run", "clustered_size"): (300, 264.14, 65.12),
+    ("cifar10_small_iid_r2_as_run", "pause"): (300, 153.74, 66.12),
+    ("cifar10_small_iid_r2_as_run", "sa_pause_best_gain"): (300, 180.01, 66.47),
+    ("cifar10_small_noniid_r1_as_run", "pause"): (400, 225.11, 67.22),
+    ("cifar10_small_noniid_r1_as_run", "clustered_size"): (400, 348.72, 13.59),
+    ("mnist_large_iid_r1_as_run", "pause"): (360, 200.22, 89.24),
+    ("mnist_large_iid_r1_as_run", "fedavg"): (203, 200.33, 9.80),
+    ("cifar10_large_noniid_r1_as_run", "pause"): (526, 300.03, 57.57),
+    ("cifar10_large_noniid_r2_as_run", "clustered_size"): (318, 300.06, 48.88),
+    # Accuracies kept back; of v1's logs, rounds alone.
+    ("cifar10_large_noniid_r1_cnn5_as_run", "pause"): (716, 400.09, None),
+    ("mnist_large_iid_r1_v1_as_run", "sa_pause_v1"): (300, 233.10, None),
+    ("mnist_large_iid_r1_v1_as_run", "random"): (300, 271.52, None),
+    ("cifar10_large_noniid_r1_v1_as_run", "sa_pause_v1"): (500, 367.03, None),
+    ("cifar10_large_noniid_r1_v1_as_run", "fastest"): (500, 71.76, None),
+}
+
+#: Seed of each log, in the order of `LOGGED`; Fig. 6 is there twice.
+SEEDS = [1, 5, 2, 2, 0, 0, 3, 3, 3, 5]
+
+
+def scenario(name: str = "mnist_large_iid_r1_as_run") -> Scenario:
+    return load_scenario(name, ROOT / "config" / "scenarios")
+
+
+def beside(name: str, rounds: pd.DataFrame | None = None) -> pd.DataFrame:
+    table = beside_ours(pd.DataFrame() if rounds is None else rounds, scenario(name))
+    return table.set_index(["selector", "quantity", "at"])
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pd.DataFrame]:
+    return {name: beside(name) for name in LOGGED}
+
+
+def test_every_scenario_as_run_has_the_log_of_its_figures() -> None:
+    assert [log_of(name)["seed"] for name in LOGGED] == SEEDS
+    for name in LOGGED:
+        runs = logged(scenario(name))
+        assert set(runs) <= set(scenario(name).selectors) <= {*runs, "pause"}
+        for run in runs.values():
+            assert run["round"].is_monotonic_increasing
+            assert run["elapsed_s"].is_monotonic_increasing
+            assert run["leakage_max"].dropna().is_monotonic_increasing
+            assert run["accuracy"].dropna().between(0, 1).all()
+
+
+def test_runs_of_none_of_our_selectors_are_in_the_file_alone() -> None:
+    text = (ROOT / "src/pausefl/results/authors_archive/figures.csv").read_text("utf-8")
+    assert "pause (batches of 32)" in text
+    assert set(logged(scenario("cifar10_small_iid_r1_as_run"))) <= set(SELECTORS)
+
+
+def test_the_ends_of_the_runs_are_those_of_the_logs(tables: dict[str, pd.DataFrame]) -> None:
+    for (name, selector), (n_rounds, seconds, accuracy) in ENDS.items():
+        found = tables[name]["authors"]
+        mean = found[selector, "mean_round_s", n_rounds]
+        assert mean == pytest.approx(seconds / n_rounds), (name, selector)
+        if accuracy is None:
+            assert "accuracy" not in tables[name].index.get_level_values("quantity").str[:8]
+        else:
+            assert found[selector, "accuracy_end", n_rounds] == pytest.approx(accuracy / 100)
+
+
+def test_means_up_to_a_checkpoint_are_compared_not_single_rounds(tables: dict[str, pd.DataFrame]) -> None:
+    found = tables["mnist_large_iid_r1_as_run"]["authors"]
+    pause = found["pause", "accuracy"]
+    assert pause.to_dict() == pytest.approx({50: 0.5274, 100: 0.7638, 200: 0.8681})
+
+
+def test_the_leakage_at_the_end_is_compared_where_the_log_tells_it(tables: dict[str, pd.DataFrame]) -> None:
+    """The most participations in the whole log, before the last: 57 and 66 in Fig. 2, 218 in Fig. 6."""
+
+    def spent(budget: float, before: int) -> float:
+        return budget * (1 - math.exp(-0.04 * (before + 1)))
+
+    small = tables["cifar10_small_iid_r1_as_run"]["authors"]
+    assert small["pause", "leakage_end", 300] == pytest.approx(spent(40, 57))
+    assert small["random", "leakage_end", 300] == pytest.approx(spent(40, 66))
+    assert small["fedavg", "leakage_end", 300] == pytest.approx(spent(40, 299))  # 300 rounds, everyone
+    assert "fedavg_no_privacy" not in small.xs("leakage_end", level="quantity").index
+    unequal = tables["cifar10_small_noniid_r1_as_run"]["authors"]
+    assert unequal["clustered_size", "leakage_end", 400] == pytest.approx(spent(100, 218))
+    told = [name for name, table in tables.items() if "leakage_end" in table.index.get_level_values(1)]
+    assert {LOGGED[name] for name in told} == {
+        "cifar10_small_iid_r1_as_run",
+        "cifar10_small_noniid_r1_as_run",
+    }
+
+
+def ours(selector: str, n_rounds: int, seeds: int, second: float, accuracy: float) -> pd.DataFrame:
+    """Runs of ours with rounds of equal length and an accuracy that grows by a point from seed to seed."""
+    parts = [
+        pd.DataFrame(
+            {
+                "scenario": "mnist_large_iid_r1_as_run",
+                "selector": selector,
+                "seed": seed,
+                "round": np.arange(1, n_rounds + 1),
+                "elapsed_s": second * np.arange(1, n_rounds + 1),
+                "accuracy": accuracy + 0.01 * seed,
+                "loss": 1.0,
+                "leakage_max": 1.0,
+                "selection": [np.arange(15)] * n_rounds,
+            }
+        )
+        for seed in range(seeds)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_theirs_lies_in_our_range_or_outside() -> None:
+    table = beside("mnist_large_iid_r1_as_run", ours("pause", 400, 3, 0.5, 0.865))
+    row = table.loc["pause", "accuracy", 200]
+    assert (row["low"], row["mean"], row["high"]) == pytest.approx((0.865, 0.875, 0.885))
+    assert row["inside"]  # theirs is 0.8681
+    assert not table.loc["pause", "accuracy", 100]["inside"]
+    assert not table.loc["pause", "mean_round_s", 360]["inside"]
+    assert table.loc["random"]["inside"].isna().all()
+    assert (table.loc["random"]["n_seeds"] == 0).all()
+
+
+def test_a_run_of_ours_that_ends_before_theirs_is_compared_at_its_end() -> None:
+    """A horizon of simulated time ends runs at different rounds."""
+    table = beside("mnist_large_iid_r1_as_run", ours("pause", 340, 2, 0.59, 0.89))
+    assert table.loc["pause", "mean_round_s", 360]["mean"] == pytest.approx(0.59)
+    assert table.loc["pause", "accuracy_end", 360]["mean"] == pytest.approx(0.895)
+    assert table.loc["pause", "accuracy_end", 360]["inside"]  # 0.8924
+
+
+def test_the_table_for_people_has_one_column_for_the_ends() -> None:
+    table = beside_ours(ours("pause", 400, 2, 0.55, 0.88), scenario())
+    lines = to_markdown(table, LABELS).splitlines()
+    heads = [cell.strip() for cell in lines[0].split("|")]
+    assert heads[3:8] == [
+        *[f"Accuracy (%), round {n}" for n in (50, 100, 200)],
+        "Accuracy (%), at the end",
+        "Mean round (s)",
+    ]
+    first = dict(zip(heads, [cell.strip() for cell in lines[2].split("|")], strict=True))
+    assert (first["Selector"], first["Run"]) == ("PAUSE", "authors, 360 rounds")
+    assert (first["Accuracy (%), at the end"], first["Mean round (s)"]) == ("89.2 ✗", "0.556 ✗")
+    alone = to_markdown(beside_ours(pd.DataFrame(), scenario()), LABELS)
+    assert "Not run yet: these are the authors' numbers alone." in alone
+    assert "our mean" not in alone
+
+
+def test_the_page_has_every_log_and_their_numbers() -> None:
+    page = (ROOT / "docs/authors.md").read_text("utf-8")
+    for name in LOGGED:
+        (section,) = [part for part in page.split("\n### ") if f"[`{name}`]" in part]
+        assert f"seed {log_of(name)['seed']}." in section
+        for (log, selector), (n_rounds, seconds, accuracy) in ENDS.items():
+            if log == LOGGED[name]:
+                (line,) = [one for one in section.splitlines() if one.startswith(f"| {LABELS[selector]} |")]
+                assert f"authors, {n_rounds} rounds" in line
+                assert f" {seconds / n_rounds:.3f}" in line
+                assert accuracy is None or f" {accuracy:.1f}" in line
+        kept_back = not any(accuracy for (log, _), (_, _, accuracy) in ENDS.items() if log == LOGGED[name])
+        assert ("Of its accuracies we have none." in section) == kept_back

@@ -1,0 +1,288 @@
+"""The annealer of the authors' later logs, against its description in a few lines of plain Python."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from neighbourhoods import Order, Vertex, neighbours, vertices
+from oracles import problem, random_history, worth
+from scipy import stats
+
+from pausefl.bandit.history import History
+from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
+from pausefl.selectors import best_gain, make_selector
+from pausefl.selectors.best_gain import SaPauseBestGain, _anneal, _propose
+from pausefl.selectors.search import Objective
+from pausefl.settings import RewardSettings, Scenario
+
+R1 = AverageReward(1.0, 2.0, 1.0)
+R2 = OverlapReward(1.0, 2.0, 1.0, 0.25, 0.05)
+
+
+def gain(objective: Objective, old: Vertex, new: Vertex) -> float:
+    """Difference in scores, and what the least bound falls by."""
+    score, bound = objective.score.tolist(), objective.bound.tolist()
+    fall = min(min(bound[k] for k in new) - min(bound[k] for k in old), 0.0)
+    return float(sum(score[k] for k in new) - sum(score[k] for k in old) + fall)
+
+
+def proposals(objective: Objective, members: Vertex, order: Order) -> dict[Vertex, float]:
+    """Probability of each neighbour to be drawn."""
+    around = neighbours(members, len(objective.bound), [order])
+    gains = {new: gain(objective, members, new) for new in around}
+    weights = {new: math.exp((one - max(gains.values())) / 1e-4) for new, one in gains.items()}
+    return {new: weight / sum(weights.values()) for new, weight in weights.items()}
+
+
+def law(objective: Objective, order: Order, c: float, kappa: float, n_iterations: int) -> dict[Vertex, float]:
+    """Probability of each selection to be returned, from a uniformly drawn start."""
+    n_users, m = len(objective.bound), objective.n_selected
+    energy = {v: worth(objective, tuple(sorted(v))) for v in vertices(n_users, m)}
+    start = 1 / len(energy)
+    # Where the walk is, what it would return, and whether a move went up so far.
+    states: dict[tuple[Vertex, Vertex, bool], float] = {(v, v, False): start for v in energy}
+    for i in range(n_iterations):
+        after: dict[tuple[Vertex, Vertex, bool], float] = defaultdict(float)
+        for (here, best, rose), probability in states.items():
+            for new, drawn in proposals(objective, here, order).items():
+                difference = energy[new] - energy[here]
+                if difference >= max(1e-8, 1e-8 * c):
+                    better = not rose or energy[new] > energy[best]
+                    after[new, new if better else best, True] += probability * drawn
+                    continue
+                temperature = math.inf if i == 0 else c / kappa / math.log(i + 1)
+                accepted = 0.5 if difference > 0 else math.exp(difference / temperature)
+                after[new, best, rose] += probability * drawn * accepted
+                after[here, best, rose] += probability * drawn * (1 - accepted)
+        states = after
+    returned: dict[Vertex, float] = defaultdict(float)
+    for (_, best, _), probability in states.items():
+        returned[best] += probability
+    return returned
+
+
+def assert_law(found: Counter[Vertex], expected: dict[Vertex, float], n: int) -> None:
+    """The counts are those of n draws from the distribution; rare outcomes are pooled."""
+    assert set(found) <= {v for v, probability in expected.items() if probability > 0}
+    often = [v for v, probability in expected.items() if n * probability >= 10]
+    counts = [found[v] for v in often] + [n - sum(found[v] for v in often)]
+    shares = [expected[v] for v in often] + [max(1 - sum(expected[v] for v in often), 0.0)]
+    if n * shares[-1] < 1e-6:
+        assert counts.pop() == 0
+        shares.pop()
+    if len(shares) > 1:
+        assert stats.chisquare(counts, n * np.array(shares) / sum(shares)).pvalue > 1e-4
+
+
+def small_problem(rng: np.random.Generator, kind: str) -> Objective:
+    """Two of five users. Differences are of the size of what the draw and the acceptance depend on."""
+    size = {"tiny": 2e-8, "wide": 1.0}.get(kind, 2e-4)
+    cluster, costs = ([0, 1, 0, 1, 0], [0.0, 1.5e-4]) if kind == "overlaps" else (None, None)
+    bound = rng.uniform(0, size, 5)
+    if kind == "ties":
+        bound[[0, 1, 3]] = bound[0]
+    if kind == "unseen":
+        bound[2] = np.inf
+    return problem(bound, rng.uniform(0, size, 5), 2, cluster, costs)
+
+
+def orders(objective: Objective) -> list[Order]:
+    """All orders of users from the least bound upwards."""
+    bound = objective.bound.tolist()
+    ordered = [
+        one for one in permutations(range(len(bound))) if [*map(bound.__getitem__, one)] == sorted(bound)
+    ]
+    return [list(one) for one in ordered]
+
+
+def search(select: SaPauseBestGain, objective: Objective, rng: np.random.Generator) -> Vertex:
+    n_users, m = len(objective.bound), objective.n_selected
+    history = History.empty(np.ones(n_users, np.int64), m, 1.0)
+    return frozenset(select.search(objective, history, np.arange(n_users), rng).tolist())
+
+
+@pytest.mark.parametrize("kind", ["r1", "overlaps", "tiny", "wide", "ties", "unseen"])
+@pytest.mark.parametrize("n_iterations", [0, 1, 2, 9])
+def test_what_is_returned_has_the_law_of_the_description(kind: str, n_iterations: int) -> None:
+    rng, n = np.random.default_rng(len(kind)), 3000
+    objective = small_problem(rng, kind)
+    least_two = np.sort(objective.bound)[:2]
+    c = float(least_two[1] - least_two[0]) + 2 * 1.0 + 1.0
+    kappa = c / 1e-4 if kind != "wide" else c
+    select = SaPauseBestGain(R2 if kind == "overlaps" else R1, 1.0, n_iterations, kappa)
+    found = Counter(search(select, objective, rng) for _ in range(n))
+    ordered = orders(objective)
+    assert len(ordered) == (6 if kind == "ties" else 1)
+    expected: dict[Vertex, float] = defaultdict(float)
+    for order in ordered:
+        for returned, probability in law(objective, order, c, kappa, n_iterations).items():
+            expected[returned] += probability / len(ordered)
+    assert sum(expected.values()) == pytest.approx(1.0)
+    assert_law(found, expected, n)
+
+
+@pytest.mark.parametrize("unseen", [False, True])
+@pytest.mark.parametrize("place", [0, 2, 6])
+def test_a_neighbour_is_drawn_by_its_gain(place: int, unseen: bool) -> None:
+    """In a larger network, whose least member has ``place`` users below it."""
+    rng, n_users, n = np.random.default_rng(place), 12, 5000
+    objective = problem(rng.uniform(0, 1e-3, n_users), rng.uniform(0, 4e-4, n_users), 4)
+    if unseen:
+        objective.bound[objective.bound.argmax()] = np.inf
+    order = np.argsort(objective.bound)
+    members = rng.permutation(np.append(order[place], rng.permutation(order[place + 1 :])[:3]))
+    outsiders = rng.permutation(np.setdiff1d(order, members))
+    found = Counter[Vertex]()
+    for _ in range(n):
+        left, entered = _propose(
+            objective.bound, objective.score, np.argsort(order), members, outsiders, 1e-4, rng
+        )
+        found[frozenset(np.append(np.delete(members, left), outsiders[entered]).tolist())] += 1
+    expected = proposals(objective, frozenset(members.tolist()), order.tolist())
+    assert len(expected) == 8 + 3 * place
+    assert_law(found, expected, n)
+
+
+def test_where_gains_differ_by_far_more_than_the_softness_the_best_neighbour_is_drawn() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        objective = problem(rng.uniform(0, 1, 9), rng.uniform(0, 1, 9), 3)
+        order = np.argsort(objective.bound)
+        mixed = rng.permutation(9)
+        left, entered = _propose(
+            objective.bound, objective.score, np.argsort(order), mixed[:3], mixed[3:], 1e-4, rng
+        )
+        here = frozenset(mixed[:3].tolist())
+        new = here - {int(mixed[left])} | {int(mixed[3 + entered])}
+        around = neighbours(here, 9, [order.tolist()])
+        best = max(gain(objective, here, one) for one in around)
+        assert new in around
+        assert gain(objective, here, new) > best - 2e-3
+
+
+def test_a_gain_sees_neither_a_rise_of_the_least_bound_nor_a_penalty() -> None:
+    # User 0 leaves: 1, 2 and 3 add the same score, though only 1 leaves the least bound low.
+    objective = problem([1.0, 2.0, 3.0, 4.0, 9.0], [0.0, 1.0, 1.0, 1.0, 0.0], 2, [0, 0, 1, 2, 0], [0.0, 50.0])
+    rng, entered = np.random.default_rng(2), Counter[int]()
+    outsiders = np.array([1, 2, 3])
+    for _ in range(900):
+        left, place = _propose(
+            objective.bound, objective.score, np.arange(5), np.array([4, 0]), outsiders, 1e-4, rng
+        )
+        assert left == 1
+        entered[int(outsiders[place])] += 1
+    assert stats.chisquare([entered[1], entered[2], entered[3]]).pvalue > 1e-4
+
+
+def whole(select: SaPauseBestGain, history: History) -> Objective:
+    users = np.arange(len(history.data_size))
+    return Objective.of(history, select.reward, select.bound(history), users)
+
+
+@pytest.mark.parametrize("n_unseen", [0, 1, 2])
+@pytest.mark.parametrize("reward", [R1, R2])
+def test_c_has_the_range_of_the_least_indices_and_no_penalty(reward: Reward, n_unseen: int) -> None:
+    history = random_history(np.random.default_rng(3), 7, 3, n_unseen)
+    ucb = np.sort(confidence_bound(history, 1.0))
+    select = SaPauseBestGain(reward, 1.0, 5, 1.0)
+    assert select.largest_gap(whole(select, history)) == pytest.approx(ucb[2] - ucb[0] + 3.0, abs=1e-12)
+
+
+def test_c_is_finite_where_fewer_than_m_users_were_seen() -> None:
+    history = random_history(np.random.default_rng(4), 5, 4, 3)
+    ucb = np.sort(confidence_bound(history, 1.0))
+    select = SaPauseBestGain(R1, 1.0, 20, 1.0)
+    assert np.isinf(ucb).sum() == 3
+    assert select.largest_gap(whole(select, history)) == pytest.approx(ucb[1] - ucb[0] + 3.0)
+    assert len(set(select(history, np.random.default_rng(0)).tolist())) == 4
+
+
+def test_without_any_difference_the_temperature_is_not_divided_by() -> None:
+    history = random_history(np.random.default_rng(5), 6, 1)
+    history.mean_speed[:], history.participations[:] = 0.5, 4
+    select = SaPauseBestGain(AverageReward(0.0, 2.0, 0.0), 1.0, 30, 1.0)
+    assert select.largest_gap(whole(select, history)) == 0.0
+    assert len(select(history, np.random.default_rng(0))) == 1
+
+
+def test_settings_are_those_of_the_scenario(demo: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = demo.selection.replace(exploitation=3.0, n_iterations=12, temperature_divisor=7.0)
+    reward = RewardSettings(
+        name="r2", alpha=3.0, beta=1.0, gamma=5.0, n_clusters=4, overlap_penalty=0.01, overlap_latency=0.1
+    )
+    select = make_selector("sa_pause_best_gain", demo.replace(selection=settings, reward=reward))
+    assert isinstance(select, SaPauseBestGain)
+    assert select.reward == OverlapReward(3.0, 1.0, 5.0, 0.01, 0.1)
+    calls: list[tuple[Any, ...]] = []
+
+    def spy(*given: Any) -> Any:
+        calls.append(given[7:11])
+        return _anneal(*given)
+
+    monkeypatch.setattr(best_gain, "_anneal", spy)
+    history = random_history(np.random.default_rng(6))
+    np.testing.assert_array_equal(select.bound(history), confidence_bound(history, 3.0))
+    select(history, np.random.default_rng(0))
+    gap = select.largest_gap(whole(select, history))
+    assert calls == [(gap / 7.0, 1e-8 * gap, 1e-4, 12)]
+
+
+def test_the_greedy_walk_comes_close_to_the_optimum_of_scores() -> None:
+    """Where indices are all but equal, swaps of the largest gain end at the users of largest score."""
+    rng, near = np.random.default_rng(7), 0
+    for _ in range(50):
+        score = rng.permutation(np.arange(30.0))
+        objective = problem(rng.uniform(0, 1e-3, 30), score, 5)
+        found = search(SaPauseBestGain(R1, 1.0, 100, 1.0), objective, rng)
+        near += sum(score[list(found)]) >= sum(sorted(score)[-5:]) - 4
+    assert near > 45
+
+
+def test_all_selections_of_a_small_network_can_be_returned_without_a_move() -> None:
+    rng = np.random.default_rng(8)
+    objective = problem(rng.uniform(0, 1, 4), rng.uniform(0, 1, 4), 2)
+    found = {search(SaPauseBestGain(R1, 1.0, 0, 1.0), objective, rng) for _ in range(200)}
+    assert found == {frozenset(users) for users in combinations(range(4), 2)}
+
+
+@pytest.mark.parametrize(
+    ("difference", "probability"), [(2e-7, 1.0), (9e-8, 0.5), (1e-9, 0.5), (0.0, 1.0), (-1.0, 1.0)]
+)
+def test_a_small_rise_is_accepted_in_half_of_all_cases(difference: float, probability: float) -> None:
+    """Of two users for one place, in the first iteration, whose temperature is infinite."""
+    moved, n = iterate(difference, 1, np.random.default_rng(9))
+    assert stats.binomtest(moved, n, probability).pvalue > 1e-4
+
+
+def test_a_fall_is_accepted_by_the_temperature_of_the_iteration() -> None:
+    """In the third, after a fall and a rise that are certain: tau = scale / ln 3."""
+    moved, n = iterate(-1.0, 3, np.random.default_rng(10))
+    assert stats.binomtest(moved, n, math.exp(-1.0 * math.log(3) / 0.5)).pvalue > 1e-4
+
+
+def iterate(difference: float, n_iterations: int, rng: np.random.Generator) -> tuple[int, int]:
+    """How often the walk ends at the other of two users, whose energy differs; and of how many walks."""
+    objective, moved, n = problem([0.0, 0.0], [0.0, difference], 1), 0, 4000
+    for _ in range(n):
+        members = np.array([0])
+        _anneal(
+            objective.bound,
+            objective.score,
+            objective.cluster,
+            objective.costs,
+            np.arange(2),
+            members,
+            np.array([1]),
+            0.5,
+            1e-7,
+            1e-4,
+            n_iterations,
+            rng,
+        )
+        moved += int(members[0])
+    return moved, n
