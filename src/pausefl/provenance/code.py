@@ -251,7 +251,8 @@ def _place(text: str) -> Definition:
 
 def _fields(record: Record, read: frozenset[str]) -> dict[str, Any]:
     """Fields and properties of a record that are read, apart from the place of its code."""
-    names = read & (vars(record).keys() | _properties(type(record))) - {"code"}
+    kind: Any = type(record)
+    names = read & (vars(record).keys() | _properties(kind)) - {"code"}
     values = {name: getattr(record, name) for name in names}
     return {name: _fields(one, read) if isinstance(one, Record) else one for name, one in values.items()}
 
