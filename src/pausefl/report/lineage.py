@@ -175,7 +175,7 @@ def _planned_curves(figure: str, scenario: Scenario, project: Project) -> list[s
         *[f"  {note}" for note in [scale_note(scenario)] if note],
         f"Settings: {scenario_file(scenario.name, *project.scenarios)}",
         f"Data: {describe_origin(scenario.data, config.raw)}",
-        f"Jobs, in {run_folder(results, Experiment(scenario.name, '', 0)).parents[1]}:",
+        f"Jobs, in {run_folder(results, Experiment(scenario.name, 'any', 0)).parents[1]}:",
         *[f"  {line}" for line in jobs or [missing]],
         *_deviations(scenario_deviations(kind, scenario)),
         *([_how(figure)] if jobs else []),

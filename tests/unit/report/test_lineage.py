@@ -146,6 +146,7 @@ def test_jobs_that_will_run_are_listed_with_those_that_are_finished(project: lin
     other.mkdir()
     (other / "summary.json").write_text(json.dumps({"scenario": settings | {"privacy": None}}), "utf-8")
     text = lineage.explain(FIGURE, project)
+    assert f"Jobs, in {project.results}/runs/demo_small:\n" in text
     assert "  pause: seeds 0, 1, 2; finished: 1\n" in text
     assert "  fedavg: seeds 0, 1, 2; finished: none\n" in text
     assert "Demo: small data" in text
