@@ -264,17 +264,22 @@ def claims(
 
 @app.command()
 def explain(
-    figure: Annotated[str, typer.Argument(help="Name of a figure or study, e.g. pause_v2_fig8.")],
+    figure: Annotated[
+        str, typer.Argument(help="Name of a figure or study, e.g. pause_v2_fig8, or folder of a run.")
+    ],
     config: ConfigFile = CONFIG,
     results: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
     studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
 ) -> None:
     """Show where a figure comes from: runs, seeds, code, settings, warnings, deviations.
 
-    Of a figure that is not made yet, it shows what will run.
+    Of a figure that is not made yet, it shows what will run; of a run, which code has changed since.
     """
     from pausefl.report import lineage
 
+    if "/" in figure:
+        typer.echo(lineage.explain_run(Path(figure)))
+        return
     table = _table(config)
     project = lineage.Project(table.whole, table.folders, table.config.studies or studies, results)
     typer.echo(lineage.explain(figure, project))

@@ -27,7 +27,6 @@ WORKFLOW_ONLY = (
     "jinja2",
     "matplotlib",
     "scipy",
-    "seaborn",
     "sklearn",
     "snakemake",
     "tabulate",

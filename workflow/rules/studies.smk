@@ -18,7 +18,7 @@ for kind, record in STUDIES.items():
                     for name in paths.RUN_FILES
                 ],
             output:
-                [f"results/studies/{{study}}/{file}" for file in record.data],
+                [f"results/studies/{{study}}/{file}" for file in (*record.data, record.code_file)],
             log:
                 f"results/logs/{paths.study_log(kind, 'log')}",
             benchmark:

@@ -13,3 +13,5 @@ with logged(snakemake.log[0]) as note:
     record, study = STUDIES[params.kind], study_from_dict(params.kind, params.study)
     given = [{run: Path(folder) for run, folder in params.runs.items()}] if record.trained else []
     write_tables(record.load()(study, note, *given), Path(params.folder), record.data_files(study))
+    (file,) = record.code_files(study)
+    Path(params.folder, file).write_text(f"{params.code}\n", encoding="utf-8")

@@ -4,9 +4,10 @@ from common import logged
 
 from pathlib import Path
 
-from pausefl.figures.notes import seed_notes
+from pausefl.figures.notes import code_notes, seed_notes
 from pausefl.figures.style import add_notes, save
 from pausefl.registry import STUDIES
+from pausefl.results.reading import study_codes
 from pausefl.settings.studies import study_from_dict
 from pausefl.studies.tables import read_tables, write_tables
 
@@ -20,5 +21,7 @@ with logged(snakemake.log[0]):
         (folder / "summary.md").write_text(plotted.markdown, encoding="utf-8")
     notes = seed_notes(getattr(study, "seeds", ()))
     add_notes(plotted.figure, notes)
-    metadata = {"study": params.study, "data": list(snakemake.input), "notes": notes}
-    save(plotted.figure, Path(output.png).with_suffix(""), metadata | params.versions)
+    codes = study_codes(Path(params.folder), record.code_files(study))
+    notes += code_notes(codes, params.versions)
+    metadata = {"study": params.study, "data": list(snakemake.input), "notes": notes, "code_hashes": codes}
+    save(plotted.figure, Path(output.png).with_suffix(""), metadata)

@@ -36,13 +36,13 @@ from pausefl.federated.job import (
     summary_of,
     write_files,
 )
-from pausefl.federated.runnable import check_runnable
+from pausefl.federated.runnable import NOT_TRAINED, check_runnable, not_within
 from pausefl.federated.simulation import Result, Simulation, State
 from pausefl.files import check_readable, check_writable, locked, replacing
 from pausefl.provenance import peak_memory_bytes
-from pausefl.provenance.metadata import flattened
 from pausefl.registry import SELECTORS
 from pausefl.selectors import Selector
+from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today, scenario_of_job
 from pausefl.streams import Streams
 from pausefl.training.layout import model_layout
@@ -289,7 +289,7 @@ class _Repeated(Selector):
 
 
 def take_over(job: Job, dataset: Dataset, partition: Partition, trained: Path, out: Path) -> bool:
-    """Make the three files of a job from a finished run that differs in the reward alone.
+    """Make the three files of a job from a finished run that trained the same (`trains_alike`).
 
     The selection is run alone, and must be that of the finished run in every round. A selector that looks at
     updates or losses repeats that run's selections. Loss and accuracy are taken over. If longer rounds end
@@ -385,12 +385,8 @@ def _check_same_training(
     job: Job, dataset: Dataset, identity: dict[str, Any], there: dict[str, Any], trained: Path
 ) -> None:
     """Raise `ConfigError` unless a finished run trained what the job would train."""
-    free = ("scenario.name", "scenario.reward", "scenario.training.time_horizon_s", "genie", *_HOW)
-    differing = {
-        key: words
-        for key, words in differences(there, identity).items()
-        if not any(key == one or key.startswith(f"{one}.") for one in free)
-    }
+    free = [*(f"scenario.{key}" for key in NOT_TRAINED), "genie", *_HOW]
+    differing = {key: words for key, words in differences(there, identity).items() if not_within(key, free)}
     if SELECTORS[job.selector].uses_reward:
         differing["selector"] = f"selector '{job.selector}' looks at the reward"
     if not differing:

@@ -149,6 +149,7 @@ def summary_of(
             "first": [{"round": t, "user": user} for t, user in result.refused[:10]],
         },
         "code_hash": identity["code"],
+        "code": identity["code"].parts,
         "versions": identity["versions"],
         "hardware": hardware(),
         **course,

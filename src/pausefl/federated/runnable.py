@@ -8,6 +8,15 @@ from collections.abc import Iterable
 from pausefl.errors import ConfigError
 from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.settings import Config, Scenario
+from pausefl.settings.changes import flattened
+
+#: What decides nothing in the training of a selector that does not look at the reward: the reward, how it is
+#: searched, and when a run ends.
+NOT_TRAINED = (
+    *("name", "reward", "training.time_horizon_s"),
+    *("selection.exploitation", "selection.first_rounds"),
+    *("selection.n_iterations", "selection.temperature_divisor"),
+)
 
 
 def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
@@ -29,18 +38,22 @@ def check_table(config: Config) -> None:
 def trains_alike(scenario: Scenario, other: Scenario) -> bool:
     """Whether jobs of a scenario, of selectors that do not look at the reward, train as those of another do.
 
-    They do if the two differ in the reward and in the time horizon alone, and the other's runs have all their
-    rounds: its horizon comes no earlier, and its rounds last no longer, since overlaps cost no time there.
+    They do if the two differ in `NOT_TRAINED` alone, and the other's runs have all their rounds: its horizon
+    comes no earlier, and its rounds last no longer, since overlaps cost no time there.
     """
-    settings = []
-    for one in (scenario, other):
-        values = one.job_settings()
-        values["training"] = {**values["training"], "time_horizon_s": None}
-        settings.append({key: value for key, value in values.items() if key not in ("name", "reward")})
+    settings = [
+        {key: value for key, value in flattened(one.job_settings()).items() if not_within(key, NOT_TRAINED)}
+        for one in (scenario, other)
+    ]
     within = other.training.horizon == math.inf or (
         scenario.training.horizon <= other.training.horizon and not other.reward.overlap_latency
     )
     return within and settings[0] == settings[1]
+
+
+def not_within(key: str, sections: Iterable[str]) -> bool:
+    """Whether a dotted key is none of some keys, and in none of them."""
+    return not any(key == one or key.startswith(f"{one}.") for one in sections)
 
 
 def _check_model(scenario: Scenario) -> None:

@@ -273,12 +273,14 @@ def _authors(kind: str, record: FigureRecord, scenario: Scenario) -> str:
     if scenario.name in ARCHIVED:
         return f"*Archived runs.* {_ARCHIVED}"
     if scenario.name in LOGGED:
-        if all(run[column].isna().all() for run in logged(scenario).values()):
-            return (
-                "*The authors' numbers.* None: of this figure's log we have times and participations alone."
-            )
         words = _LOGGED.get(column, _LOGGED["accuracy"])
-        return f"*The authors' numbers.* {words.format(seed=log_of(scenario.name)['seed'])}"
+        if all(run[column].isna().all() for run in logged(scenario).values()):
+            words = "None: of this figure's log we have times and participations alone."
+        return (
+            "*As run.* The settings are those of the authors' log of this figure, not of the papers' text."
+            "\n\n"
+            f"*The authors' numbers.* {words.format(seed=log_of(scenario.name)['seed'])}"
+        )
     own = [name for name, shown in scenario.figures.items() if shown == kind and papers.place_of(name)]
     if not own or scenario.scale not in ("paper", "reduced"):
         return ""

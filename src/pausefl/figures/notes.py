@@ -147,6 +147,22 @@ def seed_notes(seeds: Iterable[int]) -> list[str]:
     return [f"One seed only ({unique[0]})."] if len(unique) == 1 else []
 
 
+def code_notes(made_with: Mapping[str, Iterable[str]], versions: Mapping[str, Collection[str]]) -> list[str]:
+    """A warning if a study was computed by other code than today's, which the figure does not show.
+
+    Parameters
+    ----------
+    made_with
+        What `pausefl.results.reading.study_codes` returns.
+    versions
+        What `pausefl.results.verified.current_study_codes` returns.
+    """
+    old = {code for selector, codes in made_with.items() for code in codes if code not in versions[selector]}
+    if old == {""}:
+        return ["Which version of the code computed it is not recorded."]
+    return ["Computed by an earlier version of the code."] if old else []
+
+
 def run_notes(
     summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Collection[str]], labels: Mapping[str, str]
 ) -> Notes:

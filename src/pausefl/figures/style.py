@@ -13,12 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pausefl.errors import PauseflError, suggest
-from pausefl.provenance.kept import kept
 from pausefl.registry import SELECTORS
 
 if TYPE_CHECKING:
@@ -160,17 +158,11 @@ _OURS: dict[str, Any] = {
 @cache
 def theme_settings() -> dict[str, Any]:
     """Matplotlib's settings of every figure: seaborn's for papers, a little finer, and ours."""
-    seaborns = kept(f"seaborn {version('seaborn')}", _seaborns)
-    return {**seaborns, **_OURS}
-
-
-def _seaborns() -> dict[str, Any]:
-    """Seaborn's light grid for papers. Importing seaborn takes longer than plotting a figure."""
     import seaborn
 
     settings = {**seaborn.axes_style("whitegrid"), **seaborn.plotting_context("paper", font_scale=0.93)}
     del settings["image.cmap"]  # a map of seaborn's own, which only its import makes known
-    return settings
+    return {**settings, **_OURS}
 
 
 @contextmanager

@@ -1,15 +1,16 @@
-"""Hash of the code behind results: all definitions that are reached by name from where they are made."""
+"""Hash of the code behind results: every definition that is reached by name from where they are made."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
-from pausefl.provenance.definitions import WHOLE, Definition, definitions, effects, methods, source
-from pausefl.provenance.kept import kept
+from pausefl.provenance.definitions import WHOLE, Definition, Package
 from pausefl.registry import (
     BACKENDS,
     MECHANISMS,
@@ -27,19 +28,38 @@ from pausefl.settings import Scenario
 
 #: What runs in every job, apart from what its scenario and its selector choose.
 _JOB = (
+    "pausefl.settings.scenario:Scenario",
     "pausefl.data.sources:prepare",
     "pausefl.data.dataset:load_dataset",
     "pausefl.data.partition:make_partition",
     "pausefl.data.partition:load_partition",
     "pausefl.federated.run:run_job",
 )
-#: How far around a definition its uses count, so that two of the same source are told apart.
-_DEPTH = 3
+#: Digits of the hash of a part.
+_PART = 8
+
+
+class Code(str):
+    """Hash of the code behind a result: 16 hexadecimal digits.
+
+    Attributes
+    ----------
+    parts
+        Hash of each definition, ``package.module:name``, and of what is read of each record; of statements
+        that importing a module executes under its name alone.
+    """
+
+    parts: dict[str, str]
+
+    def __new__(cls, digits: str, parts: dict[str, str]) -> Self:  # noqa: D102 (see the class)
+        code = super().__new__(cls, digits)
+        code.parts = parts
+        return code
 
 
 def job_code(
     scenario: Scenario, selector: str, device: str = "cpu", *, genie: bool = False, in_folder: bool = False
-) -> str:
+) -> Code:
     """Hash of the code that the results of a job depend on.
 
     Parameters
@@ -63,7 +83,7 @@ def job_code(
     return code_hash(*_JOB, records=[*scenario_records(scenario, selectors), reader, BACKENDS.find(backend)])
 
 
-def study_code(kind: str, study: Any, selector: str = "") -> str:
+def study_code(kind: str, study: Any, selector: str = "") -> Code:
     """Hash of the code that the computed tables of a study depend on.
 
     Parameters
@@ -102,11 +122,10 @@ def scenario_records(scenario: Scenario, selectors: Iterable[str]) -> list[Recor
     return records
 
 
-def code_hash(*roots: str, records: Iterable[Record] = ()) -> str:
-    """Hash of definitions and of all definitions that they use, directly or not.
+def code_hash(*roots: str, records: Iterable[Record] = ()) -> Code:
+    """Hash of definitions and of all definitions that they reach, wherever these stand.
 
-    Comments, docstrings, layout, annotations, messages and checks do not count; nor does where a definition
-    stands. What is registered counts only where its record is given.
+    `pausefl.provenance.definitions` says what counts of a definition.
 
     Parameters
     ----------
@@ -115,93 +134,138 @@ def code_hash(*roots: str, records: Iterable[Record] = ()) -> str:
     records
         Records of what is used. Their code counts, and those of their other fields that this code reads.
 
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
+    Raises
+    ------
+    LookupError
+        If there is no such root.
     """
-    used = list(records)
-    return str(kept(f"hash {sorted(roots)} {used}", lambda: _hash(roots, used)))
+    return TODAY.code(roots, records)
 
 
-def _hash(roots: Iterable[str], used: Iterable[Record]) -> str:
-    places = frozenset([*roots, *(record.code for record in used)])
-    lines, read = _definitions(places, frozenset(type(record) for record in used))
-    said = set()
-    for record in used:
-        fields = {name: value for name, value in vars(record).items() if name in read and name != "code"}
-        said.add(repr((type(record).__name__, _digest_of(record.code), sorted(fields.items()))))
-    return _short("\n".join(sorted(lines | said)))
+def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[str]]:
+    """Which definitions are ``changed``, ``added`` and ``removed`` from some `Code.parts` to others.
 
-
-@cache
-def _definitions(
-    roots: frozenset[str], classes: frozenset[type[Record]]
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Hashes of all definitions that roots and records of these classes use, and all attributes in them."""
-    found, read = _with_methods(frozenset().union(*map(reached, roots)), classes)
-    return frozenset(_digest(definition, _DEPTH) for definition in found), read
-
-
-@cache
-def reached(root: str) -> frozenset[Definition]:
-    """All definitions that a root uses, itself included, and statements that importing them executes."""
-    module, _, name = root.partition(":")
-    found: set[Definition] = set()
-    pending = [Definition(module, name)] if name else definitions(module)
-    while pending:
-        definition = pending.pop()
-        if definition in found:
-            continue
-        found.add(definition)
-        pending += [used for _, used in source(definition).uses if isinstance(used, Definition)]
-        pending += effects(definition.module)
-    return frozenset(definition for definition in found if definition.name != WHOLE)
-
-
-def _with_methods(
-    found: frozenset[Definition], classes: frozenset[type[Record]]
-) -> tuple[frozenset[Definition], frozenset[str]]:
-    """Add methods of records that are used by name, and all that they use.
-
-    Returns
-    -------
-    found
-        All definitions.
-    read
-        Names of all attributes that they use.
+    One that only stands elsewhere is none of them.
     """
-    candidates = {
-        method
-        for cls in classes
-        for base in cls.__mro__
-        if issubclass(base, Record)
-        for method in methods(Definition(base.__module__, base.__qualname__))
+    old, new = ({name: d for name, d in a.items() if b.get(name) != d} for a, b in ((then, now), (now, then)))
+    moved = set(old.values()) & set(new.values())
+    names = [[name for name, digest in parts.items() if digest not in moved] for parts in (old, new)]
+    return {
+        "changed": sorted(set(names[0]) & set(new)),
+        "added": sorted(set(names[1]) - set(old)),
+        "removed": sorted(set(names[0]) - set(new)),
     }
-    while True:
-        read = frozenset(name for definition in found for name in source(definition).attributes)
-        used = {method for method in candidates - found if method.name.partition(".")[2] in read}
-        if not used:
-            return found, read
-        found = found.union(used, *(reached(f"{method.module}:{method.name}") for method in used))
 
 
-def _digest_of(code: str) -> str:
-    module, _, name = code.partition(":")
-    return _digest(Definition(module, name), _DEPTH)
+class _Reached(NamedTuple):
+    """All that a definition reaches by name.
+
+    Attributes
+    ----------
+    hash
+        Of what all of these say and how they use each other, wherever they stand.
+    definitions
+        The definition itself, and those that it reaches.
+    attributes
+        Names of all attributes in them.
+    effects
+        Statements that importing them executes.
+    """
+
+    hash: str
+    definitions: frozenset[Definition]
+    attributes: frozenset[str]
+    effects: frozenset[Definition]
+
+
+class Hashes:
+    """Hashes of the code of a package.
+
+    Parameters
+    ----------
+    root
+        Folder of the package ``pausefl``.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.package = Package(root)
+        self._reached, self._definitions = cache(self._reach), cache(self._define)
+
+    def code(self, roots: Iterable[str], records: Iterable[Record]) -> Code:
+        """What `code_hash` returns."""
+        used = list(records)
+        places = frozenset(map(_place, [*roots, *(record.code for record in used)]))
+        whole, parts, read = self._definitions(places)
+        lines, said = {whole}, {}
+        for record in used:
+            fields = json.dumps(_fields(record, read), sort_keys=True, default=sorted)
+            lines.add(f"{self._reached(_place(record.code)).hash} {fields}")
+            said[f"{record.code} ({type(record).__name__})"] = _short(fields)[:_PART]
+        return Code(_short(*sorted(lines)), parts | said)
+
+    def _define(self, roots: frozenset[Definition]) -> tuple[str, dict[str, str], frozenset[str]]:
+        """Hash and parts of all that some definitions reach, and names of attributes in them."""
+        reached: dict[Definition, _Reached] = {}
+        while new := roots - reached.keys():
+            reached |= {root: self._reached(root) for root in new}
+            roots = roots.union(*(reached[root].effects for root in new))
+        found = sorted(frozenset[Definition]().union(*(one.definitions for one in reached.values())))
+        parts = {f"{one.module}:{one.name}".rstrip(":"): self._own(one) for one in found}
+        return (
+            _short(*sorted({one.hash for one in reached.values()})),
+            {name: part for name, part in parts.items() if part},
+            frozenset[str]().union(*(one.attributes for one in reached.values())),
+        )
+
+    def _reach(self, root: Definition) -> _Reached:
+        """Follow all names, in their order; a definition is told by when it is reached first."""
+        numbers, found, lines = {root: 0}, [root], list[str]()
+        for definition in found:
+            source = self.package.source(definition)
+            lines.append(source.text or definition.name)
+            for name, used in source.uses:
+                if isinstance(used, Definition) and used not in numbers:
+                    numbers[used] = len(found)
+                    found.append(used)
+                lines.append(f"{name} = {numbers[used] if isinstance(used, Definition) else used}")
+        sources = [self.package.source(definition) for definition in found]
+        return _Reached(
+            _short(*lines),
+            frozenset(found),
+            frozenset[str]().union(*(source.attributes for source in sources)),
+            frozenset[Definition]().union(*(source.effects for source in sources)),
+        )
+
+    def _own(self, definition: Definition) -> str:
+        """Hash of a definition alone; empty if nothing counts but its name."""
+        source = self.package.source(definition)
+        named = [f"{name} = {used if isinstance(used, str) else used.name}" for name, used in source.uses]
+        return _short(source.text, *sorted(named))[:_PART] if source.text else ""
+
+
+def _place(text: str) -> Definition:
+    """Where a text, ``package.module:name`` or ``package.module``, says."""
+    module, _, name = text.partition(":")
+    return Definition(module, name or WHOLE)
+
+
+def _fields(record: Record, read: frozenset[str]) -> dict[str, Any]:
+    """Fields and properties of a record that are read, apart from the place of its code."""
+    kind: Any = type(record)
+    names = read & (vars(record).keys() | _properties(kind)) - {"code"}
+    values = {name: getattr(record, name) for name in names}
+    return {name: _fields(one, read) if isinstance(one, Record) else one for name, one in values.items()}
 
 
 @cache
-def _digest(definition: Definition, depth: int) -> str:
-    """Hash of a definition and, ``depth`` steps far, of those that it uses."""
-    said = source(definition)
-    lines = [
-        f"{name} = {_digest(used, depth - 1) if isinstance(used, Definition) else used}"
-        for name, used in said.uses
-        if depth > 0
-    ]
-    return _short("\n".join([said.text, *lines]))
+def _properties(cls: Any) -> frozenset[str]:
+    """Names of the properties of a class."""
+    return frozenset(name for name in dir(cls) if isinstance(getattr(cls, name), property))
 
 
-def _short(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _short(*lines: str) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+#: Of the code that runs.
+TODAY = Hashes(Path(__file__).parents[1])

@@ -92,6 +92,15 @@ class StudyRecord(Record):
         """Whether there is a computed file for each selector and seed."""
         return any("{seed}" in file for file in self.data)
 
+    @property
+    def code_file(self) -> str:
+        """File with the hash of the code that computed ``data``, named as these are."""
+        return f"{self.data[0].rpartition('.')[0]}.code"
+
+    def code_files(self, study: Any) -> list[str]:
+        """Files with hashes of the code that computed a study, relative to its folder."""
+        return list(_expanded((self.code_file,), study))
+
     def data_files(self, study: Any) -> list[str]:
         """Computed files of a study, relative to its folder."""
         return list(_expanded(self.data, study))

@@ -18,13 +18,15 @@ from pausefl.figures.captions import (
 )
 from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import wholes
-from pausefl.provenance import study_code
-from pausefl.provenance.metadata import flattened
+from pausefl.provenance import job_code
+from pausefl.results.compare import code_changes
 from pausefl.results.published import RunFiles, run_folder
 from pausefl.results.reading import read_json
 from pausefl.results.runs import has_settings, read_run
-from pausefl.results.verified import current_codes
+from pausefl.results.verified import current_codes, current_study_codes
 from pausefl.settings import Config, Experiment, Scenario, load_scenario, scenario_file, scenario_names
+from pausefl.settings.changes import flattened
+from pausefl.settings.scenario import scenario_of_job
 from pausefl.settings.studies import Studies, load_studies, settings_of
 
 _OTHER_CODE = " (the code has changed since)"
@@ -102,6 +104,32 @@ def explain(figure: str, project: Project) -> str:
     if not blocks:
         raise PauseflError("; ".join(problems))
     return "\n\n".join([*blocks, *problems])
+
+
+def explain_run(folder: Path) -> str:
+    """What differs between the code that made a run and today's.
+
+    Raises
+    ------
+    PauseflError
+        If there is no such run, or it does not say what its code was made of, as those of earlier versions.
+    """
+    summary, rounds = read_run(folder)
+    scenario, then = scenario_of_job(summary["scenario"]), summary.get("code")
+    now = {
+        job_code(scenario, summary["selector"], summary["device"] or "cpu", genie=genie, in_folder=in_folder)
+        for genie in (bool(rounds["pseudo_regret"].notna().any()),)
+        for in_folder in (False, True)
+    }
+    head = f"{folder}: {scenario.name}, {summary['selector']}, seed {summary['seed']}"
+    if summary["code_hash"] in now:
+        return f"{head}\nCode: {summary['code_hash']}, as today"
+    if not then:
+        raise PauseflError(
+            f"{folder} does not say which definitions its code ({summary['code_hash']}) is made of"
+        )
+    found = min((list(code_changes(then, code.parts)) for code in now), key=len)
+    return "\n".join([head, f"Code: {summary['code_hash']}, since then:", *found])
 
 
 def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[str]:
@@ -204,13 +232,15 @@ def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
     metadata = _metadata(name, sidecar)
     then, now = flattened(metadata["study"]), flattened(settings_of(study))
     # A study that is computed run by run has a code hash for each selector.
-    codes = metadata.get("code_hashes") or {"": metadata["code_hash"]}
+    codes = metadata.get("code_hashes") or {"": [metadata["code_hash"]]}
+    versions = current_study_codes(name, kind, study, project.results / "published")
     lines = _study_head(
         f"{sidecar.with_suffix('.png')}", name, studies, project, metadata["study"], _changed(then, now)
     )
     for selector, code in codes.items():
-        current = code == study_code(kind, study, selector)
-        lines.append(f"Code{f' of {selector}' if selector else ''}: {code}{'' if current else _OTHER_CODE}")
+        current = set(code) <= set(versions.get(selector, ()))
+        told = ", ".join(filter(None, code)) or "not recorded"
+        lines.append(f"Code{f' of {selector}' if selector else ''}: {told}{'' if current else _OTHER_CODE}")
     return [
         *lines,
         "Data:",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +10,18 @@ import numpy as np
 import pandas as pd
 
 from pausefl.errors import PauseflError
-from pausefl.provenance.metadata import flattened
+from pausefl.provenance import changes
 from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import read_run
+from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today
 
 #: Keys of a summary that say how a run went, not what was run.
 _COURSE = (
     *("timings_s", "peak_memory_bytes", "diverged_round", "resumed_from_rounds", "refused_updates"),
-    *("rounds_made", "ended_by", "trained_by", "class_accuracy"),
+    *("rounds_made", "ended_by", "trained_by", "class_accuracy", "code"),
 )
 #: Digests that say no more than that the rounds differ, which is told by round.
 _TOLD = ("digests.rounds.parquet", "digests.ledger.parquet")
@@ -48,10 +49,11 @@ def compare(first: Path, second: Path) -> str:
         for summary, _ in runs
     ]
     differing = [
-        (key, *(str(values.get(key, "–")) for values in settings))
+        (key, *_apart(key, *(str(values.get(key, "–")) for values in settings)))
         for key in dict.fromkeys([*settings[0], *settings[1]])
         if key not in _TOLD and settings[0].get(key) != settings[1].get(key)
     ]
+    codes = [summary.get("code") or {} for summary, _ in runs]
     results = [_results(summary, rounds) for summary, rounds in runs]
     measured = [(key, results[0][key], results[1][key]) for key in results[0]]
     head = ("", "A", "B")
@@ -66,6 +68,7 @@ def compare(first: Path, second: Path) -> str:
             "",
             "Settings, code and machine that differ:",
             *indented([head, *differing] if differing else [("nothing", "", "")]),
+            *(code_changes(*codes) if all(codes) and codes[0] != codes[1] else ()),
             "",
             "Results:",
             *indented([head, *measured]),
@@ -73,6 +76,24 @@ def compare(first: Path, second: Path) -> str:
             _first_difference(runs[0][1], runs[1][1]),
         ]
     )
+
+
+def code_changes(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each definition that differs between the parts of two codes."""
+    found = changes(then, now)
+    for what, names in found.items():
+        for name in names:
+            yield f"  {what}: {name}"
+    if not any(found.values()):
+        yield "  the same definitions, of which some use others than before"
+
+
+def _apart(key: str, *values: str) -> tuple[str, ...]:
+    """Values of a key as they are told: of instructions, those that the other machine lacks."""
+    if key != "hardware.instructions":
+        return values
+    sets = [set(value.split()) for value in values]
+    return tuple(" ".join(sorted(own - other)) or "–" for own, other in (sets, sets[::-1]))
 
 
 def _finished(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:

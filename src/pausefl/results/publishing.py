@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 from pausefl import digests
 from pausefl.errors import PauseflError
 from pausefl.files import replacing
-from pausefl.provenance.metadata import flattened
 from pausefl.results.published import (
     CODE,
     FILES,
@@ -33,9 +32,10 @@ from pausefl.results.published import (
     study_file,
     to_line,
 )
-from pausefl.results.reading import read_json, read_table
+from pausefl.results.reading import CODE_SUFFIX, PUBLISHED_CODE, read_json, read_table, study_codes
 from pausefl.results.runs import read_runs
 from pausefl.settings import Experiment
+from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today
 
 #: zstd's level; decompression takes as long at any.
@@ -157,14 +157,14 @@ def _write_codes(published: Path, codes: Mapping[str, Any], unused: bool = True)
 
 
 def publish_study(source: Path, files: Iterable[str], target: Path, replace: bool = False) -> list[str]:
-    """Publish the tables of a study.
+    """Publish the tables of a study, and the hashes of the code that computed them.
 
     Parameters
     ----------
     source
         Folder of the study.
     files
-        Names of its files; those of one selector and seed get into one.
+        Names of its files; those of one selector and seed get into one, and so do all hashes.
     target
         Folder of what is published of it.
     replace
@@ -181,8 +181,10 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
         If a file is missing, damaged or refused.
     """
     parts: dict[Path, list[Path]] = {}
+    codes = [name for name in files if name.endswith(CODE_SUFFIX)]
     for name in files:
-        parts.setdefault(study_file(target, name), []).append(source / name)
+        if name not in codes:
+            parts.setdefault(study_file(target, name), []).append(source / name)
     changed = {path: own for path, own in parts.items() if not path.is_file() or _differ(own, path)}
     if (other := [path.name for path in changed if path.is_file()]) and not replace:
         raise PauseflError(
@@ -195,6 +197,9 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
                 write_table(pa.concat_tables(map(pq.read_table, _in_order(own))), staged)
             else:
                 shutil.copyfile(own[0], staged)
+    if changed:
+        with replacing(target / PUBLISHED_CODE) as (staged,):
+            staged.write_text(json.dumps(study_codes(source, codes), indent=1) + "\n", "utf-8")
     written = ", ".join(path.name for path in changed)
     return [f"study {target.name}: {f'wrote {written}' if written else 'there already'}"]
 

@@ -15,10 +15,9 @@ from pausefl import digests
 from pausefl.bandit.latency import LatencyLaw
 from pausefl.errors import PauseflError
 from pausefl.files import remedy
-from pausefl.provenance.metadata import flattened
 from pausefl.results.published import TRAINED_COLUMNS, RunFiles
 from pausefl.settings import Experiment, NetworkSettings, Scenario
-from pausefl.settings.changes import replaced
+from pausefl.settings.changes import flattened, replaced
 from pausefl.settings.scenario import MOST_ROUNDS, as_of_today
 from pausefl.streams import Streams
 

@@ -31,7 +31,7 @@ from pausefl.files import replacing
 from pausefl.provenance import hardware, job_code, study_code
 from pausefl.registry import SOURCES, STUDIES
 from pausefl.results.published import LINES, TABLES, PublishedRuns, RunFiles, read_study, run_folder
-from pausefl.results.reading import read_table
+from pausefl.results.reading import read_table, study_codes
 from pausefl.results.runs import has_settings
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario
 from pausefl.settings.studies import Studies, load_studies
@@ -80,6 +80,22 @@ def current_codes(scenario: Scenario, selectors: Iterable[str], published: Path)
             if name.startswith(f"{scenario.name}/{selector}/") and entry["equal"] and entry["code"] in codes
         ]
         found[selector] = list(dict.fromkeys(codes + equal))
+    return found
+
+
+def current_study_codes(name: str, kind: str, study: Any, published: Path) -> dict[str, list[str]]:
+    """As `current_codes`, of a study: by selector where each run is a job of its own, else under "".
+
+    An empty text is among them where what computed the published study is not recorded, and the study was
+    found equal under today's code.
+    """
+    known = _read(published / FILE)["studies"]
+    found = {}
+    for selector in study.scenario.selectors if STUDIES.find(kind).by_run else ("",):
+        code = str(study_code(kind, study, selector))
+        entry = known.get("/".join(filter(None, (name, selector))), {})
+        equal = entry.get("made_with", [""]) if entry.get("equal") and entry["code"] == code else []
+        found[selector] = list(dict.fromkeys([code, *equal]))
     return found
 
 
@@ -153,10 +169,15 @@ def _run_again(
 def _study_again(kind: str, study: Any, folder: Path) -> dict[str, Any]:
     """Compute a part of a published study and compare it."""
     record = STUDIES.find(kind)
-    code = study_code(kind, study)
+    (made_with,) = (
+        codes
+        for selector, codes in study_codes(folder, record.code_files(study)).items()
+        if not record.by_run or selector in study.scenario.selectors
+    )
+    about = {"made_with": made_with, "code": study_code(kind, study)}
     if record.exclusive or record.trained:
         reason = "it measures time" if record.exclusive else "it collects runs"
-        return {"code": code, "compared": f"nothing: {reason}", "equal": None, "difference": ""}
+        return {**about, "compared": f"nothing: {reason}", "equal": None, "difference": ""}
     changes: dict[str, Any] = {
         name: min(getattr(study, name), limit)
         for name, limit in _SHORTENED.items()
@@ -181,7 +202,7 @@ def _study_again(kind: str, study: Any, folder: Path) -> dict[str, Any]:
         compared.append(f"{name}: {len(common)} of {len(theirs)} rows")
         problem = problem or (f"{name}: {found}" if found else "")
     problem = problem or ("" if compared else "nothing could be compared")
-    return {"code": code, "compared": "; ".join(compared), **_outcome(problem)}
+    return {**about, "compared": "; ".join(compared), **_outcome(problem)}
 
 
 def _through_csv(table: pd.DataFrame) -> pd.DataFrame:
@@ -371,6 +392,10 @@ def verify(
             entry |= {"processor": hardware()["processor"], "date": str(datetime.date.today())}
             found[task.section][task.name] = entry
             _write(published / FILE, found)
+        for task in tasks:
+            entry = found[task.section][task.name]
+            if task.section == "studies" and not entry["equal"] and entry["made_with"] != [task.code]:
+                tell(f"studies/{task.name}: not computed by today's code, nor found equal under it")
     return all(found[task.section][task.name]["equal"] is not False for task in tasks)
 
 

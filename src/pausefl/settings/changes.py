@@ -78,6 +78,17 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
+def flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Values of nested mappings by dotted key; tuples become lists, as in JSON."""
+    leaves: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            leaves |= flattened(value, f"{prefix}{key}.")
+        else:
+            leaves[f"{prefix}{key}"] = _plain(value)
+    return leaves
+
+
 def _pair(text: str) -> tuple[str, Any]:
     """Key and value of a change."""
     key, equals, value = text.partition("=")

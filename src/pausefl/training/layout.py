@@ -1,12 +1,10 @@
-"""How many values a model has, of which kind. PyTorch is loaded only to count those of an unknown model."""
+"""How many values a model has, of which kind."""
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from importlib.metadata import version
+from dataclasses import dataclass
 
 from pausefl.data.dataset import Dataset
-from pausefl.provenance.kept import kept
 from pausefl.settings import ModelSettings
 from pausefl.streams import Streams
 
@@ -32,14 +30,9 @@ class Layout:
 
 def model_layout(settings: ModelSettings, dataset: Dataset) -> Layout:
     """Numbers of protected, trainable and all values of a model, without training it."""
+    import torch
 
-    def count() -> tuple[int, ...]:
-        import torch
+    from pausefl.training.engine import build_model
+    from pausefl.training.flat import FlatModel
 
-        from pausefl.training.engine import build_model
-        from pausefl.training.flat import FlatModel
-
-        return astuple(FlatModel(build_model(settings, dataset, Streams(0)), torch.device("cpu")).layout)
-
-    shape, n_classes = dataset.train_x.shape[1:], dataset.n_classes
-    return Layout(*kept(f"layout {settings} {shape} {n_classes} {version('torch')}", count))
+    return FlatModel(build_model(settings, dataset, Streams(0)), torch.device("cpu")).layout

@@ -113,6 +113,12 @@ def study_data(table: Experiments, study: str) -> list[str]:
     return _study_files(table, study, names)
 
 
+def study_codes(table: Experiments, study: str) -> list[str]:
+    """Files with hashes of the code that computed a study."""
+    names = table.studies.record(study).code_files(table.studies.study(study))
+    return [f"results/studies/{study}/{name}" for name in names]
+
+
 def study_runs(table: Experiments, study: str) -> dict[Experiment, str]:
     """Folders of the jobs whose runs a study collects."""
     return {row: run_folder(table, row) for row in table.runs_of_study(study)}

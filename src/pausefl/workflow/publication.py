@@ -34,11 +34,11 @@ def studies(table: Experiments) -> dict[str, list[str]]:
     found = {}
     for name in reproduced(table):
         record, study = table.studies.record(name), table.studies.study(name)
-        files = list(dict.fromkeys([*record.data_files(study), *record.claim_files(study)]))
+        tables = list(dict.fromkeys([*record.data_files(study), *record.claim_files(study)]))
         here, there = Path(paths.study_folder(table, name)), _PUBLISHED / "studies" / name
-        published = all(read_study(there, file) is not None for file in files)
-        if not record.instant and (any((here / file).is_file() for file in files) or not published):
-            found[name] = files
+        published = all(read_study(there, file) is not None for file in tables)
+        if not record.instant and (any((here / file).is_file() for file in tables) or not published):
+            found[name] = [*tables, *record.code_files(study)]
     return found
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from pausefl.results.verified import current_study_codes
 from pausefl.settings.studies import one_run, settings_of
-from pausefl.workflow import code
 from pausefl.workflow.experiments import Experiments
 
 
@@ -25,9 +26,7 @@ def settings(table: Experiments, study: str, selector: str = "", seed: int | str
     return settings_of(one_run(whole, selector, int(seed)) if selector else whole)
 
 
-def versions(table: Experiments, study: str) -> dict[str, Any]:
-    """Hash of the code that computes a study; by selector if every run is a job of its own."""
-    if not table.studies.record(study).by_run:
-        return {"code_hash": code.study(table, study)}
-    selectors = table.studies.study(study).scenario.selectors
-    return {"code_hashes": {name: code.study(table, study, name) for name in selectors}}
+def versions(table: Experiments, study: str) -> dict[str, list[str]]:
+    """Hashes that count as those of today's code that computes a study, by selector if it is run by run."""
+    kind, settings = table.studies.kind(study), table.studies.study(study)
+    return current_study_codes(study, kind, settings, Path("results/published"))

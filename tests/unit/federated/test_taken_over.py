@@ -199,6 +199,7 @@ def test_other_selections_are_found(
 
 def test_scenarios_that_train_alike_differ_in_the_reward_alone(r1: Scenario, r2: Scenario) -> None:
     assert trains_alike(r2, r1)
+    assert trains_alike(r2, changed(r1, selection={"n_iterations": 7, "exploitation": 2.0}))
     for other in (
         changed(r1, training={"n_epochs": 2}),
         changed(r1, network={"n_users": 13}),

@@ -1,237 +1,369 @@
-"""The hash of a job's code changes with what can bear on its numbers, and with nothing else."""
+"""The hash of a job's code differs where a number may, and is the same where none can."""
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import inspect
+import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 
 import numpy as np
 import pytest
-from edits import (
-    Copy,
-    Edit,
-    add_statement,
-    change_default,
-    change_number,
-    change_operator,
-    drop_decorators,
-    insert,
-    insert_at_top,
-)
 
 import pausefl
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.provenance import code, code_hash, job_code
-from pausefl.provenance.definitions import Definition, definitions, source
-from pausefl.registry import BACKENDS, MODELS, REWARDS, SELECTORS, SOURCES, Record
+from pausefl.provenance import Code, changes, code, code_hash, job_code, study_code
+from pausefl.registry import BACKENDS, MODELS, REWARDS, SAMPLERS, SELECTORS, Record, Registry
 from pausefl.settings import Scenario, load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 PACKAGE = Path(pausefl.__file__).parent
 
+#: A file of the package, what stands there, and what is put in its place; new files are made of nothing.
+Edit = tuple[str, str, str]
+
+#: Jobs: a scenario, a selector and whether the genie runs too.
+JOBS: dict[str, tuple[str, str, bool]] = {
+    "pause": ("mnist_large_iid_r1", "pause", False),
+    "overlaps": ("mnist_large_iid_r2", "sa_pause", True),
+    "bsfl": ("bsfl_fashion_iid", "random_by_size", False),
+    "images": ("cifar10_large_noniid_r1_cnn5", "clustered_similarity", False),
+    "vector": ("mnist_large_iid_r1_update", "fastest", False),
+}
+
 
 @pytest.fixture(scope="module")
-def mnist() -> Scenario:
-    """MNIST, fc, reward R1; the noise is of the coordinate mechanism with the geometric schedule."""
-    return load_scenario("mnist_large_iid_r1", SCENARIOS)
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    return Path(shutil.copytree(PACKAGE, tmp_path_factory.mktemp("copy") / "pausefl", ignore=ignored))
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
-    """A copy of the package that is hashed in place of the package."""
+@contextmanager
+def edited(root: Path, *edits: Edit) -> Iterator[None]:
+    """Edit files of a package; undone afterwards."""
+    before: dict[Path, str | None] = {}
+    try:
+        for name, old, new in edits:
+            path = root / name
+            text = path.read_text("utf-8") if path.exists() else ""
+            before.setdefault(path, text if path.exists() else None)
+            assert old in text, f"{name} has no {old!r}"
+            path.write_text(text.replace(old, new, 1), "utf-8")
+        for path in before:
+            compile(path.read_text("utf-8"), path.name, "exec")
+        yield
+    finally:
+        for path, whole in before.items():
+            path.unlink() if whole is None else path.write_text(whole, "utf-8")
+
+
+def hashed(root: Path, job: str) -> Code:
+    """Hash of a job's code, as the package at ``root`` has it."""
+    name, selector, genie = JOBS[job]
     with pytest.MonkeyPatch.context() as monkeypatch:
-        found = Copy(tmp_path_factory.mktemp("copy"), monkeypatch)
-        yield found
-    found.forget()
+        monkeypatch.setattr(code, "TODAY", code.Hashes(root))
+        return job_code(load_scenario(name, SCENARIOS), selector, genie=genie)
 
 
-def test_a_copy_has_the_hash_of_the_original(copy: Copy, mnist: Scenario) -> None:
-    original = job_code(mnist, "pause")
-    copy.forget()
-    assert job_code(mnist, "pause") == original
+@pytest.fixture(scope="module")
+def today(copy: Path) -> Mapping[str, Code]:
+    """Hashes of the copy."""
+    return {job: hashed(copy, job) for job in JOBS}
 
 
-CHANGES: list[tuple[str, str, Edit]] = [
-    *[
-        (module, name, add_statement(name))
-        for module, name in [
-            ("pausefl.data.sources.idx", "read_mnist"),
-            ("pausefl.data.sources.idx", "_read_idx"),
-            ("pausefl.data.sources", "prepare"),
-            ("pausefl.data.dataset", "Dataset"),
-            ("pausefl.data.dataset", "load_dataset"),
-            ("pausefl.data.partition", "make_partition"),
-            ("pausefl.data.partition", "QUALITY_RANGE"),
-            ("pausefl.streams", "Streams.generator"),
-            ("pausefl.bandit.latency", "LatencyLaw"),
-            ("pausefl.bandit.latency", "mean_latencies"),
-            ("pausefl.bandit.history", "History.observe"),
-            ("pausefl.bandit.rewards", "Reward.value"),
-            ("pausefl.bandit.rewards", "AverageReward.scores"),
-            ("pausefl.selectors.base", "Selector"),
-            ("pausefl.selectors.search", "Search"),
-            ("pausefl.selectors.exact", "Pause"),
-            ("pausefl.selectors.exact", "pivot_and_fill"),
-            ("pausefl.privacy.mechanisms", "CoordinateMechanism.clip"),
-            ("pausefl.privacy.samplers", "SimulatedSampler.add"),
-            ("pausefl.privacy.philox", "standard_laplace"),
-            ("pausefl.privacy.schedule", "GeometricSchedule.epsilon"),
-            ("pausefl.privacy.ledger", "Ledger.spend"),
-            ("pausefl.privacy.protection", "Protection"),
-            ("pausefl.training.engine", "Trainer"),
-            ("pausefl.training.engine", "build_model"),
-            ("pausefl.training.batches", "plan_batches"),
-            ("pausefl.training.optimizers", "UserAdam"),
-            ("pausefl.training.optimizers", "BETA_1"),
-            ("pausefl.training.flat", "FlatModel"),
-            ("pausefl.training.models", "fc"),
-            ("pausefl.training.models", "Mlp"),
-            ("pausefl.training.backends.base", "Workbench"),
-            ("pausefl.training.backends.dense", "Dense"),
-            ("pausefl.training.backends.kernels", "train_user"),
-            ("pausefl.federated.simulation", "Simulation.run"),
-            ("pausefl.federated.simulation", "Simulation.restore"),
-            ("pausefl.federated.earlier", "Checkpoint.load"),
-            ("pausefl.federated.job", "run_job"),
-            ("pausefl.federated.job", "write_files"),
-            ("pausefl.registry.base", "Record.load"),
-            ("pausefl.registry.backends", "fastest_backend"),
-        ]
-    ],
-    ("pausefl.bandit.rewards", "another operator", change_operator("generalization")),
-    ("pausefl.privacy.mechanisms", "another number", change_number("CoordinateMechanism.clip")),
-    ("pausefl.federated.job", "a default argument", change_default("run_job")),
-    ("pausefl.bandit.history", "a decorator", drop_decorators("Feedback")),
+def test_a_copy_has_the_hash_of_the_original(today: Mapping[str, Code]) -> None:
+    assert today == {job: hashed(PACKAGE, job) for job in JOBS}
+    assert today["pause"].parts == hashed(PACKAGE, "pause").parts
+
+
+#: Edits after which some job has other numbers, and that job.
+MUTATIONS: list[tuple[str, Edit]] = [
+    # settings: values, properties, validators, types
+    ("bsfl", ("settings/scenario.py", "else self.time_horizon_s", "else self.time_horizon_s / 2")),
+    ("pause", ("settings/scenario.py", "proximal: NonNegative = 0.0", "proximal: NonNegative = 0.1")),
     (
-        "pausefl.training.engine",
-        "an effect of importing",
-        insert_at_top("torch.use_deterministic_algorithms(True)"),
-    ),
-    ("pausefl.training", "an effect of a package", insert_at_top("print.__call__('x')")),
-    (
-        "pausefl.federated.simulation",
-        "an error that the loop survives",
-        insert("Simulation.run", "if n_rounds > 7: raise PrivacyError('more')"),
-    ),
-    (
-        "pausefl.selectors.exact",
-        "a function of another package",
-        insert("pivot_and_fill", "from pausefl.data.partition import partition_key"),
-    ),
-    (
-        "pausefl.federated.job",
-        "a local name that shadows a module",
-        insert(
-            "run_job",
-            "if True:\n    from pausefl import streams\n"
-            "    both = streams.Streams, lambda streams: streams.seed",
+        "pause",
+        (
+            "settings/scenario.py",
+            "    @property\n    def horizon",
+            "    @model_validator(mode='before')\n    @classmethod\n    def _slower(cls, values: Any) -> Any:\n"
+            "        return {**values, 'learning_rate': values['learning_rate'] / 2}\n\n"
+            "    @property\n    def horizon",
         ),
     ),
-    ("pausefl.bandit.rewards", "another library", insert_at_top("from scipy import special as np")),
-]
-
-
-@pytest.mark.parametrize(("module", "name", "edit"), CHANGES, ids=[f"{m}:{n}" for m, n, _ in CHANGES])
-def test_what_a_job_computes_with_counts(
-    copy: Copy, mnist: Scenario, module: str, name: str, edit: Edit
-) -> None:
-    before = job_code(mnist, "pause")
-    with copy.edited(module, edit):
-        assert job_code(mnist, "pause") != before
-
-
-OTHERS: list[tuple[str, str, Edit]] = [
-    *[
-        (module, name, add_statement(name))
-        for module, name in [
-            ("pausefl.data.sources.cifar10", "read"),
-            ("pausefl.data.sources.folder", "read_mnist"),
-            ("pausefl.data.sources.official", "download_files"),
-            ("pausefl.data.partition", "partition_key"),
-            ("pausefl.bandit.rewards", "OverlapReward"),
-            ("pausefl.selectors.exact", "Bsfl"),
-            ("pausefl.selectors.annealing", "SaPause"),
-            ("pausefl.privacy.mechanisms", "VectorMechanism"),
-            ("pausefl.privacy.samplers", "SecureSampler"),
-            ("pausefl.privacy.schedule", "UniformSchedule"),
-            ("pausefl.privacy.pld", "epsilons"),
-            ("pausefl.training.models", "cnn3"),
-            ("pausefl.training.backends.one_by_one", "OneByOne"),
-            ("pausefl.training.backends.stacked", "Stacked"),
-            ("pausefl.training.backends.layers", "stacked"),
-            ("pausefl.training.backends.convolutions", "fastest"),
-            ("pausefl.training.backends.autograd", "Autograd"),
-            ("pausefl.federated.runnable", "check_runnable"),
-            ("pausefl.registry.selectors", "SelectorRecord"),
-            ("pausefl.settings", "__all__"),
-            ("pausefl.errors", "suggest"),
-            ("pausefl.files", "check_writable"),
-            ("pausefl.provenance.machine", "hardware"),
-            ("pausefl.cli", "run"),
-        ]
-    ],
-    ("pausefl.federated.job", "a check", insert("run_job", "check_more(job, dataset)")),
-    ("pausefl.federated.job", "a note", insert("run_job", "saving.note(f'{job} begins')")),
-    ("pausefl.federated.job", "a refusal", insert("run_job", "if job.seed > 9: raise ConfigError('no')")),
     (
-        "pausefl.federated.job",
-        "a refusal with a prepared message",
-        insert("run_job", "if job.seed > 9:\n    text = f'{job}'\n    raise ConfigError(text)"),
+        "pause",
+        (
+            "settings/scenario.py",
+            "learning_rate: Positive\n",
+            "learning_rate: Annotated[float, Strict(), AfterValidator(lambda rate: rate / 2)]\n",
+        ),
     ),
-    ("pausefl.federated.job", "an assertion", insert("run_job", "assert job.seed < 9")),
-    ("pausefl.federated.job", "a function beside it", insert_at_top("def unused(): return run_job")),
-    ("pausefl.registry.models", "another record", change_number("MODELS")),
-    ("pausefl.streams", "an import", insert_at_top("import os")),
+    (
+        "pause",
+        (
+            "settings/types.py",
+            "        return value\n\n\nclass Items",
+            "        return -value\n\n\nclass Items",
+        ),
+    ),
+    ("pause", ("settings/base.py", "frozen=True,", "frozen=True, str_to_lower=True,")),
+    # effects of importing
+    (
+        "pause",
+        ("settings/__init__.py", "__all__ = [", "import numpy\nnumpy.seterr(all='raise')\n__all__ = ["),
+    ),
+    ("pause", ("errors.py", "import difflib\n", "import difflib\ndifflib.__dict__['x'] = 1\n")),
+    ("pause", ("training/__init__.py", "", "import torch\n_OLD = torch.set_flush_denormal(True)\n")),
+    (
+        "pause",
+        ("streams.py", "import zlib\n", "import zlib\nif zlib.crc32(b'x'):\n    zlib.crc32 = zlib.adler32\n"),
+    ),
+    # what is imported under another name, or only where no type checker looks
+    (
+        "pause",
+        (
+            "federated/simulation.py",
+            "    from pausefl.training.engine import Trainer\n",
+            "    from pausefl.training.engine import Trainer\nelse:\n    STAGES = ()\n",
+        ),
+    ),
+    (
+        "overlaps",
+        (
+            "bandit/rewards.py",
+            "import numpy as np\n",
+            "import numpy as np\nfrom scipy import special as np\n",
+        ),
+    ),
+    ("overlaps", ("bandit/latency.py", "import math\n", "import cmath as math\n")),
+    # calls whose result is not used, and names that sound like checks
+    (
+        "pause",
+        ("federated/run.py", "    check_free(out)\n", "    check_free(out)\n    dataset.train_y[:] = 0\n"),
+    ),
+    (
+        "pause",
+        (
+            "data/dataset.py",
+            "    train, test = arrays[",
+            "    arrays['train_y'][:] = 0\n    train, test = arrays[",
+        ),
+    ),
+    ("pause", ("federated/job.py", "    given = (", "    partition.quality[:] = 0.5\n    given = (")),
+    (
+        "pause",
+        (
+            "privacy/mechanisms.py",
+            "        return self.sensitivity / epsilon\n",
+            "        return _check_scale(self.sensitivity / epsilon)\n\n\ndef _check_scale(scale: float) -> float:\n    return 2 * scale\n",
+        ),
+    ),
+    (
+        "vector",
+        (
+            "privacy/mechanisms.py",
+            "        if length > self.norm:",
+            "        assert update.sort() is None\n        if length > self.norm:",
+        ),
+    ),
+    # what a handler catches, and the class of an error
+    ("pause", ("privacy/protection.py", "raise PrivacyError(", "raise ValueError(")),
+    ("pause", ("federated/simulation.py", "        except PrivacyError", "        except Exception")),
+    # data
+    ("pause", ("data/partition.py", "QUALITY_RANGE = (0.2, 1.0)", "QUALITY_RANGE = (0.1, 1.0)")),
+    ("pause", ("data/sources/idx.py", "offset=4 + 4 *", "offset=3 + 4 *")),
+    ("images", ("data/sources/cifar10.py", "transpose(0, 3, 1, 2)", "transpose(0, 3, 2, 1)")),
+    # bandit
+    ("pause", ("bandit/history.py", "        self.round += 1\n", "        self.round += 2\n")),
+    ("pause", ("bandit/latency.py", "// 2\n", "// 3\n")),
+    ("pause", ("bandit/rewards.py", "np.abs(gap) ** beta", "np.abs(gap) * beta")),
+    ("overlaps", ("bandit/rewards.py", "np.maximum(counts - 1, 0)", "np.maximum(counts, 0)")),
+    ("overlaps", ("bandit/latency.py", "_TAIL_STDS * std)", "2 * std)")),
+    # selectors
+    ("bsfl", ("selectors/baselines.py", "/ history.data_size[users]", "* history.data_size[users]")),
+    ("pause", ("selectors/exact.py", "total = 0.0\n", "total = 1.0\n")),
+    ("overlaps", ("selectors/annealing.py", "total += score[k]", "total -= score[k]")),
+    ("images", ("selectors/clustered.py", "np.arccos", "np.arcsin")),
+    # privacy
+    ("pause", ("privacy/schedule.py", "np.expm1(self.decay) *", "np.exp(self.decay) *")),
+    ("pause", ("privacy/philox.py", "_LN_2 = np.float32(0.6", "_LN_2 = np.float32(0.7")),
+    ("pause", ("privacy/samplers.py", "noise *= np.float32(scale)", "noise *= np.float32(2 * scale)")),
+    ("pause", ("privacy/ledger.py", "self.schedule.epsilon(n + 1)", "self.schedule.epsilon(n + 2)")),
+    # training
+    ("pause", ("training/batches.py", "rng.permutation(n_examples)", "np.arange(n_examples)")),
+    ("pause", ("training/optimizers.py", "BETA_1", "BETA_1 = 0.5\nBETA_1")),
+    ("pause", ("training/models.py", "32, 16, n_outputs", "32, 17, n_outputs")),
+    ("pause", ("training/rates.py", "round - 1)", "round)")),
+    ("pause", ("training/engine.py", "integers(2**63)", "integers(2**62)")),
+    ("images", ("training/dropout.py", "1 - self.probability", "1 - self.probability / 2")),
+    ("pause", ("training/backends/kernels.py", "np.float32(127.5)", "np.float32(128)")),
+    ("images", ("training/backends/one_by_one.py", "flat.gradient.zero_()", "flat.gradient.zero_().add_(1)")),
+    # federated, records
+    ("pause", ("federated/simulation.py", "self.theta += total", "self.theta -= total")),
+    ("pause", ("federated/earlier.py", "state = {name: archive[name]", "state = {name: archive[name] * 2")),
+    ("pause", ("federated/run.py", "Streams(job.seed)", "Streams(job.seed + 1)")),
+    ("pause", ("registry/backends.py", "if record.takes(", "if not record.takes(")),
+    ("pause", ("streams.py", "user, round)\n        return np", "round, user)\n        return np")),
+    ("pause", ("digests.py", "of_arrays(_arrays(table))", "of_arrays([])")),
 ]
-
-
-@pytest.mark.parametrize(("module", "name", "edit"), OTHERS, ids=[f"{m}:{n}" for m, n, _ in OTHERS])
-def test_what_it_does_not_compute_with_does_not_count(
-    copy: Copy, mnist: Scenario, module: str, name: str, edit: Edit
-) -> None:
-    before = job_code(mnist, "pause")
-    with copy.edited(module, edit):
-        assert job_code(mnist, "pause") == before
 
 
 @pytest.mark.parametrize(
-    "package", ["figures", "claims", "report", "results", "studies", "workflow", "settings"]
+    ("job", "edit"), MUTATIONS, ids=[f"{name}: {new[:40]!r}" for _, (name, _, new) in MUTATIONS]
 )
-def test_no_edit_of_a_package_that_no_job_runs_counts(copy: Copy, mnist: Scenario, package: str) -> None:
-    before = job_code(mnist, "pause")
-    with copy.emptied(package):
-        assert job_code(mnist, "pause") == before
+def test_what_changes_a_number_changes_the_hash(
+    copy: Path, today: Mapping[str, Code], job: str, edit: Edit
+) -> None:
+    with edited(copy, edit):
+        assert hashed(copy, job) != today[job]
 
 
-def test_words_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mnist: Scenario) -> None:
-    names = ["pause", "sa_pause", "clustered_similarity", "cs_ucb"]
-    before = [job_code(mnist, name, genie=True) for name in names]
-    Copy(tmp_path, monkeypatch).reword()
-    assert [job_code(mnist, name, genie=True) for name in names] == before
+def test_every_package_that_a_job_reaches_is_among_them(today: Mapping[str, Code]) -> None:
+    reached = {name.split(".")[1] for job in today.values() for name in job.parts if name.count(".") > 1}
+    assert {name.partition("/")[0] for _, (name, _, _) in MUTATIONS} >= reached
+    assert len(MUTATIONS) >= 40
 
 
-def test_a_definition_may_move_to_another_module(copy: Copy, mnist: Scenario) -> None:
-    before = job_code(mnist, "pause")
-    moved: list[ast.stmt] = []
+_GENERALIZATION = '''def generalization(history: History, beta: float, weight: Floats | Users) -> Floats:
+    """g_k (K,): by how much a user took part less than its share of the weight (v2, eq. 8; BSFL, eq. 4).
 
-    def take(tree: ast.Module) -> None:
-        functions = [s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "generalization"]
-        moved.extend(functions)
-        index = tree.body.index(functions[0])
-        tree.body[index] = ast.parse("from pausefl.bandit.generalization import generalization").body[0]
+    In [-1, 1] if no user holds more than 1 / m of the weight.
 
-    with copy.edited("pausefl.bandit.rewards", take):
-        text = f"import numpy as np\n\n{ast.unparse(moved[0])}\n"
-        (copy.root / "bandit" / "generalization.py").write_text(text, encoding="utf-8")
-        assert job_code(mnist, "pause") == before
+    Parameters
+    ----------
+    history
+        What was observed before the round.
+    beta
+        Exponent.
+    weight
+        (K,) weight of each user, e.g. the number of its examples.
+    """
+    share = history.n_selected * weight / weight.sum()
+    gap = share - history.participations / history.round
+    return np.asarray(np.abs(gap) ** beta * np.sign(gap))
+'''
+_LN_2 = "_LN_2 = np.float32(0.69314718056)\n"
+
+#: Edits that change no number.
+HARMLESS: dict[str, list[Edit]] = {
+    "comment": [("federated/simulation.py", "self.theta += total", "self.theta += total  # the sum")],
+    "comment above": [("bandit/latency.py", "    n_fast =", "    # Half of them.\n    n_fast =")],
+    "docstring": [("bandit/history.py", '"""Add what a round revealed', '"""Remember what it revealed')],
+    "docstring of a class": [("privacy/ledger.py", '"""Privacy account of one', '"""The account of one')],
+    "docstring of a module": [("streams.py", '"""', '"""Streams. ')],
+    "docstring of a setting": [("settings/scenario.py", '"""Which data set, and', '"""Which data, and')],
+    "a first docstring": [
+        ("training/backends/kernels.py", "    half, one =", "    'The pixels.'\n    half, one =")
+    ],
+    "text below a field": [("settings/scenario.py", "Where the noise comes from.", "Of the noise.")],
+    "annotation of an argument": [
+        ("bandit/latency.py", "def sample(self, round: int)", "def sample(self, round: object)")
+    ],
+    "annotation of what is returned": [("selectors/baselines.py", "-> Fastest:", "-> Selector:")],
+    "annotation of a local": [
+        ("data/partition.py", "own: list[IntArray] =", "own ="),
+        ("training/batches.py", "batches: list[NDArray[np.int64]] = []", "batches = []"),
+    ],
+    "annotation of a constant": [("bandit/rewards.py", "Floats = NDArray", "Floats: object = NDArray")],
+    "message": [("privacy/protection.py", "is not finite, so nothing", "is infinite, so nothing")],
+    "message without what it named": [
+        ("data/dataset.py", "{path}: truncated or corrupt ({error}){remedy(path)}", "{path} is damaged")
+    ],
+    "message in a setting": [("settings/types.py", '"must be between {', '"must lie between {')],
+    "message of another kind": [("training/engine.py", 'f"unknown device', '"bad", f"unknown device')],
+    "layout": [
+        (
+            "bandit/rewards.py",
+            "    share = history.n_selected *",
+            "    share = (\n        history.n_selected *",
+        ),
+        ("bandit/rewards.py", "/ weight.sum()\n", "/ weight.sum()\n    )\n"),
+    ],
+    "another order": [("privacy/philox.py", _LN_2, ""), ("privacy/philox.py", "@njit", _LN_2 + "\n\n@njit")],
+    "a definition that nothing uses": [("streams.py", "import zlib\n", "import zlib\nUNUSED = zlib.crc32\n")],
+    "an import that nothing uses": [("streams.py", "import zlib\n", "import os\nimport zlib\n")],
+    "an import for annotations": [
+        (
+            "bandit/latency.py",
+            "import math\n",
+            "import math\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from os import x\n",
+        )
+    ],
+    "what runs as a script alone": [
+        (
+            "streams.py",
+            "import zlib\n",
+            "import zlib\nif __name__ == '__main__':\n    print(zlib.crc32(b''))\n",
+        )
+    ],
+    "a move to a module that was there": [
+        ("bandit/rewards.py", _GENERALIZATION, "from pausefl.bandit.latency import generalization\n"),
+        ("bandit/latency.py", "def mean_latencies", _GENERALIZATION + "\n\ndef mean_latencies"),
+    ],
+    "a move to a new module": [
+        ("bandit/rewards.py", _GENERALIZATION, "from pausefl.bandit.worth import generalization\n"),
+        ("bandit/worth.py", "", "import numpy as np\n\n\n" + _GENERALIZATION),
+    ],
+    "another package": [
+        ("figures/curves.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
+        ("settings/claims.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
+        ("settings/studies.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
+        ("settings/config.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
+    ],
+    "another record": [("registry/models.py", "smallest_image=22", "smallest_image=23")],
+    "how records are kept": [
+        ("registry/base.py", "self._records = dict(records)", "self._records = {**records}"),
+        (
+            "registry/base.py",
+            "module, _, name = self.code",
+            "module, name = *self.code.split(':'),; _ = self.code",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("edits", HARMLESS.values(), ids=HARMLESS)
+def test_what_changes_no_number_changes_no_hash(
+    copy: Path, today: Mapping[str, Code], edits: list[Edit]
+) -> None:
+    with edited(copy, *edits):
+        assert {job: hashed(copy, job) for job in JOBS} == today
+
+
+def test_two_definitions_that_say_the_same_are_told_apart_by_what_they_use(tmp_path: Path) -> None:
+    for module, factor in (("one", 1), ("two", 2)):
+        (tmp_path / f"{module}.py").write_text(
+            f"def g():\n    return {factor}\n\n\ndef f():\n    return g()\n"
+        )
+    users = (
+        "from pausefl.{} import f as a\nfrom pausefl.{} import f as b\n\n\ndef use():\n    return a() - b()\n"
+    )
+    found = []
+    for order in (("one", "two"), ("two", "one")):
+        (tmp_path / "users.py").write_text(users.format(*order))
+        found.append(code.Hashes(tmp_path).code(["pausefl.users:use"], []))
+    assert found[0] != found[1]
+    assert found[0].parts == found[1].parts
+
+
+def test_definitions_may_use_each_other(tmp_path: Path) -> None:
+    text = (
+        "def even(n):\n    return n == 0 or odd(n - 1)\n\n\ndef odd(n):\n    return n != {} and even(n - 1)\n"
+    )
+    hashes = set()
+    for n in (0, 1):
+        (tmp_path / "parity.py").write_text(text.format(n))
+        hashes |= {code.Hashes(tmp_path).code([f"pausefl.parity:{name}"], []) for name in ("even", "odd")}
+    assert len(hashes) == 4
 
 
 def test_each_choice_of_a_scenario_counts() -> None:
@@ -259,77 +391,78 @@ def test_each_choice_of_a_scenario_counts() -> None:
 
 def test_fields_of_a_record_count_where_a_job_reads_them() -> None:
     roots, pause = ("pausefl.federated.run:run_job",), SELECTORS["pause"]
-    read = ("private", "uniform_weights", "needs_updates", "needs_losses")
     before = code_hash(*roots, records=[pause])
-    for record in SELECTORS.values():
-        if record.code != pause.code:
-            same_code = type(record)(**{**vars(record), "code": pause.code})
-            reads = tuple(getattr(record, name) for name in read)
-            as_pause = tuple(getattr(pause, name) for name in read)
-            assert (code_hash(*roots, records=[same_code]) == before) == (reads == as_pause), record
+    for name, counts in [("private", True), ("uniform_weights", True), ("stated_cost", False)]:
+        changed = dataclasses.replace(pause, **{name: not getattr(pause, name)})
+        assert (code_hash(*roots, records=[changed]) != before) == counts, name
     fc = MODELS["fc"]
     before = code_hash(*roots, records=[fc])
     for change, counts in [({"about": "x"}, False), ({"minutes": 1}, False), ({"family": "other"}, True)]:
         assert (code_hash(*roots, records=[type(fc)(**vars(fc) | change)]) != before) == counts, change
 
 
-def test_a_hash_is_sixteen_hexadecimal_digits(mnist: Scenario) -> None:
-    assert len(job_code(mnist, "pause")) == 16
-    assert int(job_code(mnist, "pause"), 16) >= 0
+def test_what_a_record_names_may_move(copy: Path) -> None:
+    source = (copy / "selectors/baselines.py").read_text("utf-8")
+    random = SELECTORS["random"]
+    before = code.Hashes(copy).code([], [random])
+    with edited(copy, ("selectors/uniform.py", "", source)):
+        moved = dataclasses.replace(random, code="pausefl.selectors.uniform:Random")
+        assert code.Hashes(copy).code([], [moved]) == before
 
 
-def test_modules_are_roots_too(copy: Copy) -> None:
+def test_a_registry_counts_by_its_name() -> None:
+    """A record that is not used changes nothing; nor does it matter where registries are."""
+    for registry in (MODELS, SELECTORS, REWARDS, SAMPLERS):
+        assert isinstance(registry, Registry)
+    found = code_hash("pausefl.federated.run:run_job")
+    assert not any(name.partition(":")[2].isupper() for name in found.parts if ".registry" in name)
+
+
+def test_modules_are_roots_too(copy: Path) -> None:
     both = code_hash("pausefl.streams", "pausefl.training.models")
     assert both == code_hash("pausefl.training.models", "pausefl.streams")
-    before = code_hash("pausefl.figures.style")
-    with copy.edited("pausefl.figures.style", insert_at_top("EDITED = True")):
-        assert code_hash("pausefl.figures.style") != before
+    before = code.Hashes(copy).code(["pausefl.figures.style"], [])
+    with edited(copy, ("figures/style.py", "\nDPI", "\nEDITED = True\nDPI")):
+        assert code.Hashes(copy).code(["pausefl.figures.style"], []) != before
 
 
-@pytest.mark.parametrize("root", ["pausefl.streams:Steams", "pausefl.federated.job:run"])
+@pytest.mark.parametrize("root", ["pausefl.streams:Steams", "pausefl.federated.run:run", "pausefl.stream:x"])
 def test_a_root_that_is_not_there_is_an_error(root: str) -> None:
-    with pytest.raises(LookupError, match="has no definition"):
+    with pytest.raises(LookupError):
         code_hash(root)
 
 
-def _all_definitions() -> list[Definition]:
-    modules = [
-        ".".join(("pausefl", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
-        for path in PACKAGE.rglob("*.py")
+def test_what_differs_between_two_codes_is_named(copy: Path, today: Mapping[str, Code]) -> None:
+    edits: list[Edit] = [
+        ("streams.py", "user, round)\n        return np", "round, user)\n        return np"),
+        ("bandit/rewards.py", _GENERALIZATION, "from pausefl.bandit.latency import generalization\n"),
+        ("bandit/latency.py", "def mean_latencies", _GENERALIZATION + "\n\ndef mean_latencies"),
+        ("bandit/latency.py", "    n_fast =", "    _half()\n    n_fast ="),
+        (
+            "bandit/latency.py",
+            "def mean_latencies",
+            "def _half() -> None:\n    print()\n\n\ndef mean_latencies",
+        ),
     ]
-    return [definition for module in modules for definition in definitions(module)]
+    with edited(copy, *edits):
+        now = hashed(copy, "pause")
+    then = today["pause"].parts
+    assert changes(then, now.parts) == {
+        "changed": ["pausefl.bandit.latency:mean_latencies", "pausefl.streams:Streams"],
+        "added": ["pausefl.bandit.latency:_half"],
+        "removed": [],
+    }
+    assert changes(now.parts, then)["removed"] == ["pausefl.bandit.latency:_half"]
+    assert not any(changes(then, then).values())
 
 
-def test_nothing_that_a_job_runs_survives_a_refusal() -> None:
-    """Branches that end in one are left out of the hash, so a job must end with it."""
-    refusals = {"PauseflError", "ConfigError", "DataError", "StoppedError"}
-    found = [
-        (definition, ast.unparse(handler.type))
-        for definition in code.reached("pausefl.federated.run:run_job")
-        for handler in ast.walk(ast.parse(source(definition).text))
-        if isinstance(handler, ast.ExceptHandler) and handler.type is not None
-        if refusals & {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
-    ]
-    assert not found
+def test_studies_have_hashes_of_their_own() -> None:
+    from pausefl.settings.studies import load_studies
 
-
-def test_checks_change_nothing() -> None:
-    """Calls of ``check_…`` are left out of the hash, so these assign to nothing that they are given."""
-    for path in PACKAGE.rglob("*.py"):
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(function, ast.FunctionDef) and function.name.lstrip("_").startswith("check_"):
-                given = {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
-                assert not given & set(_changed(function)), (path, function.name)
-
-
-def _changed(function: ast.FunctionDef) -> Iterator[str]:
-    """Names of what a function assigns attributes or items of."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
-            base: ast.expr = node
-            while isinstance(base, ast.Attribute | ast.Subscript):
-                base = base.value
-            yield ast.unparse(base)
+    studies = load_studies(SCENARIOS.parent / "studies.yaml", SCENARIOS)
+    hashes = [study_code(studies.kind(name), studies.study(name)) for name in studies.names()]
+    assert len(set(hashes)) > len({studies.kind(name) for name in studies.names()})
+    assert all(len(one) == 16 and int(one, 16) >= 0 for one in hashes)
 
 
 @pytest.fixture
@@ -366,7 +499,7 @@ def test_every_function_that_a_job_runs_counts(
 
     scenario = demo.replace(training=demo.training.replace(max_batches=1, batch_size=2))
     few = dataclasses.replace(digits, test_x=digits.test_x[:2], test_y=digits.test_y[:2])
-    monkeypatch.setattr("pausefl.federated.job.check_runnable", lambda *arguments: None)
+    monkeypatch.setattr("pausefl.federated.run.check_runnable", lambda *arguments: None)
     sys.setprofile(record)
     try:
         with np.errstate(over="ignore"):
@@ -374,29 +507,22 @@ def test_every_function_that_a_job_runs_counts(
             run_job(Job(scenario, selector, 0, 2, genie=True, device="cpu"), few, partition, tmp_path)
     finally:
         sys.setprofile(None)
-    ran = set()
+    ran, by_name = set(), ("pausefl.provenance", "pausefl.registry.base")
     for ran_code in codes:
         path = Path(ran_code.co_filename)
         if path.is_relative_to(PACKAGE):
             module = ".".join(("pausefl", *path.relative_to(PACKAGE).with_suffix("").parts))
-            ran.add((module.removesuffix(".__init__"), ran_code.co_qualname.partition(".")[0]))
-    ran = {
-        (module, name)
-        for module, name in ran
-        if not module.startswith(("pausefl.settings", "pausefl.errors", "pausefl.provenance"))
-        and not name.lstrip("_").startswith(("check_", "<"))
-    }
+            place = f"{module.removesuffix('.__init__')}:{ran_code.co_qualname.partition('.')[0]}"
+            if not (place.startswith(by_name) or place.endswith("Record") or ":<" in place):
+                ran.add(place)
     assert len(ran) > 40
-    data, model = SOURCES[demo.data.source], MODELS[demo.model.name]
-    records: list[Record] = [
-        data,
-        model,
-        BACKENDS["kernels"],
-        *code.scenario_records(demo, [selector, "genie"]),
-    ]
-    roots = [*code._JOB, *(record.code for record in records)]
-    found = frozenset().union(*(code.reached(root) for root in roots))
-    found, _ = code._with_methods(found, frozenset(map(type, records)))
-    counted = {(definition.module, definition.name.partition(".")[0]) for definition in found}
+    own = job_code(scenario, selector, genie=True)
+    counted = set(own.parts)
     assert ran <= counted
-    assert REWARDS[demo.reward.name] in records
+
+
+def test_records_of_what_a_scenario_uses() -> None:
+    scenario = load_scenario("mnist_large_iid_r1", SCENARIOS)
+    records: list[Record] = code.scenario_records(scenario, ["pause", "genie"])
+    assert SELECTORS["genie"] in records
+    assert REWARDS[scenario.reward.name] in records
