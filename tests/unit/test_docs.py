@@ -12,7 +12,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,10 @@ import pytest
 from workspace import copy_folders
 
 import pausefl
+from pausefl.results.archive import beside_ours
 from pausefl.results.intervals import estimate
-from pausefl.settings import load_scenario
+from pausefl.selectors import best_gain
+from pausefl.settings import Scenario, load_scenario
 from pausefl.studies import trained
 from pausefl.studies.simulate import selection_only
 
@@ -344,37 +346,103 @@ def test_findings_name_the_finding_on_each_claim() -> None:
 def test_selection_under_the_settings_of_the_authors_logs_is_that_of_the_ledger(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Mean simulated rounds of the 28 logged runs within 3 %, but for the best-gain annealer of Fig. 8."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     authors_logs = importlib.import_module("authors_logs")
     page = (ROOT / "docs" / "deviations.md").read_text("utf-8")
-    for table in (authors_logs.beside(3), authors_logs.changes(3)):
+    for table in (authors_logs.beside(5), authors_logs.changes(5)):
         assert "\n".join(table) in page
-    rounds = re.findall(r"^\| ([\d, ]+) \| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|", page, re.MULTILINE)
-    off = [abs(float(theirs) / float(ours) - 1) > 0.03 for *_, theirs, ours in rounds]
-    theirs = {row[:2]: float(row[2]) for row in rounds}
-    changes = {
-        row[:2]: row[2].split(" | ")
-        for row in re.findall(r"^\| ([\d, ]+) \| (ours|.*of the log) \| (.*) \|$", page, re.MULTILINE)
+    theirs, off = {}, {}
+    for name, selector, seconds, ours in authors_logs.mean_rounds(5):
+        theirs[name, selector] = seconds
+        off[name, selector] = ours.mean() / seconds - 1
+    off = {run: share for run, share in off.items() if not np.isnan(share)}
+    drawn_anew = {run: off.pop(run) for run in list(off) if run[0].endswith("_dirichlet")}
+    assert len(off) == 28
+    exception = ("mnist_large_iid_r1_as_run", "sa_pause_best_gain")
+    assert {run for run, share in off.items() if abs(share) > 0.03} == {exception}
+    assert abs(off[exception]) < 0.06
+    assert {selector for (_, selector), share in drawn_anew.items() if abs(share) > 0.03} == {
+        "clustered_size"
     }
-    large, (ours, weights, logs) = ("8, 9", "10, 12", "14, 15"), authors_logs.WHOSE
-    slower, with_weights = ([changes[figures, whose][0] for figures in large] for whose in (logs, weights))
-    in_logs = [theirs[figures, authors_logs.BEST] / theirs[figures, "pause"] for figures in large]
+    changes = {
+        (name, whose): row.split(" | ")
+        for name, whose, row in re.findall(
+            r"^\| `(\w+)` \| (.*as (?:run|written)) \| (.*) \|$", page, re.MULTILINE
+        )
+    }
+    written, weights, run = authors_logs.WHOSE
+    large = [name for name in dict.fromkeys(name for name, _ in changes) if "_large_" in name]
+    slower = {whose: sorted(changes[name, whose][0] for name in large) for whose in authors_logs.WHOSE}
+    in_logs = [
+        theirs[name, "sa_pause_best_gain"] / theirs[name, "pause"]
+        for name in large
+        if (name, "pause") in theirs
+    ]
+    small, unequal = "cifar10_small_iid_r1_as_run", "cifar10_small_noniid_r1_as_run"
+    mnist, cifar10 = "mnist_large_iid_r1_as_run", "cifar10_large_noniid_r1_as_run"
     text = " ".join((ROOT / "docs" / "findings.md").read_text("utf-8").split())
     for told in (
-        f"{len(off) - sum(off)} of {len(off)} runs",
+        "27 of 28 runs",
+        f"{slower[run][0]} to {slower[run][-1]} times as long as PAUSE's in place of {slower[written][0]} to"
+        f" {slower[written][-1]} times",
         f"{min(in_logs):.2f} to {max(in_logs):.2f} times",
-        f"{min(slower)} to {max(slower)} times as long as PAUSE's in place of 1.60 times",
-        f"{min(with_weights)} to {max(with_weights)} times as long",
-        f"take {changes['6, 7', logs][0]} and {changes['2, 4', logs][0]} times in place of"
-        f" {changes['6, 7', ours][0]} and {changes['2, 4', ours][0]}",
-        f"{changes['8, 9', logs][1]} times as much in place of {changes['8, 9', ours][1]} times on MNIST",
-        f"{changes['10, 12', logs][1]} in place of {changes['10, 12', ours][1]} on CIFAR-10",
-        f"it is {changes['8, 9', weights][1]} and {changes['10, 12', weights][1]}",
-        f"would not: {changes['2, 4', logs][1]} and {changes['6, 7', logs][1]} times",
-        f"{changes['6, 7', logs][3]} at its end in place of {changes['6, 7', ours][3]}",
+        f"{slower[weights][0]} to {slower[weights][-1]} times as long",
+        f"take {changes[small, run][0]} and {changes[unequal, run][0]} times in place of"
+        f" {changes[small, written][0]} and {changes[unequal, written][0]}",
+        f"{changes[mnist, run][1]} times as much in place of {changes[mnist, written][1]} times on MNIST",
+        f"{changes[cifar10, run][1]} in place of {changes[cifar10, written][1]} on CIFAR-10",
+        f"it is {changes[mnist, weights][1]} and {changes[cifar10, weights][1]}",
+        f"would not: {changes[small, run][1]} and {changes[unequal, run][1]} times",
+        f"{changes[unequal, run][3]} at its end in place of {changes[unequal, written][3]}",
     ):
         assert told in text, told
-    assert sum(off) == 2
+    for path in ("README.md", "docs/searches.md"):
+        told = f"{slower[run][0]} to {slower[run][-1]} times as long as PAUSE's"
+        assert told in " ".join((ROOT / path).read_text("utf-8").split())
+
+
+@pytest.mark.slow
+def test_what_else_would_give_the_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random ties of size, and another least rise of the best-gain annealer."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    authors_logs = importlib.import_module("authors_logs")
+    page = " ".join((ROOT / "docs" / "deviations.md").read_text("utf-8").split())
+
+    def off(scenario: Scenario, selector: str) -> float:
+        """Per cent by which our mean round is longer than theirs."""
+        logs = beside_ours(pd.DataFrame(), scenario).query("quantity == 'mean_round_s'").set_index("selector")
+        n_rounds, seconds = int(logs["at"][selector]), logs["authors"][selector]
+        ours = [
+            selection_only(scenario, selector, seed).run(n_rounds).rounds["latency_s"].mean()
+            for seed in range(5)
+        ]
+        return float(100 * (np.mean(ours) / seconds - 1))
+
+    random = []
+    for name in ("cifar10_small_iid_r1_as_run", "cifar10_small_iid_r2_as_run"):
+        scenario = authors_logs.settings(name)
+        ties = scenario.replace(selection=scenario.selection.replace(size_ties="random"))
+        random.append(off(ties, "clustered_size"))
+    assert f"ours would be {-random[0]:.0f} and {-random[1]:.0f} % shorter" in page
+
+    anneal = best_gain._anneal
+
+    def with_another_least_rise(*given: Any) -> Any:
+        return anneal(*given[:8], max(1e-6, 1e-4 * given[7]), *given[9:])  # kappa is 1
+
+    monkeypatch.setattr(best_gain, "_anneal", with_another_least_rise)
+    mnist, *others = (
+        off(authors_logs.settings(name), "sa_pause_best_gain")
+        for name in (
+            "mnist_large_iid_r1_as_run",
+            "cifar10_large_noniid_r1_as_run",
+            "cifar10_large_noniid_r1_cnn5_as_run",
+        )
+    )
+    assert f"With it ours would be {-mnist:.1f} % shorter" in page
+    assert {f"{longer:.0f}" for longer in others} == {"14"}
+    assert "would be 14 % longer than theirs" in page
 
 
 def test_the_last_rounds_beside_the_log_of_figure_2_are_those_of_the_published_runs() -> None:

@@ -55,6 +55,10 @@ def is_regression(scenario: Scenario) -> bool:
     return SOURCES.find(scenario.data.source).regression
 
 
+def _iterates(selector: str) -> bool:
+    return "selection.n_iterations" in SELECTORS[selector].requires
+
+
 def _anneals(scenario: Scenario) -> bool:
     return any(SELECTORS[name].anneals for name in scenario.selectors)
 
@@ -110,6 +114,10 @@ DEVIATIONS: dict[str, tuple[str, Callable[[Scenario], bool] | None]] = {
     "D68": (
         "the global model is not evaluated in every round",
         lambda scenario: scenario.training.evaluate_every > 1,
+    ),
+    "D80": (
+        "the annealer that draws a neighbour by its gain is that of the authors' logs, not the paper's",
+        lambda scenario: any(_iterates(name) and not SELECTORS[name].anneals for name in scenario.selectors),
     ),
     "D71": ("the text does not give K, m and the β of the papers' figure; these are ours", None),
 }
@@ -386,7 +394,7 @@ def study_values(study: Any) -> dict[str, Any]:
     found["annealing"] = (
         f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
         f" κ = {search.temperature_divisor:g}."
-        if any("selection.n_iterations" in SELECTORS[name].requires for name in scenario.selectors)
+        if any(map(_iterates, scenario.selectors))
         else ""
     )
     if not hasattr(study, "seeds"):

@@ -96,7 +96,7 @@ def test_a_summary_has_means_and_deviations_over_seeds(runs: pd.DataFrame) -> No
     ("key", "value", "words"),
     [
         ("reward.alhpa", 1, "unknown key 'reward.alhpa'"),
-        ("reward.beta", 1, "reward.beta = 1"),
+        ("reward.beta", 0.9, "reward.beta = 0.9"),
         ("name", 1, "name cannot be changed"),
     ],
 )
