@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +102,8 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
         )
     if added or replaced:
         folder.mkdir(parents=True, exist_ok=True)
-        _write_codes(published, codes)
-        _write_runs(folder, dict(sorted(lines.items())), tables)
+        # Lines need the parts of code that they name, so these are there first.
+        _write_runs(folder, dict(sorted(lines.items())), tables, lambda: _write_codes(published, codes))
         _write_codes(published, codes, unused=False)
     counts = {"added": added, "replaced": replaced}
     told = [f"{len(keys)} {verb} ({named(keys)})" for verb, keys in counts.items() if keys]
@@ -119,9 +119,15 @@ def _same(line: str, other: str) -> bool:
 
 
 def _write_runs(
-    folder: Path, lines: Mapping[Key, str], tables: Mapping[Key, Mapping[str, pd.DataFrame]]
+    folder: Path,
+    lines: Mapping[Key, str],
+    tables: Mapping[Key, Mapping[str, pd.DataFrame]],
+    before: Callable[[], None],
 ) -> None:
-    """Write the files of a scenario, and put them in place once they are read back as the lines say."""
+    """Write the files of a scenario; once they are read back as the lines say, put them in place.
+
+    ``before`` is called just before that.
+    """
     with replacing(*(folder / name for name in FILES)) as staged:
         for name, path in zip(TABLES, staged, strict=False):
             frames = [
@@ -137,6 +143,7 @@ def _write_runs(
                 if digests.of_table(own) != json.loads(lines[key])["published"][name]:
                     raise PauseflError(f"{folder / name} would lose values of {named([key])}")
         staged[-1].write_text("".join(f"{line}\n" for line in lines.values()), "utf-8")
+        before()
 
 
 def _codes(published: Path) -> dict[str, Any]:
@@ -197,7 +204,7 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
                 write_table(_joined(own), staged)
             else:
                 shutil.copyfile(own[0], staged)
-    if changed:
+    if changed or replace:
         with replacing(target / PUBLISHED_CODE) as (staged,):
             staged.write_text(json.dumps(study_codes(source, codes), indent=1) + "\n", "utf-8")
     written = ", ".join(path.name for path in changed)

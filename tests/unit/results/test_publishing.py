@@ -20,6 +20,7 @@ from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.results.published import CODE, FILES, LINES, TABLES, RunFiles, read_study
 from pausefl.results.publishing import publish_runs, publish_study, write_table
+from pausefl.results.reading import PUBLISHED_CODE
 from pausefl.results.runs import read_run
 from pausefl.settings import Experiment, Scenario
 
@@ -70,7 +71,7 @@ def test_published_runs_are_read_as_they_were(made: dict[Experiment, Path], tmp_
     assert publish_runs(made, published) == [
         f"{NAME}: 4 added (fastest, seed 0; pause, seed 2; pause, seed 10; random, seed 0)"
     ]
-    assert sorted(contents(published)) == sorted(f"{NAME}/{file}" for file in FILES)
+    assert sorted(contents(published)) == sorted([CODE, *[f"{NAME}/{file}" for file in FILES]])
     for run, folder in made.items():
         files = RunFiles.of(published / NAME / run.selector / f"seed-{run.seed}")
         for name in TABLES:
@@ -186,6 +187,7 @@ def test_the_parts_of_code_are_beside_the_scenarios(own: dict[Experiment, Path],
     codes = {"a" * 16: {"pausefl.one": "1", "pausefl.two": "2"}, "b" * 16: {"pausefl.one": "3"}}
     for run, code_hash in ((PAUSE, "a" * 16), (LATER, "a" * 16), (RANDOM, "b" * 16)):
         edit(own[run], code_hash=code_hash, code=codes[code_hash])
+    edit(own[UNTRAINED], code=None)  # as of earlier versions
     publish_runs(own, published)
     assert json.loads((published / CODE).read_text("utf-8")) == codes
     assert [json.loads(line).get("code") for line in (published / NAME / LINES).read_text().splitlines()] == [
@@ -250,7 +252,7 @@ def test_runs_of_a_study_are_one_table(tmp_path: Path) -> None:
     assert publish_study(source, [*files, "fits.csv"], target) == [
         "study study: wrote runs.parquet, fits.csv"
     ]
-    assert sorted(contents(target)) == ["fits.csv", "runs.parquet"]
+    assert sorted(contents(target)) == [PUBLISHED_CODE, "fits.csv", "runs.parquet"]
     table = pd.read_parquet(target / "runs.parquet")
     assert table[["selector", "seed"]].drop_duplicates().to_numpy().tolist() == [
         ["pause", 9],

@@ -24,18 +24,18 @@ def test_each_run_of_a_study_has_its_code_and_all_are_published_in_one_file(tmp_
     (tmp_path / first).mkdir()
     for seed in study.seeds:
         (tmp_path / first / f"seed-{seed}.code").write_text("b\n" if seed else "a\n", "utf-8")
-    found = study_codes(tmp_path, record, study)
+    found = study_codes(tmp_path, record.code_files(study))
     assert found == {first: ["a", "b"], second: [""]} | {other: [""] for other in others}
     (tmp_path / PUBLISHED_CODE).write_text(json.dumps(found), "utf-8")
     (tmp_path / first / "seed-0.code").unlink()
-    assert study_codes(tmp_path, record, study) == found
+    assert study_codes(tmp_path, record.code_files(study)) == found
 
 
 def test_a_study_as_a_whole_has_one_code(tmp_path: Path) -> None:
     record, study = STUDIES["comparison"], STUDY.study("bsfl_fig4")
-    assert study_codes(tmp_path, record, study) == {"": [""]}
+    assert study_codes(tmp_path, record.code_files(study)) == {"": [""]}
     (tmp_path / "runs.code").write_text("a\n", "utf-8")
-    assert study_codes(tmp_path, record, study) == {"": ["a"]}
+    assert study_codes(tmp_path, record.code_files(study)) == {"": ["a"]}
 
 
 @pytest.mark.parametrize(

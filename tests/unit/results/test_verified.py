@@ -70,7 +70,7 @@ def published(demo: Scenario, digits: Dataset, share_out: Callable[..., Partitio
     for selector, seconds in (("random", 2 * LONGEST_S), ("pause", 1.0)):
         folder = tmp_path / selector
         run_job(Job(demo, selector, 3, 4, device="cpu"), digits, share_out(demo, 3), folder)
-        change(folder, 3, code_hash=OTHER, timings_s={"total": seconds})
+        change(folder, 3, code_hash=OTHER, code={"one": "1"}, timings_s={"total": seconds})
         publish_runs({Experiment(demo.name, selector, 3): folder}, tmp_path / "published")
     return tmp_path / "published"
 
@@ -116,7 +116,7 @@ def test_equal_runs_count_as_todays(
     assert verified(published) == ["2 comparisons, 2 made already under this code"]
     again = published.parent / "again"
     run_job(Job(demo, "pause", 4, 4, device="cpu"), digits, share_out(demo, 4), again)
-    publish_runs(change(again, 4, code_hash="2" * 16), published)
+    publish_runs(change(again, 4, code_hash="2" * 16, code={"one": "2"}), published)
     assert "2" * 16 not in current_codes(demo, today, published)["pause"]
     assert verified(published)[:2] == [
         "3 comparisons, 2 made already under this code",
