@@ -290,7 +290,7 @@ def compare(
     first: Annotated[
         Path, typer.Argument(help="Folder of a run, e.g. results/runs/demo_small/pause/seed-0.")
     ],
-    second: Annotated[Path, typer.Argument(help="Folder of another run.")],
+    second: Annotated[Path, typer.Argument(help="Folder of another, or results/published/…/seed-0.")],
 ) -> None:
     """Compare two runs: settings that differ, results, first round that differs."""
     from pausefl.results.compare import compare as compare_runs

@@ -86,7 +86,8 @@ class Package:
         uses |= {(used, self._follow(*target)) for used, target in (*imported.items(), *form.imports)}
         loads = (definition.module, *_loaded(form.imports))
         effects = frozenset[Definition]().union(*map(self._effects, loads))
-        return Source(form.text, tuple(sorted(uses)), frozenset(form.attributes), effects)
+        ordered = sorted(uses, key=lambda use: (use[0], str(use[1])))
+        return Source(form.text, tuple(ordered), frozenset(form.attributes), effects)
 
     def _executed(self, module: str) -> frozenset[Definition]:
         """Statements that take effect when a module, and all that it imports, is imported."""

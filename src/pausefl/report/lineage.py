@@ -175,7 +175,7 @@ def _planned_curves(figure: str, scenario: Scenario, project: Project) -> list[s
         *[f"  {note}" for note in [scale_note(scenario)] if note],
         f"Settings: {scenario_file(scenario.name, *project.scenarios)}",
         f"Data: {describe_origin(scenario.data, config.raw)}",
-        f"Jobs, in {run_folder(results, Experiment(scenario.name, '', 0)).parents[1]}:",
+        f"Jobs, in {run_folder(results, Experiment(scenario.name, 'any', 0)).parents[1]}:",
         *[f"  {line}" for line in jobs or [missing]],
         *_deviations(scenario_deviations(kind, scenario)),
         *([_how(figure)] if jobs else []),
@@ -232,12 +232,13 @@ def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
     metadata = _metadata(name, sidecar)
     then, now = flattened(metadata["study"]), flattened(settings_of(study))
     # A study that is computed run by run has a code hash for each selector.
-    codes = metadata.get("code_hashes") or {"": [metadata["code_hash"]]}
+    codes = metadata.get("code_hashes") or {"": metadata["code_hash"]}
     versions = current_study_codes(name, kind, study, project.results / "published")
     lines = _study_head(
         f"{sidecar.with_suffix('.png')}", name, studies, project, metadata["study"], _changed(then, now)
     )
-    for selector, code in codes.items():
+    for selector, recorded in codes.items():
+        code = [recorded] if isinstance(recorded, str) else recorded
         current = set(code) <= set(versions.get(selector, ()))
         told = ", ".join(filter(None, code)) or "not recorded"
         lines.append(f"Code{f' of {selector}' if selector else ''}: {told}{'' if current else _OTHER_CODE}")

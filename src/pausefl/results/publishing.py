@@ -32,7 +32,7 @@ from pausefl.results.published import (
     study_file,
     to_line,
 )
-from pausefl.results.reading import CODE_SUFFIX, PUBLISHED_CODE, read_json, read_table, study_codes
+from pausefl.results.reading import CODE_SUFFIX, PUBLISHED_CODE, read_json, study_codes
 from pausefl.results.runs import read_runs
 from pausefl.settings import Experiment
 from pausefl.settings.changes import flattened
@@ -178,7 +178,7 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
     Raises
     ------
     PauseflError
-        If a file is missing, damaged or refused.
+        If a file is refused.
     """
     parts: dict[Path, list[Path]] = {}
     codes = [name for name in files if name.endswith(CODE_SUFFIX)]
@@ -194,7 +194,7 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
     for path, own in changed.items():
         with replacing(path) as (staged,):
             if path.suffix == ".parquet":
-                write_table(pa.concat_tables(map(pq.read_table, _in_order(own))), staged)
+                write_table(_joined(own), staged)
             else:
                 shutil.copyfile(own[0], staged)
     if changed:
@@ -204,15 +204,17 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
     return [f"study {target.name}: {f'wrote {written}' if written else 'there already'}"]
 
 
-def _in_order(paths: Iterable[Path]) -> list[Path]:
-    """Files by selector, then by seed."""
-    return sorted(paths, key=lambda path: (path.parent, [int(n) for n in re.findall(r"\d+", path.stem)]))
+def _joined(paths: Iterable[Path]) -> pa.Table:
+    """The rows of tables, by selector and seed of their names; without pandas' description of its types."""
+    ordered = sorted(paths, key=lambda path: (path.parent, [int(n) for n in re.findall(r"\d+", path.stem)]))
+    return pa.concat_tables(pq.read_table(path).replace_schema_metadata(None) for path in ordered)
 
 
 def _differ(sources: Iterable[Path], path: Path) -> bool:
     """Whether a published table has other values than the files that it is made of."""
-    ours = pd.concat([read_table(one) for one in _in_order(sources)], ignore_index=True)
-    return not ours.equals(read_table(path))
+    if path.suffix != ".parquet":
+        return any(one.read_bytes() != path.read_bytes() for one in sources)
+    return not _joined(sources).to_pandas().equals(_joined([path]).to_pandas())
 
 
 def write_table(table: pa.Table, target: Path) -> None:

@@ -95,6 +95,30 @@ def test_changes_since_then_are_named(project: lineage.Project) -> None:
     assert f"{runs[1]}: no longer exists" in text
 
 
+def test_definitions_that_differ_from_those_of_a_run_are_named(project: lineage.Project) -> None:
+    scenario = load_scenario("demo_small", SCENARIOS)
+    code = job_code(scenario, "pause", genie=True)
+    made = {"scenario": scenario.job_settings(), "device": None, "code_hash": code, "code": code.parts}
+    run = write_run(project.results, "pause", **made)
+    assert lineage.explain_run(run).endswith(f"Code: {code}, as today")
+
+    then = dict(code.parts)
+    then["pausefl.streams:Streams"] = "01234567"
+    then["pausefl.streams:Gone"] = "89abcdef"
+    then["pausefl.elsewhere:mean_latencies"] = then.pop("pausefl.bandit.latency:mean_latencies")
+    del then["pausefl.files:locked"]
+    run = write_run(project.results, "pause", 1, **made | {"code_hash": "0" * 16, "code": then})
+    assert lineage.explain_run(run).splitlines()[1:] == [
+        f"Code: {'0' * 16}, since then:",
+        "  changed: pausefl.streams:Streams",
+        "  added: pausefl.files:locked",
+        "  removed: pausefl.streams:Gone",
+    ]
+    earlier = write_run(project.results, "pause", 2, **made | {"code_hash": "0" * 16, "code": None})
+    with pytest.raises(PauseflError, match="does not say which definitions"):
+        lineage.explain_run(earlier)
+
+
 def test_unknown_figures_are_refused_with_the_nearest_of_all(project: lineage.Project) -> None:
     for wrong, nearest in (
         ("demo_smal_accuracy", "demo_small_accuracy"),
@@ -122,6 +146,7 @@ def test_jobs_that_will_run_are_listed_with_those_that_are_finished(project: lin
     other.mkdir()
     (other / "summary.json").write_text(json.dumps({"scenario": settings | {"privacy": None}}), "utf-8")
     text = lineage.explain(FIGURE, project)
+    assert f"Jobs, in {project.results}/runs/demo_small:\n" in text
     assert "  pause: seeds 0, 1, 2; finished: 1\n" in text
     assert "  fedavg: seeds 0, 1, 2; finished: none\n" in text
     assert "Demo: small data" in text
@@ -180,6 +205,11 @@ def test_changes_of_a_study_are_named(project: lineage.Project) -> None:
     assert "bsfl_fig4 (changed since: n_instances)" in text
     assert f"Code: {'0' * 16} (the code has changed since)" in text
     assert "Notes:\n  Mind this." in text
+
+
+def test_a_study_of_which_no_code_is_recorded_says_so(project: lineage.Project) -> None:
+    write_study(project.results, "bsfl_fig4", code_hash=None, code_hashes={"": [""]})
+    assert "Code: not recorded (the code has changed since)" in lineage.explain("bsfl_fig4", project)
 
 
 def test_a_figure_in_parts_is_explained_part_by_part(project: lineage.Project) -> None:
