@@ -115,7 +115,7 @@ DEVIATIONS: dict[str, tuple[str, Callable[[Scenario], bool] | None]] = {
         "the global model is not evaluated in every round",
         lambda scenario: scenario.training.evaluate_every > 1,
     ),
-    "D80": (
+    "D77": (
         "the annealer that draws a neighbour by its gain is that of the authors' logs, not the paper's",
         lambda scenario: any(_iterates(name) and not SELECTORS[name].anneals for name in scenario.selectors),
     ),

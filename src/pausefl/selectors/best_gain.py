@@ -13,7 +13,7 @@ depends on the full energy:
 
 C = (m-th smallest ucb - smallest ucb) + 2 alpha + gamma. The walk starts from random users in every round,
 and returns the best selection that a move of the first kind led to, or the start if there was none
-(deviation D80).
+(deviation D77).
 
 A gain has a part of the user that enters and one of the user that leaves. So the leaving user is drawn first,
 with the sum of the weights of those that may enter for it, and then one of these: O(n) an iteration, not

@@ -164,7 +164,7 @@ class ClusteredBySize(Selector):
     ----------
     ties_by_index
         Whether users of equal size are poured by index, so that a bin holds users of neighbouring indices; in
-        random order otherwise (deviation D82).
+        random order otherwise (deviation D79).
     """
 
     def __init__(self, ties_by_index: bool = False) -> None:

@@ -118,7 +118,7 @@ class Search(Selector):
 
     While m or more users were never seen, their index is infinite, and the best m of them by the other terms
     are selected, exactly, or any m of them with ``uniform_start``. Otherwise every selection has a finite
-    least index, and the subclass searches (deviations D31, D32, D81).
+    least index, and the subclass searches (deviations D31, D32, D78).
     """
 
     #: Whether the objective has the reward's privacy term.

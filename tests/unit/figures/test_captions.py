@@ -202,7 +202,7 @@ def test_only_deviations_that_apply(scenario: config.Scenario) -> None:
     assert "D1" not in ids(scenario.replace(selectors=("pause",)))
     assert ids(scenario.replace(privacy=None)) == ["D1", "D2", "D4"]
     by_gain = scenario.replace(name="s", selectors=("pause", "sa_pause_best_gain"))
-    assert ids(by_gain) == ["D3", "D8", "D9", "D80"]
+    assert ids(by_gain) == ["D3", "D8", "D9", "D77"]
 
 
 def test_deviations_of_evaluations(scenario: config.Scenario) -> None:
