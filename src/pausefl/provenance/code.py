@@ -56,6 +56,10 @@ class Code(str):
         code.parts = parts
         return code
 
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Other processes get the plain hash."""
+        return str, (str(self),)
+
 
 def job_code(
     scenario: Scenario, selector: str, device: str = "cpu", *, genie: bool = False, in_folder: bool = False

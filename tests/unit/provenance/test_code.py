@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import pickle
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -315,6 +316,12 @@ def test_what_changes_no_number_changes_no_hash(
 ) -> None:
     with edited(copy, *edits):
         assert {job: hashed(copy, job) for job in JOBS} == today
+
+
+def test_other_processes_get_the_plain_hash(today: Mapping[str, Code]) -> None:
+    there = pickle.loads(pickle.dumps(today["pause"]))
+    assert there == today["pause"]
+    assert type(there) is str
 
 
 def test_two_definitions_that_say_the_same_are_told_apart_by_what_they_use(tmp_path: Path) -> None:
