@@ -165,7 +165,7 @@ def run(
     else:
         watcher = Watcher(n_rounds, horizon=loaded.training.horizon)
         with _followed(watcher, f"{scenario} {selector} seed {seed}"):
-            run_job(job, dataset, partition, out, watcher, Saving(save_every, restart))
+            run_job(job, dataset, partition, out, watcher, Saving(save_every, restart), watcher.note)
     typer.echo(closing(out))
 
 

@@ -25,4 +25,4 @@ with logged(snakemake.log[0]) as note:
         # Saved state of other code or settings is of no use.
         saving = Saving(discard=True, note=note)
         with told(Watcher(n_rounds, horizon=scenario.training.horizon), note) as watcher:
-            run_job(job, dataset, partition, out, watcher, saving)
+            run_job(job, dataset, partition, out, watcher, saving, watcher.note)

@@ -17,7 +17,6 @@ from pausefl.federated.earlier import STATE_FILE, Checkpoint, Saving
 from pausefl.federated.job import Job, check_data, check_free, identity_of, summary_of, write_files
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result, Simulation
-from pausefl.federated.watcher import Watcher
 from pausefl.files import check_writable, locked
 from pausefl.registry import SELECTORS
 from pausefl.streams import Streams
@@ -31,6 +30,7 @@ def run_job(
     out: Path,
     on_round: Callable[[int], None] = lambda t: None,
     saving: Saving = Saving(),  # noqa: B008 (cannot be changed)
+    on_start: Callable[[list[dict[str, object]]], None] = lambda rows: None,
 ) -> None:
     """Run one job and write its three files to ``out``, all or none.
 
@@ -43,9 +43,11 @@ def run_job(
     out
         Folder of the results and, until the job ends, of its state.
     on_round
-        Called with t after each round. A `Watcher` is given the rows too.
+        Called with t after each round.
     saving
         How the state is saved, and what happens to an existing one.
+    on_start
+        Called before the first round of this process with the list that has, and gets, a row for each round.
 
     Raises
     ------
@@ -95,8 +97,7 @@ def run_job(
                 raise ConfigError(
                     f"{checkpoint.path} is damaged ({error}). Use another folder, or --restart"
                 ) from None
-        if isinstance(on_round, Watcher):
-            on_round.note(simulation.rows)
+        on_start(simulation.rows)
         result = _run(simulation, job, on_round, checkpoint, asked)
         course = checkpoint.course(result.seconds)
         try:

@@ -13,7 +13,7 @@ from pausefl.progress import about
 
 
 class Watcher:
-    """Follows a job: `run_job` gives it the rows before the first round, and calls it after each round.
+    """Follows a job: `note` is its ``on_start`` and the watcher itself its ``on_round`` (`run_job`).
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ from pausefl.settings.studies import Studies, load_studies
 #: Name of the file with what was found.
 FILE = "verified.json"
 #: A run that took longer than this is computed again for `PREFIX` rounds only.
-LONGEST_S = 60.0
+LONGEST_S = 120.0
 PREFIX = 2
 #: What is computed again of a study: its first seed, and no more rounds or instances than this.
 _SHORTENED = {"n_rounds": 300, "n_instances": 20}
