@@ -1,6 +1,6 @@
 """No job's hash has moved since the published runs were verified: their code is frozen for a campaign.
 
-``frozen.json`` has the hash of each job of the shipped scenarios. Where a change of what jobs compute is meant,
+``frozen.json`` has the hash of each job of the shipped scenarios. Where jobs are meant to compute otherwise,
 write it anew: ``python tests/unit/provenance/test_frozen.py``.
 """
 
