@@ -214,8 +214,11 @@ def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
 
 
 def title_lines(title: str, width: int = 54) -> list[str]:
-    """A title in lines of at most ``width`` characters, broken at spaces only; by default for one column."""
-    return textwrap.wrap(title, width, break_on_hyphens=False)
+    """A title in lines of at most ``width`` characters, broken at spaces only; by default for one column.
+
+    A dollar sign is one, and begins no formula.
+    """
+    return [line.replace("$", r"\$") for line in textwrap.wrap(title, width, break_on_hyphens=False)]
 
 
 #: Size of notes in points, the height of a line of them in inches, and how many characters an inch holds.
