@@ -22,7 +22,7 @@ def read_table(path: Path) -> pd.DataFrame:
     """Read a Parquet or CSV file; `PauseflError` if it is missing or damaged."""
     check_readable(path)
     try:
-        return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+        return pd.read_parquet(path, use_threads=False, pre_buffer=False) if path.suffix == ".parquet" else pd.read_csv(path)
     # pyarrow and pandas raise many kinds of errors for a damaged file.
     except Exception as error:
         raise PauseflError(f"{path} cannot be read ({_short(error)}){remedy(path)}") from None
