@@ -6,9 +6,10 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -416,3 +417,60 @@ def test_help_has_a_short_name(pausefl: Command, option: str) -> None:
 
 def test_the_version_is_that_of_the_package(pausefl: Command) -> None:
     assert pausefl("--version") == (0, f"pausefl {__version__}\n", "")
+
+
+def in_a_shell(arguments: Sequence[object], before: str = "", after: str = "") -> tuple[int, str, str]:
+    """Run the command with redirections or limits; exit code, output, errors."""
+    code = "from pausefl.cli import main; main()"
+    line = shlex.join([sys.executable, "-c", code, *map(str, arguments)])
+    done = subprocess.run(
+        ["bash", "-c", f"{before} {line} {after}"], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("after", ["2>/dev/full", "2>&-", "0<&- 2>&-"])
+def test_what_standard_error_does_not_take_goes_to_standard_output(
+    prepared: Path, tmp_path: Path, after: str
+) -> None:
+    job = run_demo(tmp_path / "out", "--rounds", 2, "--data", prepared, "--no-train")
+    code, out, _ = in_a_shell(job, after=after)
+    assert code == 0
+    assert out.startswith("round 2 of 2, ")
+    assert f"{tmp_path}/out/rounds.parquet" in out
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+
+
+def test_a_refusal_is_said_where_standard_error_is_closed_and_nothing_stops_a_job_that_nobody_hears(
+    prepared: Path, tmp_path: Path
+) -> None:
+    code, out, _ = in_a_shell(run_demo(tmp_path / "wrong", selector="puase"), after="2>&-")
+    assert code == 2
+    assert out.startswith("Error: unknown selector 'puase'.")
+    job = run_demo(tmp_path / "out", "--rounds", 2, "--data", prepared, "--no-train")
+    code, out, err = in_a_shell(job, after="> /dev/full 2>&1")
+    assert code != 0  # what the run came to was not said
+    assert (out, err) == ("", "")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+
+
+@pytest.mark.parametrize("kilobytes", [300_000, 1_380_000])
+def test_a_job_that_may_have_too_little_memory_does_not_start(tmp_path: Path, kilobytes: int) -> None:
+    code, out, err = in_a_shell(run_demo(tmp_path / "out"), before=f"ulimit -v {kilobytes};")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"Error: a job needs 2 GB of address space; ulimit -v allows {kilobytes * 1024 / 1e9:.1f} GB\n"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_library_that_may_lack_memory_is_one_sentence_and_a_broken_one_is_not(
+    monkeypatch: pytest.MonkeyPatch, pausefl: Command
+) -> None:
+    monkeypatch.setitem(sys.modules, "pausefl.results.compare", None)
+    with pytest.raises(ImportError):
+        pausefl("compare", "x", "y")
+    monkeypatch.setattr("resource.getrlimit", lambda what: (10**9, 10**9))
+    assert refused(pausefl("compare", "x", "y")).startswith(
+        "Error: probably too little memory; ulimit -v allows 1.0 GB: "
+    )

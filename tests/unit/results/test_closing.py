@@ -29,7 +29,8 @@ def finished(folder: Path, scenario: str = "demo_small", rounds: Any = None, **s
         "accuracy": [0.1, 0.2, 0.6],
         "loss": [3.0, 2.0, 1.0],
     }
-    pd.DataFrame(rounds if rounds and "round" in rounds else table | (rounds or {})).to_parquet(folder / "rounds.parquet")
+    whole = rounds if rounds and "round" in rounds else table | (rounds or {})
+    pd.DataFrame(whole).to_parquet(folder / "rounds.parquet")
     settings = summary.pop("scenario_settings", None) or load_scenario(scenario, SCENARIOS).job_settings()
     document = {
         "scenario": settings,
