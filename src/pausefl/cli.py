@@ -246,28 +246,42 @@ def claims(
     partial: Annotated[
         bool, typer.Option(help="Judge the results that exist, even if some are missing.")
     ] = False,
+    published: Annotated[
+        bool, typer.Option("--published", help="Judge the published results, in place of one's own.")
+    ] = False,
+    missing: Annotated[bool, typer.Option("--missing", help="List what is missing, with --partial.")] = False,
     file: Annotated[Path, typer.Option(help="File of claims.")] = Path("config/claims.yaml"),
 ) -> None:
-    """Judge the papers' claims on finished runs and studies."""
+    """Judge the papers' claims on finished runs and studies.
+
+    Scenarios are those of the configuration's folder, then those of config/scenarios.
+    """
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
+    from pausefl.results.published import those_published
     from pausefl.settings import SHIPPED, load_config, read_yaml
     from pausefl.settings.claims import load_claims, scales
     from pausefl.settings.studies import load_studies
 
+    if published:
+        config, results = Path("config/published.yaml"), Path("results/published")
     document = read_yaml(config)
     loaded = load_config(document, str(config))
     folder = Path(document["scenarios"])
-    claimed = load_claims(file, SHIPPED, folder)
+    claimed = load_claims(file, folder, SHIPPED)
     studies = load_studies(loaded.studies, folder, SHIPPED)
+    if loaded.published:
+        studies = those_published(studies, results / "studies")
     found = scales(claimed, loaded.judged, studies.names())
     if not found:
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
     for scale in found:
         records = Records(loaded.judged, loaded.experiments, studies, results)
-        typer.echo(to_text(evaluate(claimed, records, scale, partial), scale), nl=False)
-        for name in sorted(records.missing):
+        judged = to_text(evaluate(claimed, records, scale, partial), scale)
+        typer.echo(f"Judged on {results}: {records.extent()}")
+        typer.echo(judged, nl=False)
+        for name in sorted(records.missing) if missing else ():
             typer.echo(f"missing: {name}")
 
 

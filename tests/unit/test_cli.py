@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -200,13 +201,39 @@ def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
     command = ["claims", "--config", "config/demo.yaml", "--results", tmp_path]
     message = refused(pausefl(*command))
     assert "claims at scale 'demo': 32 results are missing" in message
-    assert "demo_large/pause/seed-0" in message
-    code, out, _ = pausefl(*command, "--partial")
+    assert "demo_large/clustered_similarity/seed-0" in message
+    assert message.endswith("and 22 more")
+    for seed in (0, 2):
+        folder = tmp_path / f"runs/demo_small/pause/seed-{seed}"
+        assert pausefl(*run_demo(folder, "--no-train"), "--seed", seed)[0] == 0
+    code, out, _ = pausefl(*command, "--partial", "--missing")
     assert code == 0
     verdicts = {line.split()[0]: line for line in out.splitlines()}
     assert verdicts["C1"].startswith("C1     supported")
     assert verdicts["C3"].startswith("C3     not run")
+    found = "2 runs (2 seeds of a selector), 0 tables of studies; 30 missing (names: --missing)"
+    assert out.startswith(f"Judged on {tmp_path}: {found}\n")
+    assert out.count("missing: ") == 30
     assert "missing: demo_small/fedavg/seed-2" in out
+
+
+def test_published_results_are_judged_and_what_is_missing_is_counted(
+    pausefl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pausefl.claims.verdicts.CLAIM_TESTS", defaultdict(lambda: Untested))
+    judged = re.findall("Judged on .*", pausefl("claims", "--published")[1])
+    nothing = "results/published: 0 runs, 0 tables of studies"
+    assert judged == [f"Judged on {nothing}"] * 2
+    out = pausefl("claims", "--config", "config/demo.yaml", "--partial")[1]
+    assert "missing: " not in out
+
+
+class Untested:
+    """A kind of test that compares nothing."""
+
+    @staticmethod
+    def load() -> Callable[..., tuple[()]]:
+        return lambda *_: ()
 
 
 def test_a_job_runs_on_prepared_data_without_the_packages_of_the_workflow(
@@ -373,6 +400,7 @@ def test_a_run_of_other_code_is_repeated_only_when_asked(
             ["figures"],
             r"pause_v2_fig8 +mnist_large_iid_r1_as_run +0\.\d\d +test accuracy against simulated time",
         ),
+        (["studies"], r"\nbenchmark_mnist_iid +0\.[89]\d +MNIST"),
         (["studies"], r"bsfl_fig4 +– +25 of 500 users: two annealers on the same instances"),
         ([], r"\n\nscenario +scale"),
     ],

@@ -21,7 +21,7 @@ with logged(snakemake.log[0]):
         studies = those_published(studies, files["finished"] / "studies")
     tables = {name: Path(path) for name, path in params.tables.items()}
     records = Records(scenarios, params.runs, studies, files["finished"], tables)
-    claims = load_claims(files["claims"], files["shipped"])
+    claims = load_claims(files["claims"], files["scenarios"], files["shipped"])
     judged = evaluate(claims, records, scale)
     Path(output.json).write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
     page.to_frame(judged, scale).to_csv(output.table, index=False)
