@@ -545,7 +545,7 @@ def _stopped() -> Path:
     folder = store() / "stopped"
     pid = os.fork()
     if not pid:
-        from pausefl.federated import job as module
+        from pausefl.federated import run as module
 
         module.write_files = lambda *_: os._exit(0)
         run(folder, "--save-every", 0)
