@@ -36,6 +36,13 @@ A refusal is one message that names the key or the file, without a traceback and
 something; commands exit with 2. YAML is refused within a second of processor time. Some inputs are odd but
 right, and run.
 
+Where standard error is closed or full, its messages go to standard output and jobs run on. With less address
+space (`ulimit -v`) than a small job needs, `pausefl run` does not start; in a library that gets none later,
+the error is one sentence that names the limit, unless the library ends the process itself.
+
+Where the file system has no locks, two jobs that write one folder both run, and say that it cannot be locked.
+In a trial their results were equal, as those of one job are; nothing enforces it.
+
 Not noticed: rounds and ledger of another selector, both at once, in place of those of a run with the same
 scenario and seed.
 

@@ -490,3 +490,16 @@ def test_the_agreement_with_the_authors_runs_is_that_of_the_page() -> None:
     assert len(less) == 6
     assert all(number > 0 for row in less for number in row)
     assert "FedAvg without privacy by {:.1f} and {:.1f} points".format(*less[4]) in text
+
+
+def test_a_target_never_follows_keys_of_the_configuration() -> None:
+    """Snakemake takes it for one more key, or file, unless ``--`` is between."""
+    shown = [ROOT / "README.md", ROOT / "Makefile", ROOT / "config/README.md", *(ROOT / "docs").glob("*.md")]
+    wrong = re.compile(r"(?:--config(?: [\w.]+=\S+)+|--configfile \S+) (?!--)[a-z]\w*(?=[\s`])(?![ \w]*=)")
+    assert wrong.search("snakemake --config data_root=data mnist_large_iid_r1\n")
+    assert wrong.search("snakemake --configfile config/mine.yaml pets_accuracy\n")
+    lines = [line for path in shown for line in path.read_text("utf-8").splitlines(keepends=True)]
+    commands = [line for line in lines if re.search(r"snakemake|SNAKEMAKE|--config data_root", line)]
+    assert [line for line in commands if wrong.search(line)] == []
+    # Nor does a page say to add keys to a command without saying where the target goes.
+    assert not [line for line in commands if line.startswith("`--config ")]
