@@ -156,8 +156,8 @@ class Checkout:
 
     root: Path
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start Snakemake in the checkout, in a process group of its own."""
+    def start(self, *arguments: str, before: Callable[[], object] | None = None) -> subprocess.Popen[str]:
+        """Start Snakemake in the checkout, in a process group of its own, which calls ``before`` first."""
         environment = os.environ | {"PYTHONPATH": str(self.root / "src")}
         command = [sys.executable, "-m", "snakemake", *arguments]
         pipe = subprocess.PIPE
@@ -169,11 +169,12 @@ class Checkout:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=before,
         )
 
-    def snakemake(self, *arguments: str, ok: bool = True) -> str:
+    def snakemake(self, *arguments: str, ok: bool = True, before: Callable[[], object] | None = None) -> str:
         """Run Snakemake and return what it printed; fail unless it succeeds or fails as expected."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, before=before)
         output, _ = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode == 0) == ok, output
         return output

@@ -49,7 +49,20 @@ between the start and the end of a job; then the same command runs again until t
 else may be left.
 
 """
-_EDITS = """\
+_WORKFLOW = """
+## The workflow
+
+Other tests run a small workflow (`tests/workflow/test_reruns.py`).
+
+- Full disks: ten limits of the size of a file, from next to nothing to one byte less than the largest. Every file
+  that is left is whole. With room the same command completes what is missing, byte for byte.
+- Folders that may not be written, as in another user's checkout: `.snakemake`, a folder in it, and one that a
+  step writes to. Each is named in one sentence before anything runs. Write-protected results are listed by
+  Snakemake itself.
+- Scripts: a new time stamp, other words and an edit that is taken back rerun nothing; another effect reruns the
+  script's rules, and one of `common.py` all rules.
+"""
+_EDITS = """
 ## Edited published results
 
 Git has a digest of every published run and study in `results/published/manifest.json`. Whatever reads
@@ -111,7 +124,7 @@ def page(found: Iterable[tuple[Case, str]], killed: Iterable[tuple[Kill, str]]) 
     table += [f"| {kind} | {len(of)} | {len(of)} | {of.count(EQUAL)} |" for kind, of in kinds.items()]
     n = sum(map(len, kinds.values()))
     table.append(f"| all | {n} | {n} | {sum(of.count(EQUAL) for of in kinds.values())} |")
-    return _HEAD + "\n".join(lines) + "\n" + _KILLS + "\n".join(table) + "\n" + _EDITS
+    return _HEAD + "\n".join(lines) + "\n" + _KILLS + "\n".join(table) + "\n" + _WORKFLOW + _EDITS
 
 
 def _examples(cases: list[Case]) -> str:

@@ -39,5 +39,6 @@ rule check_claims:
         },
         published=W.config.published,
         code=code.claims(),
+        script=code.script(W, "claims"),
     script:
         "../scripts/claims.py"

@@ -5,6 +5,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from pausefl.errors import PauseflError
+from pausefl.files import check_writable
 from pausefl.settings import read_yaml
 from pausefl.workflow.checks import check
 from pausefl.workflow.experiments import Experiments
@@ -28,6 +29,11 @@ if workflow.is_main_process:
     for file in workflow.configfiles:  # Snakemake takes the last of two equal keys
         checked(read_yaml, Path(file))
     checked(check, W)
+    # Where Snakemake keeps what it knows.
+    checked(check_writable, Path(".snakemake"))
+    for name in ("log", "locks", "metadata", "incomplete"):
+        if (folder := Path(".snakemake", name)).exists():
+            checked(check_writable, folder)
 
 
 wildcard_constraints:

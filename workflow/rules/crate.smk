@@ -1,6 +1,6 @@
 # The workflow, its configuration and finished results as one archive.
 from pausefl.provenance import code_hash
-from pausefl.workflow import contents, paths, targets
+from pausefl.workflow import code, contents, paths, targets
 
 
 rule write_crate:
@@ -18,5 +18,6 @@ rule write_crate:
         root=str(W.root),
         configuration=config,
         code=code_hash("pausefl.report.crate"),
+        script=code.script(W, "crate"),
     script:
         "../scripts/crate.py"

@@ -41,6 +41,7 @@ rule prepare_data:
         settings=lambda wildcards: W.datasets[wildcards.dataset],
         raw=W.config.raw,
         code=lambda wildcards: code.reader(W, wildcards.dataset),
+        script=code.script(W, "prepare_data"),
     script:
         "../scripts/prepare_data.py"
 
@@ -59,6 +60,7 @@ rule partition:
         partition=lambda wildcards: W.partitions[wildcards.dataset, wildcards.partition].partition,
         n_users=lambda wildcards: W.partitions[wildcards.dataset, wildcards.partition].network.n_users,
         code=code_hash("pausefl.data.partition:make_partition"),
+        script=code.script(W, "partition"),
     script:
         "../scripts/partition.py"
 
@@ -84,5 +86,6 @@ rule plot_partition:
         ),
         partition=lambda wildcards: W.partitions[wildcards.dataset, wildcards.partition].partition,
         code=code_hash("pausefl.figures.partition:plot_partition", "pausefl.figures.style:theme"),
+        script=code.script(W, "plot_partition"),
     script:
         "../scripts/plot_partition.py"

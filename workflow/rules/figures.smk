@@ -39,5 +39,6 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             caption=lambda wildcards, kinds=kinds: captions.of_scenario(W, wildcards.scenario, *kinds),
             notes=lambda wildcards, output: SidecarNotes(output.sidecar[0]),
             code=code.figures(kinds),
+            script=code.script(W, "plot_figures"),
         script:
             "../scripts/plot_figures.py"

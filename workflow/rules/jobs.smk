@@ -26,5 +26,6 @@ rule job:
     params:
         settings=lambda wildcards: W.job_scenarios[wildcards.scenario].job_settings(),
         code=lambda wildcards: code.job(W, row_of(wildcards)),
+        script=code.script(W, "job"),
     script:
         "../scripts/job.py"

@@ -1,6 +1,6 @@
 # Numbers and curves of the configuration's scenarios in small files that are kept in Git, for DVC to compare.
 from pausefl.provenance import code_hash
-from pausefl.workflow import targets
+from pausefl.workflow import code, targets
 
 
 rule write_metrics:
@@ -17,5 +17,6 @@ rule write_metrics:
         "results/benchmarks/metrics.tsv"
     params:
         code=code_hash("pausefl.results.dvc_metrics"),
+        script=code.script(W, "metrics"),
     script:
         "../scripts/metrics.py"

@@ -19,5 +19,6 @@ rule write_report:
         content=lambda wildcards: contents.digest(W, wildcards.report),
         template=code.report_template(),
         code=code_hash("pausefl.report.page"),
+        script=code.script(W, "report"),
     script:
         "../scripts/report.py"

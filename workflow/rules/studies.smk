@@ -37,6 +37,7 @@ for kind, record in STUDIES.items():
                 folder="results/studies/{study}",
                 runs=lambda wildcards: paths.study_runs(W, wildcards.study),
                 code=lambda wildcards: code.study(W, **wildcards),
+                script=code.script(W, "compute"),
             script:
                 "../scripts/compute.py"
 
@@ -70,6 +71,7 @@ for kind, record in STUDIES.items():
             caption=lambda wildcards: captions.of_study(W, wildcards.study),
             versions=lambda wildcards: studies.versions(W, wildcards.study),
             code=code.study_plot(kind),
+            script=code.script(W, "plot"),
         script:
             "../scripts/plot.py"
 
@@ -90,5 +92,6 @@ rule study_verdict:
         study=lambda wildcards: studies.settings(W, wildcards.study),
         folder=lambda wildcards: paths.study_folder(W, wildcards.study),
         code=lambda wildcards: code.study_verdict(W.studies.kind(wildcards.study)),
+        script=code.script(W, "verdict"),
     script:
         "../scripts/verdict.py"

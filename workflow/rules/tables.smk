@@ -37,5 +37,6 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
             caption=lambda wildcards, kinds=kinds: captions.of_scenario(W, wildcards.scenario, *kinds),
             versions=lambda wildcards: code.jobs(W, wildcards.scenario),
             code=code.tables(kinds),
+            script=code.script(W, "table"),
         script:
             "../scripts/table.py"

@@ -7,6 +7,7 @@ from pathlib import Path
 from pausefl.claims import page
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
+from pausefl.files import replacing
 from pausefl.results.published import those_published
 from pausefl.settings.claims import load_claims
 from pausefl.settings.scenario import scenario_of_job
@@ -23,6 +24,8 @@ with logged(snakemake.log[0]):
     records = Records(scenarios, params.runs, studies, files["finished"], tables)
     claims = load_claims(files["claims"], files["shipped"])
     judged = evaluate(claims, records, scale)
-    Path(output.json).write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
-    page.to_frame(judged, scale).to_csv(output.table, index=False)
-    Path(output.text).write_text(page.to_markdown(judged, scale), encoding="utf-8")
+    paths = [Path(path) for path in (output.json, output.table, output.text)]
+    with replacing(*paths) as (as_json, as_table, as_text):
+        as_json.write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
+        page.to_frame(judged, scale).to_csv(as_table, index=False)
+        as_text.write_text(page.to_markdown(judged, scale), encoding="utf-8")

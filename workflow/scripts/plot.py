@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pausefl.figures.notes import code_notes, seed_notes
 from pausefl.figures.style import add_notes, save
+from pausefl.files import replacing
 from pausefl.registry import STUDIES
 from pausefl.results.reading import study_codes
 from pausefl.settings.studies import study_from_dict
@@ -18,7 +19,8 @@ with logged(snakemake.log[0]):
     plotted = record.load_plot()(read_tables(Path(params.folder), record.data_files(study)), study)
     write_tables(plotted.tables, folder, [file for file in record.tables if file.endswith(".csv")])
     if plotted.markdown is not None:
-        (folder / "summary.md").write_text(plotted.markdown, encoding="utf-8")
+        with replacing(folder / "summary.md") as (staged,):
+            staged.write_text(plotted.markdown, encoding="utf-8")
     notes = seed_notes(getattr(study, "seeds", ()))
     add_notes(plotted.figure, notes)
     codes = study_codes(Path(params.folder), record.code_files(study))

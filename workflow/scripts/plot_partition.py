@@ -8,6 +8,7 @@ from pausefl.data.dataset import load_dataset
 from pausefl.data.partition import load_partition
 from pausefl.figures.partition import plot_partition
 from pausefl.figures.style import theme
+from pausefl.files import replacing
 
 with logged(snakemake.log[0]):
     dataset = load_dataset(Path(snakemake.input.data))
@@ -16,4 +17,5 @@ with logged(snakemake.log[0]):
     title = f"{dataset.name}: {settings.labels} labels, {settings.sizes} sizes, seed {seed}"
     with theme():
         figure = plot_partition(partition, dataset.train_y, dataset.n_classes, title)
-        figure.savefig(snakemake.output[0], dpi=150, metadata={"Software": "pausefl"})
+        with replacing(Path(snakemake.output[0])) as (staged,):
+            figure.savefig(staged, format="png", dpi=150, metadata={"Software": "pausefl"})

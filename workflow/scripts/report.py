@@ -4,7 +4,10 @@ from common import logged
 
 from pathlib import Path
 
+from pausefl.files import replacing
 from pausefl.report.page import render
 
 with logged(snakemake.log[0]):
-    Path(snakemake.output[0]).write_text(render(snakemake.params.parts), encoding="utf-8")
+    page = render(snakemake.params.parts)
+    with replacing(Path(snakemake.output[0])) as (staged,):
+        staged.write_text(page, encoding="utf-8")

@@ -11,6 +11,7 @@ import pandas as pd
 from pausefl.figures.captions import protected
 from pausefl.figures.notes import absent_note, run_notes, scale_note, with_notes
 from pausefl.figures.style import LABELS
+from pausefl.files import replacing
 from pausefl.results import archive, privacy_table, tables
 from pausefl.results.runs import check_settings, read_runs
 from pausefl.settings import scenario_from_dict
@@ -45,8 +46,6 @@ with logged(snakemake.log[0]):
     rounds, summaries = read_runs(runs)
     check_settings(summaries, scenario.job_settings())
     by_run = tables.summarise(rounds, summaries)
-    rounds.to_parquet(output.rounds, index=False)
-    by_run.to_csv(output.runs, index=False)
     warnings = run_notes(summaries.values(), params.versions, LABELS)
     warnings.shown.extend(filter(None, [absent_note(scenario, set(by_run["selector"]), LABELS)]))
     about = {
@@ -56,9 +55,13 @@ with logged(snakemake.log[0]):
         "dataset_origins": sorted({run["dataset_origin"] for run in summaries.values()}),
         "notes": asdict(warnings),
     }
-    Path(output.about).write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     notes = [scale_note(scenario), *warnings.all()]
-    for kind, csv, page in zip(params.kinds, output.csv, output.text, strict=True):
-        table, text = MAKE[kind]()
-        table.to_csv(csv, index=False)
-        Path(page).write_text(text, encoding="utf-8")
+    made = [MAKE[kind]() for kind in params.kinds]
+    paths = [Path(path) for path in (output.rounds, output.runs, output.about, *output.csv, *output.text)]
+    with replacing(*paths) as (to_rounds, to_runs, to_about, *to_kinds):
+        rounds.to_parquet(to_rounds, index=False)
+        by_run.to_csv(to_runs, index=False)
+        to_about.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        for (table, text), csv, page in zip(made, to_kinds[: len(made)], to_kinds[len(made) :], strict=True):
+            table.to_csv(csv, index=False)
+            page.write_text(text, encoding="utf-8")

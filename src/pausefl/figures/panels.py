@@ -57,7 +57,7 @@ def titled_panels(
 ) -> tuple[Figure, NDArray[Any]]:
     """A figure two columns wide: a title above a grid of axes; call it, and plot, inside `theme`."""
     figure = Figure(figsize=(2 * COLUMN_WIDTH, height), layout="constrained")
-    figure.suptitle(title, x=0.01, ha="left", weight="bold", size="medium")
+    figure.suptitle(" ".join(title_lines(title)), x=0.01, ha="left", weight="bold", size="medium")
     return figure, figure.subplots(*shape, squeeze=False, **sharing)
 
 

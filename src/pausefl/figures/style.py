@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pausefl.errors import PauseflError, suggest
+from pausefl.files import replacing
 from pausefl.registry import SELECTORS
 
 if TYPE_CHECKING:
@@ -214,8 +215,11 @@ def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
 
 
 def title_lines(title: str, width: int = 54) -> list[str]:
-    """A title in lines of at most ``width`` characters, broken at spaces only; by default for one column."""
-    return textwrap.wrap(title, width, break_on_hyphens=False)
+    """A title in lines of at most ``width`` characters, broken at spaces only; by default for one column.
+
+    A dollar sign is one, and begins no formula.
+    """
+    return [line.replace("$", r"\$") for line in textwrap.wrap(title, width, break_on_hyphens=False)]
 
 
 #: Size of notes in points, the height of a line of them in inches, and how many characters an inch holds.
@@ -280,20 +284,17 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
 
     sidecar = json.dumps(metadata, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     stem.parent.mkdir(parents=True, exist_ok=True)
-
-    def named(suffix: str) -> Path:
-        return stem.with_name(stem.name + suffix)
-
-    with theme():
+    paths = [stem.with_name(stem.name + suffix) for suffix in (".png", ".pdf", ".svg", ".json")]
+    with replacing(*paths) as (to_png, to_pdf, to_svg, to_json), theme():
         # `savefig` would draw the figure once more for each file, to find its layout.
         figure.set_dpi(DPI)
         png: Any = FigureCanvasAgg(figure)
-        png.print_png(named(".png"), metadata={"Software": "pausefl"})
+        png.print_png(to_png, metadata={"Software": "pausefl"})
         figure.set_layout_engine("none")
         thin_out(figure)
         made_by = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
         pdf: Any = FigureCanvasPdf(figure)
-        pdf.print_pdf(named(".pdf"), metadata=made_by)
+        pdf.print_pdf(to_pdf, metadata=made_by)
         svg: Any = FigureCanvasSVG(figure)
-        svg.print_svg(named(".svg"), metadata={"Creator": "pausefl", "Date": None})
-    named(".json").write_text(sidecar, encoding="utf-8")
+        svg.print_svg(to_svg, metadata={"Creator": "pausefl", "Date": None})
+        to_json.write_text(sidecar, encoding="utf-8")

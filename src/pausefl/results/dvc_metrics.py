@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from pausefl.files import replacing
 from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import runs_of
 
@@ -54,7 +55,8 @@ def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: 
             old.unlink()
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+        with replacing(path) as (staged,):
+            staged.write_text(text, "utf-8")
 
 
 def numbers(row: Mapping[str, object]) -> dict[str, float]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.errors import PauseflError
+from pausefl.files import replacing
 from pausefl.results.published import read_study
 
 
@@ -25,10 +26,11 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, files: Iterab
     for file in files:
         path, table = folder / file, tables[_name(file)]
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".parquet":
-            table.to_parquet(path, index=False)
-        else:
-            table.to_csv(path, index=False)
+        with replacing(path) as (staged,):
+            if path.suffix == ".parquet":
+                table.to_parquet(staged, index=False)
+            else:
+                table.to_csv(staged, index=False)
 
 
 def across_seeds(runs: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from pausefl.data.partition import check_partition
 from pausefl.data.sources import check_available, missing_files, training_size
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable, check_table
+from pausefl.files import check_writable
 from pausefl.registry import SOURCES, STUDIES
 from pausefl.results.published import RunFiles
 from pausefl.settings import Experiment
@@ -99,6 +100,13 @@ def check_published(table: Experiments, rows: Iterable[Experiment]) -> None:
     if missing := [folder for folder in folders if not RunFiles.of(Path(folder)).there()]:
         others = f", nor {len(missing) - 1} other runs" if len(missing) > 1 else ""
         raise ConfigError(f"runs = 'published', but there is no {missing[0]}{others}")
+
+
+def check_folders(files: Iterable[str]) -> None:
+    """Raise `PauseflError` if a folder cannot be written that is to hold some of these files."""
+    folders = {next(folder for folder in Path(file).parents if folder.exists()) for file in files}
+    for folder in sorted(folders):
+        check_writable(folder)
 
 
 def run_files(table: Experiments, scenario: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -82,6 +83,22 @@ def claims() -> str:
     records = (*CLAIM_TESTS.values(), *QUANTITIES.values())
     modules = ("pausefl.claims.page", "pausefl.claims.records", "pausefl.claims.verdicts")
     return code_hash(*modules, records=records)
+
+
+def script(table: Experiments, name: str) -> str:
+    """Of a script of the workflow with what all scripts share, without comments and docstrings."""
+    texts = []
+    for path in (table.root / f"workflow/scripts/{file}.py" for file in (name, "common")):
+        tree = ast.parse(path.read_text("utf-8"))
+        texts.append(ast.unparse(_Bare().visit(tree)))
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes docstrings out."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) else node
 
 
 def _archive() -> str:

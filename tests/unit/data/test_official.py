@@ -9,6 +9,7 @@ import hashlib
 import http.server
 import io
 import pickle
+import resource
 import tarfile
 import threading
 import urllib.error
@@ -297,11 +298,34 @@ def test_a_mirror_without_a_file(mirror: Path, tmp_path: Path) -> None:
 
 
 def test_a_download_that_fails_midway(mirror: Path, tmp_path: Path) -> None:
-    (mirror / "t10k-images-idx3-ubyte.gz").unlink()
+    archive = mirror / "t10k-images-idx3-ubyte.gz"
+    archive.rename(mirror / "away")
     text = refusal(download, "fashion_mnist", tmp_path / "fresh")
     assert "Error downloading t10k-images-idx3-ubyte.gz" in text
     assert f"\n  {tmp_path}/fresh/FashionMNIST/raw/t10k-images-idx3-ubyte" in text
-    assert "train-images-idx3-ubyte\n" not in text
+    (mirror / "away").rename(archive)
+    download("fashion_mnist", tmp_path / "fresh")
+    assert not missing_files(FASHION, raw(tmp_path / "fresh"))
+    assert [path.name for path in (tmp_path / "fresh").iterdir()] == ["FashionMNIST"]
+
+
+def test_a_disk_that_is_full_leaves_no_part_of_a_file(mirror: Path, fake: Path, tmp_path: Path) -> None:
+    whole = {name: (fake / "FashionMNIST" / "raw" / name).read_bytes() for name in IDX_FILES}
+    limit = max(map(len, whole.values())) - 1
+    assert all(path.stat().st_size < limit for path in mirror.iterdir())
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, usual[1]))
+    try:
+        assert "The download failed: [Errno 27] File too large" in refusal(
+            download, "fashion_mnist", tmp_path / "fresh"
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    there = raw(tmp_path / "fresh")
+    found = {path.name: path.read_bytes() for path in raw_files(FASHION, there) if path.exists()}
+    assert found.items() <= whole.items()
+    download("fashion_mnist", tmp_path / "fresh")
+    assert {path.name: path.read_bytes() for path in raw_files(FASHION, there)} == whole
 
 
 def test_a_root_that_cannot_be_written(mirror: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.backend_bases import GraphicsContextBase, RendererBase
+from matplotlib.cbook import is_math_text
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import imread
@@ -18,7 +19,7 @@ from matplotlib.path import Path as MplPath
 from matplotlib.transforms import IdentityTransform
 
 from pausefl.errors import PauseflError
-from pausefl.figures import style, thin
+from pausefl.figures import panels, style, thin
 from pausefl.registry import SELECTORS
 
 
@@ -151,3 +152,16 @@ def test_a_long_title_is_broken_at_spaces_only() -> None:
         "CIFAR-10, small network, i.i.d. data, reward R1",
         "(re-encoded images)",
     ]
+
+
+@pytest.mark.parametrize("title", ["A title with $^$", r"\frac for $5 and $6", "An even $x", r"$\nonsense$"])
+def test_a_title_is_shown_as_it_is(title: str) -> None:
+    with style.theme():
+        one, left, _ = panels.two_panels(title, "Round", ("Accuracy", "Loss"))
+        other, _ = panels.titled_panels(title, (1, 1), 2)
+        one.draw_without_rendering()
+        other.draw_without_rendering()
+        above = other.get_suptitle()
+        for shown in (left.get_title(loc="left"), above):
+            assert not is_math_text(shown)
+            assert shown.replace(r"\$", "$") == title

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import shutil
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -21,9 +22,18 @@ SCHEME = "https://"
 
 
 def download_files(source: str, root: Path) -> str:
-    """Download the official files of a source to ``root``; return why it failed, or an empty text."""
+    """Download the official files of a source to ``root``; return why it failed, or an empty text.
+
+    They are unpacked in a folder beside, since a file that is there counts as whole.
+    """
+    staged = root / f".download-{source}"
     try:
-        _official(source)(str(root), download=True)
+        _official(source)(str(staged), download=True)
+        for path in [path for path in staged.rglob("*") if path.is_file()]:
+            target = root / path.relative_to(staged)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(path, target)
+        shutil.rmtree(staged)
     except (OSError, EOFError, RuntimeError, http.client.HTTPException) as error:
         return f"The download failed: {error}."
     return ""

@@ -1,0 +1,89 @@
+"""What an edit of a script reruns, and what a full disk leaves."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+from functools import partial
+from pathlib import Path
+
+import pytest
+from workspace import TINY_STUDIES, Checkout
+
+JOB, COMMON = "workflow/scripts/job.py", "workflow/scripts/common.py"
+
+#: Where the results of rules are; the rest says how a step went.
+RESULTS = ("results/tables", "results/figures", "results/studies", "results/claims", "results/report")
+
+
+def test_only_what_a_script_does_reruns_its_rules(copy: Checkout) -> None:
+    os.utime(copy.root / JOB)
+    assert copy.planned() == {}
+    copy.edit(JOB, '"""Run one federated job."""', '"""Run a job."""  # reworded')
+    copy.edit(COMMON, '"""Keep the rule\'s log', '"""Keep the log of a rule')
+    assert copy.planned() == {}
+    usual, other = "discard=True", "discard=False"
+    copy.edit(JOB, usual, other)
+    assert copy.planned()["job"] == 4
+    assert "prepare_data" not in copy.planned()
+    copy.edit(JOB, other, usual)
+    assert copy.planned() == {}
+    copy.edit(COMMON, 'note("started")', 'note("begun")')
+    planned = copy.planned()
+    assert (planned["job"], planned["prepare_data"], planned["write_report"]) == (4, 1, 1)
+
+
+def test_a_folder_that_nobody_may_write_is_refused_in_a_sentence(copy: Checkout) -> None:
+    own = copy.root / ".snakemake"
+    for folder, more in ((own, ["--dry-run"]), (own / "locks", []), (copy.root / "results/logs/figures", [])):
+        (copy.root / "results/figures/tiny/accuracy_vs_time.pdf").unlink(missing_ok=True)
+        folder.chmod(0o555)
+        try:
+            output = copy.snakemake("--cores", "1", *more, ok=False, before=lose_power)
+        finally:
+            folder.chmod(0o755)
+        assert f"cannot write to output folder {folder.relative_to(copy.root)}: Permission denied" in output
+        assert "Traceback" not in output
+        assert "1 of " not in output  # no step is finished
+
+
+def lose_power() -> None:
+    """Let permissions hold for root too, in this process and those that it starts."""
+    if os.geteuid() == 0:
+        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+            if ctypes.CDLL(None).prctl(24, capability, 0, 0, 0):  # PR_CAPBSET_DROP
+                raise OSError("cannot drop a capability")
+
+
+def contents(checkout: Checkout) -> dict[Path, bytes]:
+    """Files of results, by their path in the checkout; temporary ones, too."""
+    files = [path for name in RESULTS for path in (checkout.root / name).rglob("*")]
+    files += (checkout.root / "data/partitions").rglob("*.png")
+    return {path.relative_to(checkout.root): path.read_bytes() for path in files if path.is_file()}
+
+
+@pytest.mark.slow
+def test_a_full_disk_leaves_no_part_that_counts_as_finished(copy: Checkout) -> None:
+    kinds = ("regret", "generalization")
+    copy.write_config(studies="config/studies.yaml")
+    copy.write_studies({kind: TINY_STUDIES[kind] for kind in kinds})
+    copy.snakemake("--cores", "2", "all")
+    whole = contents(copy)
+    suffixes = {path.suffix for path in whole}
+    assert suffixes == {".parquet", ".csv", ".md", ".txt", ".json", ".png", ".pdf", ".svg", ".html"}
+    sizes = sorted(map(len, whole.values()))
+    for path in whole:
+        (copy.root / path).unlink()
+    # No file can have more bytes: ten sizes, the last of them enough for all files but the largest.
+    made = []
+    for limit in [sizes[round(i * (len(sizes) - 1) / 10)] - 1 for i in range(1, 11)]:
+        full = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        output = copy.snakemake("--cores", "2", "--keep-going", "all", ok=False, before=full)
+        found = contents(copy)
+        assert found.items() <= whole.items(), output
+        made.append(len(found))
+    assert len(set(made)) > 4
+    copy.snakemake("--cores", "2", "all")
+    assert contents(copy) == whole
+    assert copy.planned() == {}
