@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import math
 import os
+import resource
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +18,7 @@ import typer
 
 from pausefl import __version__
 from pausefl.errors import ConfigError, PauseflError, StoppedError, suggest
+from pausefl.stderr import heard
 
 if TYPE_CHECKING:
     from pausefl.federated.watcher import Watcher
@@ -27,6 +31,8 @@ app = typer.Typer(
 )
 
 CONFIG = Path("config/config.yaml")
+#: Address space of a small job on two cores, in GB.
+_JOB_MEMORY = 2.0
 ConfigFile = Annotated[Path, typer.Option(help="Configuration file.")]
 
 
@@ -122,6 +128,9 @@ def run(
     SIGTERM and SIGINT stop it after the current round, with exit code 75. The same command resumes a stopped
     or killed job.
     """
+    # With less, libraries crash or wait for ever, some of them after the last round.
+    if (limit := _memory_limit()) < _JOB_MEMORY:
+        raise ConfigError(f"a job needs {_JOB_MEMORY:g} GB of address space; ulimit -v allows {limit:.1f} GB")
     from pausefl.data.dataset import load_dataset
     from pausefl.data.partition import make_partition
     from pausefl.data.sources import check_in_folder, fetch, prepare
@@ -237,28 +246,42 @@ def claims(
     partial: Annotated[
         bool, typer.Option(help="Judge the results that exist, even if some are missing.")
     ] = False,
+    published: Annotated[
+        bool, typer.Option("--published", help="Judge the published results, in place of one's own.")
+    ] = False,
+    missing: Annotated[bool, typer.Option("--missing", help="List what is missing, with --partial.")] = False,
     file: Annotated[Path, typer.Option(help="File of claims.")] = Path("config/claims.yaml"),
 ) -> None:
-    """Judge the papers' claims on finished runs and studies."""
+    """Judge the papers' claims on finished runs and studies.
+
+    Scenarios are those of the configuration's folder, then those of config/scenarios.
+    """
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
+    from pausefl.results.published import those_published
     from pausefl.settings import SHIPPED, load_config, read_yaml
     from pausefl.settings.claims import load_claims, scales
     from pausefl.settings.studies import load_studies
 
+    if published:
+        config, results = Path("config/published.yaml"), Path("results/published")
     document = read_yaml(config)
     loaded = load_config(document, str(config))
     folder = Path(document["scenarios"])
-    claimed = load_claims(file, SHIPPED, folder)
+    claimed = load_claims(file, folder, SHIPPED)
     studies = load_studies(loaded.studies, folder, SHIPPED)
+    if loaded.published:
+        studies = those_published(studies, results / "studies")
     found = scales(claimed, loaded.judged, studies.names())
     if not found:
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
     for scale in found:
         records = Records(loaded.judged, loaded.experiments, studies, results)
-        typer.echo(to_text(evaluate(claimed, records, scale, partial), scale), nl=False)
-        for name in sorted(records.missing):
+        judged = to_text(evaluate(claimed, records, scale, partial), scale)
+        typer.echo(f"Judged on {results}: {records.extent()}")
+        typer.echo(judged, nl=False)
+        for name in sorted(records.missing) if missing else ():
             typer.echo(f"missing: {name}")
 
 
@@ -318,18 +341,38 @@ def _followed(watcher: Watcher, label: str) -> Iterator[Watcher]:
 
 def main() -> None:
     """Entry point. Errors that a user can act on appear as one message, without a traceback."""
-    try:
-        app()
-    except StoppedError as stopped:
-        typer.echo(str(stopped), err=True)
-        raise SystemExit(os.EX_TEMPFAIL) from None
-    except PauseflError as error:
-        _fail(str(error))
-    except MemoryError:
-        _fail("there is not enough memory for this")
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _fail(f"{where}{error.strerror or error}")
+    with heard():
+        try:
+            app()
+        except StoppedError as stopped:
+            typer.echo(str(stopped), err=True)
+            raise SystemExit(os.EX_TEMPFAIL) from None
+        except PauseflError as error:
+            _fail(str(error))
+        except MemoryError:
+            _fail("there is not enough memory for this")
+        except (ImportError, OSError, RuntimeError, SystemError) as error:
+            # Libraries that get no memory say many things.
+            if _memory_limit() < math.inf and getattr(error, "errno", None) in (None, errno.ENOMEM):
+                _fail(
+                    f"probably too little memory; ulimit -v allows {_memory_limit():.1f} GB: {_short(error)}"
+                )
+            if not isinstance(error, OSError):
+                raise
+            _fail(_short(error))
+
+
+def _short(error: Exception) -> str:
+    """An error in one line, with the file that it is about."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _memory_limit() -> float:
+    """Address space that this process may have, in GB."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return math.inf if limit == resource.RLIM_INFINITY else limit / 1e9
 
 
 def _fail(message: str) -> NoReturn:

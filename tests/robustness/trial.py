@@ -54,13 +54,13 @@ _WORKFLOW = """
 
 Other tests run a small workflow (`tests/workflow/test_reruns.py`).
 
-- Full disks: ten limits of the size of a file, from next to nothing to one byte less than the largest. Every file
-  that is left is whole. With room the same command completes what is missing, byte for byte.
+- Full disks: ten limits of the size of a file, from next to nothing to one byte less than the largest. Every
+  file that is left is whole. With room the same command completes what is missing, byte for byte.
 - Folders that may not be written, as in another user's checkout: `.snakemake`, a folder in it, and one that a
   step writes to. Each is named in one sentence before anything runs. Write-protected results are listed by
   Snakemake itself.
-- Scripts: a new time stamp, other words and an edit that is taken back rerun nothing; another effect reruns the
-  script's rules, and one of `common.py` all rules.
+- Scripts: a new time stamp, other words and an edit that is taken back rerun nothing; another effect reruns
+  the script's rules, and one of `common.py` all rules.
 """
 _EDITS = """
 ## Edited published results

@@ -6,9 +6,11 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -199,13 +201,39 @@ def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
     command = ["claims", "--config", "config/demo.yaml", "--results", tmp_path]
     message = refused(pausefl(*command))
     assert "claims at scale 'demo': 32 results are missing" in message
-    assert "demo_large/pause/seed-0" in message
-    code, out, _ = pausefl(*command, "--partial")
+    assert "demo_large/clustered_similarity/seed-0" in message
+    assert message.endswith("and 22 more")
+    for seed in (0, 2):
+        folder = tmp_path / f"runs/demo_small/pause/seed-{seed}"
+        assert pausefl(*run_demo(folder, "--no-train"), "--seed", seed)[0] == 0
+    code, out, _ = pausefl(*command, "--partial", "--missing")
     assert code == 0
     verdicts = {line.split()[0]: line for line in out.splitlines()}
     assert verdicts["C1"].startswith("C1     supported")
     assert verdicts["C3"].startswith("C3     not run")
+    found = "2 runs (2 seeds of a selector), 0 tables of studies; 30 missing (names: --missing)"
+    assert out.startswith(f"Judged on {tmp_path}: {found}\n")
+    assert out.count("missing: ") == 30
     assert "missing: demo_small/fedavg/seed-2" in out
+
+
+def test_published_results_are_judged_and_what_is_missing_is_counted(
+    pausefl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pausefl.claims.verdicts.CLAIM_TESTS", defaultdict(lambda: Untested))
+    judged = re.findall("Judged on .*", pausefl("claims", "--published")[1])
+    nothing = "results/published: 0 runs, 0 tables of studies"
+    assert judged == [f"Judged on {nothing}"] * 2
+    out = pausefl("claims", "--config", "config/demo.yaml", "--partial")[1]
+    assert "missing: " not in out
+
+
+class Untested:
+    """A kind of test that compares nothing."""
+
+    @staticmethod
+    def load() -> Callable[..., tuple[()]]:
+        return lambda *_: ()
 
 
 def test_a_job_runs_on_prepared_data_without_the_packages_of_the_workflow(
@@ -372,6 +400,7 @@ def test_a_run_of_other_code_is_repeated_only_when_asked(
             ["figures"],
             r"pause_v2_fig8 +mnist_large_iid_r1_as_run +0\.\d\d +test accuracy against simulated time",
         ),
+        (["studies"], r"\nbenchmark_mnist_iid +0\.[89]\d +MNIST"),
         (["studies"], r"bsfl_fig4 +– +25 of 500 users: two annealers on the same instances"),
         ([], r"\n\nscenario +scale"),
     ],
@@ -416,3 +445,60 @@ def test_help_has_a_short_name(pausefl: Command, option: str) -> None:
 
 def test_the_version_is_that_of_the_package(pausefl: Command) -> None:
     assert pausefl("--version") == (0, f"pausefl {__version__}\n", "")
+
+
+def in_a_shell(arguments: Sequence[object], before: str = "", after: str = "") -> tuple[int, str, str]:
+    """Run the command with redirections or limits; exit code, output, errors."""
+    code = "from pausefl.cli import main; main()"
+    line = shlex.join([sys.executable, "-c", code, *map(str, arguments)])
+    done = subprocess.run(
+        ["bash", "-c", f"{before} {line} {after}"], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("after", ["2>/dev/full", "2>&-", "0<&- 2>&-"])
+def test_what_standard_error_does_not_take_goes_to_standard_output(
+    prepared: Path, tmp_path: Path, after: str
+) -> None:
+    job = run_demo(tmp_path / "out", "--rounds", 2, "--data", prepared, "--no-train")
+    code, out, _ = in_a_shell(job, after=after)
+    assert code == 0
+    assert out.startswith("round 2 of 2, ")
+    assert f"{tmp_path}/out/rounds.parquet" in out
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+
+
+def test_a_refusal_is_said_where_standard_error_is_closed_and_nothing_stops_a_job_that_nobody_hears(
+    prepared: Path, tmp_path: Path
+) -> None:
+    code, out, _ = in_a_shell(run_demo(tmp_path / "wrong", selector="puase"), after="2>&-")
+    assert code == 2
+    assert out.startswith("Error: unknown selector 'puase'.")
+    job = run_demo(tmp_path / "out", "--rounds", 2, "--data", prepared, "--no-train")
+    code, out, err = in_a_shell(job, after="> /dev/full 2>&1")
+    assert code != 0  # what the run came to was not said
+    assert (out, err) == ("", "")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+
+
+@pytest.mark.parametrize("kilobytes", [300_000, 1_380_000])
+def test_a_job_that_may_have_too_little_memory_does_not_start(tmp_path: Path, kilobytes: int) -> None:
+    code, out, err = in_a_shell(run_demo(tmp_path / "out"), before=f"ulimit -v {kilobytes};")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"Error: a job needs 2 GB of address space; ulimit -v allows {kilobytes * 1024 / 1e9:.1f} GB\n"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_library_that_may_lack_memory_is_one_sentence_and_a_broken_one_is_not(
+    monkeypatch: pytest.MonkeyPatch, pausefl: Command
+) -> None:
+    monkeypatch.setitem(sys.modules, "pausefl.results.compare", None)
+    with pytest.raises(ImportError):
+        pausefl("compare", "x", "y")
+    monkeypatch.setattr("resource.getrlimit", lambda what: (10**9, 10**9))
+    assert refused(pausefl("compare", "x", "y")).startswith(
+        "Error: probably too little memory; ulimit -v allows 1.0 GB: "
+    )

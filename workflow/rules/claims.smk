@@ -31,7 +31,7 @@ rule check_claims:
         },
         studies=lambda wildcards: targets.claim_studies(W, wildcards.scale),
         files=lambda wildcards: {
-            "claims": str(W.root / "config/claims.yaml"),
+            "claims": str(W.file_of_claims(W.root)),
             "scenarios": str(W.folders[0]),
             "shipped": str(W.folders[1]),
             "studies": None if W.config.studies is None else str(W.config.studies),

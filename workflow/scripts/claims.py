@@ -22,7 +22,7 @@ with logged(snakemake.log[0]):
         studies = those_published(studies, files["finished"] / "studies")
     tables = {name: Path(path) for name, path in params.tables.items()}
     records = Records(scenarios, params.runs, studies, files["finished"], tables)
-    claims = load_claims(files["claims"], files["shipped"])
+    claims = load_claims(files["claims"], files["scenarios"], files["shipped"])
     judged = evaluate(claims, records, scale)
     paths = [Path(path) for path in (output.json, output.table, output.text)]
     with replacing(*paths) as (as_json, as_table, as_text):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -119,8 +120,8 @@ class Records:
         Folder with ``runs`` and ``studies``, or that of published results.
     tables
         Tables of all rounds of a scenario's runs, by scenario. The runs of the others are read one by one.
-    missing
-        Names of runs and files of studies that were asked for and do not exist.
+    found, missing
+        Names of runs and files of studies that were asked for and exist, or do not.
     """
 
     scenarios: Mapping[str, Scenario]
@@ -128,9 +129,19 @@ class Records:
     studies: Studies
     results: Path
     tables: Mapping[str, Path] = field(default_factory=dict)
+    found: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
     _trained: dict[str, Runs | None] = field(default_factory=dict)
     _selected: dict[str, Runs | None] = field(default_factory=dict)
+
+    def extent(self) -> str:
+        """How much was found, and how much is missing, in words."""
+        studies = {name for name in self.found if name.startswith("study ")}
+        seeds = Counter(name.rpartition("/")[0] for name in self.found - studies).values()
+        of = " to ".join(str(n) for n in dict.fromkeys((min(seeds), max(seeds)))) if seeds else ""
+        runs = f"{sum(seeds)} runs{f' ({of} seeds of a selector)' if seeds else ''}"
+        missing = f"; {len(self.missing)} missing (names: --missing)" if self.missing else ""
+        return f"{runs}, {len(studies)} tables of studies{missing}"
 
     def trained(self, name: str) -> Runs | None:
         """The runs of a scenario in the experiment table; None if it has none.
@@ -163,8 +174,7 @@ class Records:
         if name not in self.studies.names():
             return None
         table = read_study(self._folder(name), file)
-        if table is None:
-            self.missing.add(f"study {name}: {file}")
+        (self.missing if table is None else self.found).add(f"study {name}: {file}")
         return table
 
     def has(self, study: str, file: str) -> bool:
@@ -196,8 +206,9 @@ class Records:
             return Runs(scenario, seeds, _found(read_table(self.tables[name]), name, scenario))
         folders = {row: run_folder(self.results, row) for row in rows}
         there = {row: folder for row, folder in folders.items() if RunFiles.of(folder).there()}
-        absent = [row for row in rows if row not in there]
-        self.missing |= {run_name(row.scenario, row.selector, row.seed) for row in absent}
+        for row in rows:
+            name_of_run = run_name(row.scenario, row.selector, row.seed)
+            (self.found if row in there else self.missing).add(name_of_run)
         return Runs(scenario, seeds, _found(collect(there), name, scenario) if there else {})
 
 

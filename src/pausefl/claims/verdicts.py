@@ -19,6 +19,10 @@ SUPPORTED, CONTRADICTED, MIXED = "supported", "contradicted", "mixed"
 FINDINGS = (SUPPORTED, MIXED, UNDECIDED, CONTRADICTED, NOT_RUN)
 
 
+#: Missing results that a message names.
+_MOST_NAMES = 10
+
+
 @dataclass(frozen=True)
 class Coverage:
     """How much of a claim was compared.
@@ -184,7 +188,7 @@ def evaluate(
     Raises
     ------
     PauseflError
-        If a configured run or study is missing and ``partial`` is not set. The message names all of them.
+        If a configured run or study is missing and ``partial`` is not set. The message names some of them.
     """
     found = []
     for claim in claims:
@@ -196,6 +200,10 @@ def evaluate(
         ]
         found.append(judged(claim, comparisons, scale))
     if records.missing and not partial:
-        names = "\n".join(f"  {name}" for name in sorted(records.missing))
-        raise PauseflError(f"claims at scale '{scale}': {len(records.missing)} results are missing:\n{names}")
+        names = [f"  {name}" for name in sorted(records.missing)]
+        if len(names) > _MOST_NAMES:
+            names[_MOST_NAMES:] = [f"  and {len(names) - _MOST_NAMES} more"]
+        raise PauseflError(
+            "\n".join([f"claims at scale '{scale}': {len(records.missing)} results are missing:", *names])
+        )
     return tuple(found)

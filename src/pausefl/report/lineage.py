@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.settings.studies import Studies, load_studies, settings_of
 
-_OTHER_CODE = " (the code has changed since)"
+_OTHER_CODE, _EQUAL_CODE = "the code has changed since", "an earlier version, found equal to today's"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def explain(figure: str, project: Project) -> str:
             if name in owners:
                 return _explain_curves(name, owners[name], project)
             return _explain_study(name, studies, project)
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise PauseflError(
                 f"the JSON beside figure '{name}', or of a run in it, is damaged ({error!r}): make the figure"
                 f" again with snakemake --cores 2 --force {name}"
@@ -149,11 +149,7 @@ def _explain_curves(figure: str, scenario: Scenario, project: Project) -> list[s
         f"Rows of the experiment table: {scenario.name}, {', '.join(selectors) or 'none'}",
         f"Settings: {scenario_file(scenario.name, *project.scenarios)}{_changed(then, now)}",
         f"Data: {'; '.join(metadata['dataset_origins'])}",
-        "Runs:",
-        *[
-            f"  {_run_line(_moved(path, results), scenario, results / 'published')}"
-            for path in metadata["runs"]
-        ],
+        *_run_lines([_moved(path, results) for path in metadata["runs"]], scenario, results / "published"),
         *_ending(metadata["notes"], scenario_deviations(kind, scenario)),
     ]
 
@@ -239,9 +235,9 @@ def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
     )
     for selector, recorded in codes.items():
         code = [recorded] if isinstance(recorded, str) else recorded
-        current = set(code) <= set(versions.get(selector, ()))
-        told = ", ".join(filter(None, code)) or "not recorded"
-        lines.append(f"Code{f' of {selector}' if selector else ''}: {told}{'' if current else _OTHER_CODE}")
+        own = versions.get(selector, [])
+        told = _codes(dict.fromkeys(code, ()), own, dict.fromkeys(own[:1], "today's"))
+        lines.append(f"Code{f' of {selector}' if selector else ''}: {told}")
     return [
         *lines,
         "Data:",
@@ -299,20 +295,66 @@ def _moved(path: str, results: Path) -> Path:
     return results.joinpath(*Path(path).parts[1:])
 
 
-def _run_line(folder: Path, scenario: Scenario, published: Path) -> str:
-    """One line on a run."""
-    if not RunFiles.of(folder).there():
-        return f"{folder}: no longer exists"
-    summary, rounds = read_run(folder)
-    selector, code = summary["selector"], summary["code_hash"]
-    current = code in current_codes(scenario, [selector], published)[selector]
-    notes = [
-        f"{len(rounds)} rounds",
-        f"code {code}" + ("" if current else _OTHER_CODE),
-        summary["hardware"]["processor"],
-    ]
-    if summary["diverged_round"] is not None:
-        notes.append(f"diverged in round {summary['diverged_round']}")
-    if summary["resumed_from_rounds"]:
-        notes.append(f"resumed after rounds {', '.join(map(str, summary['resumed_from_rounds']))}")
-    return f"{folder}: {', '.join(notes)}"
+def _run_lines(folders: Sequence[Path], scenario: Scenario, published: Path) -> Iterator[str]:
+    """Yield a line on the runs of each selector."""
+    yield f"Runs, in {folders[0].parents[1]}:"
+    by_selector: dict[str, list[Path]] = {}
+    for folder in folders:
+        by_selector.setdefault(folder.parent.name, []).append(folder)
+    for selector, own in by_selector.items():
+        lost = [folder for folder in own if not RunFiles.of(folder).there()]
+        runs = {_seed(folder): read_run(folder) for folder in own if folder not in lost}
+        notes = list(_notes_on(selector, runs, scenario, published)) if runs else []
+        if lost:
+            notes.append(f"{_of_seeds([_seed(folder) for folder in lost])} no longer there")
+        yield f"  {selector}: {'; '.join(notes)}"
+
+
+def _notes_on(
+    selector: str, runs: Mapping[int, tuple[dict[str, Any], Any]], scenario: Scenario, published: Path
+) -> Iterator[str]:
+    """Yield notes on the runs of a selector, by seed: seeds, rounds, code, processor, what went wrong."""
+    codes: dict[str, list[int]] = {}
+    for seed, (summary, _) in runs.items():
+        codes.setdefault(summary["code_hash"], []).append(seed)
+    today: dict[str, str] = {}
+    for device, on in (("cpu", ""), ("cuda", ", on a GPU")):
+        for in_folder, of in ((False, ""), (True, ", from a folder of images")):
+            code = str(job_code(scenario, selector, device, in_folder=in_folder))
+            today.setdefault(code, f"today's{on}{of}")
+    lengths = sorted({len(rounds) for _, rounds in runs.values()})
+    yield _of_seeds(runs)
+    yield f"{' to '.join(str(n) for n in dict.fromkeys((lengths[0], lengths[-1])))} rounds"
+    yield f"code {_codes(codes, current_codes(scenario, [selector], published)[selector], today)}"
+    yield ", ".join(dict.fromkeys(summary["hardware"]["processor"] for summary, _ in runs.values()))
+    for seed, (summary, _) in runs.items():
+        if summary["diverged_round"] is not None:
+            yield f"seed {seed} diverged in round {summary['diverged_round']}"
+        if summary["resumed_from_rounds"]:
+            yield f"seed {seed} resumed after rounds {', '.join(map(str, summary['resumed_from_rounds']))}"
+
+
+def _codes(codes: Mapping[str, Collection[int]], current: Collection[str], today: Mapping[str, str]) -> str:
+    """Hashes of code, with their seeds; if there are several, or one is not current, with the reason."""
+    if len(codes) == 1 and set(codes) <= set(current):
+        return next(iter(codes)) or "not recorded"
+    return ", ".join(
+        f"{code or 'not recorded'}{f' of {_of_seeds(seeds)}' if seeds and len(codes) > 1 else ''}"
+        f" ({today.get(code) or (_EQUAL_CODE if code in current else _OTHER_CODE)})"
+        for code, seeds in codes.items()
+    )
+
+
+def _of_seeds(seeds: Collection[int]) -> str:
+    """Seeds in words: ``seed 3``, ``seeds 0–4, 7``."""
+    spans: list[list[int]] = []
+    for seed in sorted(seeds):
+        if spans and spans[-1][-1] == seed - 1:
+            spans[-1] = [spans[-1][0], seed]
+        else:
+            spans.append([seed])
+    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join('–'.join(map(str, span)) for span in spans)}"
+
+
+def _seed(folder: Path) -> int:
+    return int(folder.name.removeprefix("seed-"))

@@ -15,6 +15,9 @@ from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.results.runs import read_run
 
+#: A fall of accuracy is told beyond this share of the best, and beyond this much: any learning has less.
+_FALLEN_SHARE, _FALLEN_BY = 0.1, 0.05
+
 
 def closing(folder: Path) -> str:
     """The result of a run, what it took, where its files are, and warnings.
@@ -52,6 +55,23 @@ def warnings(summary: Mapping[str, Any], rounds: pd.DataFrame) -> Iterator[str]:
             f"{refused['n']} updates were not finite and were left out, the first of user {first['user']} in"
             f" round {first['round']}"
         )
+    best = _best_accuracy(rounds)
+    if best is not None and t is None and math.isfinite(rounds["leakage_max"].iloc[-1]):
+        last = float(smoothed(rounds, "accuracy")[1][-1])
+        if best[0] - last > max(_FALLEN_BY, _FALLEN_SHARE * best[0]):
+            # Other schedules need not give less to later participations.
+            schedule = summary["scenario"]["privacy"].get("schedule", "geometric")
+            grew = ", as noise grew" if schedule == "geometric" else ""
+            yield f"accuracy fell from {100 * best[0]:.3g} % (round {best[1]}) to {100 * last:.3g} %{grew}"
+
+
+def _best_accuracy(rounds: pd.DataFrame) -> tuple[float, int] | None:
+    """The best moving average of accuracy, and its first round; None without accuracies."""
+    values = smoothed(rounds, "accuracy")[1] if "accuracy" in rounds else np.empty(0)
+    if not len(values):
+        return None
+    evaluated = rounds["round"].to_numpy()[rounds["accuracy"].notna()]
+    return float(values.max()), int(evaluated[values.argmax()])
 
 
 def _rows(summary: Mapping[str, Any], rounds: pd.DataFrame, folder: Path) -> Iterator[tuple[str, str]]:
@@ -59,7 +79,9 @@ def _rows(summary: Mapping[str, Any], rounds: pd.DataFrame, folder: Path) -> Ite
     for column, unit, factor in (("accuracy", " %", 100), ("loss", "", 1)):
         values = smoothed(rounds, column)[1] if column in rounds else np.empty(0)
         if len(values) and np.isfinite(values[-1]):
-            yield f"test {column}", f"{factor * values[-1]:.4g}{unit} (mean of the last {WINDOW} rounds)"
+            yield f"test {column}", f"{factor * values[-1]:.4g}{unit} ({_averaged(rounds[column])})"
+    if (best := _best_accuracy(rounds)) is not None:
+        yield "best accuracy", f"{100 * best[0]:.4g} % in round {best[1]}, averaged likewise"
     if not summary["trained"]:
         yield "trained", "no, only selected"
     elif "trained_by" in summary:
@@ -71,6 +93,15 @@ def _rows(summary: Mapping[str, Any], rounds: pd.DataFrame, folder: Path) -> Ite
     yield "largest leakage", _leakage(summary["scenario"]["privacy"], float(last["leakage_max"]))
     yield "took", f"{summary['timings_s']['total']:.1f} s, {summary['peak_memory_bytes'] / 1e6:.0f} MB"
     yield "files", f"{folder}/rounds.parquet, ledger.parquet and summary.json"
+
+
+def _averaged(values: pd.Series[float]) -> str:
+    """What the last moving average of a column is the mean of."""
+    window = values.loc[: values.last_valid_index()].tail(WINDOW)
+    n = window.count()
+    if n == len(window):
+        return f"mean of the last {n} rounds" if n > 1 else "of the only round"
+    return f"mean of {n} evaluations in {len(window)} rounds" if n > 1 else "of the last evaluation"
 
 
 def _leakage(privacy: Mapping[str, Any] | None, leakage: float) -> str:

@@ -108,7 +108,7 @@ def _results(summary: Mapping[str, Any], rounds: pd.DataFrame) -> dict[str, str]
     accuracy, loss = (
         smoothed(rounds, column)[1] if column in rounds else np.empty(0) for column in ("accuracy", "loss")
     )
-    final = f"mean of the last {WINDOW} rounds"
+    final = f"mean of at most {WINDOW} last rounds"
     return {
         "rounds": str(len(rounds)),
         f"accuracy (%), {final}": f"{100 * accuracy[-1]:.2f}" if len(accuracy) else "–",

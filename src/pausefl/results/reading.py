@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 
 from pausefl.errors import PauseflError
 from pausefl.files import check_readable, remedy
@@ -22,7 +23,12 @@ def read_table(path: Path) -> pd.DataFrame:
     """Read a Parquet or CSV file; `PauseflError` if it is missing or damaged."""
     check_readable(path)
     try:
-        return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+        if path.suffix != ".parquet":
+            return pd.read_csv(path)
+        # In one thread: where memory is too little for others, Arrow would wait for them for ever.
+        with pq.ParquetFile(path) as file:
+            frame: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
+        return frame
     # pyarrow and pandas raise many kinds of errors for a damaged file.
     except Exception as error:
         raise PauseflError(f"{path} cannot be read ({_short(error)}){remedy(path)}") from None

@@ -7,7 +7,7 @@ import inspect
 import itertools
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Self
@@ -20,6 +20,9 @@ from pausefl.settings.schema import described, inside
 
 #: Characters of a value that a message shows.
 _LONGEST = 80
+
+#: Keys by other words for them.
+_CALLED = {"budget": "epsilon_total", "epsilon": "epsilon_total", "users": "n_users", "rounds": "n_rounds"}
 
 
 class Settings(BaseModel):
@@ -103,7 +106,10 @@ def _phrase(model: type[BaseModel], mistake: ErrorDetails) -> str:
     where = ".".join(path)
     if kind == "unknown_key":
         context = mistake["ctx"]
-        return f"unknown key '{'.'.join([*path, str(context['key'])])}'. {context['hint']}"
+        hint, key = context["hint"], str(context["key"])
+        if meant := _meant(described(model), path, key):
+            hint = f"Did you mean '{meant}'? {hint[hint.index('Allowed:') :]}"
+        return f"unknown key '{'.'.join([*path, key])}'. {hint}"
     if kind == "missing":
         return f"missing key '{where}'{_meaning(model, path)}"
     if kind == "value_error":
@@ -119,6 +125,21 @@ def _phrase(model: type[BaseModel], mistake: ErrorDetails) -> str:
     if kind in ("int_type", "float_type") and isinstance(value, str):
         message += _as_number(value)
     return f"{where} = {shortened(value)} {message}{_meaning(model, path)}"
+
+
+def _meant(schema: Mapping[str, Any], path: Iterable[str], key: str) -> str:
+    """The only key of a name, or of what users call it, wherever it is; empty if none or several are."""
+    called = _CALLED.get(key, key)
+    names = [name for name in _keys(schema) if name.rpartition(".")[2] == called]
+    section = "".join(f"{part}." for part in path)
+    return names[0].removeprefix(section) if len(names) == 1 else ""
+
+
+def _keys(schema: Mapping[str, Any], section: str = "") -> Iterator[str]:
+    """Yield each dotted key."""
+    for key, below in schema.get("properties", {}).items():
+        yield f"{section}{key}"
+        yield from _keys(below, f"{section}{key}.")
 
 
 def shortened(value: object) -> str:

@@ -12,7 +12,7 @@ from pausefl.errors import ConfigError, suggest
 from pausefl.registry import REWARDS
 from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
 from pausefl.settings.base import Settings
-from pausefl.settings.load import load_scenario, scenario_names
+from pausefl.settings.load import load_scenario, scenario_file, scenario_names
 from pausefl.settings.scenario import SCALES, Scale, SelectorName
 from pausefl.settings.types import Count, Distinct, NonNegative, OneOf, Positive, Real, Several, Text
 from pausefl.settings.yaml import read_yaml
@@ -144,7 +144,14 @@ class Claims(Settings):
 
 
 def load_claims(path: Path, *folders: Path) -> tuple[Claim, ...]:
-    """Read and check a file of claims; scenarios are those of the first of these folders that has one.
+    """Read and check a file of claims.
+
+    Parameters
+    ----------
+    path
+        The file.
+    folders
+        Where scenarios are looked for: the user's folder, then that of the workflow.
 
     Raises
     ------
@@ -160,7 +167,8 @@ def load_claims(path: Path, *folders: Path) -> tuple[Claim, ...]:
                 if name not in known:
                     raise ConfigError(f"{where}: unknown scenario '{name}'. {suggest(name, known)}")
                 if (own := load_scenario(name, *folders).scale) != scale:
-                    raise ConfigError(f"{where} lists '{name}' at scale '{scale}'; its file says '{own}'")
+                    file = scenario_file(name, *folders)
+                    raise ConfigError(f"{where} lists '{name}' at scale '{scale}'; {file} says '{own}'")
     return claims
 
 

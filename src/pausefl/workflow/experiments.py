@@ -85,8 +85,14 @@ class Experiments:
             config,
             load_config(demo, "config/demo.yaml", shipped),
             studies,
-            load_claims(root / "config/claims.yaml", shipped),
+            load_claims(cls.file_of_claims(root), *folders),
         )
+
+    @staticmethod
+    def file_of_claims(root: Path) -> Path:
+        """That of the working directory if it has one, else that of the workflow in ``root``."""
+        own = Path("config/claims.yaml")
+        return own if own.is_file() else root / own
 
     @cached_property
     def scenarios(self) -> dict[str, Scenario]:

@@ -11,7 +11,7 @@ from pausefl.registry import FIGURES, SELECTORS
 from pausefl.results.markdown import aligned
 from pausefl.settings import Scenario, load_scenario, scenario_names
 from pausefl.workflow.experiments import Experiments
-from pausefl.workflow.plan import estimate, study_seconds
+from pausefl.workflow.plan import estimate, number, study_seconds
 
 #: What there are lists of.
 KINDS = ("selectors", "scenarios", "figures", "studies")
@@ -37,30 +37,30 @@ def _selectors(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[st
     yield ["selector", "ms a round", "what it does"]
     for name, record in SELECTORS.items():
         cost = rates["selection_s"].get(name, math.nan)
-        yield [name, _number(1000 * cost, 1), _first_sentence(record.load())]
+        yield [name, number(1000 * cost, 1), _first_sentence(record.load())]
 
 
 def _scenarios(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[str]]:
     yield ["scenario", "scale", "core-hours a seed", "title"]
     for scenario in _all(table):
-        yield [scenario.name, scenario.scale, _number(_hours(table, scenario, rates)), scenario.title]
+        yield [scenario.name, scenario.scale, number(_hours(table, scenario, rates)), scenario.title]
 
 
 def _figures(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[str]]:
     yield ["figure", "scenario or study", "core-hours", "what it shows"]
     for scenario in _all(table):
-        hours = _number(_hours(table, scenario, rates))
+        hours = number(_hours(table, scenario, rates))
         for figure, kind in scenario.figures.items():
             yield [figure, scenario.name, hours, FIGURES[kind].label]
     for name in table.studies.names():
-        yield [name, "study", _number(_study_hours(table, name, rates)), table.studies.record(name).label]
+        yield [name, "study", number(_study_hours(table, name, rates)), table.studies.record(name).label]
 
 
 def _studies(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[str]]:
     yield ["study", "core-hours", "title"]
     for name in table.studies.names():
         title, label = table.studies.study(name).title, table.studies.record(name).label
-        yield [name, _number(_study_hours(table, name, rates)), f"{title}: {label}"]
+        yield [name, number(_study_hours(table, name, rates)), f"{title}: {label}"]
 
 
 _LISTS = {"selectors": _selectors, "scenarios": _scenarios, "figures": _figures, "studies": _studies}
@@ -79,11 +79,13 @@ def _hours(table: Experiments, scenario: Scenario, rates: Mapping[str, Any]) -> 
 
 
 def _study_hours(table: Experiments, study: str, rates: Mapping[str, Any]) -> float:
-    return math.fsum(study_seconds(table, study, rates)) / 3600
-
-
-def _number(value: float, digits: int = 2) -> str:
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+    """Core-hours of a study; if it is of trained runs, those of its jobs."""
+    seconds = study_seconds(table, study, rates)
+    if (jobs := table.studies.of_jobs().get(study)) is not None:
+        raw, runs = table.config.raw, jobs.runs
+        scenarios = jobs.job_scenarios
+        seconds = [estimate(one, name, raw, rates).seconds for one in scenarios for name, _ in runs[one.name]]
+    return math.fsum(seconds) / 3600
 
 
 def _first_sentence(thing: Any) -> str:

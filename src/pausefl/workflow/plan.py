@@ -215,19 +215,29 @@ def to_text(
         disk = sum(each[row].disk_bytes for row in todo) / 1e6
         megabytes += disk
         longest = max(one.seconds for one in each.values())
-        costs = [f"{longest / 60:.1f}", f"{math.fsum(seconds) / 3600:.2f}", f"{disk:.1f}"]
+        costs = [number(longest / 60, 1), number(math.fsum(seconds) / 3600), f"{disk:.1f}"]
         lines.append([name, selector, str(len(own)), str(len(own) - len(todo)), *costs])
     simulated = []
     for name in studies:
         finished = all((results / path).is_file() for path in paths.study_data(table, name))
         seconds = study_seconds(table, name, rates)
-        simulated.append([name, "done" if finished else f"{math.fsum(seconds) / 3600:.2f}"])
+        trained = table.studies.record(name).trained and not table.config.published
+        cost = "in the jobs above" if trained else number(math.fsum(seconds) / 3600)
+        simulated.append([name, "done" if finished else cost])
         left += [] if finished else seconds
     parts = aligned(lines, "llrrrrr") if rows else []
     if studies:
         parts += ["", *aligned([["study", "core-hours"], *simulated], "lr")]
     sentences = _sentences(table, rows, n_done, left, megabytes, n_cores, rates)
     return "\n".join([*parts, "", *[textwrap.fill(sentence, 110) for sentence in sentences]]).lstrip("\n")
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A cost in words: a dash if it is not known, and no zero for what is only little."""
+    if math.isnan(value):
+        return "–"
+    least = 10.0**-digits
+    return f"< {least:g}" if 0 < value < least / 2 else f"{value:.{digits}f}"
 
 
 def _sentences(
@@ -261,7 +271,7 @@ def _sentences(
     )
     if unknown := len(left) - len(known):
         yield (
-            f"Not counted: {unknown} jobs and studies whose data, network or kind have no rates (nan);"
+            f"Not counted: {unknown} jobs and studies whose data, network or kind have no rates (–);"
             " docs/costs.md has what was measured."
         )
     yield (

@@ -279,7 +279,7 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
         ),
         (
             {"kind": "bound", "scenarios": {"demo": ["demo_small"], "paper": ["demo_large"]}},
-            "lists 'demo_large' at scale 'paper'; its file says 'demo'",
+            f"lists 'demo_large' at scale 'paper'; {FOLDER}/demo_large.yaml says 'demo'",
         ),
         (
             {

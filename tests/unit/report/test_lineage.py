@@ -75,9 +75,10 @@ def test_a_figure_is_traced_to_rows_runs_code_and_deviations(project: lineage.Pr
     text = lineage.explain(FIGURE, project)
     assert "Rows of the experiment table: demo_small" in text
     assert "pause, random" in text
-    for run in runs:
+    assert f"Runs, in {project.results}/runs/demo_small:\n" in text
+    for selector, seed, run in zip(("pause", "random"), (0, 1), runs, strict=True):
         code = json.loads((run / "summary.json").read_text())["code_hash"]
-        assert f"{run}: 6 rounds, code {code}, Abacus" in text
+        assert f"  {selector}: seed {seed}; 6 rounds; code {code}; Abacus\n" in text
     assert "D8: budgets" in text
     assert "Demo: small data" in text
     assert "Notes:\n  One seed of each selector.\n" in text
@@ -91,8 +92,24 @@ def test_changes_since_then_are_named(project: lineage.Project) -> None:
     text = lineage.explain(FIGURE, project)
     assert "(changed since: training.learning_rate)" in text
     assert f"code {'0' * 16} (the code has changed since)" in text
-    assert "diverged in round 4, resumed after rounds 3" in text
-    assert f"{runs[1]}: no longer exists" in text
+    assert "; seed 0 diverged in round 4; seed 0 resumed after rounds 3\n" in text
+    assert "  random: seed 0 no longer there\n" in text
+
+
+def test_a_selector_has_one_line_that_says_why_its_runs_have_several_hashes(
+    project: lineage.Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    today = str(job_code(load_scenario("demo_small", SCENARIOS), "pause"))
+    made_by = {0: today, 1: "a" * 16, 2: "a" * 16, 5: "a" * 16, 3: "b" * 16}
+    runs = [write_run(project.results, "pause", seed, code_hash=code) for seed, code in made_by.items()]
+    write_figure(project.results, runs)
+    monkeypatch.setattr(lineage, "current_codes", lambda *_: {"pause": [today, "a" * 16]})
+    (line,) = [line for line in lineage.explain(FIGURE, project).splitlines() if "pause: " in line]
+    assert line == (
+        f"  pause: seeds 0–3, 5; 6 rounds; code {today} of seed 0 (today's), {'a' * 16} of seeds 1–2, 5"
+        f" (an earlier version, found equal to today's), {'b' * 16} of seed 3 (the code has changed since);"
+        " Abacus"
+    )
 
 
 def test_definitions_that_differ_from_those_of_a_run_are_named(project: lineage.Project) -> None:

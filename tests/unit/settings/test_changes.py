@@ -119,6 +119,17 @@ def test_what_is_set_to_what_it_was_changes_nothing(mnist: Scenario) -> None:
     ("texts", "message"),
     [
         (["network.n_usres=20"], "--set: unknown key 'network.n_usres'. Did you mean 'n_users'?"),
+        (
+            ["n_users=20"],
+            "--set: unknown key 'n_users'. Did you mean 'network.n_users'? Allowed: ",
+        ),
+        (["privacy.n_users=20"], "unknown key 'privacy.n_users'. Did you mean 'network.n_users'? Allowed: b"),
+        (
+            ["privacy.budget=5"],
+            "--set: unknown key 'privacy.budget'. Did you mean 'epsilon_total'? Allowed: ",
+        ),
+        (["budget=5"], "--set: unknown key 'budget'. Did you mean 'privacy.epsilon_total'? Allowed: "),
+        (["privacy.name=x"], "--set: unknown key 'privacy.name'. Allowed: "),  # many sections have one
         (["netwrk.n_users=20"], "--set: unknown key 'netwrk'. Did you mean 'network'?"),
         (["network.n_users.x=20"], "--set: unknown key 'network.n_users.x'"),
         (["network.n_users=many"], "--set: network.n_users = 'many' must be a valid integer (Number"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pausefl.errors import DataError
+from pausefl.errors import ConfigError, DataError
 from pausefl.registry import SELECTORS
 from pausefl.settings import Experiment
 from pausefl.workflow.checks import check
@@ -105,6 +105,27 @@ def test_scenarios_of_the_working_directory_go_first(
     monkeypatch.chdir(tmp_path)
     after = load().config.scenarios.get("demo_small") or load("demo").scenarios["demo_small"]
     assert after.training.n_rounds != before
+
+
+def test_claims_and_their_scenarios_are_the_users_first_then_the_shipped_ones(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "config/scenarios"
+    folder.mkdir(parents=True)
+    own = "name: few\ntitle: Few users\nbase: demo_small\nnetwork: {n_users: 8}\nfigures: {}\n"
+    (folder / "few.yaml").write_text(own, "utf-8")
+    test = "{kind: bound, scenarios: {own: [few], demo: [demo_large]}}"
+    claims = f"claims: [{{id: M1, sentence: It is so., place: ours, tests: [{test}]}}]\n"
+    monkeypatch.chdir(tmp_path)
+    shipped = load(experiments=[row("few", "pause")])
+    assert "C1" in {claim.id for claim in shipped.claims}
+    (tmp_path / "config/claims.yaml").write_text(claims, "utf-8")
+    table = load(experiments=[row("few", "pause")])
+    assert [claim.id for claim in table.claims] == ["M1"]
+    assert table.scales == ["own"]
+    (folder / "demo_large.yaml").write_text(own.replace("few", "demo_large"), "utf-8")
+    with pytest.raises(ConfigError, match=r"'demo_large' at scale 'demo'; .*demo_large.yaml says 'own'"):
+        load(experiments=[row("few", "pause")])
 
 
 def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) -> None:

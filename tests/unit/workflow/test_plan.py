@@ -17,6 +17,7 @@ from pausefl.workflow.plan import (
     estimate,
     job_estimate,
     network_key,
+    number,
     rounds_expected,
     shipped_rates,
     to_text,
@@ -157,7 +158,10 @@ def test_a_target_costs_what_it_needs() -> None:
     assert "20 jobs, scenarios: 1;" in (both := plan("config", "bsfl_fig5"))
     assert re.search(r"bsfl_fig5_regret 0\.[2-9]", both)
     assert "jobs," not in plan("config", "bsfl_fig4")
-    assert "Not counted: 1 jobs and studies" in plan("config", "bsfl_fig4")
+    unknown = plan("config", "bsfl_fig4")
+    assert "bsfl_fig4 – Left to compute" in unknown
+    assert "Not counted: 1 jobs and studies" in unknown
+    assert "benchmark_mnist_iid in the jobs above" in plan("config", "benchmark_mnist_iid")
     published = plan("published", "pause_v2_fig8_as_written")
     assert "Runs are read from results/published; nothing is trained." in published
     with pytest.raises(ConfigError, match=r"unknown target 'pause_v2_fig88'.*Did you mean 'pause_v2_fig8'"):
@@ -181,6 +185,13 @@ def test_what_is_done_is_not_counted(tmp_path: Path) -> None:
     assert to_text(one, "demo_small", 1, rates, tmp_path) == before
     (folder / "summary.json").write_text("{", "utf-8")
     assert to_text(one, "demo_small", 1, rates, tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(math.nan, "–"), (0.0, "0.00"), (0.0049, "< 0.01"), (0.006, "0.01"), (1.234, "1.23")]
+)
+def test_little_is_not_told_as_nothing(value: float, told: str) -> None:
+    assert number(value) == told
 
 
 @pytest.mark.parametrize(("n_cores", "seconds"), [(1, 18), (2, 9), (3, 7), (9, 7)])
