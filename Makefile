@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadscope
 STORED := data/partitions data/prepared results/claims results/figures results/report results/runs \
 	results/studies results/tables
 
-.PHONY: help demo reproduce figures claim record restore plan test test-all lint format docs constraints clean
+.PHONY: help demo reproduce figures verify claim record restore plan test test-all lint format docs constraints clean
 
 help: ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ figures: .venv/installed ## every figure and verdict of the published runs, made
 	@printf '%s\n' '' 'Made from results/published; nothing was trained.' \
 		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/' \
 		'Claims:  results/claims/paper/claims.md and results/claims/reduced/claims.md'
+
+verify: .venv/installed ## replay every published run without training, and compare all digests: a minute
+	$(BIN)/python -m pausefl.studies.replay
 
 claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains what is not there
 	$(if $(ID),,$(error Say which claim of config/claims.yaml: make claim ID=C3))

@@ -69,6 +69,29 @@ Other tests run a small workflow (`tests/workflow/test_reruns.py`).
 - Scripts: a new time stamp, other words and an edit that is taken back rerun nothing; another effect reruns
   the script's rules, and one of `common.py` all rules.
 """
+_EDITS = """
+## Edited published results
+
+Git has a digest of every published run and study in `results/published/manifest.json`. Whatever reads
+published results, `make figures` too, refuses what has another digest, and names it. `make verify` replays
+the selection of every run without training and without data, and names the round, or the user of the ledger.
+`tests/unit/studies/test_replay.py` plants these edits in a copy, with digests in `runs.jsonl` remade or not:
+
+| edit | cases | manifest as it was: refused | all digests and the manifest remade |
+| --- | ---: | ---: | --- |
+| accuracies of a run, all or one | 5 | 4 | not noticed (1) |
+| runs of two selectors swapped | 3 | 2 | noticed by `make verify`: run, round (1) |
+| latencies times 0.6, all or one | 6 | 4 | noticed by `make verify`: run, round (2) |
+| a selection, a reward | 6 | 4 | noticed by `make verify`: run, round (2) |
+| leakage, uses or rows of a ledger halved | 9 | 6 | noticed by `make verify`: run, user (3) |
+| a study overwritten or added, a run left out | 3 | 3 | not noticed |
+
+No replay gives accuracies, losses and studies. Whoever edits these and remakes all digests is found by Git's
+history or by computing again: `python -m pausefl.results.verified --draw N` draws runs, and how many of their
+rounds, anew each time; rounds of long runs that take more than two minutes to reach are never trained again.
+Selections of `clustered_similarity`, which looks at updates, are not replayed (71 of 709 runs); what follows
+from them is.
+"""
 
 
 def bad_inputs() -> list[Case]:
@@ -108,7 +131,7 @@ def page(found: Iterable[tuple[Case, str]], killed: Iterable[tuple[Kill, str]]) 
     table += [f"| {kind} | {len(of)} | {len(of)} | {of.count(EQUAL)} |" for kind, of in kinds.items()]
     n = sum(map(len, kinds.values()))
     table.append(f"| all | {n} | {n} | {sum(of.count(EQUAL) for of in kinds.values())} |")
-    return _HEAD + "\n".join(lines) + "\n" + _KILLS + "\n".join(table) + "\n" + _WORKFLOW
+    return _HEAD + "\n".join(lines) + "\n" + _KILLS + "\n".join(table) + "\n" + _WORKFLOW + _EDITS
 
 
 def _examples(cases: list[Case]) -> str:

@@ -7,9 +7,10 @@ too, in small type below the legend.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -209,12 +210,21 @@ def run_notes(
         if len({run["code_hash"] for run in group}) > 1 and any(run in old for run in group)
     ]
     if split or 0 < len(old) < len(runs):
-        parts = [f"seeds of {labels[name]} differ ({_versions(by_selector[name])})" for name in split]
+        parts = [
+            f"seeds of {labels[name]} differ ({_apart(by_selector[name], itemgetter('code_hash'))})"
+            for name in split
+        ]
         whole = [name for name in by_selector if name not in split and by_selector[name][0] in old]
         parts += [f"earlier: {', '.join(labels[name] for name in whole)}"] if whole else []
         shown.append(f"Runs of different versions of the code: {'; '.join(parts)}.")
     elif old:
         quiet.append("Made by an earlier version of the code.")
+    if otherwise := [
+        f"{labels[name]} in {', '.join(found)}"
+        for name, group in by_selector.items()
+        if (found := _unlike(group))
+    ]:
+        shown.append(f"Seeds computed otherwise than others: {'; '.join(otherwise)}.")
     quiet += _taken_over(by_selector, labels)
     return Notes(shown, quiet)
 
@@ -244,11 +254,35 @@ def _unpaid_losses(run: Mapping[str, Any]) -> bool:
     return run.get("losses") == "unaccounted"
 
 
-def _versions(group: Iterable[Mapping[str, Any]]) -> str:
-    """Seeds of one selector, those of one version side by side."""
-    found: dict[str, list[str]] = {}
+def _unlike(group: Iterable[Mapping[str, Any]]) -> list[str]:
+    """In what seeds of one selector were computed otherwise than others, where it is recorded."""
+    found = []
+    for what, value in _MACHINE.items():
+        known = [run for run in group if value(run) is not None]
+        if "|" in (seeds := _apart(known, value)):
+            found.append(f"{what} ({seeds})")
+    return found
+
+
+def _trained(run: Mapping[str, Any], part: str, key: str) -> Any:
+    """A value of the versions or the hardware with which a run, or the one that it took over, was trained."""
+    return run.get("trained_by", run).get(part, {}).get(key)
+
+
+#: What changes last digits of numbers, and so whatever follows from them.
+_MACHINE: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "version of PyTorch": lambda run: _trained(run, "versions", "torch"),
+    "device": lambda run: run.get("device"),
+    "number of threads": lambda run: run.get("n_threads"),
+    "processor": lambda run: _trained(run, "hardware", "instructions"),
+}
+
+
+def _apart(group: Iterable[Mapping[str, Any]], value: Callable[[Mapping[str, Any]], Any]) -> str:
+    """Seeds of one selector, those of one value side by side."""
+    found: dict[Any, list[str]] = {}
     for run in group:
-        found.setdefault(run["code_hash"], []).append(str(run["seed"]))
+        found.setdefault(value(run), []).append(str(run["seed"]))
     return " | ".join(", ".join(seeds) for seeds in found.values())
 
 

@@ -37,6 +37,8 @@ class SourceRecord(Record):
         Classes of the official training split if it has equally many examples of each; else 0.
     n_examples
         Examples where the test split is made here; 0 if not known, or if it is the setting ``n_examples``.
+    image_shape
+        Of an image; empty if it is not known, or if there are none.
     images
         Whether the examples are images.
     regression
@@ -60,6 +62,7 @@ class SourceRecord(Record):
     n_test: int = 0
     n_balanced: int = 0
     n_examples: int = 0
+    image_shape: tuple[int, ...] = field(default=(), repr=False)
     images: bool = True
     regression: bool = False
     example_bytes: int = field(default=0, repr=False)
@@ -103,6 +106,7 @@ SOURCES: Registry[SourceRecord] = Registry(
             "handwritten digits of scikit-learn (UCI, 8 x 8 pixels)",
             requires=("test_fraction",),
             n_examples=1797,
+            image_shape=(1, 8, 8),
         ),
         "mnist": SourceRecord(
             "pausefl.data.sources.idx:read_mnist",
@@ -110,6 +114,7 @@ SOURCES: Registry[SourceRecord] = Registry(
             files=_idx_files("MNIST"),
             n_train=60_000,
             n_test=10_000,
+            image_shape=(1, 28, 28),
             example_bytes=28 * 28 + 8,
             torchvision="MNIST",
             mirror="https://ossci-datasets.s3.amazonaws.com/mnist/",
@@ -122,6 +127,7 @@ SOURCES: Registry[SourceRecord] = Registry(
             n_train=60_000,
             n_test=10_000,
             n_balanced=10,
+            image_shape=(1, 28, 28),
             example_bytes=28 * 28 + 8,
             torchvision="FashionMNIST",
             mirror="https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
@@ -137,6 +143,7 @@ SOURCES: Registry[SourceRecord] = Registry(
             n_train=50_000,
             n_test=10_000,
             n_balanced=10,
+            image_shape=(3, 32, 32),
             example_bytes=3 * 32 * 32 + 8,
             torchvision="CIFAR10",
             in_folder=_replacement("read_cifar10", "CIFAR-10"),

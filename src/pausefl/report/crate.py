@@ -50,6 +50,7 @@ _PUBLISHED = "The published federated jobs of a scenario: rounds, ledgers or sum
 #: What results are, by their folder below ``results``.
 _RESULTS = {
     "code.json": "The parts of the code that made published federated jobs",
+    "manifest.json": "The digests of all published federated jobs and studies",
     "runs": "A federated job: rounds, ledger or summary with settings, code, versions and machine",
     "tables": "A table over the runs of a scenario",
     "figures": "A figure, or the JSON file with its runs, settings and warnings",

@@ -5,14 +5,14 @@ the other with columns ``selector`` and ``seed`` in front, and ``runs.jsonl``, w
 each line. Runs are sorted by selector and seed. The name of a run is that of the folder that it would have,
 ``results/published/SCENARIO/SELECTOR/seed-SEED``.
 
-The last key of a line, ``published``, has digests of the run's rows in both tables and of its summary: rows
-and lines that were cut, edited or swapped are refused. Where a summary has the parts of the code that made
-the run, its line names the file ``results/published/code.json`` instead, which has them by the code's hash.
+The last key of a line, ``published``, has digests of the run's rows in both tables and of its summary, and
+``manifest.json`` has the digest of the line: rows and lines that were cut, edited or swapped are refused.
+Where a summary has the parts of the code that made the run, its line names the file
+``results/published/code.json`` instead, which has them by the code's hash.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +27,7 @@ from pausefl import digests
 from pausefl.errors import PauseflError
 from pausefl.files import check_readable, remedy
 from pausefl.registry import STUDIES
+from pausefl.results import manifest
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment
 from pausefl.settings.studies import Studies
@@ -65,16 +66,11 @@ def to_line(summary: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> s
         `TABLES` of the run.
     """
     published = {name: digests.of_table(table) for name, table in tables.items()}
-    published["summary"] = _of_summary(summary)
+    published["summary"] = manifest.of_json(summary)
     whole = {"selector": summary["selector"], "seed": summary["seed"], **summary}
     if isinstance(summary.get("code"), Mapping) and summary["code_hash"]:
         whole["code"] = CODE
     return json.dumps(whole | {"published": published}, separators=(",", ":"))
-
-
-def _of_summary(summary: Mapping[str, Any]) -> str:
-    """SHA-256 of a summary, whatever the order of its keys."""
-    return hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
 
 
 def named(keys: Iterable[Key]) -> str:
@@ -120,6 +116,11 @@ class PublishedRuns:
             lines[key] = line
         return lines
 
+    @cached_property
+    def manifest(self) -> dict[str, str]:
+        """Digests of all published runs, by name."""
+        return manifest.read(self.folder.parent)["runs"]
+
     def summary(self, key: Key) -> dict[str, Any]:
         """The summary of a run.
 
@@ -132,10 +133,11 @@ class PublishedRuns:
         if key not in self.lines:
             raise PauseflError(f"{path} has no run of {named([key])}")
         summary: dict[str, Any] = json.loads(self.lines[key])
+        whole = self.manifest.get(f"{self.folder.name}/{key[0]}/seed-{key[1]}") == manifest.of_json(summary)
         written = summary.pop("published")
         if summary.get("code") == CODE:
             summary["code"] = read_json(self.folder.parent / CODE).get(summary.get("code_hash", ""))
-        if written["summary"] != _of_summary(summary):
+        if not whole or written["summary"] != manifest.of_json(summary):
             raise PauseflError(
                 f"{path}: the line of {named([key])} is not the one that was published{remedy(path)}"
             )
@@ -155,7 +157,17 @@ class PublishedRuns:
             If the run's rows are not those that were published, or files differ in their runs.
         """
         path = self.folder / name
-        trained = self.summary(key)["trained"]
+        self.summary(key)
+        rows = self.rows(name, key)
+        if digests.of_table(rows) != json.loads(self.lines[key])["published"][name]:
+            raise PauseflError(
+                f"{path}: the rows of {named([key])} are not those that were published{remedy(path)}"
+            )
+        return rows
+
+    def rows(self, name: str, key: Key) -> pd.DataFrame:
+        """What `table` returns, or anything else that is there."""
+        path = self.folder / name
         if self._rows[name].keys() != self.lines.keys():
             more, less = (
                 self._rows[name].keys() - self.lines.keys(),
@@ -164,12 +176,8 @@ class PublishedRuns:
             first, runs = (path, less) if less else (self.folder / LINES, more)
             raise PauseflError(f"{first} lacks {named(runs)}, which other files here have{remedy(first)}")
         rows = self._rows[name][key]
-        if name == "rounds.parquet" and not trained:
+        if name == "rounds.parquet" and not json.loads(self.lines[key])["trained"]:
             rows = rows.drop(columns=[column for column in TRAINED_COLUMNS if column in rows])
-        if digests.of_table(rows) != json.loads(self.lines[key])["published"][name]:
-            raise PauseflError(
-                f"{path}: the rows of {named([key])} are not those that were published{remedy(path)}"
-            )
         return rows
 
     @cached_property
@@ -199,9 +207,10 @@ def _opened(folder: Path, stamps: tuple[tuple[int, ...], ...]) -> PublishedRuns:
 
 def published_in(folder: Path) -> PublishedRuns | None:
     """The published runs of a folder; None if there are none."""
-    there = [path for name in FILES if (path := folder / name).is_file()]
-    stamps = [(path.stat().st_ino, path.stat().st_mtime_ns, path.stat().st_size) for path in there]
-    return _opened(folder, tuple(stamps)) if there else None
+    files = [path for name in FILES if (path := folder / name).is_file()]
+    kept = (path.stat() for path in (*files, folder.parent / manifest.FILE) if path.is_file())
+    stamps = [(stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in kept]
+    return _opened(folder, tuple(stamps)) if files else None
 
 
 @dataclass(frozen=True)
@@ -264,8 +273,11 @@ def _existing(path: Path) -> Path:
 
 def study_file(folder: Path, name: str) -> Path:
     """The file that has a table of a study; published tables of one selector and seed are in one file."""
-    by_run = _SEED.fullmatch(Path(name).stem) and folder.parent.parent.name == "published"
-    return folder / (STUDY_RUNS if by_run else name)
+    return folder / (STUDY_RUNS if _SEED.fullmatch(Path(name).stem) and _is_published(folder) else name)
+
+
+def _is_published(study: Path) -> bool:
+    return study.parent.parent.name == "published"
 
 
 def read_study(folder: Path, name: str) -> pd.DataFrame | None:
@@ -274,11 +286,13 @@ def read_study(folder: Path, name: str) -> pd.DataFrame | None:
     Raises
     ------
     PauseflError
-        If it is damaged.
+        If it is damaged, or not as it was published.
     """
     path = study_file(folder, name)
     if not path.is_file():
         return None
+    if _is_published(folder):
+        manifest.check_study(folder)
     table = read_table(path)
     if path == folder / name:
         return table

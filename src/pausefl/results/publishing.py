@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from pausefl import digests
 from pausefl.errors import PauseflError
 from pausefl.files import replacing
+from pausefl.results import manifest
 from pausefl.results.published import (
     CODE,
     FILES,
@@ -102,8 +103,14 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
         )
     if added or replaced:
         folder.mkdir(parents=True, exist_ok=True)
-        # Lines need the parts of code that they name, so these are there first.
-        _write_runs(folder, dict(sorted(lines.items())), tables, lambda: _write_codes(published, codes))
+
+        def before() -> None:  # lines need their digests and the parts of code that they name
+            _write_codes(published, codes)
+            written = {key: manifest.of_json(json.loads(lines[key])) for key in (*added, *replaced)}
+            names = {f"{scenario}/{key[0]}/seed-{key[1]}": digest for key, digest in written.items()}
+            manifest.write(published, "runs", names)
+
+        _write_runs(folder, dict(sorted(lines.items())), tables, before)
         _write_codes(published, codes, unused=False)
     counts = {"added": added, "replaced": replaced}
     told = [f"{len(keys)} {verb} ({named(keys)})" for verb, keys in counts.items() if keys]
@@ -207,6 +214,7 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
     if changed or replace:
         with replacing(target / PUBLISHED_CODE) as (staged,):
             staged.write_text(json.dumps(study_codes(source, codes), indent=1) + "\n", "utf-8")
+        manifest.write(target.parents[1], "studies", {target.name: manifest.of_study(target)})
     written = ", ".join(path.name for path in changed)
     return [f"study {target.name}: {f'wrote {written}' if written else 'there already'}"]
 

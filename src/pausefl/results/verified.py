@@ -2,9 +2,10 @@
 
 ``python -m pausefl.results.verified`` computes again one run of each scenario, selector and code that made
 runs, and a part of each study. It writes ``verified.json`` beside the published results. What it found equal
-under today's code is as good as made by it (`current_codes`). A result is found again only with the data, the
-libraries and a processor like those that it was made with. ``--draw N`` compares N runs drawn at random from
-all seeds, whether compared before or not, and records nothing.
+under today's code is as good as made by it (`current_codes`), as long as it has the digest that it had then.
+A result is found again only with the data, the libraries and a processor like those that it was made with.
+``--draw N`` compares N runs drawn at random from all seeds, whether compared before or not, and records
+nothing; how many rounds of long runs is drawn, too.
 """
 
 from __future__ import annotations
@@ -30,15 +31,17 @@ from pausefl.errors import PauseflError
 from pausefl.files import replacing
 from pausefl.provenance import hardware, job_code, study_code
 from pausefl.registry import SOURCES, STUDIES
+from pausefl.results import manifest
 from pausefl.results.published import LINES, TABLES, PublishedRuns, RunFiles, read_study, run_folder
-from pausefl.results.reading import read_table, study_codes
+from pausefl.results.reading import read_json, read_table, study_codes
 from pausefl.results.runs import has_settings
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario
 from pausefl.settings.studies import Studies, load_studies
 
 #: Name of the file with what was found.
 FILE = "verified.json"
-#: A run that took longer than this is computed again for `PREFIX` rounds only.
+#: A run that took longer than this is computed again for `PREFIX` rounds only; if it was drawn, for any
+#: number of rounds from `PREFIX` to those that take as long.
 LONGEST_S = 120.0
 PREFIX = 2
 #: What is computed again of a study: its first seed, and no more rounds or instances than this.
@@ -65,7 +68,7 @@ def current_codes(scenario: Scenario, selectors: Iterable[str], published: Path)
     published
         Folder of published results.
     """
-    known = _read(published / FILE)["runs"]
+    known = _certified(published)["runs"]
     folders = (False, True) if SOURCES.find(scenario.data.source).in_folder is not None else (False,)
     found = {}
     for selector in selectors:
@@ -89,7 +92,7 @@ def current_study_codes(name: str, kind: str, study: Any, published: Path) -> di
     An empty text is among them where what computed the published study is not recorded, and the study was
     found equal under today's code.
     """
-    known = _read(published / FILE)["studies"]
+    known = _certified(published)["studies"]
     found = {}
     for selector in study.scenario.selectors if STUDIES.find(kind).by_run else ("",):
         code = str(study_code(kind, study, selector))
@@ -105,30 +108,31 @@ def _seconds(summary: Mapping[str, Any]) -> float:
     return math.fsum(float(part["timings_s"]["total"]) for part in parts if part is not None)
 
 
-def difference(again: pd.DataFrame, published: pd.DataFrame) -> str:
-    """The first column in which rows computed again differ from those published; empty if none does.
+def difference(again: pd.DataFrame, published: pd.DataFrame, rtol: float = 0.0) -> str:
+    """The first column and row in which rows computed again differ from those published; empty if none does.
 
-    With fewer rounds than were published, evaluations are compared where both have one.
+    The first column names the rows. With fewer rounds than were published, evaluations are compared where
+    both have one. Floats are equal within the relative difference ``rtol``.
     """
     rows = published.iloc[: len(again)]
     if list(again.columns) != list(published.columns) or len(rows) < len(again):
         return "other columns or rows"
     for column in again.columns:
         ours, theirs = again[column].to_numpy(), rows[column].to_numpy()
-        if ours.dtype == object:
-            same = all(map(np.array_equal, ours, theirs))
-        else:
-            both = np.ones(len(ours), bool)
+        if ours.dtype.kind == "f":
+            same = np.isclose(ours, theirs, rtol=rtol, atol=0.0, equal_nan=True)
             if len(again) < len(published) and column in _EVALUATED:
-                both = ~(np.isnan(ours) | np.isnan(theirs))
-            same = np.array_equal(ours[both], theirs[both], equal_nan=ours.dtype.kind == "f")
-        if not same:
-            return f"column {column} differs"
+                same |= np.isnan(ours) | np.isnan(theirs)
+        else:
+            same = np.fromiter(map(np.array_equal, ours, theirs), bool, len(ours))
+        if not same.all():
+            name = again.columns[0]
+            return f"column {column} differs in {name} {again[name].iloc[np.argmin(same)]}"
     return ""
 
 
 def _run_again(
-    scenario: Scenario, selector: str, folder: Path, dataset: Path, in_folder: bool
+    scenario: Scenario, selector: str, folder: Path, dataset: Path, in_folder: bool, drawn: bool
 ) -> dict[str, Any]:
     """Compute the first rounds of a published run, or all, and compare them."""
     from pausefl.data.dataset import load_dataset
@@ -139,7 +143,10 @@ def _run_again(
 
     files = RunFiles.of(folder)
     made = files.summary()
-    n_rounds = made["n_rounds"] if _seconds(made) <= LONGEST_S else PREFIX
+    n_rounds = made["n_rounds"]
+    if (seconds := _seconds(made)) > LONGEST_S:
+        within = max(PREFIX, int(n_rounds * LONGEST_S / seconds))
+        n_rounds = random.SystemRandom().randint(PREFIX, within) if drawn else PREFIX
     data = load_dataset(dataset)
     streams = Streams(made["seed"])
     partition = make_partition(
@@ -251,12 +258,14 @@ def _run_tasks(
         quickest: dict[tuple[str, str], tuple[float, Path]] = {}
         for selector, seed in sorted(runs.lines):
             summary = runs.summary((selector, seed))
+            for name in TABLES:  # what was compared before must still be there
+                runs.table(name, (selector, seed))
             folder = run_folder(published, Experiment(scenario.name, selector, seed))
             timed, name = (_seconds(summary), folder), folder.name if every_seed else summary["code_hash"]
             quickest[selector, name] = min(timed, quickest.get((selector, name), timed))
         for (selector, name), (_, folder) in quickest.items():
             code = job_code(scenario, selector, in_folder=in_folder)
-            work = (_run_again, (scenario, selector, folder, dataset, in_folder))
+            work = (_run_again, (scenario, selector, folder, dataset, in_folder, every_seed))
             yield _Task("runs", f"{scenario.name}/{selector}/{name}", code, work)
 
 
@@ -266,6 +275,7 @@ def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
         kind, study, folder = studies.kind(name), studies.study(name), published / "studies" / name
         if not folder.is_dir():
             continue
+        manifest.check_study(folder)
         parts = [(name, study)]
         if STUDIES.find(kind).by_run:
             selectors = study.scenario.selectors
@@ -279,12 +289,26 @@ def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
             )
 
 
-def _read(file: Path) -> dict[str, dict[str, Any]]:
-    """What was found so far."""
-    if not file.is_file():
+def _certified(published: Path) -> dict[str, dict[str, Any]]:
+    """What was found so far of results that are still as they were then."""
+    if not (published / FILE).is_file():
         return {"runs": {}, "studies": {}}
-    found: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8"))
-    return found
+    digests, found = manifest.read(published), read_json(published / FILE)
+    return {
+        section: {
+            name: entry
+            for name, entry in entries.items()
+            if (digest := entry.get("digest")) and digest == _digest(digests, section, name, entry)
+        }
+        for section, entries in found.items()
+    }
+
+
+def _digest(digests: manifest.Digests, section: str, name: str, entry: Mapping[str, Any]) -> str | None:
+    """Of the run, or the study, that an entry is about; None if it is about none that is published."""
+    if section == "runs":
+        return digests[section].get(f"{name.rpartition('/')[0]}/seed-{entry.get('seed')}")
+    return digests[section].get(name.partition("/")[0])
 
 
 def _write(file: Path, found: Mapping[str, Mapping[str, Any]]) -> None:
@@ -376,7 +400,7 @@ def verify(
     PauseflError
         If nothing has ``only`` in its name, or data are missing.
     """
-    found = _read(published / FILE)
+    found, digests = _certified(published), manifest.read(published)
     with tempfile.TemporaryDirectory() as prepared:
         tasks = [
             *_run_tasks(published, scenarios, raw, Path(prepared)),
@@ -389,12 +413,13 @@ def verify(
         due = [task for task in tasks if found[task.section].get(task.name, {}).get("code") != task.code]
         tell(f"{len(tasks)} comparisons, {len(tasks) - len(due)} made already under this code")
         for task, entry in _compared(due, raw, Path(prepared), n_processes, tell):
+            entry |= {"digest": _digest(digests, task.section, task.name, entry)}
             entry |= {"processor": hardware()["processor"], "date": str(datetime.date.today())}
             found[task.section][task.name] = entry
             _write(published / FILE, found)
         for task in tasks:
             entry = found[task.section][task.name]
-            if task.section == "studies" and not entry["equal"] and entry["made_with"] != [task.code]:
+            if task.section == "studies" and not entry["equal"] and entry.get("made_with") != [task.code]:
                 tell(f"studies/{task.name}: not computed by today's code, nor found equal under it")
     return all(found[task.section][task.name]["equal"] is not False for task in tasks)
 

@@ -69,6 +69,28 @@ def test_any_key_can_be_reduced() -> None:
     assert re.findall(r"\d+", notes.scale_note(reduced, notes.SHARED)) == ["12", "500"]
 
 
+def test_a_seed_computed_otherwise_than_its_siblings_is_told() -> None:
+    def on(seed: int, torch: str = "2.13.0", device: str = "cpu", instructions: str = "avx2") -> Any:
+        machine = {"versions": {"torch": torch}, "hardware": {"instructions": instructions}}
+        return {**run("pause", seed), "device": device, "n_threads": 1, **machine}
+
+    said = "Seeds computed otherwise than others: PAUSE in {}."
+    assert said.format("version of PyTorch (0 | 1)") in notes_on(on(0), on(1, "2.12.0")).shown
+    assert said.format("device (0, 2 | 1)") in notes_on(on(0), on(1, device="cuda"), on(2)).shown
+    assert said.format("number of threads (0 | 1)") in notes_on(on(0), on(1) | {"n_threads": 2}).shown
+    both = notes_on(on(0), on(1, "2.12.0", instructions="sse2"), run("random", 0), run("random", 1))
+    assert both.shown == [said.format("version of PyTorch (0 | 1), processor (0 | 1)")]
+    old = {**on(2), "hardware": {}}
+    assert notes_on(on(0), on(1), old, {**run("random", 0), "device": "cuda"}).shown == [
+        "One seed only: Random."
+    ]
+    taken = {
+        **on(1, "2.12.0"),
+        "trained_by": {"scenario": "other", **{k: on(1)[k] for k in ("versions", "hardware")}},
+    }
+    assert notes_on(on(0), taken).shown == []
+
+
 def test_one_seed_is_told() -> None:
     for runs, said in (
         ([run("pause", 3), run("random", 3)], "(3)"),

@@ -14,6 +14,7 @@ import pytest
 
 import pausefl
 from pausefl.errors import PauseflError
+from pausefl.results import manifest
 from pausefl.results.compare import compare
 from pausefl.results.published import (
     CODE,
@@ -105,7 +106,9 @@ def one_more_use(table: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(PUBLISHED / NAME, tmp_path / "published" / NAME))
+    copy = Path(shutil.copytree(PUBLISHED / NAME, tmp_path / "published" / NAME))
+    shutil.copy(PUBLISHED / manifest.FILE, copy.parent)
+    return copy
 
 
 @pytest.mark.parametrize(
@@ -188,6 +191,9 @@ def test_swapped_digests_are_refused(folder: Path) -> None:
         ours[ROUNDS], theirs[ROUNDS] = theirs[ROUNDS], ours[ROUNDS]
 
     edited(folder, swap)
+    with pytest.raises(PauseflError, match="the line of pause, seed 0 is not the one that was published"):
+        read_run(folder / "pause" / "seed-0")
+    manifest.renew(folder.parent)
     with pytest.raises(PauseflError, match=f"{ROUNDS}: the rows of pause, seed 0 are not those"):
         read_run(folder / "pause" / "seed-0")
 
@@ -206,6 +212,7 @@ def test_a_line_that_is_missing_double_or_of_another_scenario_is_refused(folder:
     other = (PUBLISHED / "reduced_cifar10_small_iid_r2" / LINES).read_text("utf-8").splitlines()
     (pause,) = [line for line in other if json.loads(line)["selector"] == "pause"]
     (folder / LINES).write_text(text.replace(lines["pause"], pause), "utf-8")
+    manifest.renew(folder.parent)
     with pytest.raises(
         PauseflError, match="pause, seed 0 belongs to scenario 'reduced_cifar10_small_iid_r2'"
     ):
@@ -228,6 +235,41 @@ def test_a_file_that_is_missing_or_damaged_is_an_error_of_the_user(folder: Path,
     shutil.rmtree(folder)
     with pytest.raises(PauseflError, match="is missing"):
         read_run(folder / "pause" / "seed-0")
+
+
+def test_without_a_whole_manifest_nothing_is_read(folder: Path) -> None:
+    path, run = folder.parent / manifest.FILE, folder / "pause" / "seed-0"
+    read_run(run)
+    path.write_text('{"runs": {}}')
+    with pytest.raises(
+        PauseflError, match=f"{path} has no digests of runs and studies; .*git restore {path}"
+    ):
+        read_run(run)
+    path.unlink()
+    with pytest.raises(PauseflError, match=f"{path}: no such file"):
+        read_run(run)
+
+
+def test_the_manifest_is_the_one_that_publishing_writes(tmp_path: Path) -> None:
+    for path in PUBLISHED.glob(f"*/{LINES}"):
+        (tmp_path / path.parent.name).mkdir()
+        shutil.copy(path, tmp_path / path.parent.name)
+    shutil.copytree(PUBLISHED / "studies", tmp_path / "studies")
+    manifest.renew(tmp_path)
+    assert (tmp_path / manifest.FILE).read_bytes() == (PUBLISHED / manifest.FILE).read_bytes()
+
+
+def test_a_study_that_was_overwritten_is_refused_by_name(tmp_path: Path) -> None:
+    name, file = "benchmark_cifar10", "runs.csv"
+    study = Path(shutil.copytree(PUBLISHED / "studies" / name, tmp_path / "published" / "studies" / name))
+    shutil.copy(PUBLISHED / manifest.FILE, tmp_path / "published")
+    assert read_study(study, file) is not None
+    other = pd.read_csv(study / file)
+    other.iloc[1:].to_csv(study / file, index=False)
+    with pytest.raises(
+        PauseflError, match=rf"{name}: its files are not those that were published; .*git res"
+    ):
+        read_study(study, file)
 
 
 def test_the_same_error_is_told_once(folder: Path) -> None:

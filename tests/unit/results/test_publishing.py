@@ -18,6 +18,7 @@ from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
+from pausefl.results import manifest
 from pausefl.results.published import CODE, FILES, LINES, TABLES, RunFiles, read_study
 from pausefl.results.publishing import publish_runs, publish_study, write_table
 from pausefl.results.reading import PUBLISHED_CODE
@@ -71,7 +72,7 @@ def test_published_runs_are_read_as_they_were(made: dict[Experiment, Path], tmp_
     assert publish_runs(made, published) == [
         f"{NAME}: 4 added (fastest, seed 0; pause, seed 2; pause, seed 10; random, seed 0)"
     ]
-    assert sorted(contents(published)) == sorted([CODE, *[f"{NAME}/{file}" for file in FILES]])
+    assert sorted(contents(published)) == sorted([CODE, manifest.FILE, *[f"{NAME}/{file}" for file in FILES]])
     for run, folder in made.items():
         files = RunFiles.of(published / NAME / run.selector / f"seed-{run.seed}")
         for name in TABLES:
@@ -122,6 +123,9 @@ def test_a_run_that_is_there_is_left(
     ]
     changed = (published / NAME / LINES).read_text("utf-8").splitlines()
     assert len(set(changed) - set(wanted[f"{NAME}/{LINES}"].decode().splitlines())) == 1
+    before = json.loads(wanted[manifest.FILE])["runs"]
+    after = manifest.read(published)["runs"]
+    assert [name for name in after if after[name] != before[name]] == [f"{NAME}/pause/seed-2"]
 
 
 def test_other_numbers_or_settings_are_refused_unless_asked_for(
@@ -277,3 +281,16 @@ def test_runs_of_a_study_are_one_table(tmp_path: Path) -> None:
         "study study: wrote fits.csv"
     ]
     assert (target / "fits.csv").read_text("utf-8") == "law,a\nroot,0.2\n"
+    assert manifest.read(tmp_path / "published")["studies"] == {"study": manifest.of_study(target)}
+    manifest.check_study(target)
+
+
+def test_publishing_accepts_no_edit_of_another_run(own: dict[Experiment, Path], tmp_path: Path) -> None:
+    """Only digests of what is published now get into the manifest."""
+    published = tmp_path / "published"
+    publish_runs({RANDOM: own[RANDOM]}, published)
+    path = published / NAME / LINES
+    line = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(line | {"device": "cuda"}) + "\n", "utf-8")
+    with pytest.raises(PauseflError, match="the line of random, seed 0 is not the one that was published"):
+        publish_runs({PAUSE: own[PAUSE]}, published, replace=True)

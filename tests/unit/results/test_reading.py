@@ -10,6 +10,7 @@ import pytest
 from pausefl.figures.notes import code_notes
 from pausefl.provenance import study_code
 from pausefl.registry import STUDIES
+from pausefl.results import manifest
 from pausefl.results.reading import PUBLISHED_CODE, study_codes
 from pausefl.results.verified import FILE, current_study_codes
 from pausefl.settings.studies import load_studies
@@ -50,6 +51,11 @@ def test_a_study_as_a_whole_has_one_code(tmp_path: Path) -> None:
         ("", {"equal": True}, []),
         (
             "a",
+            {"made_with": ["a"], "equal": True, "digest": "of another content"},
+            ["Computed by an earlier version of the code."],
+        ),
+        (
+            "a",
             {"made_with": ["a"], "equal": True, "code": "old"},
             ["Computed by an earlier version of the code."],
         ),
@@ -61,7 +67,10 @@ def test_a_study_of_old_code_is_noted_unless_it_was_found_equal(
     study = STUDY.study("bsfl_fig4")
     today = study_code("comparison", study)
     if verified is not None:
-        document = {"runs": {}, "studies": {"bsfl_fig4": {"code": today} | verified}}
+        (tmp_path / "studies/bsfl_fig4").mkdir(parents=True)
+        manifest.renew(tmp_path)
+        digest = manifest.of_study(tmp_path / "studies/bsfl_fig4")
+        document = {"runs": {}, "studies": {"bsfl_fig4": {"code": today, "digest": digest} | verified}}
         (tmp_path / FILE).write_text(json.dumps(document), "utf-8")
     versions = current_study_codes("bsfl_fig4", "comparison", study, tmp_path)
     codes = {"": [today if made_with == "today" else made_with]}

@@ -36,6 +36,7 @@ ROUNDS = pd.DataFrame(
 def test_all_published_results_that_were_compared_are_equal() -> None:
     """As ``docs/artifact.md`` says."""
     compared = json.loads((ROOT / "results" / "published" / FILE).read_text("utf-8"))
+    assert all(one["digest"] for part in compared.values() for one in part.values())
     differ = [name for part in compared.values() for name, one in part.items() if one["equal"] is False]
     assert compared["runs"]
     assert compared["studies"]
@@ -51,17 +52,26 @@ def test_equal_rounds_do_not_differ() -> None:
 def test_one_bit_is_a_difference(column: str, value: object) -> None:
     other = ROUNDS.copy()
     other.at[0, column] = value
-    assert difference(other, ROUNDS) == f"column {column} differs"
-    assert difference(other.iloc[:1], ROUNDS) == f"column {column} differs"
+    problem = f"column {column} differs in round {other['round'][0]}"
+    assert difference(other, ROUNDS) == problem
+    assert difference(other.iloc[:1], ROUNDS) == problem
+
+
+def test_a_bit_may_be_rounding() -> None:
+    other = ROUNDS.copy()
+    other.at[0, "reward"] = 1.0 + 2**-52
+    assert difference(other, ROUNDS, 1e-15) == ""
+    other.at[2, "reward"] = 3.1
+    assert difference(other, ROUNDS, 1e-15) == "column reward differs in round 3"
 
 
 def test_a_prefix_may_be_evaluated_once_more() -> None:
     other = ROUNDS.copy()
     other.loc[1, "accuracy"] = 0.6
     assert difference(other.iloc[:2], ROUNDS) == ""
-    assert difference(other, ROUNDS) == "column accuracy differs"
+    assert difference(other, ROUNDS) == "column accuracy differs in round 2"
     other.loc[0, "accuracy"] = 0.6
-    assert difference(other.iloc[:2], ROUNDS) == "column accuracy differs"
+    assert difference(other.iloc[:2], ROUNDS) == "column accuracy differs in round 1"
 
 
 @pytest.fixture
@@ -131,10 +141,49 @@ def test_equal_runs_count_as_todays(
 
 def test_a_run_that_is_not_the_same_is_recorded_as_such(published: Path, demo: Scenario) -> None:
     with_other_losses(published.parent / "pause", 2)
-    assert f"runs/demo_small/pause/{OTHER}: DIFFERENT, 4 of 4 rounds column train_loss differs" in verified(
-        published
-    )
+    name, problem = f"runs/demo_small/pause/{OTHER}", "4 of 4 rounds column train_loss differs in round 3"
+    assert f"{name}: DIFFERENT, {problem}" in verified(published)
     assert OTHER not in current_codes(demo, ["pause"], published)["pause"]
+
+
+def test_what_was_found_equal_counts_for_that_content(published: Path, demo: Scenario) -> None:
+    """Also where whoever edits it makes all digests anew; and nothing counts without a digest."""
+    verified(published)
+    recorded = (published / FILE).read_text()
+    with_other_losses(published.parent / "pause", 2)
+    assert OTHER not in current_codes(demo, ["pause"], published)["pause"]
+    assert verified(published)[:2] == [
+        "2 comparisons, 1 made already under this code",
+        f"runs/demo_small/pause/{OTHER}: DIFFERENT, 4 of 4 rounds column train_loss differs in round 3",
+    ]
+    entries = json.loads(recorded)
+    del entries["runs"][f"demo_small/random/{OTHER}"]["digest"]
+    (published / FILE).write_text(json.dumps(entries))
+    assert verified(published)[0] == "2 comparisons, 0 made already under this code"
+
+
+def test_edits_without_digests_are_refused_whether_compared_before_or_not(published: Path) -> None:
+    verified(published)
+    path = published / "demo_small" / "rounds.parquet"
+    rounds = pd.read_parquet(path)
+    rounds.assign(accuracy=rounds["accuracy"] + 0.1).to_parquet(path, index=False)
+    with pytest.raises(PauseflError, match="the rows of pause, seed 3 are not those that were published"):
+        verified(published)
+
+
+def test_how_many_rounds_of_a_long_run_is_drawn(
+    demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path
+) -> None:
+    run_job(Job(demo, "random", 3, 8, device="cpu"), digits, share_out(demo, 3), tmp_path / "random")
+    publish_runs(
+        change(tmp_path / "random", 3, timings_s={"total": LONGEST_S * 8 / 7}), tmp_path / "published"
+    )
+    raw, said = RawData(root=Path("nowhere"), download=False, folders={}), set[str]()
+    for _ in range(12):
+        spot_check(tmp_path / "published", CONFIG / "scenarios", raw, 1, "", 1, said.add)
+    counts = {int(line.split("equal, ")[1].split()[0]) for line in said if "equal, " in line}
+    assert len(counts) > 2
+    assert counts <= set(range(2, 8))
 
 
 def test_runs_drawn_at_random_are_compared_and_not_recorded(published: Path, demo: Scenario) -> None:
@@ -153,7 +202,7 @@ def test_runs_drawn_at_random_are_compared_and_not_recorded(published: Path, dem
     assert (equal, count) == (False, "2 of 2 runs")
     assert sorted(lines) == [
         "runs/demo_small/pause/seed-3: equal, 4 of 4 rounds",
-        "runs/demo_small/random/seed-3: DIFFERENT, 2 of 4 rounds column train_loss differs",
+        "runs/demo_small/random/seed-3: DIFFERENT, 2 of 4 rounds column train_loss differs in round 2",
     ]
     assert (published / FILE).read_bytes() == recorded
     with pytest.raises(PauseflError, match="nothing that was published has 'fedavg' in its name"):

@@ -1,0 +1,166 @@
+"""Published runs, replayed without training: all that does not depend on accuracies, of every run.
+
+``python -m pausefl.studies.replay`` (``make verify``) compares the digests of all published runs and studies
+with those of the manifest. Then it runs the selection of each run alone, and compares selections, latencies,
+leakage, rewards, pseudo-regret and ledger. Selectors that look at updates or losses repeat the selections of
+the run. No data are read: users' shares have the right sizes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from pausefl.bandit.history import Feedback, History
+from pausefl.data.dataset import Dataset
+from pausefl.errors import PauseflError
+from pausefl.federated.simulation import Result, make_protection
+from pausefl.registry import SELECTORS, SOURCES
+from pausefl.results import manifest
+from pausefl.results.published import LINES, TABLES, Key, PublishedRuns, run_folder
+from pausefl.results.runs import ROUND_COLUMNS, read_run
+from pausefl.results.verified import difference
+from pausefl.selectors import Selector
+from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
+from pausefl.settings.changes import flattened
+from pausefl.settings.scenario import as_of_today
+from pausefl.studies.simulate import selection_only
+from pausefl.training.layout import Layout, model_layout
+
+#: Relative difference of floats that is rounding of another processor.
+RTOL = 1e-9
+
+
+class _Repeated(Selector):
+    """Selects as a published run did."""
+
+    def __init__(self, rounds: pd.DataFrame) -> None:
+        self.selections = rounds["selection"].tolist()
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Any:
+        return self.selections[history.round - 1]
+
+    def observe(self, feedback: Feedback, history: History) -> None:
+        """Remember nothing."""
+
+
+def replayed(scenario: Scenario, selector: str, seed: int, n_rounds: int, rounds: pd.DataFrame) -> Result:
+    """What a run gives besides losses and accuracies.
+
+    Parameters
+    ----------
+    scenario, selector, seed
+        The run.
+    n_rounds
+        Most rounds.
+    rounds
+        The published ones: they say whether there is a pseudo-regret, and what is selected by whoever looks
+        at updates or losses.
+
+    Raises
+    ------
+    ConfigError
+        If the sizes of users' data, or labels that decide on them, are not known without reading a file.
+    """
+    genie = bool(rounds["pseudo_regret"].notna().any())
+    simulation = selection_only(scenario, selector, seed, genie)
+    simulation.horizon = scenario.training.horizon
+    layout = _layout(scenario.model, scenario.data.source, scenario.data.n_features or 0)
+    simulation.ledger, *_ = make_protection(scenario, selector, layout, simulation.streams)
+    record = SELECTORS[selector]
+    if record.needs_updates or record.needs_losses:
+        simulation.select, simulation.n_observed = _Repeated(rounds), 0
+    return simulation.run(n_rounds)
+
+
+@cache
+def _layout(model: ModelSettings, source: str, n_features: int) -> Layout:
+    """Of a model on data of a source: images of ten classes, or features."""
+    record = SOURCES[source]
+    x = np.empty((0, *(record.image_shape or (n_features,))), np.uint8)
+    return model_layout(model, Dataset(source, x, x, x, x, 0 if record.regression else 10, ""))
+
+
+def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = print) -> Iterator[str]:
+    """Yield a line for each published run or study that is not as it was published, or not as replayed.
+
+    Parameters
+    ----------
+    published
+        Folder of published results.
+    scenarios
+        Folder of scenario files.
+    tell
+        Is told how many runs each scenario has.
+
+    Raises
+    ------
+    PauseflError
+        If the manifest is missing or damaged.
+    """
+    digests = manifest.read(published)
+    runs, studies = set(digests["runs"]), set(digests["studies"])
+    for path in sorted(published.glob(f"*/{LINES}")):
+        try:
+            there, scenario = PublishedRuns(path.parent), load_scenario(path.parent.name, scenarios)
+            tell(f"{scenario.name}: {len(there.lines)} runs")
+        except PauseflError as error:
+            yield str(error)
+            continue
+        for key in there.lines:
+            name = f"{scenario.name}/{key[0]}/seed-{key[1]}"
+            runs.discard(name)
+            for check in (_read, _replayed):
+                try:
+                    if problem := check(there, key, scenario):
+                        yield f"{name}: {problem}"
+                except (PauseflError, LookupError, TypeError, ValueError) as error:
+                    yield f"{name}: {error}"
+    for folder in sorted(filter(Path.is_dir, published.glob("studies/*"))):
+        studies.discard(folder.name)
+        try:
+            manifest.check_study(folder)
+        except PauseflError as error:
+            yield f"study {folder.name}: {error}"
+    yield from (f"{name}: in {manifest.FILE}, and not published" for name in sorted(runs | studies))
+
+
+def _read(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
+    read_run(run_folder(runs.folder.parent, Experiment(scenario.name, *key)))
+    return ""
+
+
+def _replayed(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
+    """How a run, whether its digests are right or not, differs from its replay."""
+    line = json.loads(runs.lines[key])
+    if flattened(as_of_today(line["scenario"])) != flattened(scenario.job_settings()):
+        return "settings differ from the scenario's of today, so it was not replayed"
+    rounds, ledger = (runs.rows(name, key) for name in TABLES)
+    alone = replayed(scenario, *key, line["n_rounds"], rounds)
+    columns = list(ROUND_COLUMNS)
+    return difference(alone.rounds[columns], rounds[columns], RTOL) or difference(alone.ledger, ledger, RTOL)
+
+
+def main(
+    published: Annotated[Path, typer.Option(help="Folder of published results.")] = Path("results/published"),
+    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
+) -> None:
+    """Compare digests of all published results with the manifest, and replay every run without training."""
+    try:
+        found = list(problems(published, scenarios, typer.echo))
+    except PauseflError as error:
+        found = [f"Error: {error}"]
+    for line in found:
+        typer.secho(line, fg=typer.colors.RED, err=True)
+    raise SystemExit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,225 @@
+"""Published runs are replayed without training: whoever edits them is found out, by run and round."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from pausefl.data.dataset import Dataset
+from pausefl.data.partition import Partition
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
+from pausefl.results import manifest
+from pausefl.results.published import LINES, TABLES, Key, PublishedRuns, to_line
+from pausefl.results.publishing import publish_runs
+from pausefl.settings import Experiment, Scenario
+from pausefl.studies.replay import main, problems, replayed
+
+ROOT = Path(__file__).parents[3]
+PUBLISHED, SCENARIOS = ROOT / "results" / "published", ROOT / "config" / "scenarios"
+NAME, STUDY = "reduced_cifar10_small_iid_r1", "benchmark_cifar10"
+PAUSE, RANDOM = ("pause", 0), ("random", 0)
+ROUNDS, LEDGER = TABLES
+
+Tables = dict[Key, dict[str, pd.DataFrame]]
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """A scenario and a study of the real ones, and their manifest."""
+    for name in (NAME, f"studies/{STUDY}"):
+        shutil.copytree(PUBLISHED / name, tmp_path / "published" / name)
+    manifest.renew(tmp_path / "published")
+    digests, real = manifest.read(tmp_path / "published"), manifest.read(PUBLISHED)
+    assert all(digests[section].items() <= real[section].items() for section in real)
+    return tmp_path / "published"
+
+
+def found(published: Path) -> list[str]:
+    return list(problems(published, SCENARIOS, lambda line: None))
+
+
+def edit(published: Path, change: Callable[[Tables], None], remade: str) -> None:
+    """Change rows of runs, and make anew nothing but them, ``digests`` too, or ``digests and manifest``."""
+    folder = published / NAME
+    runs = PublishedRuns(folder)
+    summaries = {key: runs.summary(key) for key in runs.lines}
+    tables = {key: {name: runs.table(name, key) for name in TABLES} for key in runs.lines}
+    change(tables)
+    for name in TABLES:
+        rows = [own[name].assign(selector=key[0], seed=key[1]) for key, own in tables.items()]
+        columns = ["selector", "seed", *pd.read_parquet(folder / name).columns.drop(["selector", "seed"])]
+        pd.concat(rows, ignore_index=True)[columns].to_parquet(folder / name, index=False)
+    if "digests" in remade:
+        lines = [to_line(summaries[key], own) for key, own in tables.items()]
+        (folder / LINES).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    if "manifest" in remade:
+        manifest.renew(published)
+
+
+def better(tables: Tables) -> None:
+    tables[PAUSE][ROUNDS]["accuracy"] += 0.1
+
+
+def one_round_better(tables: Tables) -> None:
+    tables[PAUSE][ROUNDS].loc[tables[PAUSE][ROUNDS].index[-1], "accuracy"] += 0.01
+
+
+def swapped(tables: Tables) -> None:
+    tables[PAUSE], tables[RANDOM] = tables[RANDOM], tables[PAUSE]
+
+
+def faster(tables: Tables) -> None:
+    tables[PAUSE][ROUNDS][["latency_s", "elapsed_s"]] *= 0.6
+
+
+def one_round_faster(tables: Tables) -> None:
+    tables[PAUSE][ROUNDS].loc[6:, "elapsed_s"] -= tables[PAUSE][ROUNDS].loc[6, "latency_s"] * 0.4
+    tables[PAUSE][ROUNDS].loc[6, "latency_s"] *= 0.6
+
+
+def worth_more(tables: Tables) -> None:
+    tables[PAUSE][ROUNDS].loc[2, "reward"] += 1.0
+
+
+def another_user(tables: Tables) -> None:
+    tables[PAUSE][ROUNDS].at[4, "selection"] = tables[PAUSE][ROUNDS].at[5, "selection"]
+
+
+def half_spent(tables: Tables) -> None:
+    tables[PAUSE][LEDGER][["epsilon_coordinate", "epsilon_update"]] *= 0.5
+
+
+def half_used(tables: Tables) -> None:
+    tables[PAUSE][LEDGER]["participations"] //= 2
+
+
+def half_the_users(tables: Tables) -> None:
+    tables[PAUSE][LEDGER] = tables[PAUSE][LEDGER].iloc[::2]
+
+
+def test_every_published_run_and_study_is_as_published_and_as_replayed() -> None:
+    assert found(PUBLISHED) == []
+
+
+@pytest.mark.parametrize("change", [better, one_round_better, swapped, faster, half_spent, another_user])
+@pytest.mark.parametrize("remade", ["rows", "digests"])
+def test_an_edit_without_the_manifest_is_named(
+    published: Path, change: Callable[[Tables], None], remade: str
+) -> None:
+    edit(published, change, remade)
+    what = {
+        "digests": "the line of pause, seed 0 is not the one",
+        "rows": "the rows of pause, seed 0 are not",
+    }
+    problem, *others = [line for line in found(published) if line.startswith(f"{NAME}/pause/seed-0: ")]
+    assert what[remade] in problem
+    assert len(others) == (change not in (better, one_round_better))
+
+
+@pytest.mark.parametrize("remade", ["rows", "digests", "digests and manifest"])
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (swapped, "column selection differs in round "),
+        (another_user, "column selection differs in round 5"),
+        (faster, "column latency_s differs in round 1"),
+        (one_round_faster, "column latency_s differs in round 7"),
+        (worth_more, "column reward differs in round 3"),
+        (half_spent, "column epsilon_coordinate differs in user "),
+        (half_used, "column participations differs in user "),
+        (half_the_users, "other columns or rows"),
+    ],
+)
+def test_what_can_be_replayed_is_named_by_run_and_round_whatever_is_remade(
+    published: Path, change: Callable[[Tables], None], problem: str, remade: str
+) -> None:
+    edit(published, change, remade)
+    lines = found(published)
+    assert any(line.startswith(f"{NAME}/pause/seed-0: {problem}") for line in lines)
+    names = {line.partition(":")[0] for line in lines}
+    assert names == {f"{NAME}/pause/seed-0", *([f"{NAME}/random/seed-0"] if change is swapped else [])}
+
+
+def test_accuracies_with_all_digests_remade_are_beyond_any_replay(published: Path) -> None:
+    """As ``docs/robustness.md`` says; training again, and Git, tell."""
+    edit(published, better, "digests and manifest")
+    assert found(published) == []
+
+
+def test_studies_and_what_is_missing_are_named(published: Path) -> None:
+    path = published / "studies" / STUDY / "runs.csv"
+    table = pd.read_csv(path)
+    table.iloc[:1].to_csv(path, index=False)
+    edit(published, lambda tables: tables.pop(RANDOM) and None, "digests")
+    shutil.copytree(path.parent, published / "studies" / "another")
+    assert [line.partition(";")[0].replace(f"{published}/", "") for line in found(published)] == [
+        "study another: studies/another: its files are not those that were published",
+        f"study {STUDY}: studies/{STUDY}: its files are not those that were published",
+        f"{NAME}/random/seed-0: in manifest.json, and not published",
+    ]
+
+
+def test_the_command_names_what_is_wrong_and_fails(published: Path) -> None:
+    import typer
+
+    app = typer.Typer()
+    app.command()(main)
+    arguments = ["--published", str(published), "--scenarios", str(SCENARIOS)]
+    done = CliRunner().invoke(app, arguments)
+    assert (done.exit_code, done.output) == (0, f"{NAME}: 9 runs\n")
+    edit(published, faster, "digests and manifest")
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 1
+    assert f"{NAME}/pause/seed-0: column latency_s differs in round 1" in done.output
+    (published / manifest.FILE).unlink()
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 1
+    assert f"Error: {published / manifest.FILE}: no such file" in done.output
+
+
+def test_a_run_of_other_settings_is_named(published: Path) -> None:
+    path = published / NAME / LINES
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines[0]["scenario"]["reward"]["alpha"] += 1
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    first, second = found(published)
+    assert "is not the one that was published" in first
+    assert second.endswith("settings differ from the scenario's of today, so it was not replayed")
+
+
+@pytest.mark.parametrize("selector", ["pause", "clustered_similarity", "power_of_choice"])
+def test_a_replay_is_the_run_without_its_training(
+    demo: Scenario,
+    digits: Dataset,
+    share_out: Callable[[Scenario, int], Partition],
+    tmp_path: Path,
+    selector: str,
+) -> None:
+    """With pseudo-regret, and with an end by a time horizon."""
+    scenario = demo.replace(
+        training=demo.training.replace(time_horizon_s=4.0), selection=demo.selection.replace(n_candidates=8)
+    )
+    job = Job(scenario, selector, 3, 12, device="cpu", genie=True)
+    run_job(job, digits, share_out(scenario, 3), tmp_path)
+    rounds, ledger = (pd.read_parquet(tmp_path / name) for name in TABLES)
+    assert len(rounds) < 12
+    alone = replayed(scenario, selector, 3, 12, rounds)
+    assert rounds["pseudo_regret"].notna().any()
+    columns = [column for column in rounds if column not in ("train_loss", "accuracy", "loss")]
+    for ours, theirs in ((alone.rounds[columns], rounds[columns]), (alone.ledger, ledger)):
+        pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+
+
+def test_own_published_runs_are_replayed_too(
+    demo: Scenario, digits: Dataset, share_out: Callable[[Scenario, int], Partition], tmp_path: Path
+) -> None:
+    run_job(Job(demo, "random", 0, 5, device="cpu"), digits, share_out(demo, 0), tmp_path / "run")
+    publish_runs({Experiment(demo.name, "random", 0): tmp_path / "run"}, tmp_path / "published")
+    assert found(tmp_path / "published") == []
