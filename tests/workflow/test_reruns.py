@@ -36,7 +36,11 @@ def test_only_what_a_script_does_reruns_its_rules(copy: Checkout) -> None:
 
 def test_a_folder_that_nobody_may_write_is_refused_in_a_sentence(copy: Checkout) -> None:
     own = copy.root / ".snakemake"
-    for folder, more in ((own, ["--dry-run"]), (own / "metadata", []), (copy.root / "results/logs/figures", [])):
+    for folder, more in (
+        (own, ["--dry-run"]),
+        (own / "metadata", []),
+        (copy.root / "results/logs/figures", []),
+    ):
         (copy.root / "results/figures/tiny/accuracy_vs_time.pdf").unlink(missing_ok=True)
         folder.chmod(0o555)
         try:
