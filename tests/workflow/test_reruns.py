@@ -87,7 +87,7 @@ def test_a_full_disk_leaves_no_part_that_counts_as_finished(copy: Checkout) -> N
         found = contents(copy)
         assert found.items() <= whole.items(), output
         made.append(len(found))
-    assert len(set(made)) > 4
+    assert len(set(made)) > 2
     copy.snakemake("--cores", "2", "all")
     assert contents(copy) == whole
     assert copy.planned() == {}
