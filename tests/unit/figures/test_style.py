@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,19 @@ def test_metadata_must_be_json(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         style.save(a_figure(), tmp_path / "x", {"leakage": float("inf")})
     assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_leaves_no_part_of_a_figure(tmp_path: Path) -> None:
+    style.save(a_figure(), tmp_path / "whole", {})
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in [path.stat().st_size for path in tmp_path.glob("whole.*") if path.suffix != ".json"]:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1, usual[1]))
+        try:
+            with pytest.raises(OSError, match="File too large"):
+                style.save(a_figure(), tmp_path / "cut", {})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert not [path for path in tmp_path.iterdir() if not path.name.startswith("whole.")]
 
 
 def test_a_long_title_is_broken_at_spaces_only() -> None:
