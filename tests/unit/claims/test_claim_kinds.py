@@ -478,6 +478,17 @@ def test_leakage_at_equal_time_and_after_equal_rounds(world: World) -> None:
     assert gap("leakage_over_time") == pytest.approx(sum(range(20)) / (2 * 1.5 * sum(range(10))))
 
 
+def test_early_is_the_first_quarter_of_the_common_time(world: World) -> None:
+    """Of 1 s to 21 s, where the shorter run ends: 1 s to 6 s."""
+    for seed in (0, 1):
+        world.add("pause", seed, [0.01 * t for t in range(1, 26)])
+        world.add("random", seed, [0.0] * 21)
+    keys: dict[str, Any] = {"gap": "difference", "direction": "higher"}
+    (early,) = found(world, ordering(metric="early_accuracy", **keys))
+    (over,) = found(world, ordering(metric="accuracy_over_time", **keys))
+    assert (early.gap, over.gap) == (pytest.approx(3.5), pytest.approx(11.0))
+
+
 def test_sparse_evaluations_are_compared_on_straight_lines(world: World) -> None:
     """0.1 a second in both, evaluated at other times."""
     for seed in (0, 1):
