@@ -12,12 +12,13 @@ from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "robustness"), str(ROOT / "tests" / "helpers")]
+sys.path[:0] = [str(ROOT / "tests" / name) for name in ("robustness", "helpers", "mutation")]
 
 import bad_files  # noqa: E402
 import bad_settings  # noqa: E402
 from cases import RAN, REFUSED, Case, seen  # noqa: E402
 from kills import Kill, Trial, kills  # noqa: E402
+from mutation import section  # noqa: E402
 
 PAGE = ROOT / "docs" / "robustness.md"
 EQUAL = "equal, byte for byte"
@@ -131,7 +132,12 @@ def page(found: Iterable[tuple[Case, str]], killed: Iterable[tuple[Kill, str]]) 
     table += [f"| {kind} | {len(of)} | {len(of)} | {of.count(EQUAL)} |" for kind, of in kinds.items()]
     n = sum(map(len, kinds.values()))
     table.append(f"| all | {n} | {n} | {sum(of.count(EQUAL) for of in kinds.values())} |")
-    return _HEAD + "\n".join(lines) + "\n" + _KILLS + "\n".join(table) + "\n" + _WORKFLOW + _EDITS
+    text = _HEAD + "
+".join(lines) + "
+" + _KILLS + "
+".join(table) + "
+"
+    return text + _WORKFLOW + _EDITS + section()
 
 
 def _examples(cases: list[Case]) -> str:

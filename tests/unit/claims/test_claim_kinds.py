@@ -16,7 +16,8 @@ from worlds import SCALE, World, on_runs, on_study
 from pausefl.bandit.latency import LatencyLaw
 from pausefl.claims import laws, searches
 from pausefl.claims.comparisons import Comparison
-from pausefl.claims.records import expected_latencies
+from pausefl.claims.quantities import latency_spread
+from pausefl.claims.records import Run, expected_latencies
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, gaps, holm, judge, region
 from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.results.intervals import estimate
@@ -477,6 +478,17 @@ def test_leakage_at_equal_time_and_after_equal_rounds(world: World) -> None:
     assert gap("leakage_over_time") == pytest.approx(sum(range(20)) / (2 * 1.5 * sum(range(10))))
 
 
+def test_early_is_the_first_quarter_of_the_common_time(world: World) -> None:
+    """Of 2 s to 21 s: 2 s to 6.75 s. Accuracy rises by 1 % a second."""
+    for seed in (0, 1):
+        world.add("pause", seed, [0.01 * t for t in range(1, 22)])
+        world.add("random", seed, [0.0] * 21, round_s=2.0)
+    keys: dict[str, Any] = {"gap": "difference", "direction": "higher"}
+    (early,) = found(world, ordering(metric="early_accuracy", **keys))
+    (over,) = found(world, ordering(metric="accuracy_over_time", **keys))
+    assert (early.gap, over.gap) == (pytest.approx(4.375), pytest.approx(11.5))
+
+
 def test_sparse_evaluations_are_compared_on_straight_lines(world: World) -> None:
     """0.1 a second in both, evaluated at other times."""
     for seed in (0, 1):
@@ -509,6 +521,19 @@ def test_spread_of_latency_is_of_expected_values(world: World) -> None:
         select(world, "random", seed, [[0, last]] * 4)
     (one,) = found(world, ordering(metric="latency_spread"))
     assert one.gap == pytest.approx((expected[1] - expected[0]) / (expected[last] - expected[0]))
+
+
+def test_spread_of_latency_by_hand() -> None:
+    """Standard deviation of all users of a round, not an estimate from a sample; mean over common rounds."""
+
+    def run(*selections: list[int]) -> Run:
+        return Run("one", pd.DataFrame({"selection": selections}), {}, np.array([1.0, 3.0, 8.0]))
+
+    ours, theirs = run([0, 1], [2], [0, 1, 2, 2], [0, 2]), run([0, 1], [0, 1], [1, 2])
+    # 1 and 3: 1; alone: left out; 1, 3 and 8, of mean 4: the root of (9 + 1 + 16) / 3; not in common.
+    assert latency_spread(ours, theirs) == pytest.approx((1 + math.sqrt(26 / 3)) / 2, rel=1e-12)
+    assert latency_spread(theirs, ours) == pytest.approx((1 + 1 + 2.5) / 3, rel=1e-12)
+    assert math.isnan(latency_spread(run([2], [1]), ours))
 
 
 def test_everyone_comes_first_or_not(world: World) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,23 @@ def test_digits() -> None:
     pairs = np.c_[ours, np.concatenate([data.train_y, data.test_y])]
     expected = np.c_[np.rint(x * 255 / 16), y]
     np.testing.assert_array_equal(pairs[np.lexsort(pairs.T)], expected[np.lexsort(expected.T)])
+
+
+def test_the_test_split_of_the_digits_is_drawn_and_not_the_end_of_the_file() -> None:
+    """Writers come one after another in the file: its last fifth is harder than the rest."""
+    from sklearn.datasets import load_digits
+
+    x, y = load_digits(return_X_y=True)
+    pixels, n_test = np.rint(x * 255 / 16).astype(np.uint8).reshape(-1, 1, 8, 8), 359
+    key = np.random.SeedSequence(0, spawn_key=(zlib.crc32(b"source/test-split"), 0, 0))
+    order = np.random.Generator(np.random.Philox(key)).permutation(1797)
+    data = prepare(DIGITS, NOWHERE)
+    np.testing.assert_array_equal(data.test_x, pixels[order[:n_test]])
+    np.testing.assert_array_equal(data.test_y, y[order[:n_test]])
+    np.testing.assert_array_equal(data.train_x, pixels[order[n_test:]])
+    np.testing.assert_array_equal(data.train_y, y[order[n_test:]])
+    for part in (slice(n_test), slice(-n_test, None)):
+        assert np.bincount(data.test_y).tolist() != np.bincount(y[part]).tolist()
 
 
 def test_synthetic_regression_is_a_linear_model() -> None:

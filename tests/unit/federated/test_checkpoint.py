@@ -125,6 +125,25 @@ def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(
     assert runs.notes == expected
 
 
+def test_refused_updates_are_counted_over_all_parts(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One in round 2, before the job is broken off, and two in round 5, after it."""
+    train, n_broken = Trainer.train, {2: 1, 5: 2}
+
+    def break_some(trainer: Trainer, theta: Any, users: Any, t: int) -> Any:
+        for local in train(trainer, theta, users, t):
+            local.updates[: n_broken.get(t, 0)] = np.inf
+            yield local
+
+    monkeypatch.setattr(Trainer, "train", break_some)
+    expected = summary(runs.run(out=runs.out.with_name("whole")))["refused_updates"]
+    assert expected["n"] == 3
+    assert [each["round"] for each in expected["first"]] == [2, 5, 5]
+    runs.run(until=3)
+    told = summary(runs.run())
+    assert told["resumed_from_rounds"] == [3]
+    assert told["refused_updates"] == expected
+
+
 def test_a_job_with_a_time_horizon_ends_early_and_resumes(
     demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from worlds import trained, untrained, write_run
 
 from pausefl.errors import PauseflError
 from pausefl.results import tables
-from pausefl.results.outcomes import moving_average
+from pausefl.results.outcomes import moving_average, outcomes, seconds_to_target, target_accuracy
 from pausefl.results.runs import ROUND_COLUMNS, TRAINED_COLUMNS, collect, read_runs
 from pausefl.settings import Experiment
 
@@ -151,6 +151,42 @@ def test_summary_by_hand(write: WriteRun) -> None:
     assert fastest["final_accuracy"] == pytest.approx(0.1)
     assert fastest["seconds_to_target"] == 1.0
     assert table["diverged_round"].isna().all()
+
+
+def rounds_of(selector: str, accuracy: Sequence[float], seconds: Sequence[float]) -> pd.DataFrame:
+    """Rounds of one run that last so many seconds."""
+    names = {"scenario": "s", "selector": selector, "seed": 0}
+    columns = {"latency_s": seconds, "elapsed_s": np.cumsum(seconds), "accuracy": accuracy, "loss": 1.0}
+    return pd.DataFrame(columns).assign(**names, round=range(1, len(accuracy) + 1), leakage_max=1.0)
+
+
+def test_the_mean_round_is_the_whole_time_over_the_rounds() -> None:
+    (outcome,) = outcomes(rounds_of("pause", [0.5] * 3, [1.0, 2.0, 6.0])).values()
+    assert outcome["mean_round_s"] == 3.0
+
+
+def test_milliseconds_are_of_the_rounds_that_were_made(tmp_path: Path, made_up_runs: None) -> None:
+    run = Experiment("s", "pause", 0)
+    changes = {"n_rounds": 1000, "rounds_made": 20, "timings_s": {"selection": 0.4, "total": 1.0}}
+    folder = write_run(tmp_path, run, trained([0.5] * 20), **changes)
+    assert summary_of({run: folder})["selection_ms_per_round"].tolist() == [pytest.approx(20.0)]
+
+
+def test_an_accuracy_of_exactly_the_target_reaches_it() -> None:
+    run = rounds_of("pause", [0.25] * 2 + [0.5] * 12, [1.0] * 14)
+    assert seconds_to_target(run, 0.25) == 1.0
+    assert seconds_to_target(run, 0.5) == 12.0
+    assert math.isnan(seconds_to_target(run, 0.501))
+
+
+@pytest.mark.parametrize("order", [("pause", "random"), ("random", "pause")])
+def test_the_target_is_of_the_time_when_the_first_run_ends(order: tuple[str, str]) -> None:
+    """Random has more at its end, 40 s, and less after 10 s, when PAUSE ends."""
+    runs = {
+        "pause": rounds_of("pause", [0.4] * 10, [1.0] * 10),
+        "random": rounds_of("random", [0.2] * 10 + [0.8] * 30, [1.0] * 40),
+    }
+    assert target_accuracy(pd.concat([runs[name] for name in order])) == pytest.approx(0.36)
 
 
 def test_sparse_evaluation(write: WriteRun) -> None:

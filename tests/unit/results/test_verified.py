@@ -186,6 +186,18 @@ def test_how_many_rounds_of_a_long_run_is_drawn(
     assert counts <= set(range(2, 8))
 
 
+@pytest.mark.parametrize("column", ["epsilon_update", "values_unprotected"])
+def test_another_ledger_is_a_difference(published: Path, column: str) -> None:
+    """In what the rounds do not tell."""
+    path = published.parent / "pause" / "ledger.parquet"
+    ledger = pd.read_parquet(path)
+    ledger.loc[5, column] += 1
+    ledger.to_parquet(path, index=False)
+    publish_runs(change(path.parent, 3, digests={}), published, replace=True)
+    expected = f"runs/demo_small/pause/{OTHER}: DIFFERENT, 4 of 4 rounds column {column} differs"
+    assert any(line.startswith(expected) for line in verified(published))
+
+
 def test_runs_drawn_at_random_are_compared_and_not_recorded(published: Path, demo: Scenario) -> None:
     verified(published)
     recorded = (published / FILE).read_bytes()

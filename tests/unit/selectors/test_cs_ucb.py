@@ -52,7 +52,7 @@ def draw_round(users: Any, rng: np.random.Generator) -> Feedback:
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize("all_there", [True, False])
 def test_the_choice_is_that_of_a_slow_rendering(cls: type[CsUcb], m: int, all_there: bool) -> None:
-    rng, latency_max = np.random.default_rng(0), 1.0
+    rng, latency_max = np.random.default_rng(0), 0.8
     select, history = cls(latency_max), History.empty(np.array(SIZES), m, 0.05)
     past: list[Round] = []
     made = set()
