@@ -132,11 +132,7 @@ def page(found: Iterable[tuple[Case, str]], killed: Iterable[tuple[Kill, str]]) 
     table += [f"| {kind} | {len(of)} | {len(of)} | {of.count(EQUAL)} |" for kind, of in kinds.items()]
     n = sum(map(len, kinds.values()))
     table.append(f"| all | {n} | {n} | {sum(of.count(EQUAL) for of in kinds.values())} |")
-    text = _HEAD + "
-".join(lines) + "
-" + _KILLS + "
-".join(table) + "
-"
+    text = _HEAD + "\n".join(lines) + "\n" + _KILLS + "\n".join(table) + "\n"
     return text + _WORKFLOW + _EDITS + section()
 
 
