@@ -59,9 +59,8 @@ def warnings(summary: Mapping[str, Any], rounds: pd.DataFrame) -> Iterator[str]:
     if best is not None and t is None and math.isfinite(rounds["leakage_max"].iloc[-1]):
         last = float(smoothed(rounds, "accuracy")[1][-1])
         if best[0] - last > max(_FALLEN_BY, _FALLEN_SHARE * best[0]):
-            # Other schedules need not give less to later participations.
-            schedule = summary["scenario"]["privacy"].get("schedule", "geometric")
-            grew = ", as noise grew" if schedule == "geometric" else ""
+            # Without a decay, later participations need not have smaller budgets.
+            grew = ", as noise grew" if summary["scenario"]["privacy"].get("decay") else ""
             yield f"accuracy fell from {100 * best[0]:.3g} % (round {best[1]}) to {100 * last:.3g} %{grew}"
 
 
