@@ -90,7 +90,7 @@ the selection of every run without training and without data, and names the roun
 No replay gives accuracies, losses and studies. Whoever edits these and remakes all digests is found by Git's
 history or by computing again: `python -m pausefl.results.verified --draw N` draws runs, and how many of their
 rounds, anew each time; rounds of long runs that take more than two minutes to reach are never trained again.
-Selections of `clustered_similarity`, which looks at updates, are not replayed (71 of 709 runs); what follows
+Selections of `clustered_similarity`, which looks at updates, are not replayed (71 runs); what follows
 from them is.
 """
 

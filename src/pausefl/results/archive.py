@@ -351,7 +351,7 @@ def tally(table: pd.DataFrame) -> tuple[int, int, float]:
 def _note(table: pd.DataFrame) -> str:
     inside, marked, expected = tally(table)
     if not table["n_seeds"].any():
-        return "Not run yet: these are the authors' numbers alone."
+        return "No run is listed yet: these are the authors' numbers alone."
     if not marked:
         return "With one seed of ours there is no range to compare with."
     return (
