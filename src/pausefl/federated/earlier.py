@@ -275,13 +275,14 @@ def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, rep
     return not repeat
 
 
-class _Repeated(Selector):
+class Repeated(Selector):
     """Selects as a finished run did."""
 
     def __init__(self, selections: list[NDArray[np.int64]]) -> None:
         self.selections = selections
 
     def __call__(self, history: History, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The users of that round."""
         return self.selections[history.round - 1]
 
     def observe(self, feedback: Feedback, history: History) -> None:
@@ -403,7 +404,7 @@ def _selected_alone(job: Job, dataset: Dataset, partition: Partition, trained: p
     simulation = Simulation(job.scenario, job.selector, Streams(job.seed), partition, layout, None, job.genie)
     record = SELECTORS[job.selector]
     if record.needs_updates or record.needs_losses:
-        simulation.select, simulation.n_observed = _Repeated(trained["selection"].tolist()), 0
+        simulation.select, simulation.n_observed = Repeated(trained["selection"].tolist()), 0
     return simulation.run(job.n_rounds)
 
 

@@ -12,22 +12,21 @@ import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 import typer
 
-from pausefl.bandit.history import Feedback, History
 from pausefl.data.dataset import Dataset
 from pausefl.errors import PauseflError
+from pausefl.federated.earlier import Repeated
 from pausefl.federated.simulation import Result, make_protection
 from pausefl.registry import SELECTORS, SOURCES
 from pausefl.results import manifest
 from pausefl.results.published import LINES, TABLES, Key, PublishedRuns, run_folder
 from pausefl.results.runs import ROUND_COLUMNS, read_run
 from pausefl.results.verified import difference
-from pausefl.selectors import Selector
 from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
 from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today
@@ -36,19 +35,6 @@ from pausefl.training.layout import Layout, model_layout
 
 #: Relative difference of floats that is rounding of another processor.
 RTOL = 1e-9
-
-
-class _Repeated(Selector):
-    """Selects as a published run did."""
-
-    def __init__(self, rounds: pd.DataFrame) -> None:
-        self.selections = rounds["selection"].tolist()
-
-    def __call__(self, history: History, rng: np.random.Generator) -> Any:
-        return self.selections[history.round - 1]
-
-    def observe(self, feedback: Feedback, history: History) -> None:
-        """Remember nothing."""
 
 
 def replayed(scenario: Scenario, selector: str, seed: int, n_rounds: int, rounds: pd.DataFrame) -> Result:
@@ -76,7 +62,7 @@ def replayed(scenario: Scenario, selector: str, seed: int, n_rounds: int, rounds
     simulation.ledger, *_ = make_protection(scenario, selector, layout, simulation.streams)
     record = SELECTORS[selector]
     if record.needs_updates or record.needs_losses:
-        simulation.select, simulation.n_observed = _Repeated(rounds), 0
+        simulation.select, simulation.n_observed = Repeated(rounds["selection"].tolist()), 0
     return simulation.run(n_rounds)
 
 
