@@ -1,7 +1,7 @@
-"""No job's hash has moved since the published runs were verified: their code is frozen for a campaign.
+"""No job's or study's hash has moved since the published ones were verified: their code is frozen.
 
-``frozen.json`` has the hash of each job of the shipped scenarios. Where jobs are meant to compute otherwise,
-write it anew: ``python tests/unit/provenance/test_frozen.py``.
+``frozen.json`` has the hash of each job of the shipped scenarios, ``frozen_studies.json`` that of each shipped
+study. Where they are meant to compute otherwise, write them anew: ``python tests/unit/provenance/test_frozen.py``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from pathlib import Path
 
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
-from pausefl.provenance import job_code
-from pausefl.registry import SELECTORS
+from pausefl.provenance import job_code, study_code
+from pausefl.registry import SELECTORS, STUDIES
 from pausefl.settings import load_scenario, scenario_names
+from pausefl.settings.studies import load_studies
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
-FROZEN = Path(__file__).with_name("frozen.json")
+STUDIES_FILE = SCENARIOS.with_name("studies.yaml")
+FROZEN, FROZEN_STUDIES = (Path(__file__).with_name(name) for name in ("frozen.json", "frozen_studies.json"))
 
 
 def hashes() -> dict[str, dict[str, str]]:
@@ -35,6 +37,21 @@ def hashes() -> dict[str, dict[str, str]]:
     return found
 
 
+def study_hashes() -> dict[str, dict[str, str]]:
+    """Hash of each shipped study, by selector where it is computed run by run, else under ""."""
+    studies = load_studies(STUDIES_FILE, SCENARIOS)
+    found = {}
+    for name in studies.names():
+        kind, study = studies.kind(name), studies.study(name)
+        selectors = study.scenario.selectors if STUDIES[kind].by_run else ("",)
+        found[name] = {selector: str(study_code(kind, study, selector)) for selector in selectors}
+    return found
+
+
+def test_no_study_s_hash_has_moved() -> None:
+    assert study_hashes() == json.loads(FROZEN_STUDIES.read_text("utf-8"))
+
+
 def test_no_job_s_hash_has_moved() -> None:
     frozen, today = json.loads(FROZEN.read_text("utf-8")), hashes()
     moved = [
@@ -47,4 +64,5 @@ def test_no_job_s_hash_has_moved() -> None:
 
 
 if __name__ == "__main__":
-    FROZEN.write_text(json.dumps(hashes(), indent=1, sort_keys=True) + "\n", "utf-8")
+    for path, found in ((FROZEN, hashes()), (FROZEN_STUDIES, study_hashes())):
+        path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
