@@ -1,7 +1,7 @@
 """No job's or study's hash has moved since the published ones were verified: their code is frozen.
 
-``frozen.json`` has the hash of each job of the shipped scenarios, ``frozen_studies.json`` that of each shipped
-study. Where they are meant to compute otherwise, write them anew: ``python tests/unit/provenance/test_frozen.py``.
+``frozen.json`` has the hash of each job of the shipped scenarios, ``frozen_studies.json`` that of each study.
+Where they are meant to compute otherwise: ``python tests/unit/provenance/test_frozen.py`` writes them anew.
 """
 
 from __future__ import annotations
