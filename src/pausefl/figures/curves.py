@@ -24,9 +24,9 @@ from matplotlib.transforms import offset_copy
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.figures.captions import is_regression, protected
 from pausefl.figures.style import in_legend_order, look, new_figure, style_of, title_lines
 from pausefl.registry import SELECTORS
+from pausefl.registry.figures import is_regression, protected
 from pausefl.results.archive import archived, log_of, logged
 from pausefl.results.outcomes import seconds_to_target, smoothed, target_accuracy
 from pausefl.results.runs import runs_of

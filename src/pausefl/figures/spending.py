@@ -21,11 +21,11 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMeth
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.figures.captions import MOST_LINES, protected
 from pausefl.figures.curves import Band, mark_budget, plot_band
 from pausefl.figures.style import COLUMN_WIDTH, DOT, in_legend_order, style_of, title_lines
 from pausefl.privacy import Ledger, loss_share, make_mechanism, make_schedule
 from pausefl.registry import SELECTORS
+from pausefl.registry.figures import MOST_LINES, protected
 from pausefl.results.runs import runs_of
 from pausefl.settings import PrivacySettings, Scenario
 

@@ -21,7 +21,7 @@ _SAVE = ("pausefl.figures.style:save", "pausefl.figures.style:add_notes")
 
 #: What tables say of their runs, to people and to figures.
 _NOTES = (
-    "pausefl.figures.captions:protected",
+    "pausefl.registry.figures:protected",
     "pausefl.figures.notes:run_notes",
     "pausefl.figures.notes:scale_note",
     "pausefl.figures.notes:with_notes",

@@ -6,7 +6,7 @@ details, folded in the report. Conventions:
 - ``*Setting.*`` opens a paragraph; there is bold, code and ``- item``, no HTML, heading or nested list.
 - A float is written shortly (``90.0`` as 90), a tuple with commas.
 - ``{{ title|plain }}`` is for what a user wrote: Markdown finds no markup in it; ``{{ 0.1|percent }}`` is 10.
-- ``{% include "deviations.md.jinja" %}`` and other files of this folder are shared sentences.
+- ``{% include "_deviations.md.jinja" %}`` and other files of this folder are shared sentences.
 - Conditions inside a paragraph stand on a line with words. Blank lines and spaces that they leave over go.
 """
 
