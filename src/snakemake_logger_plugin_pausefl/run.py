@@ -7,7 +7,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,6 @@ class Run:
         self.planned: dict[str, Counter[str]] = {}
         self.counts: Mapping[str, int] = {}
         self.stopped = False
-        self.explained = False
         self._errors: list[str] = []
         self.log_file = ""
         self._left: tuple[float, float] | None = None
@@ -115,7 +114,7 @@ class Run:
             )
         elif self.failed:
             lines.append(f"\nFailed: {len(self.failed)} of {self.n_steps} steps; done: {self.n_done}.")
-            if not self.explained and len(self.failed) > 1:
+            if len(self.failed) > 1:
                 lines += [f"  {title}" for title in self.failed.values()]
             lines.append("Correct what the log above says and run the same command: what is done stays done.")
         lines += self._errors
@@ -137,7 +136,6 @@ class Run:
             self.log_file = text.partition(":")[2].strip()
         if text.startswith("Reasons:"):
             return _reasons(text)
-        self.explained |= text.startswith("\nFailed jobs:")
         # The failures say by themselves that there are some.
         said = record.levelno >= logging.WARNING and not text.startswith("Exiting because a job")
         return text if said or not _NOISE.match(text) else ""
@@ -202,6 +200,8 @@ class Run:
             return f"stopped: {name}"
         self.failed[number] = name
         lines = ["", f"FAILED: {name}", f"  rule {record.rule_name} {status}, after {took(seconds)}"]
+        if record.rule_msg:  # what Slurm says of it
+            lines.append(textwrap.indent(_shortened(record.rule_msg.strip().splitlines()), "  "))
         lines += [f"  {key}: {value}" for key, value in record.aux.items() if value]
         if record.shellcmd:
             lines.append(f"  command: {record.shellcmd}")
@@ -268,9 +268,15 @@ def _end_of(log: Path) -> str:
         lines = log.read_text("utf-8", errors="replace").splitlines()
     except OSError:
         return "(there is no such file)"
-    shown = [line if len(line) <= _LOG_WIDTH else f"{line[:_LOG_WIDTH]} …" for line in lines[-_LOG_LINES:]]
-    more = len(lines) - len(shown)
-    return "\n".join([*([f"({more} lines before)"] if more else []), *(shown or ["(it is empty)"])])
+    more = len(lines) - _LOG_LINES
+    return (f"({more} lines before)\n" if more > 0 else "") + _shortened(
+        lines[-_LOG_LINES:] or ["(it is empty)"]
+    )
+
+
+def _shortened(lines: Sequence[str]) -> str:
+    """Lines, long ones without their end."""
+    return "\n".join(line if len(line) <= _LOG_WIDTH else f"{line[:_LOG_WIDTH]} …" for line in lines)
 
 
 def _command() -> str:

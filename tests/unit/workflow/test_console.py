@@ -64,8 +64,11 @@ def test_a_cluster_has_no_estimate() -> None:
 
 
 def test_a_step_that_fails_and_succeeds_when_tried_again_has_not_failed(told: Told) -> None:
-    error = {"rule_name": "job", "aux": {}, "shellcmd": None, "log": []}
-    assert "FAILED: train tiny pause seed 0" in told(1020, event=LogEvent.JOB_ERROR, jobid=0, **error)
+    said = "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. "
+    error = {"rule_name": "job", "rule_msg": said, "aux": {}, "shellcmd": None, "log": []}
+    text = told(1020, event=LogEvent.JOB_ERROR, jobid=0, **error)
+    assert "FAILED: train tiny pause seed 0" in text
+    assert "  SLURM-job '7' failed, SLURM status is: 'TIMEOUT'." in text
     assert told(1020, "Trying to restart job 0.") == "Trying to restart job 0."
     told(1020, event=LogEvent.JOB_STARTED, jobs=[0])
     told(1080, event=LogEvent.JOB_FINISHED, job_id=0)
