@@ -28,6 +28,10 @@ _WORDS = {"job": "train"}
 _STOPS = ("Terminating processes on user request", "Will exit after finishing currently running jobs")
 #: How a process ended, in what Snakemake says of a failed script.
 _STATUS = re.compile(r"died with <Signals\.(\w+)|returned non-zero exit status (\d+)")
+#: How far a training job is, as its log says every 30 s.
+_ROUND = re.compile(r"^\S+ \S+ (round \d+(?: of \d+)?)", re.M)
+#: Bytes at the end of a log in which its last line is.
+_TAIL = 1000
 #: Lines of a log, and characters of a line, that are shown of a failed step.
 _LOG_LINES, _LOG_WIDTH = 30, 300
 #: Most characters of a title, and of a line of the table of a dry run.
@@ -52,6 +56,7 @@ class Run:
         self.cores: int | None = None
         self.forecast: Any = None
         self.titles: dict[int, str] = {}
+        self.logs: dict[int, tuple[Path, ...]] = {}
         self.running: dict[int, float] = {}
         self.failed: dict[int, str] = {}
         self.planned: dict[str, Counter[str]] = {}
@@ -96,11 +101,14 @@ class Run:
         return ""
 
     def state(self, now: float) -> tuple[float, str]:
-        """The share of the steps that are done, and how many, for how long, the time left and what runs."""
+        """The share of the steps that are done; how many, for how long, the time left; below, what runs."""
         text = ", ".join([f"{self.n_done} of {self.n_steps}", *self._times(now)])
-        running = [self.titles.get(number, "") for number in list(self.running)]
-        if running:
-            text += f": {running[0]}" + (f" and {len(running) - 1} more" if len(running) > 1 else "")
+        if running := list(self.running.items()):
+            number, since = running[0]
+            more = f" and {len(running) - 1} more" if len(running) > 1 else ""
+            # The round comes first: a narrow terminal cuts the end.
+            at = [_round(log, since) for log in self.logs.get(number, ())]
+            text += f"\n{''.join(at)}{self.titles.get(number, '')}{more}"
         return self.n_done / max(self.n_steps, 1), text
 
     def ending(self) -> str:
@@ -152,6 +160,7 @@ class Run:
     def _planned(self, record: Any) -> None:
         """Take note of a job's title, and in a dry run of what it is for."""
         self.titles[record.jobid] = record.rule_msg or title(record.rule_name, record.wildcards)
+        self.logs[record.jobid] = tuple(map(Path, record.log))
         first = next(iter(record.wildcards.values()), "")
         self.planned.setdefault(record.rule_name, Counter())[first] += 1
 
@@ -260,6 +269,20 @@ def _reasons(text: str) -> str:
     usual = ("output files have to be generated", "input files updated by another job")
     told = [f"  {reason}: {rules}" for reason, rules in pairs if reason not in usual]
     return "\n".join(["Files are there, but made anew, because", *told, ""]) if told else ""
+
+
+def _round(log: Path, since: float) -> str:
+    """``round 116 of 300: `` if the log of a step that started at ``since`` says so; else nothing."""
+    try:
+        about = log.stat()
+        if about.st_mtime < since:  # of an earlier attempt
+            return ""
+        with log.open("rb") as file:
+            file.seek(max(about.st_size - _TAIL, 0))
+            said = _ROUND.findall(file.read().decode(errors="replace"))
+    except OSError:
+        return ""
+    return f"{said[-1]}: " if said else ""
 
 
 def _end_of(log: Path) -> str:
