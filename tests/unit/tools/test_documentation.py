@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.report.documentation import SCALES, PublishedVerdicts, pages
+from pausefl.tools.documentation import SCALES, PublishedVerdicts, pages
 from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
 from pausefl.settings.claims import load_claims
 
