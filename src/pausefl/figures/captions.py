@@ -13,7 +13,7 @@ from typing import Any
 from pausefl.figures import papers, words
 from pausefl.figures.deviations import applying, iterates
 from pausefl.figures.notes import SHARED, scale_note
-from pausefl.figures.words import Caption, plain
+from pausefl.figures.words import Caption
 from pausefl.registry import FIGURES, MECHANISMS, SAMPLERS, SCHEDULES, SELECTORS, STUDIES, TABLES
 from pausefl.registry.figures import ARCHIVED, LOGGED, MOST_LINES, PARTITION, is_regression, protected
 from pausefl.settings import PrivacySettings, Scenario
@@ -38,7 +38,6 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
     """
     record = RECORDS[kind]
     return words.caption(
-        f"{plain(scenario.title)}: {record.label}",
         f"{kind}.md.jinja",
         kind=kind,
         scale=scale_note(scenario, SHARED if record is PARTITION else None),
@@ -59,8 +58,8 @@ def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``scenario``; ``records`` of its selectors; ``seeds``, each once; ``all_seeds``, their number in words,
-        up to which some selectors have fewer; ``protected``, what the ε are for; ``privacy``, or None;
+        ``scenario``; ``records`` of its selectors; ``seeds``, each once; ``all_seeds``, their number in
+        words, up to which some selectors have fewer; ``protected``, what the ε are for; ``privacy``, or None;
         ``guarantees``, sentences on what a user may spend.
     """
     runs = Counter(seeds)
@@ -140,7 +139,6 @@ def study_caption(kind: str, study: Any, figures: Mapping[str, str]) -> Caption:
     filled = study_values(study)
     runs = values_of(study.scenario, study.seeds) if hasattr(study, "seeds") else {"seeds": ()}
     return words.caption(
-        f"{plain(study.title)}: {record.label}",
         "study.md.jinja",
         caption=_fill(record.caption, **filled),
         setting=_fill(record.setting, **filled),

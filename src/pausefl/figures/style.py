@@ -1,4 +1,4 @@
-"""How every figure looks: one theme, one way to save. Lines of selectors are in `pausefl.registry.selectors`."""
+"""How every figure looks: one theme, one way to save. `pausefl.registry.selectors` has how selectors look."""
 
 from __future__ import annotations
 
@@ -7,26 +7,19 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-import seaborn as sns
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-from pausefl.figures.thin import thin_out
 from pausefl.files import replacing
 from pausefl.registry.selectors import look_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Width of one column of the papers, in inches.
 COLUMN_WIDTH = 3.5
 
 DPI = 300
-
 
 #: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
 MECHANISMS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
@@ -34,7 +27,7 @@ OTHER_MECHANISM = ("#4B3A6B", "D", (0, 4))
 
 #: What differs from seaborn's light grid for papers. The font is shipped with Matplotlib: the
 #: same glyphs, so the same bytes, on every machine.
-_OURS: dict[str, Any] = {
+THEME: dict[str, Any] = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
     "axes.titleweight": "bold",
@@ -68,9 +61,12 @@ _OURS: dict[str, Any] = {
 @contextmanager
 def theme() -> Iterator[None]:
     """Use the theme of every figure inside the block, whatever the user has set."""
+    import matplotlib as mpl
+    import seaborn as sns
+
     with mpl.rc_context():
         mpl.rcdefaults()
-        sns.set_theme("paper", "whitegrid", palette=None, font_scale=0.93, rc=_OURS)
+        sns.set_theme("paper", "whitegrid", palette=None, font_scale=0.93, rc=THEME)
         yield
 
 
@@ -90,6 +86,8 @@ def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
     height
         In inches.
     """
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(COLUMN_WIDTH, height), layout="constrained")
     return figure, figure.subplots()
 
@@ -116,6 +114,8 @@ def add_notes(figure: Figure, notes: Sequence[str]) -> None:
     notes
         One paragraph each; blank ones are left out.
     """
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     width = int(figure.get_figwidth() * _NOTE_DENSITY)
     lines = [line for note in notes for line in textwrap.wrap(note, width)]
     if not lines:
@@ -154,6 +154,12 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
     ValueError, TypeError
         If ``metadata`` is not JSON (NaN and infinities are not).
     """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    from pausefl.figures.thin import thin_out
+
     sidecar = json.dumps(metadata, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     stem.parent.mkdir(parents=True, exist_ok=True)
     paths = [stem.with_name(stem.name + suffix) for suffix in (".png", ".pdf", ".svg", ".json")]

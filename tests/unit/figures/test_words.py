@@ -25,7 +25,6 @@ def test_a_name_without_a_value_is_an_error() -> None:
 
 def test_the_first_paragraph_is_what_is_shown() -> None:
     one = caption(
-        "T",
         "What\nis shown.\n\n*Setting.* {{ n }} users.\n\n{% include '_deviations.md.jinja' %}",
         n=3,
         deviations=["D1: a", "D2: b"],
