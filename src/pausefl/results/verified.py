@@ -29,7 +29,7 @@ import typer
 
 from pausefl.errors import PauseflError
 from pausefl.files import replacing
-from pausefl.provenance import hardware, job_code, study_code
+from pausefl.provenance import hardware, job_code
 from pausefl.registry import SOURCES, STUDIES
 from pausefl.results import manifest
 from pausefl.results.published import LINES, TABLES, PublishedRuns, RunFiles, read_study, run_folder
@@ -92,6 +92,8 @@ def current_study_codes(name: str, kind: str, study: Any, published: Path) -> di
     An empty text is among them where what computed the published study is not recorded, and the study was
     found equal under today's code.
     """
+    from pausefl.studies.code import study_code
+
     known = _certified(published)["studies"]
     found = {}
     for selector in study.scenario.selectors if STUDIES.find(kind).by_run else ("",):
@@ -175,6 +177,8 @@ def _run_again(
 
 def _study_again(kind: str, study: Any, folder: Path) -> dict[str, Any]:
     """Compute a part of a published study and compare it."""
+    from pausefl.studies.code import study_code
+
     record = STUDIES.find(kind)
     (made_with,) = (
         codes
@@ -271,6 +275,8 @@ def _run_tasks(
 
 def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
     """Every published study; run by run where each selector has files of its own."""
+    from pausefl.studies.code import study_code
+
     for name in studies.names():
         kind, study, folder = studies.kind(name), studies.study(name), published / "studies" / name
         if not folder.is_dir():

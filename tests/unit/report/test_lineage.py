@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import PauseflError
-from pausefl.provenance import job_code, study_code
+from pausefl.provenance import job_code
 from pausefl.report import lineage
 from pausefl.results.runs import ROUND_COLUMNS
 from pausefl.settings import load_config, load_scenario, read_yaml
 from pausefl.settings.studies import load_studies, settings_of
+from pausefl.studies.code import study_code
 
 ROOT = Path(__file__).parents[3]
 SCENARIOS = ROOT / "config/scenarios"
@@ -107,7 +108,7 @@ def test_a_selector_has_one_line_that_says_why_its_runs_have_several_hashes(
     (line,) = [line for line in lineage.explain(FIGURE, project).splitlines() if "pause: " in line]
     assert line == (
         f"  pause: seeds 0–3, 5; 6 rounds; code {today} of seed 0 (today's), {'a' * 16} of seeds 1–2, 5"
-        f" (an earlier version, found equal to today's), {'b' * 16} of seed 3 (the code has changed since);"
+        f" (counts as today's), {'b' * 16} of seed 3 (the code has changed since);"
         " Abacus"
     )
 

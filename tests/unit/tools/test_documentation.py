@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from pausefl.claims.load import load_claims
-from pausefl.report.documentation import SCALES, PublishedVerdicts, pages
 from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
+from pausefl.tools.documentation import SCALES, PublishedVerdicts, pages
 
 ROOT = Path(__file__).parents[3]
 
