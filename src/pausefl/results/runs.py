@@ -17,7 +17,7 @@ from pausefl.errors import PauseflError
 from pausefl.files import remedy
 from pausefl.results.published import TRAINED_COLUMNS, RunFiles
 from pausefl.settings import Experiment, NetworkSettings, Scenario
-from pausefl.settings.changes import flattened, replaced
+from pausefl.settings.changes import differing, replaced
 from pausefl.settings.scenario import MOST_ROUNDS, as_of_today
 from pausefl.streams import Streams
 
@@ -99,7 +99,7 @@ def has_settings(folder: Path, scenario: Scenario) -> bool:
         return False
     if not isinstance(made_with, dict):
         return False
-    return flattened(as_of_today(made_with)) == flattened(scenario.job_settings())
+    return not differing(as_of_today(made_with), scenario.job_settings())
 
 
 def rounds_made(summary: Mapping[str, Any]) -> int:
