@@ -1,1 +1,1 @@
-"""Tools of the repository, run with ``python -m pausefl.tools.NAME``; the library imports none of them."""
+"""Documentation, verification of published runs, kernels: run with ``python -m``, imported by nobody."""
