@@ -37,7 +37,7 @@ def first_differences(old: pd.DataFrame, new: pd.DataFrame, rtol: float = 0.0) -
         if a.dtype.kind == b.dtype.kind == "f":
             same = np.isclose(a, b, rtol=rtol, atol=0.0, equal_nan=True)
         else:
-            values = (column.to_numpy(object, na_value=None) for column in (a, b))
+            values = (column.astype(object).where(column.notna(), None) for column in (a, b))
             same = np.fromiter(map(np.array_equal, *values), bool, n)
         if not same.all():
             found[str(column)] = int(np.argmin(same))
@@ -52,7 +52,7 @@ def difference(new: pd.DataFrame, old: pd.DataFrame, rtol: float = 0.0) -> str:
     if list(new.columns) != list(old.columns) or len(new) != len(old):
         return "other columns or rows"
     for column, row in first_differences(new, old, rtol).items():
-        return f"column {column} differs in {new.columns[0]} {new.iloc[row, 0]}"
+        return f"column {column} differs in {new.columns[0]} {new.iloc[row, 0]!s}"
     return ""
 
 

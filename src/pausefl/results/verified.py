@@ -1,7 +1,7 @@
-"""Which code's published results count as made by today's: what later code was found to compute bit for bit.
+"""Which code's published results count as made by today's: those that it was found to compute bit for bit.
 
-`pausefl.tools.recompute` computes published results again and writes ``results/published/verified.json``. What
-it found equal under today's code counts as made by it, as long as it has the digest that it had then.
+`pausefl.tools.recompute` computes published results again and writes ``results/published/verified.json``.
+What it found equal under today's code counts as made by it, as long as it has the digest that it had then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from pausefl.provenance import job_code
 from pausefl.registry import SOURCES
-from pausefl.results import manifest
+from pausefl.results.published import Digests, read_manifest
 from pausefl.results.reading import read_json
 from pausefl.settings import Scenario
 
@@ -48,7 +48,7 @@ def still_verified(published: Path) -> dict[str, dict[str, Any]]:
     """What was found of ``runs`` and ``studies`` that are still as they were then, by name."""
     if not (published / FILE).is_file():
         return {"runs": {}, "studies": {}}
-    digests = manifest.read(published)
+    digests = read_manifest(published)
     return {
         section: {
             name: entry
@@ -59,7 +59,7 @@ def still_verified(published: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-def digest_of(digests: manifest.Digests, section: str, name: str, entry: Mapping[str, Any]) -> str | None:
+def digest_of(digests: Digests, section: str, name: str, entry: Mapping[str, Any]) -> str | None:
     """Digest of the run, or the study, that an entry is about; None if none such is published."""
     if section == "runs":
         return digests["runs"].get(f"{name.rpartition('/')[0]}/seed-{entry.get('seed')}")

@@ -35,10 +35,18 @@ from pausefl.federated.run import run_job
 from pausefl.files import replacing
 from pausefl.provenance import hardware, job_code
 from pausefl.registry import STUDIES
-from pausefl.results import manifest
 from pausefl.results.differences import difference
-from pausefl.results.published import LINES, TABLES, PublishedRuns, RunFiles, read_study, run_folder
-from pausefl.results.reading import study_codes
+from pausefl.results.published import (
+    LINES,
+    TABLES,
+    PublishedRuns,
+    RunFiles,
+    check_study,
+    read_manifest,
+    read_study,
+    run_folder,
+    study_codes,
+)
 from pausefl.results.runs import has_settings
 from pausefl.results.verified import FILE, digest_of, still_verified
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario
@@ -131,7 +139,7 @@ def recompute(
         }
         due = [task for task in chosen if found[task.section].get(task.name, {}).get("code") != task.code]
         tell(f"{len(chosen)} comparisons, {len(chosen) - len(due)} made already under this code")
-        digests = manifest.read(published)
+        digests = read_manifest(published)
         for task, entry in _compared(due, raw, Path(prepared), n_processes, tell):
             entry["digest"] = digest_of(digests, task.section, task.name, entry)
             entry |= {"processor": hardware()["processor"], "date": str(datetime.date.today())}
@@ -222,7 +230,7 @@ def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
         kind, study, folder = studies.kind(name), studies.study(name), published / "studies" / name
         if not folder.is_dir():
             continue
-        manifest.check_study(folder)
+        check_study(folder)
         parts = {name: study}
         if STUDIES.find(kind).by_run:
             scenario = study.scenario

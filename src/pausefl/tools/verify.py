@@ -1,7 +1,7 @@
 """Compares published results with their digests, and replays every published run without training.
 
-``python -m pausefl.tools.verify`` (``make verify``) compares the digests of all published runs and studies with
-those of the manifest. Then it runs the selection of each run alone, and compares selections, latencies,
+``python -m pausefl.tools.verify`` (``make verify``) compares the digests of all published runs and studies
+with those of the manifest. Then it runs the selection of each run alone, and compares selections, latencies,
 leakage, rewards, pseudo-regret and ledger: all that does not depend on accuracies. Selectors that look at
 updates or losses repeat the selections of the run. No data are read: users' shares have the right sizes.
 """
@@ -23,9 +23,17 @@ from pausefl.errors import PauseflError
 from pausefl.federated.earlier import Repeated
 from pausefl.federated.simulation import Result, make_protection
 from pausefl.registry import SELECTORS, SOURCES
-from pausefl.results import manifest
 from pausefl.results.differences import difference
-from pausefl.results.published import LINES, TABLES, Key, PublishedRuns, run_folder
+from pausefl.results.published import (
+    LINES,
+    MANIFEST,
+    TABLES,
+    Key,
+    PublishedRuns,
+    check_study,
+    read_manifest,
+    run_folder,
+)
 from pausefl.results.runs import ROUND_COLUMNS, read_run
 from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
 from pausefl.settings.changes import differing
@@ -55,7 +63,7 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
     PauseflError
         If the manifest is missing or damaged.
     """
-    digests = manifest.read(published)
+    digests = read_manifest(published)
     runs, studies = set(digests["runs"]), set(digests["studies"])
     for path in sorted(published.glob(f"*/{LINES}")):
         try:
@@ -77,10 +85,10 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
     for folder in sorted(filter(Path.is_dir, published.glob("studies/*"))):
         studies.discard(folder.name)
         try:
-            manifest.check_study(folder)
+            check_study(folder)
         except PauseflError as error:
             yield f"study {folder.name}: {error}"
-    yield from (f"{name}: in {manifest.FILE}, and not published" for name in sorted(runs | studies))
+    yield from (f"{name}: in {MANIFEST}, and not published" for name in sorted(runs | studies))
 
 
 def _read(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
