@@ -186,13 +186,11 @@ class PublishedRuns:
 
     def rows(self, name: str, key: Key) -> pd.DataFrame:
         """What `table` returns, or anything else that is there."""
-        here, path = self._rows[name], self.folder / name
-        for first, runs in (
-            (path, self.lines.keys() - here),
-            (self.folder / LINES, here.keys() - self.lines),
-        ):
-            if runs:
-                raise PauseflError(f"{first} lacks {named(runs)}, which other files here have{remedy(first)}")
+        here = self._rows[name]
+        for file, lacking in ((name, self.lines.keys() - here), (LINES, here.keys() - self.lines)):
+            if lacking:
+                path = self.folder / file
+                raise PauseflError(f"{path} lacks {named(lacking)}, which other files here have{remedy(path)}")
         rows = here[key]
         if name == "rounds.parquet" and not json.loads(self.lines[key])["trained"]:
             rows = rows.drop(columns=[column for column in TRAINED_COLUMNS if column in rows])

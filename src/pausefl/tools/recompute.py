@@ -52,6 +52,7 @@ from pausefl.results.verified import FILE, digest_of, still_verified
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario
 from pausefl.settings.studies import Studies, load_studies
 from pausefl.streams import Streams
+from pausefl.studies.code import study_code
 
 #: A run that took longer than this is computed again for `PREFIX` rounds only; if it was drawn, for any
 #: number of rounds from `PREFIX` to those that take as long.
@@ -224,8 +225,6 @@ def _prefixes(again: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFram
 
 def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
     """Every published study; run by run where each selector has files of its own."""
-    from pausefl.studies.code import study_code
-
     for name in studies.names():
         kind, study, folder = studies.kind(name), studies.study(name), published / "studies" / name
         if not folder.is_dir():

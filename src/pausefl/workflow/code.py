@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pausefl
 from pausefl.data.sources import find_record
-from pausefl.provenance import code_hash, job_code, study_code
+from pausefl.provenance import code_hash, job_code
 from pausefl.registry import FIGURES, STUDIES, TABLES
 from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
 from pausefl.results.verified import current_codes
 from pausefl.settings import Experiment
+from pausefl.studies.code import study_code
 from pausefl.workflow.experiments import Experiments
 
 #: What every figure is saved with.

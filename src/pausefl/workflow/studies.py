@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pausefl.results.verified import current_study_codes
 from pausefl.settings.studies import one_run, settings_of
 from pausefl.workflow.experiments import Experiments
+from pausefl.studies.code import current_study_codes
 
 
 def of_kind(table: Experiments, kind: str) -> list[str]:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
-from pausefl.provenance import job_code, study_code
+from pausefl.provenance import job_code
 from pausefl.registry import SELECTORS, STUDIES
 from pausefl.settings import load_scenario, scenario_names
 from pausefl.settings.studies import load_studies
+from pausefl.studies.code import study_code
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 STUDIES_FILE = SCENARIOS.with_name("studies.yaml")

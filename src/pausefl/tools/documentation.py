@@ -1,6 +1,6 @@
 """The findings on the published runs, written into the documentation.
 
-``python -m pausefl.report.documentation`` writes the findings into ``README.md``, the reviewers' table into
+``python -m pausefl.tools.documentation`` writes the findings into ``README.md``, the reviewers' table into
 ``docs/artifact.md``, what was run into ``docs/findings.md``, every comparison with its gap and interval into
 ``docs/verdicts-SCALE.md``, the authors' runs beside ours into ``docs/authors.md``, and all selectors
 side by side into ``docs/benchmark.md``. Times and disk space are estimates of `pausefl.workflow.plan`.
@@ -245,7 +245,7 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
     """The text of a page, with each text between the marks of its name."""
     page = path.read_text("utf-8")
     for name, text in texts.items():
-        begin = f"<!-- {name}: made by python -m pausefl.report.documentation -->"
+        begin = f"<!-- {name}: made by python -m pausefl.tools.documentation -->"
         end = f"<!-- end of {name} -->"
         before, rest = page.split(begin)
         page = f"{before}{begin}\n{text}{end}{rest.split(end)[1]}"
