@@ -190,7 +190,9 @@ class PublishedRuns:
         for file, lacking in ((name, self.lines.keys() - here), (LINES, here.keys() - self.lines)):
             if lacking:
                 path = self.folder / file
-                raise PauseflError(f"{path} lacks {named(lacking)}, which other files here have{remedy(path)}")
+                raise PauseflError(
+                    f"{path} lacks {named(lacking)}, which other files here have{remedy(path)}"
+                )
         rows = here[key]
         if name == "rounds.parquet" and not json.loads(self.lines[key])["trained"]:
             rows = rows.drop(columns=[column for column in TRAINED_COLUMNS if column in rows])

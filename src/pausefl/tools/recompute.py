@@ -202,7 +202,7 @@ def _run_again(
         run_job(Job(scenario, selector, seed, n_rounds, device="cpu"), data, partition, Path(out))
         rounds, ledger = (RunFiles(Path(out)).table(name) for name in TABLES)
     theirs, their_ledger = (files.table(name) for name in TABLES)
-    problem = difference(*_prefixes(rounds, theirs))
+    problem = difference(*prefixes(rounds, theirs))
     if not problem and len(rounds) == len(theirs):
         problem = difference(ledger, their_ledger)
     if not has_settings(folder, scenario):
@@ -213,7 +213,7 @@ def _run_again(
     return {"seed": seed, "made_with": made["code_hash"], "code": code} | _outcome(compared, problem)
 
 
-def _prefixes(again: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def prefixes(again: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows computed again, and as many of those published; of fewer rounds the evaluations that both have."""
     rows = published.iloc[: len(again)].reset_index(drop=True)
     if len(again) < len(published):

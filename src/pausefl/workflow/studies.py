@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pausefl.settings.studies import one_run, settings_of
-from pausefl.workflow.experiments import Experiments
 from pausefl.studies.code import current_study_codes
+from pausefl.workflow.experiments import Experiments
 
 
 def of_kind(table: Experiments, kind: str) -> list[str]:

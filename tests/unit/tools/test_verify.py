@@ -9,16 +9,24 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from pausefl.tools.verify import main, problems, replayed
 from typer.testing import CliRunner
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.results.published import LINES, MANIFEST, TABLES, Key, PublishedRuns, read_manifest, renew_manifest
+from pausefl.results.published import (
+    LINES,
+    MANIFEST,
+    TABLES,
+    Key,
+    PublishedRuns,
+    read_manifest,
+    renew_manifest,
+)
 from pausefl.results.publishing import publish_runs, to_line
 from pausefl.settings import Experiment, Scenario
+from pausefl.tools.verify import main, problems, replayed
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED, SCENARIOS = ROOT / "results" / "published", ROOT / "config" / "scenarios"
