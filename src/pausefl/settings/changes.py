@@ -54,28 +54,27 @@ def with_values(scenario: Scenario, values: Mapping[str, Any], origin: str) -> S
         _put(document, key, value, origin)
     changed = Scenario.read({**document, "scale": "own", "reduced": {}, "changed": {}}, origin)
     found = replaced(scenario.job_settings(), changed.job_settings())
-    return changed.replace(changed=found) if found else scenario
+    return changed.model_copy(update={"changed": found}) if found else scenario
+
+
+def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Values of ``old`` and of ``new`` that differ, by dotted key; None where there is none.
+
+    A section that one of them does not have is one value.
+    """
+    found: dict[str, tuple[Any, Any]] = {}
+    for key in {**old, **new}:
+        before, after = _plain(old.get(key)), _plain(new.get(key))
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            found |= {f"{key}.{name}": values for name, values in differing(before, after).items()}
+        elif before != after:
+            found[key] = before, after
+    return found
 
 
 def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of ``old`` in place of which ``new`` has others, by dotted key.
-
-    The scenario's own ``name`` does not count; those of its model, reward and so on do.
-    """
-    found = _differing(old, new)
-    found.pop("name", None)
-    return found
-
-
-def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in old.items():
-        other = new.get(key)
-        if isinstance(value, Mapping) and isinstance(other, Mapping):
-            found |= {f"{key}.{name}": below for name, below in _differing(value, other).items()}
-        elif _plain(value) != _plain(other):
-            found[key] = _plain(value)
-    return found
+    """Values of ``old`` in place of which ``new`` has others, by dotted key; the ``name`` does not count."""
+    return {key: before for key, (before, _) in differing(old, new).items() if key != "name"}
 
 
 def flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
