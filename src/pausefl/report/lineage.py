@@ -25,7 +25,7 @@ from pausefl.results.reading import read_json
 from pausefl.results.runs import has_settings, read_run
 from pausefl.results.verified import current_codes, current_study_codes
 from pausefl.settings import Config, Experiment, Scenario, load_scenario, scenario_file, scenario_names
-from pausefl.settings.changes import flattened
+from pausefl.settings.changes import differing
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.settings.studies import Studies, load_studies, settings_of
 
@@ -191,8 +191,7 @@ def _metadata(figure: str, sidecar: Path) -> dict[str, Any]:
 
 def _changed(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str:
     """The settings that have changed since the figure was made."""
-    old, new = flattened(then or {}), flattened(now)
-    keys = {key for key in old.keys() & new.keys() if old[key] != new[key]} - {"title", "scenario.title"}
+    keys = differing(then, now).keys() - {"title", "scenario.title"} if then else ()
     return f" (changed since: {', '.join(sorted(keys))})" if keys else ""
 
 

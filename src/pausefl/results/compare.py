@@ -15,7 +15,7 @@ from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import read_run
-from pausefl.settings.changes import flattened
+from pausefl.settings.changes import differing, flattened
 from pausefl.settings.scenario import as_of_today
 
 #: Keys of a summary that say how a run went, not what was run.
@@ -48,10 +48,10 @@ def compare(first: Path, second: Path) -> str:
         )
         for summary, _ in runs
     ]
-    differing = [
-        (key, *_apart(key, *(str(values.get(key, "–")) for values in settings)))
-        for key in dict.fromkeys([*settings[0], *settings[1]])
-        if key not in _TOLD and settings[0].get(key) != settings[1].get(key)
+    apart = [
+        (key, *_apart(key, *("–" if value is None else str(value) for value in values)))
+        for key, values in differing(*settings).items()
+        if key not in _TOLD
     ]
     codes = [summary.get("code") or {} for summary, _ in runs]
     results = [_results(summary, rounds) for summary, rounds in runs]
@@ -67,7 +67,7 @@ def compare(first: Path, second: Path) -> str:
             f"B: {second}",
             "",
             "Settings, code and machine that differ:",
-            *indented([head, *differing] if differing else [("nothing", "", "")]),
+            *indented([head, *apart] if apart else [("nothing", "", "")]),
             *(code_changes(*codes) if all(codes) and codes[0] != codes[1] else ()),
             "",
             "Results:",

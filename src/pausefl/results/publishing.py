@@ -36,7 +36,7 @@ from pausefl.results.published import (
 from pausefl.results.reading import CODE_SUFFIX, PUBLISHED_CODE, read_json, study_codes
 from pausefl.results.runs import read_runs
 from pausefl.settings import Experiment
-from pausefl.settings.changes import flattened
+from pausefl.settings.changes import differing
 from pausefl.settings.scenario import as_of_today
 
 #: zstd's level; decompression takes as long at any.
@@ -121,8 +121,8 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
 def _same(line: str, other: str) -> bool:
     """Whether two lines are of runs with the same settings and numbers."""
     ours, theirs = json.loads(line), json.loads(other)
-    settings = [flattened(as_of_today(one["scenario"])) for one in (ours, theirs)]
-    return settings[0] == settings[1] and all(ours["published"][n] == theirs["published"][n] for n in TABLES)
+    settings = [as_of_today(one["scenario"]) for one in (ours, theirs)]
+    return not differing(*settings) and all(ours["published"][n] == theirs["published"][n] for n in TABLES)
 
 
 def _write_runs(

@@ -17,7 +17,7 @@ from pausefl.errors import PauseflError
 from pausefl.files import remedy
 from pausefl.results.published import TRAINED_COLUMNS, RunFiles
 from pausefl.settings import Experiment, NetworkSettings, Scenario
-from pausefl.settings.changes import flattened, replaced
+from pausefl.settings.changes import differing, replaced
 from pausefl.settings.scenario import MOST_ROUNDS, as_of_today
 from pausefl.streams import Streams
 
@@ -83,8 +83,8 @@ def check_settings(summaries: Mapping[Experiment, Mapping[str, Any]], settings: 
         What a job of the scenario depends on (`pausefl.settings.Scenario.job_settings`).
     """
     for run, summary in summaries.items():
-        if differing := replaced(as_of_today(summary["scenario"]), settings):
-            told = ", ".join(f"{key} = {value}" for key, value in differing.items())
+        if others := replaced(as_of_today(summary["scenario"]), settings):
+            told = ", ".join(f"{key} = {value}" for key, value in others.items())
             raise PauseflError(
                 f"the run of {run.selector}, seed {run.seed}, was made with other settings than scenario"
                 f" '{run.scenario}' has today: {told}"
@@ -99,7 +99,7 @@ def has_settings(folder: Path, scenario: Scenario) -> bool:
         return False
     if not isinstance(made_with, dict):
         return False
-    return flattened(as_of_today(made_with)) == flattened(scenario.job_settings())
+    return not differing(as_of_today(made_with), scenario.job_settings())
 
 
 def rounds_made(summary: Mapping[str, Any]) -> int:

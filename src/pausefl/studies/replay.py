@@ -28,7 +28,7 @@ from pausefl.results.published import LINES, TABLES, Key, PublishedRuns, run_fol
 from pausefl.results.runs import ROUND_COLUMNS, read_run
 from pausefl.results.verified import difference
 from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
-from pausefl.settings.changes import flattened
+from pausefl.settings.changes import differing
 from pausefl.settings.scenario import as_of_today
 from pausefl.studies.simulate import selection_only
 from pausefl.training.layout import Layout
@@ -127,7 +127,7 @@ def _read(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
 def _replayed(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
     """How a run, whether its digests are right or not, differs from its replay."""
     line = json.loads(runs.lines[key])
-    if flattened(as_of_today(line["scenario"])) != flattened(scenario.job_settings()):
+    if differing(as_of_today(line["scenario"]), scenario.job_settings()):
         return "settings differ from the scenario's of today, so it was not replayed"
     rounds, ledger = (runs.rows(name, key) for name in TABLES)
     alone = replayed(scenario, *key, line["n_rounds"], rounds)
