@@ -57,24 +57,27 @@ def with_values(scenario: Scenario, values: Mapping[str, Any], origin: str) -> S
     return changed.model_copy(update={"changed": found}) if found else scenario
 
 
-def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Values of ``old`` and of ``new`` that differ, by dotted key; None where there is none.
+def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of ``old`` in place of which ``new`` has others, by dotted key.
 
-    A section that one of them does not have is one value.
+    The scenario's own ``name`` does not count; those of its model, reward and so on do.
+    """
+    return {key: was for key, (was, _) in differing(old, new).items() if key != "name"}
+
+
+def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Both values of each dotted key in which nested settings differ; None where one lacks the key.
+
+    A section that only one of them has is one key.
     """
     found: dict[str, tuple[Any, Any]] = {}
-    for key in {**old, **new}:
-        before, after = _plain(old.get(key)), _plain(new.get(key))
-        if isinstance(before, Mapping) and isinstance(after, Mapping):
-            found |= {f"{key}.{name}": values for name, values in differing(before, after).items()}
-        elif before != after:
-            found[key] = before, after
+    for key in dict.fromkeys([*old, *new]):
+        was, now = old.get(key), new.get(key)
+        if isinstance(was, Mapping) and isinstance(now, Mapping):
+            found |= {f"{key}.{name}": values for name, values in differing(was, now).items()}
+        elif _plain(was) != _plain(now):
+            found[key] = _plain(was), _plain(now)
     return found
-
-
-def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of ``old`` in place of which ``new`` has others, by dotted key; the ``name`` does not count."""
-    return {key: before for key, (before, _) in differing(old, new).items() if key != "name"}
 
 
 def flattened(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
