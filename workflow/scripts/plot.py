@@ -8,7 +8,7 @@ from pausefl.figures.notes import code_notes, seed_notes
 from pausefl.figures.style import add_notes, save
 from pausefl.files import replacing
 from pausefl.registry import STUDIES
-from pausefl.results.reading import study_codes
+from pausefl.results.published import study_codes
 from pausefl.settings.studies import study_from_dict
 from pausefl.studies.tables import read_tables, write_tables
 

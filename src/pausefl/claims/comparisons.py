@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from pausefl.claims.statistics import NOT_RUN, UNDECIDED, Judgement
-from pausefl.results.intervals import Estimate
 
 #: Unit of a gap that is a ratio.
 RATIO = "ratio"
 
 #: Kind, place, question and wanted region of a comparison.
 Head = tuple[str, str, str, str]
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,21 @@ class Comparison:
         return f"{self.where}: {self.question}" if self.where else self.question
 
 
-def not_run(kind: str, where: str, question: str, wanted: str, note: str) -> Comparison:
-    """A comparison that could not be made; ``note`` says why."""
-    return Comparison(kind, where, question, wanted, NOT_RUN, note=note)
+class NotRunError(Exception):
+    """Why a comparison cannot be made."""
+
+
+def tried(
+    head: Head,
+    compare: Callable[Concatenate[Head, P], Comparison],
+    *arguments: P.args,
+    **keywords: P.kwargs,
+) -> Comparison:
+    """The comparison that ``compare`` returns; ``not run``, with the reason, if it raises `NotRunError`."""
+    try:
+        return compare(head, *arguments, **keywords)
+    except NotRunError as why:
+        return Comparison(*head, NOT_RUN, note=str(why))
 
 
 def joined(*notes: str) -> str:
@@ -112,16 +125,16 @@ def joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
-def in_units(found: Estimate, gap: str) -> tuple[float, float, float]:
-    """Mean, low and high; as ratios if they are logarithms of ratios."""
-    values = (found.mean, found.low, found.high)
-    return (math.exp(values[0]), math.exp(values[1]), math.exp(values[2])) if gap == RATIO else values
-
-
 def decided(head: Head, judged: Judgement, gap: str = "difference", **fields: Any) -> Comparison:
-    """A comparison with the outcome, gap, interval and p-value of a judgement."""
-    measured, low, high = in_units(judged.found, gap)
-    return Comparison(*head, judged.outcome, measured, low, high, bound=judged.bound, p=judged.p, **fields)
+    """A comparison with the outcome, gap, interval and p-value of a judgement.
+
+    ``gap`` is ``ratio`` where logarithms of ratios were judged. What is measured is the question's beginning
+    unless ``measure`` is given.
+    """
+    values = judged.found.mean, judged.found.low, judged.found.high
+    mean, low, high = map(math.exp, values) if gap == RATIO else values
+    fields = {"unit": RATIO if gap == RATIO else "", "measure": head[2].partition(":")[0]} | fields
+    return Comparison(*head, judged.outcome, mean, low, high, bound=judged.bound, p=judged.p, **fields)
 
 
 def wanted_text(low: float, high: float, gap: str) -> str:

@@ -17,7 +17,9 @@ from pausefl.claims.statistics import NOT_RUN
 from pausefl.claims.verdicts import FINDINGS, Judged
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
-from pausefl.settings.claims import ANY
+
+#: The scale of a comparison on instances that its test samples, which is part of a claim at every scale.
+ANY = "any"
 
 
 def to_json(judged: Iterable[Judged], scale: str, code_hash: str) -> str:

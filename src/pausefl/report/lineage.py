@@ -23,11 +23,12 @@ from pausefl.results.compare import code_changes
 from pausefl.results.published import RunFiles, run_folder
 from pausefl.results.reading import read_json
 from pausefl.results.runs import has_settings, read_run
-from pausefl.results.verified import current_codes, current_study_codes
+from pausefl.results.verified import current_codes
 from pausefl.settings import Config, Experiment, Scenario, load_scenario, scenario_file, scenario_names
 from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.settings.studies import Studies, load_studies, settings_of
+from pausefl.studies.code import current_study_codes
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pausefl.claims.load import KINDS, Claims
 from pausefl.registry import SELECTORS
 from pausefl.results.markdown import table
 from pausefl.settings import papers
 from pausefl.settings.base import Settings
-from pausefl.settings.claims import Claims
 from pausefl.settings.config import ConfigFile
 from pausefl.settings.load import SHIPPED, load_scenario, read_scenario, scenario_names
 from pausefl.settings.scenario import Scenario
@@ -48,6 +48,7 @@ Scenarios of your own go into a folder of your own, named by `scenarios`; what i
 what the base says.
 """
 
+_KIND_HEAD = ("Kind", "Holds if", "Keys that it needs", "Keys that it may have")
 _HEAD = ("Key", "Required", "Value", "Meaning")
 _SCENARIO_HEAD = ("Scenario", "Title", "K", "m", "Data", "Model", "Budget")
 
@@ -94,6 +95,8 @@ def reference(scenario_folder: Path) -> str:
         *_sections(Studies),
         "## Keys of `claims.yaml`\n",
         *_sections(Claims),
+        "### Kinds of tests\n",
+        table(_KIND_HEAD, map(_kind, KINDS.values())),
         "## Scenarios\n",
         "K users, m of them selected in a round; the budget holds per user and coordinate.\n",
         table(_SCENARIO_HEAD, (_scenario_row(scenario) for scenario in scenarios)),
@@ -163,6 +166,14 @@ def _sections(model: type[Settings]) -> Iterator[str]:
         note = "" if key in required else " Optional."
         yield f"### `{key}`\n\n{sub['description']}{note}\n"
         yield table(_HEAD, _leaves(sub, key))
+
+
+def _kind(model: type[Settings]) -> tuple[str, ...]:
+    """Row of a kind of claim test."""
+    schema = plain_schema(model)
+    needed, keys = schema["required"], [key for key in schema["properties"] if key not in ("kind", "reason")]
+    listed = (", ".join(f"`{key}`" for key in keys if (key in needed) == wanted) for wanted in (True, False))
+    return f"`{schema['properties']['kind']['const']}`", schema["description"], *listed
 
 
 def _has_keys(schema: Mapping[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from pausefl.claims import words
+from pausefl.claims.load import Claim, load_claims, places
 from pausefl.claims.page import to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import Judged, evaluate
@@ -26,7 +27,6 @@ from pausefl.results import archive, markdown
 from pausefl.results.published import run_folder
 from pausefl.results.runs import collect
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
-from pausefl.settings.claims import Claim, load_claims, places
 from pausefl.settings.studies import load_studies
 from pausefl.workflow.experiments import Experiments
 from pausefl.workflow.plan import job_estimate, shipped_rates, study_seconds, with_trainers

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pausefl.results.verified import current_study_codes
 from pausefl.settings.studies import one_run, settings_of
+from pausefl.studies.code import current_study_codes
 from pausefl.workflow.experiments import Experiments
 
 

@@ -6,14 +6,13 @@ import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pausefl.claims.load import Claim, places
 from pausefl.errors import ConfigError
 from pausefl.figures.papers import wholes
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
-from pausefl.results import manifest
-from pausefl.results.published import CODE
+from pausefl.results.published import CODE, MANIFEST
 from pausefl.settings import Experiment
-from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
 from pausefl.workflow.experiments import Experiments
 
@@ -162,7 +161,7 @@ def parts_of_figures(table: Experiments) -> dict[str, list[str]]:
 def of_crate(table: Experiments, name: str) -> list[str]:
     """Results in a crate: everything, or what a target of `named` is."""
     files = everything(table) if name == "all" else named(table)[name]
-    beside = (Path(paths.finished(table), name) for name in (CODE, manifest.FILE))
+    beside = (Path(paths.finished(table), name) for name in (CODE, MANIFEST))
     return [*files, *(str(path) for path in beside if path.is_file())]
 
 

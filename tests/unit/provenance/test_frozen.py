@@ -39,11 +39,16 @@ def hashes() -> dict[str, dict[str, str]]:
 
 
 def study_hashes() -> dict[str, dict[str, str]]:
-    """Hash of each shipped study, by selector where it is computed run by run, else under ""."""
+    """Hash of each shipped study, by selector where it is computed run by run, else under "".
+
+    Those that collect runs train nothing themselves: their runs are frozen.
+    """
     studies = load_studies(STUDIES_FILE, SCENARIOS)
     found = {}
     for name in studies.names():
         kind, study = studies.kind(name), studies.study(name)
+        if STUDIES[kind].trained:
+            continue
         selectors = study.scenario.selectors if STUDIES[kind].by_run else ("",)
         found[name] = {selector: str(study_code(kind, study, selector)) for selector in selectors}
     return found

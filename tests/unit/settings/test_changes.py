@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.figures.captions import paper_figures
 from pausefl.figures.notes import scale_note
@@ -22,7 +23,6 @@ from pausefl.settings import (
     with_changes,
 )
 from pausefl.settings.changes import replaced
-from pausefl.settings.claims import load_claims
 from pausefl.settings.studies import load_studies
 
 ROOT = Path(__file__).parents[3]

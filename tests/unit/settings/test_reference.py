@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from pausefl.claims.load import Claims
 from pausefl.settings import Scenario, read_yaml, scenario_names
-from pausefl.settings.claims import Claims
 from pausefl.settings.config import ConfigFile
 from pausefl.settings.reference import editor_schemas, reference
 from pausefl.settings.schema import described, inside
