@@ -1,4 +1,4 @@
-"""What a report shows. The workflow fills these; importing this loads nothing that plots or renders."""
+"""Contents of a report. The workflow fills these; importing this loads nothing that plots or renders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pausefl.settings import Experiment, Scenario
 
 @dataclass(frozen=True)
 class ScenarioPart:
-    """What a report shows of one scenario."""
+    """Files and words of one scenario in a report."""
 
     scenario: Scenario
     #: In plain values; the title says if the images are not the official ones.
@@ -33,7 +33,7 @@ class ScenarioPart:
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What a report shows of one study."""
+    """Files and words of one study in a report."""
 
     kind: str
     title: str
