@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.style import look, new_figure, title_lines
@@ -101,11 +101,11 @@ def band(seeds: Sequence[tuple[Array, Array]], step: bool = False) -> Band:
     return Band(grid, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0), len(rows))
 
 
-def bands(curves: Iterable[tuple[str, Array, Array]], step: bool = False) -> dict[str, Band]:
+def bands(curves: Iterable[tuple[str, ArrayLike, ArrayLike]], step: bool = False) -> dict[str, Band]:
     """The `band` of each selector, in legend order, from the selector, x and y of each run."""
     seeds: dict[str, list[tuple[Array, Array]]] = {}
     for selector, x, y in curves:
-        seeds.setdefault(selector, []).append((x, y))
+        seeds.setdefault(selector, []).append((np.asarray(x, np.float64), np.asarray(y, np.float64)))
     return {selector: band(seeds[selector], step) for selector in in_legend_order(seeds)}
 
 

@@ -69,6 +69,6 @@ def plot_bands(axes: Axes, curves: Mapping[str, Band], step: bool = False) -> li
 def bands_of(runs: pd.DataFrame, column: str) -> dict[str, Band]:
     """Mean, minimum and maximum over seeds of a column against ``round``, by selector, in legend order."""
     return bands(
-        (str(selector), run["round"].to_numpy(np.float64), run[column].to_numpy(np.float64))
+        (str(selector), run["round"], run[column])
         for (selector, _), run in runs.groupby(["selector", "seed"])
     )
