@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import Reward, confidence_bound, make_reward
 from pausefl.claims.base import AtLeast, ClaimTest
-from pausefl.claims.comparisons import Comparison
+from pausefl.claims.comparisons import Comparison, Question
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED, Floats
 from pausefl.registry import REWARDS
@@ -72,16 +72,11 @@ class Exactness(OnInstances):
         for name in self.rewards:
             gaps = [shortfall(name, seed) for seed in range(self.n_instances)]
             worst, n_exact = max(gaps), sum(gap <= TIE for gap in gaps)
-            yield Comparison(
-                self.kind,
-                "",
-                f"{exact_search(name).__name__.lower()} against enumeration, reward {name}",
-                f"difference ≤ {TIE:g}",
-                HOLDS if n_exact == len(gaps) else FAILS,
-                worst,
-                measure="largest loss of reward",
-                note=f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact",
-            )
+            text = f"{exact_search(name).__name__.lower()} against enumeration, reward {name}"
+            question = Question(self.kind, "", text, f"difference ≤ {TIE:g}")
+            note = f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact"
+            question.settle(n_exact == len(gaps), worst, measure="largest loss of reward", note=note)
+            yield question.answer
 
 
 def exact_search(reward_name: str) -> type[Pause]:
@@ -144,18 +139,13 @@ class Limit(OnInstances, AtLeast):
             share = float((held[:, -1] >= HELD).mean())
             outcome = FAILS if not rises else HOLDS if share >= self.at_least else UNDECIDED
             least = ", ".join(f"{held[:, i].min():.3g} after 1e{d}" for i, d in enumerate(DECADES))
-            yield Comparison(
-                self.kind,
-                "",
-                f"graphs on which {selector} holds a maximiser with probability {HELD:g} or more",
-                f"share ≥ {self.at_least:g}, and the probability rises on every graph",
-                outcome,
-                share,
-                unit="of the graphs",
-                measure="maximiser held",
-                note=f"{self.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability:"
-                f" {least} iterations; {'it rises on all' if rises else 'it does not rise on all'}",
-            )
+            note = f"{self.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability: {least}"
+            note += f" iterations; it {'rises' if rises else 'does not rise'} on all"
+            text = f"graphs on which {selector} holds a maximiser with probability {HELD:g} or more"
+            wanted = f"share ≥ {self.at_least:g}, and the probability rises on every graph"
+            question = Question(self.kind, "", text, wanted)
+            question.settle(outcome, share, unit="of the graphs", measure="maximiser held", note=note)
+            yield question.answer
 
 
 def probabilities(selector: str, n_instances: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Annotated, Any, Literal, Self
@@ -12,19 +12,10 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from pausefl.claims.base import Against, ClaimTest, Margin, Selectors
-from pausefl.claims.comparisons import (
-    RATIO,
-    Comparison,
-    Head,
-    NotRunError,
-    decided,
-    joined,
-    tried,
-    wanted_text,
-)
+from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, Question, joined, wanted_text
 from pausefl.claims.quantities import QUANTITIES, accuracy_drop, accuracy_rise
 from pausefl.claims.records import Records, Replicate, Replicates
-from pausefl.claims.statistics import FAILS, HOLDS, Floats, gaps, judge, region
+from pausefl.claims.statistics import Floats, gaps, judge, region
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.settings import PrivacySettings
@@ -88,30 +79,39 @@ class OnPairs(OnRuns, Against, Margin):
         """Compare each selector with each other one."""
         quantity = QUANTITIES[self.metric]
         unit = RATIO if self.gap == RATIO else quantity.unit
-        wanted = wanted_text(*region(self.side, self.margin, self.gap), unit)
+        low, high = region(self.side, self.margin, self.gap)
         for place, selector in product(self.scenarios[scale], self.selectors):
             other = self.reference.get(scale, place)
             for theirs in self.against or (selector,):
                 sides = (place, selector), (other, theirs)
                 names = [side[1] if place == other else ", ".join(side) for side in sides]
-                head = (self.kind, place, f"{quantity.label}: {' against '.join(names)}", wanted)
-                yield tried(head, self._compared, records, sides, names, unit)
+                text = f"{quantity.label}: {' against '.join(names)}"
+                with Question(self.kind, place, text, wanted_text(low, high, unit)) as question:
+                    found = paired(records, *sides, trained=quantity.trained)
+                    values = np.array(
+                        [[_bounds(quantity.of(a, b)), _bounds(quantity.of(b, a))] for a, b in found.pairs]
+                    )
+                    if np.isnan(values).all():
+                        raise NotRunError(joined(found.note, f"no run has a value of {self.metric}"))
+                    scaled = quantity.factor * values
+                    judged = judge(gaps(scaled[:, 0], scaled[:, 1], self.gap), low, high)
+                    facts = found.facts("ours", "theirs", trained=quantity.trained)
+                    facts["note"] = joined(found.note, *_unknown(quantity.infinite, names, values))
+                    question.decide(judged, self.gap, unit=unit, **facts)
+                yield question.answer
 
-    def _compared(
-        self, head: Head, records: Records, sides: tuple[Side, Side], names: list[str], unit: str
-    ) -> Comparison:
-        quantity = QUANTITIES[self.metric]
-        found = paired(records, *sides, trained=quantity.trained)
-        values = np.array(
-            [[_bounds(quantity.of(*each)) for each in (pair, pair[::-1])] for pair in found.pairs.values()]
-        )
-        if np.isnan(values).all():
-            raise NotRunError(joined(found.note, f"no run has a value of {self.metric}"))
-        ours, theirs = (quantity.factor * values).transpose(1, 0, 2)
-        judged = judge(gaps(ours, theirs, self.gap), *region(self.side, self.margin, self.gap))
-        note = joined(found.note, *_unknown(quantity.infinite, names, values))
-        facts = facts_of(found.runs, quantity.trained)
-        return decided(head, judged, self.gap, unit=unit, n_missing=found.n_missing, note=note, **facts)
+
+def _bounds(value: float | tuple[float, float]) -> tuple[float, float]:
+    return value if isinstance(value, tuple) else (value, value)
+
+
+def _unknown(infinite: str, names: Sequence[str], values: Floats) -> Iterator[str]:
+    """Notes on values (n, 2 sides, 2 bounds) that are infinite or only bounded."""
+    for name, (_, high) in zip(names, values.transpose(1, 2, 0), strict=True):
+        if n := int(np.isinf(high).sum()):
+            yield f"{name} {infinite} in {n} of {len(values)} seeds"
+    if (undecided := np.isinf(values[..., 1]).all(axis=1)).any():
+        yield f"{undecided.sum()} of {len(values)} seeds decide nothing"
 
 
 class Ordering(OnPairs):
@@ -160,24 +160,16 @@ class Collapse(OnRuns, Against, Margin):
     def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
         """Look at each selector's rise and fall."""
         gained, lost = ("accuracy gained", accuracy_rise), ("accuracy lost", accuracy_drop)
-        for place in self.scenarios[scale]:
-            looks = [(each, *look, "higher") for each in self.selectors for look in (gained, lost)]
-            looks += [(each, *lost, "not higher") for each in self.against]
-            for selector, what, value, side in looks:
-                low, high = region(side, self.margin, "difference")
-                head = (self.kind, place, f"{what}: {selector}", wanted_text(low, high, "points"))
-                yield tried(head, _of_one, records, (place, selector), value, (low, high))
-
-
-def _of_one(
-    head: Head, records: Records, side: Side, value: Callable[[Replicate], float], wanted: tuple[float, float]
-) -> Comparison:
-    """A number of one selector's runs."""
-    found = paired(records, side, side, trained=True)
-    runs = found.side("ours")
-    judged = judge(np.array([POINTS * value(run) for run in runs.values()]), *wanted)
-    facts = facts_of(runs, trained=True)
-    return decided(head, judged, unit="points", n_missing=found.n_missing, note=found.note, **facts)
+        looks = [(selector, *look, "higher") for selector in self.selectors for look in (gained, lost)]
+        looks += [(selector, *lost, "not higher") for selector in self.against]
+        for place, (selector, what, value, side) in product(self.scenarios[scale], looks):
+            low, high = region(side, self.margin, "difference")
+            wanted = wanted_text(low, high, "points")
+            with Question(self.kind, place, f"{what}: {selector}", wanted) as question:
+                found = paired(records, (place, selector), (place, selector), trained=True)
+                judged = judge(np.array([POINTS * value(run) for run, _ in found.pairs]), low, high)
+                question.decide(judged, unit="points", **found.facts("ours", trained=True))
+            yield question.answer
 
 
 class Bound(OnRuns):
@@ -188,26 +180,32 @@ class Bound(OnRuns):
     def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
         """Look at all private runs of each scenario."""
         for place in self.scenarios[scale]:
-            head = (self.kind, place, "largest leakage of any user", "≤ 1 of the budget")
-            yield tried(head, _bounded, records)
-
-
-def _bounded(head: Head, records: Records) -> Comparison:
-    runs = _selected(records, head[1])
-    private = {key: run for key, run in runs.found.items() if SELECTORS[key[0]].private}
-    if not private:
-        raise NotRunError("no private run is there")
-    privacy = _privacy(runs, "no private run is there")
-    highest, wrong = 0.0, []
-    for (selector, seed), run in private.items():
-        ledger, counted = _leakage(run), recounted(run, privacy)
-        highest = max(highest, *ledger, *counted)
-        if np.abs(ledger - counted).max() > ROUNDING * privacy.epsilon_total:
-            wrong.append(f"{selector}/seed-{seed}")
-    share = highest / privacy.epsilon_total
-    n_missing = sum(len(own) for name, own in runs.seeds.items() if SELECTORS[name].private) - len(private)
-    note = f"the ledger and the selections disagree: {', '.join(wrong)}" if wrong else ""
-    return _certain(head, share <= 1 + ROUNDING and not wrong, share, private, n_missing, note)
+            with Question(self.kind, place, "largest leakage of any user", "≤ 1 of the budget") as question:
+                runs = _selected(records, place)
+                privacy = runs.scenario.privacy
+                private = {key: run for key, run in runs.found.items() if SELECTORS[key[0]].private}
+                if privacy is None or not private:
+                    raise NotRunError("no private run is there")
+                highest, wrong = 0.0, []
+                for (selector, seed), run in private.items():
+                    ledger, counted = run.leakage, recounted(run, privacy)
+                    highest = max(highest, *ledger, *counted)
+                    if np.abs(ledger - counted).max() > ROUNDING * privacy.epsilon_total:
+                        wrong.append(f"{selector}/seed-{seed}")
+                share = highest / privacy.epsilon_total
+                planned = sum(len(seeds) for name, seeds in runs.seeds.items() if SELECTORS[name].private)
+                question.settle(
+                    share <= 1 + ROUNDING and not wrong,
+                    share,
+                    unit="of the budget",
+                    n_missing=planned - len(private),
+                    note=joined(
+                        stand_ins(private.values()),
+                        f"the ledger and the selections disagree: {', '.join(wrong)}" if wrong else "",
+                    ),
+                    **facts_of(private, trained=False),
+                )
+            yield question.answer
 
 
 def recounted(run: Replicate, privacy: PrivacySettings) -> Floats:
@@ -236,31 +234,26 @@ class Coincidence(OnRuns, Against):
         """Compare each selector with each other one, and with the sum of the budgets."""
         wanted = f"≤ {ROUNDING:g} of the budget"
         for place, ours, theirs in product(self.scenarios[scale], self.selectors, self.against):
-            for other, question in (
-                (theirs, f"difference of leakage in any round: {ours} against {theirs}"),
-                ("", f"difference to the sum of the budgets in any round: {ours}"),
+            for sides, text in (
+                (SIDES, f"difference of leakage in any round: {ours} against {theirs}"),
+                (SIDES[:1], f"difference to the sum of the budgets in any round: {ours}"),
             ):
-                sides = (place, ours), (place, theirs)
-                yield tried((self.kind, place, question, wanted), _coinciding, records, sides, bool(other))
-
-
-def _coinciding(head: Head, records: Records, sides: tuple[Side, Side], with_each_other: bool) -> Comparison:
-    """The largest difference of leakage of two selectors, or of the first and the sum of the budgets."""
-    found = paired(records, *sides, trained=False)
-    privacy = _privacy(_selected(records, head[1]), "no budget")
-    apart = 0.0
-    for pair in found.pairs.values():
-        first, second = map(_leakage, pair)
-        if not with_each_other:
-            second = _partial_sums(privacy, len(first))[1:]
-        n = min(len(first), len(second))
-        apart = max(apart, float(np.abs(first[:n] - second[:n]).max()))
-    runs = {
-        (side, seed): run for seed, pair in found.pairs.items() for side, run in zip(SIDES, pair, strict=True)
-    }
-    used = runs if with_each_other else found.side("ours")
-    share = apart / privacy.epsilon_total
-    return _certain(head, share <= ROUNDING, share, used, found.n_missing, "")
+                with Question(self.kind, place, text, wanted) as question:
+                    found = paired(records, (place, ours), (place, theirs), trained=False)
+                    privacy = _selected(records, place).scenario.privacy
+                    if privacy is None:
+                        raise NotRunError("no budget")
+                    apart = 0.0
+                    for run, other in found.pairs:
+                        n = min(len(run.leakage), len(other.leakage))
+                        if sides == SIDES:
+                            gap = run.leakage[:n] - other.leakage[:n]
+                        else:
+                            gap = run.leakage - _partial_sums(privacy, len(run.leakage))[1:]
+                        apart = max(apart, float(np.abs(gap).max()))
+                    share = apart / privacy.epsilon_total
+                    question.settle(share <= ROUNDING, share, unit="of the budget", **found.certain(*sides))
+                yield question.answer
 
 
 class EveryoneFirst(OnRuns, Selectors):
@@ -271,19 +264,18 @@ class EveryoneFirst(OnRuns, Selectors):
     def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
         """Look at each selector's first rounds."""
         for place, selector in product(self.scenarios[scale], self.selectors):
-            question = f"users taken once in the first rounds: {selector}"
-            yield tried((self.kind, place, question, "all of them"), _everyone, records, (place, selector))
-
-
-def _everyone(head: Head, records: Records, side: Side) -> Comparison:
-    found = paired(records, side, side, trained=False)
-    network = _selected(records, head[1]).scenario.network
-    n_rounds = network.n_users // network.n_selected
-    used = found.side("ours")
-    taken = [np.concatenate(list(run.rounds["selection"].iloc[:n_rounds])) for run in used.values()]
-    share = min(len(np.unique(users)) for users in taken) / (n_rounds * network.n_selected)
-    note = f"{n_rounds} rounds of {network.n_selected} of {network.n_users} users; the least of all seeds"
-    return _certain(head, share == 1, share, used, found.n_missing, note, unit="of the users")
+            text = f"users taken once in the first rounds: {selector}"
+            with Question(self.kind, place, text, "all of them") as question:
+                found = paired(records, (place, selector), (place, selector), trained=False)
+                network = _selected(records, place).scenario.network
+                m, n_rounds = network.n_selected, network.n_users // network.n_selected
+                taken = [
+                    np.concatenate(list(run.rounds["selection"].iloc[:n_rounds])) for run, _ in found.pairs
+                ]
+                share = min(len(np.unique(users)) for users in taken) / (n_rounds * m)
+                note = f"{n_rounds} rounds of {m} of {network.n_users} users; the least of all seeds"
+                question.settle(share == 1, share, unit="of the users", **found.certain("ours", note=note))
+            yield question.answer
 
 
 OnRunsTest = Ordering | Noninferiority | Equivalence | Collapse | Bound | Coincidence | EveryoneFirst
@@ -295,47 +287,68 @@ SIDES = ("ours", "theirs")
 
 @dataclass(frozen=True)
 class Paired:
-    """Pairs of runs by seed, the number of seeds that lack one of the two, and a note."""
+    """Pairs of runs, one of each side."""
 
-    pairs: Mapping[int, tuple[Replicate, Replicate]]
+    seeds: tuple[int, ...]
+    pairs: list[tuple[Replicate, Replicate]]
     n_missing: int
+    """Number of other seeds of both, for which a run is missing."""
     note: str
 
-    @property
-    def runs(self) -> dict[tuple[str, int], Replicate]:
-        """All runs by side and seed, ours first."""
-        return self.side("ours") | self.side("theirs")
+    def runs(self, *sides: str) -> dict[tuple[str, int], Replicate]:
+        """The runs of one of `SIDES`, or of both, by side and seed."""
+        return {
+            (side, seed): pair[SIDES.index(side)]
+            for side in sides
+            for seed, pair in zip(self.seeds, self.pairs, strict=True)
+        }
 
-    def side(self, side: str) -> dict[tuple[str, int], Replicate]:
-        """The runs of one of `SIDES`, by side and seed."""
-        return {(side, seed): pair[SIDES.index(side)] for seed, pair in self.pairs.items()}
+    def facts(self, *sides: str, trained: bool) -> dict[str, Any]:
+        """What a `Comparison` has of them."""
+        return facts_of(self.runs(*sides), trained) | {"n_missing": self.n_missing, "note": self.note}
+
+    def certain(self, *sides: str, note: str = "") -> dict[str, Any]:
+        """The same, seed by seed, where nothing is estimated and nothing trained is needed."""
+        runs = dict(sorted(self.runs(*sides).items(), key=lambda run: run[0][1]))
+        note = joined(stand_ins(runs.values()), note)
+        return facts_of(runs, trained=False) | {"n_missing": self.n_missing, "note": note}
+
+
+def facts_of(runs: Mapping[tuple[str, int], Replicate], trained: bool) -> dict[str, Any]:
+    """Seeds, names and prints of runs by side (or selector) and seed, as a `Comparison` has them."""
+    return {
+        "seeds": tuple(sorted({seed for _, seed in runs})),
+        "runs": tuple(dict.fromkeys(run.name for run in runs.values())),
+        "prints": {key: run.learning if trained else run.selections for key, run in runs.items()},
+    }
+
+
+def stand_ins(runs: Iterable[Replicate]) -> str:
+    """A note if some of the runs were not trained."""
+    return "" if all(run.is_trained for run in runs) else "selection alone"
 
 
 def paired(records: Records, ours: Side, theirs: Side, trained: bool) -> Paired:
     """Pair the runs of two sides by seed, trained ones or any; `NotRunError` if there is no pair."""
-    runs = [_runs_of(records, side, trained) for side in (ours, theirs)]
-    seeds = sorted(set(runs[0].seeds[ours[1]]) & set(runs[1].seeds[theirs[1]]))
-    if not seeds:
+    a, b = (_of_side(records, side, trained) for side in (ours, theirs))
+    planned = sorted(set(a.seeds[ours[1]]) & set(b.seeds[theirs[1]]))
+    if not planned:
         raise NotRunError("no seed in common")
-    (a, ours_name), (b, theirs_name) = zip(runs, (ours[1], theirs[1]), strict=True)
-    pairs = {
-        seed: (a.found[ours_name, seed], b.found[theirs_name, seed])
-        for seed in seeds
-        if (ours_name, seed) in a.found and (theirs_name, seed) in b.found
-    }
-    absent = len(seeds) - len(pairs)
-    missing = f"missing runs: {absent} of {len(seeds)} seeds left out" if absent else ""
+    both = {seed: (a.found.get((ours[1], seed)), b.found.get((theirs[1], seed))) for seed in planned}
+    pairs = {seed: (one, other) for seed, (one, other) in both.items() if one and other}
+    absent = len(planned) - len(pairs)
+    missing = f"missing runs: {absent} of {len(planned)} seeds left out" if absent else ""
     if not pairs:
         raise NotRunError(missing)
     if trained:
-        pairs = {seed: pair for seed, pair in pairs.items() if all(run.is_trained for run in pair)}
+        pairs = {seed: pair for seed, pair in pairs.items() if not stand_ins(pair)}
         if not pairs:
             raise NotRunError("nothing was trained")
-    stand_in = not all(run.is_trained for pair in pairs.values() for run in pair)
-    return Paired(pairs, absent, joined("selection alone" if stand_in else "", missing))
+    note = joined(stand_ins(run for pair in pairs.values() for run in pair), missing)
+    return Paired(tuple(pairs), list(pairs.values()), absent, note)
 
 
-def _runs_of(records: Records, side: Side, trained: bool) -> Replicates:
+def _of_side(records: Records, side: Side, trained: bool) -> Replicates:
     """The runs of a scenario that has the selector; `NotRunError` if there are none."""
     place, selector = side
     runs = records.trained(place) if trained else records.selected(place)
@@ -353,60 +366,3 @@ def _selected(records: Records, place: str) -> Replicates:
     if (runs := records.selected(place)) is None:
         raise NotRunError(f"scenario {place} is not in the experiment table")
     return runs
-
-
-def _privacy(runs: Replicates, otherwise: str) -> PrivacySettings:
-    """The budget of a scenario; `NotRunError` with these words if it has none."""
-    if runs.scenario.privacy is None:
-        raise NotRunError(otherwise)
-    return runs.scenario.privacy
-
-
-def _leakage(run: Replicate) -> Floats:
-    """Largest leakage of any user (n,) after each round, as the ledger has it."""
-    return run.rounds["leakage_max"].to_numpy(np.float64)
-
-
-def _bounds(value: float | tuple[float, float]) -> tuple[float, float]:
-    return value if isinstance(value, tuple) else (value, value)
-
-
-def _unknown(infinite: str, names: Sequence[str], values: Floats) -> Iterator[str]:
-    """Notes on values (n, 2 sides, 2 bounds) that are infinite or only bounded."""
-    for name, (_, high) in zip(names, values.transpose(1, 2, 0), strict=True):
-        if n := int(np.isinf(high).sum()):
-            yield f"{name} {infinite} in {n} of {len(values)} seeds"
-    if (undecided := np.isinf(values[..., 1]).all(axis=1)).any():
-        yield f"{undecided.sum()} of {len(values)} seeds decide nothing"
-
-
-def facts_of(runs: Mapping[tuple[str, int], Replicate], trained: bool) -> dict[str, Any]:
-    """Seeds, names and prints of runs, by side (or selector) and seed, as a `Comparison` has them."""
-    return {
-        "seeds": tuple(sorted({seed for _, seed in runs})),
-        "runs": tuple(dict.fromkeys(run.name for run in runs.values())),
-        "prints": {key: run.learning if trained else run.selections for key, run in runs.items()},
-    }
-
-
-def _certain(
-    head: Head,
-    holds: bool,
-    gap: float,
-    runs: Mapping[tuple[str, int], Replicate],
-    n_missing: int,
-    note: str,
-    unit: str = "of the budget",
-) -> Comparison:
-    """A comparison in which nothing is estimated."""
-    stand_in = "" if all(run.is_trained for run in runs.values()) else "selection alone"
-    return Comparison(
-        *head,
-        HOLDS if holds else FAILS,
-        gap,
-        unit=unit,
-        measure=head[2].partition(":")[0],
-        n_missing=n_missing,
-        note=joined(stand_in, note),
-        **facts_of(runs, trained=False),
-    )

@@ -14,13 +14,12 @@ from pydantic import Strict
 
 from pausefl.bandit.latency import expected_speeds
 from pausefl.claims.base import Against, AtLeast, Margin, Selectors
-from pausefl.claims.comparisons import RATIO, Comparison, Head, NotRunError, decided, tried, wanted_text
+from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, Question, wanted_text
 from pausefl.claims.records import Records, expected_latencies
 from pausefl.claims.statistics import (
     FAILS,
     HOLDS,
     LEVEL,
-    NOT_RUN,
     ROUNDING,
     UNDECIDED,
     Floats,
@@ -105,30 +104,30 @@ class Regret(OfGrowth):
 
     def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
         """Look at the regret of each selector."""
+        if linear := self.law == "linear":
+            text, unit, low, high = "exponent of regret", "exponent", 1 - self.margin, 1 + self.margin
+        else:
+            text, unit = "fit of a logarithm to regret, error against the best other law", RATIO
+            low, high = region("not higher", self.margin, RATIO)
+        wanted = wanted_text(low, high, unit)
         for study, selector in product(self.studies[scale], self.selectors):
-            if self.law == "linear":
-                question, wanted = "exponent of regret", (1 - self.margin, 1 + self.margin, "exponent")
-            else:
-                question = "fit of a logarithm to regret, error against the best other law"
-                wanted = (*region("not higher", self.margin, RATIO), RATIO)
-            head = (self.kind, study, f"{question}: {selector}", wanted_text(*wanted))
-            yield tried(head, self._grown, records, selector, *wanted[:2])
-
-    def _grown(self, head: Head, records: Records, selector: str, low: float, high: float) -> Comparison:
-        laws, growth = (
-            _of_seeds(table, selector) for table in _tables(records, head[1], "fits.csv", "growth.csv")
-        )
-        if not len(growth):
-            raise NotRunError(f"{selector} is not in the study")
-        facts = _facts(records, head[1], (selector,), growth["seed"])
-        best = laws[laws["preferred"]]["law"].value_counts().items()
-        note = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
-        exponents = growth["exponent"].to_numpy(np.float64)
-        if self.law == "linear":
-            return decided(head, judge(exponents, low, high), note=note, **facts)
-        note = f"mean exponent over the last decade of rounds {exponents.mean():.2f}; {note}"
-        judged = judge(_error_ratios(laws, facts["seeds"]), low, high)
-        return decided(head, judged, RATIO, measure="error of a logarithm's fit", note=note, **facts)
+            with Question(self.kind, study, f"{text}: {selector}", wanted) as question:
+                tables = _tables(records, study, "fits.csv", "growth.csv")
+                laws, growth = (_of_seeds(table, selector) for table in tables)
+                if not len(growth):
+                    raise NotRunError(f"{selector} is not in the study")
+                facts = _facts(records, study, (selector,), growth["seed"])
+                best = laws[laws["preferred"]]["law"].value_counts().items()
+                note = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
+                exponents = growth["exponent"].to_numpy(np.float64)
+                if linear:
+                    question.decide(judge(exponents, low, high), note=note, **facts)
+                else:
+                    note = f"mean exponent over the last decade of rounds {exponents.mean():.2f}; {note}"
+                    judged = judge(_error_ratios(laws, facts["seeds"]), low, high)
+                    measure = "error of a logarithm's fit"
+                    question.decide(judged, RATIO, measure=measure, note=note, **facts)
+            yield question.answer
 
 
 def _error_ratios(laws: pd.DataFrame, seeds: Iterable[int]) -> Floats:
@@ -149,20 +148,18 @@ class FinalRegret(OnStudies, Against, Margin):
 
     def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
         """Compare each selector with each other one."""
-        wanted = region("lower", self.margin, RATIO)
-        for study, ours, theirs in product(self.studies[scale], self.selectors, self.against):
-            head = (self.kind, study, f"final regret: {ours} against {theirs}", wanted_text(*wanted, RATIO))
-            yield tried(head, _ended, records, ours, theirs, wanted)
-
-
-def _ended(head: Head, records: Records, ours: str, theirs: str, wanted: tuple[float, float]) -> Comparison:
-    (growth,) = _tables(records, head[1], "growth.csv")
-    first, second = (_of_seeds(growth, name).set_index("seed")["regret"] for name in (ours, theirs))
-    both = first.index.intersection(second.index)
-    if not len(both):
-        raise NotRunError("the study lacks one of the two")
-    judged = judge(gaps(first[both], second[both], RATIO), *wanted)
-    return decided(head, judged, RATIO, **_facts(records, head[1], (ours, theirs), both))
+        low, high = region("lower", self.margin, RATIO)
+        for study, *names in product(self.studies[scale], self.selectors, self.against):
+            text, wanted = f"final regret: {' against '.join(names)}", wanted_text(low, high, RATIO)
+            with Question(self.kind, study, text, wanted) as question:
+                (growth,) = _tables(records, study, "growth.csv")
+                ours, theirs = (_of_seeds(growth, name).set_index("seed")["regret"] for name in names)
+                both = ours.index.intersection(theirs.index)
+                if not len(both):
+                    raise NotRunError("the study lacks one of the two")
+                judged = judge(gaps(ours[both], theirs[both], RATIO), low, high)
+                question.decide(judged, RATIO, **_facts(records, study, names, both))
+            yield question.answer
 
 
 class RegretBound(OnStudies):
@@ -174,25 +171,24 @@ class RegretBound(OnStudies):
         """Compare each selector's regret after all rounds with the bound."""
         wanted = wanted_text(-math.inf, 0, RATIO)
         for study, selector in product(self.studies[scale], self.selectors):
-            head = (self.kind, study, f"final regret over the bound: {selector}", wanted)
-            yield tried(head, _bounded, records, selector)
-
-
-def _bounded(head: Head, records: Records, selector: str) -> Comparison:
-    (growth,) = _tables(records, head[1], "growth.csv")
-    growth = _of_seeds(growth, selector)
-    if not len(growth):
-        raise NotRunError(f"{selector} is not in the study")
-    study = records.studies.regret[head[1]]
-    scenario, n_rounds, step = study.scenario, study.n_rounds, study.reward_step
-    most = theorem3(scenario, n_rounds) if step is None else theorem1(scenario, n_rounds, step)
-    worst = n_rounds * largest_gap(scenario)
-    note = f"bound {most:.2g} after {n_rounds:,} rounds"
-    if worst <= most:
-        note += f"; no selector can lose more than {worst:.2g}, so the bound excludes nothing yet"
-    judged = judge(np.log(growth["regret"].to_numpy(np.float64)) - math.log(most), -math.inf, 0)
-    facts = _facts(records, head[1], (selector,), growth["seed"])
-    return decided(head, judged, RATIO, measure="regret over the bound", note=note, **facts)
+            text = f"final regret over the bound: {selector}"
+            with Question(self.kind, study, text, wanted) as question:
+                (growth,) = _tables(records, study, "growth.csv")
+                growth = _of_seeds(growth, selector)
+                if not len(growth):
+                    raise NotRunError(f"{selector} is not in the study")
+                settings = records.studies.regret[study]
+                scenario, n_rounds, step = settings.scenario, settings.n_rounds, settings.reward_step
+                most = theorem3(scenario, n_rounds) if step is None else theorem1(scenario, n_rounds, step)
+                worst = n_rounds * largest_gap(scenario)
+                note = f"bound {most:.2g} after {n_rounds:,} rounds"
+                if worst <= most:
+                    note += f"; no selector can lose more than {worst:.2g}, so the bound excludes nothing yet"
+                ratios = np.log(growth["regret"].to_numpy(np.float64)) - math.log(most)
+                facts = _facts(records, study, (selector,), growth["seed"])
+                judged = judge(ratios, -math.inf, 0)
+                question.decide(judged, RATIO, measure="regret over the bound", note=note, **facts)
+            yield question.answer
 
 
 def theorem3(scenario: Scenario, n_rounds: int) -> float:
@@ -253,14 +249,14 @@ class Cost(OfGrowth):
         """Look at the times of each selector."""
         wanted, timed = _LAWS[self.law].format(exponent=self.exponent), _TIMED[self.quantity]
         for study, selector in product(self.studies[scale], self.selectors):
-            head = (self.kind, study, f"growth with K of {timed}: {selector}", wanted)
-            yield tried(head, self._grown, records, selector)
+            with Question(self.kind, study, f"growth with K of {timed}: {selector}", wanted) as question:
+                (times,) = _tables(records, study, "times.csv")
+                self._judge(question, times[times["selector"] == selector], _facts(records, study))
+            yield question.answer
 
-    def _grown(self, head: Head, records: Records, selector: str) -> Comparison:
+    def _judge(self, question: Question, times: pd.DataFrame, facts: dict[str, Any]) -> None:
         from pausefl.studies.runtime import QUANTITIES, fits
 
-        (times,) = _tables(records, head[1], "times.csv")
-        times = times[times["selector"] == selector]
         fitted = fits(times)
         fitted = fitted[fitted["quantity"] == self.quantity]
         if not len(fitted):
@@ -270,25 +266,27 @@ class Cost(OfGrowth):
         is_power = fit["exponent_error"] <= fit["rate_error"]
         better = "a power" if is_power else "an exponential"
         note = f"K from {fit['from_users']:,} to {fit['to_users']:,}, {n_sizes} sizes; {better} fits better"
-        if self.law == "exponential":
-            slope, unit, measure = "rate", "a user", "growth of ln(time)"
-            low, high = -math.inf, math.inf
-        elif self.law == "power":
-            slope, unit, measure = "exponent", "", "exponent of time"
-            low, high = self.exponent - self.margin, self.exponent + self.margin
-        else:
-            slope, unit, measure = "over_sort", "", "exponent of time over that of a sort"
-            low, high = -math.inf if self.law.startswith("at most") else -self.margin, self.margin
+        slope, unit, measure = _SLOPES[self.law.split()[-1]]
         error = float(fit[f"{slope}_se"])
         if math.isnan(error):
             raise NotRunError("no sort of as many numbers was timed")
-        judged = _within(float(fit[slope]), error, n_sizes - 2, low, high)
+        middle = self.exponent if self.law == "power" else 0.0
+        low = -math.inf if self.law.startswith("at most") else middle - self.margin
+        judged = _within(float(fit[slope]), error, n_sizes - 2, low, high := middle + self.margin)
         if self.law == "exponential":
             judged = Judgement(FAILS if is_power else HOLDS, judged.found)
         else:
             note = f"wanted: {'up to' if low == -math.inf else f'{low:.3g} to'} {high:.3g}; {note}"
             judged = judged if is_power else Judgement(FAILS, judged.found)
-        return decided(head, judged, unit=unit, measure=measure, note=note, **_facts(records, head[1]))
+        question.decide(judged, unit=unit, measure=measure, note=note, **facts)
+
+
+#: Column of a fit's slope by the last word of a law, its unit, and what it is.
+_SLOPES = {
+    "power": ("exponent", "", "exponent of time"),
+    "linearithmic": ("over_sort", "", "exponent of time over that of a sort"),
+    "exponential": ("rate", "a user", "growth of ln(time)"),
+}
 
 
 def _within(slope: float, error: float, n_free: int, low: float, high: float) -> Judgement:
@@ -316,14 +314,17 @@ class Share(OnStudies, AtLeast):
     def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
         """Look at the share that each selector won, in each row."""
         for study, selector in product(self.studies[scale], self.selectors):
-            measure, wanted = f"share won by {selector}", f"share ≥ {self.at_least:g}"
-            try:
-                for name, won, n in self._rows(records, study, selector):
-                    head = (self.kind, study, f"{measure}: {name}", wanted)
-                    facts = {"unit": "of instances", "note": f"{n:,} instances"} | _facts(records, study)
-                    yield decided(head, _of_share(won, n, self.at_least), **facts)
-            except NotRunError as why:
-                yield Comparison(self.kind, study, measure, wanted, NOT_RUN, note=str(why))
+            text, wanted = f"share won by {selector}", f"share ≥ {self.at_least:g}"
+            rows: list[tuple[str, int, int]] = []
+            with Question(self.kind, study, text, wanted) as question:
+                rows += self._rows(records, study, selector)
+            if not rows:
+                yield question.answer
+            for name, won, n in rows:
+                row, facts = Question(self.kind, study, f"{text}: {name}", wanted), _facts(records, study)
+                judged = _of_share(won, n, self.at_least)
+                row.decide(judged, unit="of instances", note=f"{n:,} instances", **facts)
+                yield row.answer
 
     def _rows(self, records: Records, study: str, selector: str) -> Iterator[tuple[str, int, int]]:
         """Name, won instances and all instances of each row that is used."""
@@ -364,35 +365,25 @@ class Degrees(OnStudies, Against):
 
     def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
         """Look at the graphs of each selector."""
-        for study in self.studies[scale]:
-            for selector in (*self.selectors, *self.against):
-                plain = selector in self.against
-                wanted = "m (K − m) for every vertex" if plain else "at most 4 (K − m) on average"
-                head = (self.kind, study, f"mean number of neighbours: {selector}", wanted)
-                yield tried(head, _neighbours, records, selector, plain)
-
-
-def _neighbours(head: Head, records: Records, selector: str, plain: bool) -> Comparison:
-    (table,) = _tables(records, head[1], "degrees.parquet")
-    study, own = records.studies.graphs[head[1]], table[table["selector"] == selector]
-    m = study.n_selected
-    claimed = (m if plain else 4) * (study.n_users - m)
-    most = float(own["degree_mean"].max())
-    note = f"{most:.4g} against {claimed}, {len(own):,} graphs of {m} of {study.n_users} users"
-    if plain:
-        holds = bool((own[["degree_min", "degree_max"]] == claimed).all(axis=None))
-    else:
-        holds = most <= claimed
-        note += "; with m ≤ 4 no graph has more" if m <= 4 else ""
-    return Comparison(
-        *head,
-        HOLDS if holds else FAILS,
-        most / claimed,
-        unit=RATIO,
-        measure=f"mean neighbours over {'m (K − m)' if plain else '4 (K − m)'}",
-        note=note,
-        **_facts(records, head[1]),
-    )
+        for study, selector in product(self.studies[scale], (*self.selectors, *self.against)):
+            plain = selector in self.against
+            wanted = "m (K − m) for every vertex" if plain else "at most 4 (K − m) on average"
+            text = f"mean number of neighbours: {selector}"
+            with Question(self.kind, study, text, wanted) as question:
+                (table,) = _tables(records, study, "degrees.parquet")
+                own, settings = table[table["selector"] == selector], records.studies.graphs[study]
+                m, n_users = settings.n_selected, settings.n_users
+                claimed, most = (m if plain else 4) * (n_users - m), float(own["degree_mean"].max())
+                note = f"{most:.4g} against {claimed}, {len(own):,} graphs of {m} of {n_users} users"
+                if plain:
+                    holds = bool((own[["degree_min", "degree_max"]] == claimed).all(axis=None))
+                else:
+                    holds = most <= claimed
+                    note += "; with m ≤ 4 no graph has more" if m <= 4 else ""
+                measure = f"mean neighbours over {'m' if plain else '4'} (K − m)"
+                facts = {"unit": RATIO, "measure": measure, "note": note} | _facts(records, study)
+                question.settle(holds, most / claimed, **facts)
+            yield question.answer
 
 
 OnStudiesTest = Regret | FinalRegret | RegretBound | Cost | Share | Degrees

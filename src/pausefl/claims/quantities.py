@@ -165,28 +165,23 @@ def latency_spread(run: Replicate, other: Replicate) -> float:
     return float(np.mean(spreads)) if spreads else math.nan
 
 
-def _leakage(run: Replicate) -> Floats:
-    """Largest leakage of any user (n,) after each round."""
-    return run.rounds["leakage_max"].to_numpy(np.float64)
-
-
 @quantity("leakage after equally many rounds", "epsilon")
 def leakage_after_rounds(run: Replicate, other: Replicate) -> float:
     """Largest leakage of any user after as many rounds as both runs have."""
-    return float(_leakage(run)[_common(run, other) - 1])
+    return float(run.leakage[_common(run, other) - 1])
 
 
 @quantity("leakage over equally many rounds", "epsilon")
 def leakage_over_rounds(run: Replicate, other: Replicate) -> float:
     """Mean of the largest leakage of any user over the rounds that both runs have."""
-    return float(_leakage(run)[: _common(run, other)].mean())
+    return float(run.leakage[: _common(run, other)].mean())
 
 
 @quantity("leakage at the earlier end", "epsilon")
 def leakage_in_time(run: Replicate, other: Replicate) -> float:
     """Largest leakage of any user when the first of the two runs ends."""
     done = np.searchsorted(_times(run), _end(run, other), side="right")
-    return float(_leakage(run)[done - 1]) if done else 0.0
+    return float(run.leakage[done - 1]) if done else 0.0
 
 
 @quantity("leakage over the common time", "epsilon")
@@ -194,7 +189,7 @@ def leakage_over_time(run: Replicate, other: Replicate) -> float:
     """Mean of the largest leakage of any user over the common time; it rises at the end of a round."""
     end = _end(run, other)
     times = np.append(np.minimum(_times(run), end), end)
-    return float((_leakage(run) * np.diff(times)).sum()) / end
+    return float((run.leakage * np.diff(times)).sum()) / end
 
 
 def accuracy_drop(run: Replicate) -> float:

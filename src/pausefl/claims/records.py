@@ -30,29 +30,26 @@ from pausefl.settings.studies import Studies
 
 @dataclass(frozen=True)
 class Replicate:
-    """One finished run, under one seed.
-
-    Attributes
-    ----------
-    name
-        Its folder below that of all runs, or of all studies.
-    rounds
-        One row a round, in order, as `pausefl.results.runs.collect` returns them.
-    outcome
-        As `pausefl.results.outcomes.outcomes` returns it.
-    expected_s
-        (K,) expected latencies of the users, in simulated seconds.
-    """
+    """One finished run, under one seed."""
 
     name: str
+    """Its folder below that of all runs, or of all studies."""
     rounds: pd.DataFrame
+    """One row a round, in order, as `pausefl.results.runs.collect` returns them."""
     outcome: Mapping[str, Any]
+    """As `pausefl.results.outcomes.outcomes` returns it."""
     expected_s: NDArray[np.float64]
+    """(K,) expected latencies of the users, in simulated seconds."""
 
     @cached_property
     def is_trained(self) -> bool:
         """Whether it was evaluated on test data."""
         return bool(self.rounds["loss"].notna().any())
+
+    @property
+    def leakage(self) -> NDArray[np.float64]:
+        """Largest leakage of any user (n,) after each round, as the ledger has it."""
+        return self.rounds["leakage_max"].to_numpy(np.float64)
 
     @cached_property
     def selections(self) -> str:
@@ -76,21 +73,13 @@ def _hash(*arrays: NDArray[Any]) -> str:
 
 @dataclass(frozen=True)
 class Replicates:
-    """The runs of one scenario.
-
-    Attributes
-    ----------
-    scenario
-        Its settings.
-    seeds
-        Seeds by selector that were planned, finished or not.
-    found
-        Finished runs by selector and seed.
-    """
+    """The runs of one scenario."""
 
     scenario: Scenario
     seeds: Mapping[str, tuple[int, ...]]
+    """Seeds by selector that were planned, finished or not."""
     found: Mapping[tuple[str, int], Replicate]
+    """Finished runs by selector and seed."""
 
 
 def run_name(scenario: str, selector: str, seed: int) -> str:
@@ -110,29 +99,19 @@ def expected_latencies(network: NetworkSettings) -> NDArray[np.float64]:
 
 @dataclass
 class Records:
-    """Replicates and studies of a configuration, read on demand.
-
-    Attributes
-    ----------
-    scenarios, experiments, studies
-        The configuration.
-    results
-        Folder with ``runs`` and ``studies``, or that of published results.
-    tables
-        Tables of all rounds of a scenario's runs, by scenario. The runs of the others are read one by one.
-    found, missing
-        Names of runs and files of studies that were asked for and exist, or do not.
-    """
+    """Runs and studies of a configuration, read on demand."""
 
     scenarios: Mapping[str, Scenario]
     experiments: Iterable[Experiment]
     studies: Studies
     results: Path
+    """Folder with ``runs`` and ``studies``, or that of published results."""
     tables: Mapping[str, Path] = field(default_factory=dict)
+    """Tables of all rounds of a scenario's runs, by scenario. The runs of the others are read one by one."""
     found: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
-    _trained: dict[str, Replicates | None] = field(default_factory=dict)
-    _selected: dict[str, Replicates | None] = field(default_factory=dict)
+    """Names of runs and files of studies that were asked for and do not exist; ``found`` has the others."""
+    _read: dict[tuple[str, str], Replicates | None] = field(default_factory=dict)
 
     def extent(self) -> str:
         """How much was found, and how much is missing, in words."""
@@ -151,13 +130,13 @@ class Records:
         PauseflError
             If a finished run cannot be used.
         """
-        if name not in self._trained:
-            self._trained[name] = self._of_table(name) if name in self.scenarios else None
-        return self._trained[name]
+        if ("trained", name) not in self._read:
+            self._read["trained", name] = self._of_table(name) if name in self.scenarios else None
+        return self._read["trained", name]
 
     def selected(self, name: str) -> Replicates | None:
         """As `trained`, and what the selection study of the scenario has beyond it."""
-        if name not in self._selected:
+        if ("selected", name) not in self._read:
             table, study = self.trained(name), self._of_study(name)
             both = [runs for runs in (study, table) if runs is not None]
             seeds: dict[str, set[int]] = {}
@@ -166,8 +145,8 @@ class Records:
                     seeds.setdefault(selector, set()).update(own)
             merged = {selector: tuple(sorted(own)) for selector, own in seeds.items()}
             found = {key: run for runs in both for key, run in runs.found.items()}
-            self._selected[name] = Replicates(both[-1].scenario, merged, found) if both else None
-        return self._selected[name]
+            self._read["selected", name] = Replicates(both[-1].scenario, merged, found) if both else None
+        return self._read["selected", name]
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
         """A table of a study; None if it is not configured or `missing`."""
