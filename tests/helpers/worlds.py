@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pausefl.claims.base import ClaimTest
+from pausefl.claims.load import KINDS, Claim
 from pausefl.claims.records import Records
 from pausefl.registry import STUDIES
 from pausefl.results.runs import as_collected
 from pausefl.settings import Experiment, Scenario
-from pausefl.settings.claims import Claim, ClaimTest
 from pausefl.settings.studies import Comparison, Graphs, Regret, Selections, Study, load_studies
 
 SCALE = "demo"
@@ -150,9 +151,9 @@ def claim(*tests: ClaimTest) -> Claim:
 
 def on_runs(kind: str, **keys: Any) -> ClaimTest:
     """A test on the scenario ``s``."""
-    return ClaimTest(kind=kind, scenarios={SCALE: ("s",)}, **keys)
+    return KINDS[kind](kind=kind, scenarios={SCALE: ("s",)}, **keys)
 
 
 def on_study(kind: str, **keys: Any) -> ClaimTest:
     """A test on the study ``study``."""
-    return ClaimTest(kind=kind, studies={SCALE: ("study",)}, **keys)
+    return KINDS[kind](kind=kind, studies={SCALE: ("study",)}, **keys)

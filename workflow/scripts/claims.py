@@ -5,11 +5,11 @@ from common import logged
 from pathlib import Path
 
 from pausefl.claims import page
+from pausefl.claims.load import load_claims
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
 from pausefl.files import replacing
 from pausefl.results.published import those_published
-from pausefl.settings.claims import load_claims
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.settings.studies import load_studies
 

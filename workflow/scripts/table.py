@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.figures.captions import protected
 from pausefl.figures.notes import absent_note, run_notes, scale_note, with_notes
-from pausefl.figures.style import LABELS
 from pausefl.files import replacing
+from pausefl.registry.figures import protected
+from pausefl.registry.selectors import LABELS
 from pausefl.results import archive, privacy_table, tables
 from pausefl.results.outcomes import TARGET
 from pausefl.results.runs import check_settings, read_runs

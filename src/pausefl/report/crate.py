@@ -30,7 +30,7 @@ _WORKFLOW = {
     "Snakefile": "The entry point of Snakemake",
     "workflow/rules": "The rules of the workflow",
     "workflow/scripts": "What its rules run",
-    "workflow/report": "Texts of its report",
+    "workflow/report": "Caption of Snakemake's own report",
     "src": "The Python package that computes all results",
     "config": "Scenarios, studies and claims, and every key of the configuration",
     "profiles": "How Snakemake runs the workflow on one machine and on Slurm",
@@ -187,7 +187,7 @@ def _add(crate: ROCrate, source: Path, path: str, what: str) -> Any:
 
 
 def _what(path: Path) -> str:
-    """What a result is."""
+    """Description of a result."""
     if path.parts[0] != "results":
         return "A partition of a data set"
     published = path.parts[1] == "published"

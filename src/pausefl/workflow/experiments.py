@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pausefl.claims.load import Claim, load_claims, scales
 from pausefl.data.partition import partition_key
 from pausefl.data.sources import dataset_key
 from pausefl.federated.runnable import trains_alike
@@ -23,7 +24,6 @@ from pausefl.settings import (
     load_scenario,
     read_yaml,
 )
-from pausefl.settings.claims import Claim, load_claims, scales
 from pausefl.settings.studies import Studies, load_studies
 
 
@@ -34,7 +34,7 @@ class Experiments:
     Attributes
     ----------
     root
-        Folder of the workflow: ``config/demo.yaml``, scenarios, captions and the ledger are there.
+        Folder of the workflow: ``config/demo.yaml``, scenarios and the ledger are there.
     folders
         Where scenario files are looked for: the configuration's folder, then the workflow's own.
     config, demo
@@ -120,6 +120,12 @@ class Experiments:
         own = self.config.scenarios
         table = [row for row in self.demo.experiments if row.scenario not in own] + [*self.config.experiments]
         return {name: [row for row in table if row.scenario == name] for name in self.scenarios}
+
+    def settings(self, scenario: str) -> dict[str, Any]:
+        """A scenario in plain values; the title says if the images are not the official ones."""
+        one = self.scenarios[scenario]
+        substitute = " (re-encoded images)" if one.data.source in self.config.raw.folders else ""
+        return one.as_dict() | {"title": one.title + substitute}
 
     def seeds(self, scenario: str) -> list[int]:
         """Seeds of a scenario."""

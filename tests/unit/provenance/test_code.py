@@ -295,7 +295,7 @@ HARMLESS: dict[str, list[Edit]] = {
     ],
     "another package": [
         ("figures/curves.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
-        ("settings/claims.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
+        ("claims/load.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
         ("settings/studies.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
         ("settings/config.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
     ],
