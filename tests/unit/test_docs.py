@@ -59,7 +59,7 @@ class Step(NamedTuple):
 def steps(section: str) -> Iterator[Step]:
     """What a section asks for, in order. Every block of code must be a file, an insertion or commands."""
     body = TEXT.split(f"\n## {section}\n")[1].split("\n## ")[0]
-    for block in re.finditer(r"^( *)```(?P<language>python|yaml|bash)\n", body, re.MULTILINE):
+    for block in re.finditer(r"^( *)```(?P<language>python|yaml|jinja|bash)\n", body, re.MULTILINE):
         indent, language = block.groups()
         code, _, _ = body[block.end() :].partition(f"\n{indent}```\n")
         words = body[: block.start()].rstrip().rpartition("\n\n")[2]
