@@ -1,7 +1,7 @@
 # Studies of selection alone and of the noise: one rule computes, another plots, so that an edit of a plot recomputes nothing.
 # The kinds differ in their files, so each kind has such a pair.
 from pausefl.registry import STUDIES
-from pausefl.workflow import captions, code, paths, studies
+from pausefl.workflow import code, paths, studies
 
 for kind, record in STUDIES.items():
 
@@ -50,7 +50,7 @@ for kind, record in STUDIES.items():
             pdf="results/studies/{study}/{study}.pdf",
             png=report(
                 "results/studies/{study}/{study}.png",
-                caption="../report/figure.rst",
+                caption="../report/caption.rst",
                 category="Studies",
                 labels={"study": "{study}"},
             ),
@@ -68,7 +68,6 @@ for kind, record in STUDIES.items():
             study=lambda wildcards: studies.settings(W, wildcards.study),
             title=lambda wildcards: W.studies.study(wildcards.study).title,
             folder=lambda wildcards: paths.study_folder(W, wildcards.study),
-            caption=lambda wildcards: captions.of_study(W, wildcards.study),
             versions=lambda wildcards: studies.versions(W, wildcards.study),
             code=code.study_plot(kind),
             script=code.script(W, "plot"),

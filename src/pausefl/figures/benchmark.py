@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import LABELS, in_legend_order, style_of, theme
+from pausefl.figures.style import theme
+from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results import markdown
 from pausefl.results.outcomes import TARGET_SHARE
 from pausefl.results.tables import mean_sd
@@ -95,7 +96,7 @@ def _plot_points(axes: Axes, points: pd.DataFrame) -> None:
     for _, row in points.iterrows():
         marker = "v" if row["y"] < low else "^" if row["y"] > high else "o"
         at = min(row["x"], beyond), min(max(row["y"], low), high)
-        color = style_of(row["selector"]).color
+        color = look_of(row["selector"]).color
         style: dict[str, Any] = {"color": color, "markersize": 4.5, "zorder": 4, "clip_on": False}
         axes.plot(*at, marker, markerfacecolor=color if row["on_front"] else "white", **style)
         words = LABELS[row["selector"]] + ("" if marker == "o" else f" ({row['y']:.0f} %)")

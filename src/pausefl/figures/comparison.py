@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import LABELS, look, style_of, theme
+from pausefl.figures.style import look, theme
+from pausefl.registry.selectors import LABELS, look_of
 from pausefl.settings.studies import Comparison
 from pausefl.studies.comparison import shares, to_markdown
 
@@ -45,7 +46,7 @@ def plot_curves(curves: pd.DataFrame, title: str) -> Figure:
             lines = [_plot_gap(gap, compared[compared["selector"] == name]) for name in names]
             gap.set_title(f"κ = {divisor:g}", weight="normal")
             leader = compared[compared["selector"] == names[0]]
-            ahead.plot(leader["iteration"], 100 * leader["ahead"], color=style_of(names[0]).color)
+            ahead.plot(leader["iteration"], 100 * leader["ahead"], color=look_of(names[0]).color)
             ahead.axhline(50, color="black", linewidth=0.5)
             ahead.set(xscale="log", xlabel="Iteration", ylim=(0, 105), yticks=[0, 50, 100])
             ahead.minorticks_off()
@@ -54,9 +55,9 @@ def plot_curves(curves: pd.DataFrame, title: str) -> Figure:
                 where = {"xy": (1, share), "xytext": (0, -2), "ha": "left", "va": "top"}
                 ahead.annotate(f"BSFL: {share:.1f} %", **where, **NOTE)
         grid[0, 0].set(ylabel="Gap to the optimum", ylim=(0, None))
-        grid[1, 0].set_ylabel(f"{style_of(names[0]).label} ahead (%)")
+        grid[1, 0].set_ylabel(f"{look_of(names[0]).label} ahead (%)")
         single = Line2D([], [], color="black", linewidth=0.5)
-        labels = [*[f"{style_of(name).label}, median" for name in names], "First instance"]
+        labels = [*[f"{look_of(name).label}, median" for name in names], "First instance"]
         figure.legend([*lines, single], labels, loc="outside lower center", ncols=len(labels))
     return figure
 

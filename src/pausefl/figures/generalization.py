@@ -11,7 +11,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from pausefl.figures.panels import Plotted
-from pausefl.figures.style import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line, new_figure, theme
+from pausefl.figures.style import new_figure, theme
+from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line
 from pausefl.settings.studies import Generalization
 
 #: Lines from the smallest exponent on; colours go from light to dark, so that both tell them apart.

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import LABELS, style_of, theme
+from pausefl.figures.style import theme
+from pausefl.registry.selectors import LABELS, look_of
 from pausefl.settings.studies import Graphs
 from pausefl.studies.graphs import summarise, to_markdown
 
@@ -59,7 +60,7 @@ def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame, title: str) -> Figu
             degree = np.bincount(ends.ravel(), minlength=len(energy))
             least, most = degree.min(), degree.max()
             of = f"{least}" if least == most else f"{least} to {most}"
-            axes.set_title(f"{style_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
+            axes.set_title(f"{look_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
             axes.set_xticks([])
             axes.spines["bottom"].set_visible(False)
         for axes in grid[:, 0]:

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from pausefl.figures.curves import LOG_SPAN
 from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
-from pausefl.figures.style import style_of, theme
+from pausefl.figures.style import theme
+from pausefl.registry.selectors import look_of
 from pausefl.results.outcomes import moving_average
 from pausefl.settings.studies import Runs
 from pausefl.studies.optimality_gap import FOUND, summary
@@ -40,7 +41,7 @@ def plot_gaps(runs: pd.DataFrame, title: str) -> Figure:
     bands = bands_of(later.assign(gap=smooth), "gap")
     gaps = {selector: curve for selector, curve in bands.items() if curve.high.max() > FOUND}
     elapsed = bands_of(runs, "elapsed_s")
-    labels = [style_of(name).label + ("" if name in gaps else " (no gap)") for name in elapsed]
+    labels = [look_of(name).label + ("" if name in gaps else " (no gap)") for name in elapsed]
     with theme():
         figure, left, right = two_panels(title, "Round", ("Gap to the optimum", "Simulated time (s)"))
         plot_bands(left, gaps)

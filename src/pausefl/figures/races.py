@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 
 from pausefl.figures.comparison import PAPERS_SHARES
 from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import LABELS, style_of, theme
+from pausefl.figures.style import theme
+from pausefl.registry.selectors import LABELS, look_of
 from pausefl.settings.studies import Races
 from pausefl.studies.races import ALL_SIZES, BUDGETS, ENERGIES, WORDS, shares, to_markdown
 
@@ -66,7 +67,7 @@ def plot_shares(races: pd.DataFrame, title: str) -> Figure:
         grid[0, 0].set_yticks(range(len(names)), names)
         grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
         for axes in grid[-1]:
-            axes.set_xlabel(f"{style_of(selector).label} higher (%)")
+            axes.set_xlabel(f"{look_of(selector).label} higher (%)")
         labels = [f"κ = {divisor:g}" for divisor in races["temperature_divisor"].unique()]
         figure.legend(dots, labels, loc="outside lower center", ncols=len(labels))
     return figure

@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
-from pausefl.figures.style import style_of, theme
+from pausefl.figures.style import theme
+from pausefl.registry.selectors import look_of
 from pausefl.settings.studies import Runs
 from pausefl.studies.growth import FIT_SPAN, MEAN, fits, growth, law_value
 
@@ -55,6 +56,6 @@ def plot_regret(runs: pd.DataFrame, laws: pd.DataFrame, title: str) -> Figure:
             law, a, b = of_mean[selector]
             t = curve.x[curve.x >= curve.x[-1] / FIT_SPAN]
             guide = logarithmic.plot(t, law_value(law, a, b, t), color="black", linewidth=0.6, zorder=5)
-            labels.append(f"{style_of(selector).label}: {_LAWS[law].format(b=b)}")
+            labels.append(f"{look_of(selector).label}: {_LAWS[law].format(b=b)}")
         figure.legend([*lines, *guide], [*labels, "Law fitted"], loc="outside lower center", ncols=3)
     return figure

@@ -14,7 +14,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import LABELS, in_legend_order, look, style_of, theme
+from pausefl.figures.style import look, theme
+from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.settings.studies import Runtime
 from pausefl.studies.runtime import fits, to_markdown
 
@@ -62,7 +63,7 @@ def plot_times(times: pd.DataFrame, title: str) -> Figure:
             axes.minorticks_off()
             for law, slope in guides.items():
                 _guide(axes, shown, column, law, slope)
-        labels = [style_of(name).label for name in selectors]
+        labels = [look_of(name).label for name in selectors]
         figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
     return figure
 

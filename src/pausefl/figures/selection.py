@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pausefl.figures.captions import protected
 from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis, plot_band
 from pausefl.figures.panels import Plotted, plot_bands, titled_panels
-from pausefl.figures.style import LABELS, theme
+from pausefl.figures.style import theme
+from pausefl.registry.figures import protected
+from pausefl.registry.selectors import LABELS
 from pausefl.settings import Scenario
 from pausefl.settings.studies import Selections
 from pausefl.studies.selection import summary, to_markdown

@@ -15,7 +15,8 @@ from matplotlib.lines import Line2D
 from pausefl.figures.curves import band, plot_band
 from pausefl.figures.knobs import NAMES
 from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import LABELS, in_legend_order, look, style_of, theme
+from pausefl.figures.style import look, theme
+from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.settings.studies import TrainedKnobs
 from pausefl.studies.trained import compare
 
@@ -81,7 +82,7 @@ def plot_accuracy(
             rest.set_visible(False)
         for row in grid:
             row[0].set_ylabel("Accuracy (%)")
-        labels = [*[style_of(name).label for name in selectors], *[label for _, label in handles]]
+        labels = [*[look_of(name).label for name in selectors], *[label for _, label in handles]]
         shown = [*lines, *[line for line, _ in handles]]
         figure.legend(shown, labels, loc="outside lower center", ncols=min(len(labels), 4))
     return figure

@@ -14,7 +14,7 @@ from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
 from pausefl.figures import comparison, graphs, runtime
-from pausefl.figures.style import style_of
+from pausefl.registry.selectors import look_of
 from pausefl.settings.studies import Graphs, load_studies
 from pausefl.studies.graphs import first
 
@@ -58,7 +58,7 @@ MADE: dict[str, Callable[[], Figure]] = {
 
 
 def lines_of(axes: Any, selector: str) -> list[Any]:
-    return [line for line in axes.lines if same_color(line.get_color(), style_of(selector).color)]
+    return [line for line in axes.lines if same_color(line.get_color(), look_of(selector).color)]
 
 
 def texts(figure: Figure) -> list[str]:
