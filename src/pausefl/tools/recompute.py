@@ -18,7 +18,7 @@ import os
 import random
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -96,10 +96,8 @@ def recompute(
 
     Parameters
     ----------
-    published
-        Folder of published results.
-    scenarios, studies
-        Folder of scenario files, and the file of studies.
+    published, scenarios, studies
+        Folders of published results and of scenario files, and the file of studies.
     raw
         Where raw data are.
     only
@@ -293,21 +291,13 @@ def _compared(
         prepare(settings, raw).save(prepared / f"{key}.npz")
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"
-    for task, entry in _done(tasks, n_processes):
-        outcome = {True: "equal", False: "DIFFERENT", None: "not compared"}[entry["equal"]]
-        details = " ".join(filter(None, [entry["compared"], entry["difference"]]))
-        tell(f"{task.section}/{task.name}: {outcome}, {details}")
-        yield task, entry
-
-
-def _done(tasks: Sequence[_Task], n_processes: int) -> Iterator[tuple[_Task, Entry]]:
-    """Tasks and what came out of them, as they are done; one process is this one."""
-    if n_processes == 1:
-        yield from ((task, _do(task)) for task in tasks)
-        return
     with ProcessPoolExecutor(n_processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        running = {pool.submit(_do, task): task for task in tasks}
-        yield from ((running[done], done.result()) for done in as_completed(running))
+        entries = pool.map(_do, tasks) if n_processes > 1 else map(_do, tasks)
+        for task, entry in zip(tasks, entries, strict=True):
+            outcome = {True: "equal", False: "DIFFERENT", None: "not compared"}[entry["equal"]]
+            details = " ".join(filter(None, [entry["compared"], entry["difference"]]))
+            tell(f"{task.section}/{task.name}: {outcome}, {details}")
+            yield task, entry
 
 
 def _do(task: _Task) -> Entry:
