@@ -309,20 +309,15 @@ def _do(task: _Task) -> Entry:
 
 
 def main(
-    published: Annotated[Path, typer.Option(help="Folder of published results.")] = Path("results/published"),
-    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
-    studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
-    data_root: Annotated[Path, typer.Option(help="Folder of the raw data sets.")] = Path("data/raw"),
+    published: Path = Path("results/published"),
+    scenarios: Path = Path("config/scenarios"),
+    studies: Path = Path("config/studies.yaml"),
+    data_root: Path = Path("data/raw"),
     data_folder: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="SOURCE=FOLDER: a folder of images in place of official files, e.g. cifar10=cifar10."
-        ),
+        list[str] | None, typer.Option(help="SOURCE=FOLDER: images in place of official files.")
     ] = None,
     only: Annotated[str, typer.Option(help="Part of the names of what is compared.")] = "",
-    draw: Annotated[
-        int, typer.Option(min=0, help="Compare this many runs drawn at random instead, and record nothing.")
-    ] = 0,
+    draw: Annotated[int, typer.Option(min=0, help="Runs to draw and compare instead; records nothing.")] = 0,
     processes: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 2,
 ) -> None:
     """Compute published results again, and record in verified.json which are the same bit for bit."""

@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -124,10 +123,7 @@ def _layout(model: ModelSettings, source: str, n_features: int) -> Layout:
     return model_layout(model, Dataset(source, x, x, x, x, 0 if record.regression else 10, ""))
 
 
-def main(
-    published: Annotated[Path, typer.Option(help="Folder of published results.")] = Path("results/published"),
-    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
-) -> None:
+def main(published: Path = Path("results/published"), scenarios: Path = Path("config/scenarios")) -> None:
     """Compare digests of all published results with the manifest, and replay every run without training."""
     try:
         found = list(problems(published, scenarios, typer.echo))
