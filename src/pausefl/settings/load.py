@@ -45,11 +45,6 @@ def check_folder(folder: Path) -> None:
         raise ConfigError(f"no scenarios in {folder}: expected files NAME.yaml there")
 
 
-def scenario_from_dict(document: Mapping[str, Any], origin: str = "scenario") -> Scenario:
-    """A scenario from a document; `ConfigError` as `Scenario.read` raises it."""
-    return Scenario.read(document, origin)
-
-
 def load_scenario(name: str, *folders: Path) -> Scenario:
     """The scenario ``NAME.yaml`` of the first folder that has it.
 
