@@ -73,6 +73,7 @@ lint: .venv/installed ## check style, types and the workflow
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
@@ -106,5 +107,5 @@ clean: ## remove everything the workflow made; raw data stay
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[workflow,record,dev]'
 	@echo 'Compiling kernels.'
-	$(BIN)/python -m pausefl.federated.kernels
+	$(BIN)/python -m pausefl.tools.kernels
 	@touch $@

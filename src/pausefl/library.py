@@ -60,7 +60,7 @@ class Run:
     Attributes
     ----------
     rounds
-        One row a round: the columns of ``rounds.parquet`` (docs/design.md). ``accuracy`` is in [0, 1],
+        One row a round: the columns of ``rounds.parquet`` (docs/files.md). ``accuracy`` is in [0, 1],
         ``elapsed_s`` in simulated seconds, ``leakage_max`` the largest epsilon that a user has spent.
     ledger
         One row a user: participations, and what these leaked (``ledger.parquet``).

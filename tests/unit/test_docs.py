@@ -155,20 +155,6 @@ def test_the_numbers_of_the_deviation_ledger() -> None:
     assert [f"{float(number):.3g}" for number in printed] == re.split(", ", ", ".join(expected))
 
 
-def test_packages_import_only_packages_above_them() -> None:
-    design = (ROOT / "docs" / "design.md").read_text(encoding="utf-8").split("## Where does")[0]
-    order = re.findall(r"^\| `(\w+)` \|", design, re.MULTILINE)
-    package = ROOT / "src" / "pausefl"
-    assert sorted(order) == sorted(folder.parent.name for folder in package.glob("*/__init__.py"))
-    for path in package.glob("*/**/*.py"):
-        # These generate documentation, from all that there is.
-        if path.name in {"reference.py", "documentation.py"}:
-            continue
-        own = order.index(path.relative_to(package).parts[0])
-        for name in re.findall(r"^(?:from|import) pausefl\.(\w+)", path.read_text("utf-8"), re.MULTILINE):
-            assert name not in order[own + 1 :], f"{path} imports {name}"
-
-
 def test_the_design_page_names_files_that_exist() -> None:
     table = (
         (ROOT / "docs" / "design.md")

@@ -45,7 +45,7 @@ from pausefl.selectors import Selector
 from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today, scenario_of_job
 from pausefl.streams import Streams
-from pausefl.training.layout import model_layout
+from pausefl.training.sizes import model_layout
 
 #: Name of the state of an unfinished job, beside the results.
 STATE_FILE = "state.npz"

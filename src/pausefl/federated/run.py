@@ -20,7 +20,7 @@ from pausefl.federated.simulation import Result, Simulation
 from pausefl.files import check_writable, locked
 from pausefl.registry import SELECTORS
 from pausefl.streams import Streams
-from pausefl.training.layout import model_layout
+from pausefl.training.sizes import model_layout
 
 
 def run_job(

@@ -31,7 +31,8 @@ from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
 from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today
 from pausefl.studies.simulate import selection_only
-from pausefl.training.layout import Layout, model_layout
+from pausefl.training.layout import Layout
+from pausefl.training.sizes import model_layout
 
 #: Relative difference of floats that is rounding of another processor.
 RTOL = 1e-9

@@ -1,12 +1,8 @@
-"""How many values a model has, of which kind."""
+"""How the values of a model lie in a flat vector."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from pausefl.data.dataset import Dataset
-from pausefl.settings import ModelSettings
-from pausefl.streams import Streams
 
 
 @dataclass(frozen=True)
@@ -26,13 +22,3 @@ class Layout:
     n_protected: int
     n_trainable: int
     n_values: int
-
-
-def model_layout(settings: ModelSettings, dataset: Dataset) -> Layout:
-    """Numbers of protected, trainable and all values of a model, without training it."""
-    import torch
-
-    from pausefl.training.engine import build_model
-    from pausefl.training.flat import FlatModel
-
-    return FlatModel(build_model(settings, dataset, Streams(0)), torch.device("cpu")).layout

@@ -33,7 +33,7 @@ from pausefl.streams import Streams
 from pausefl.training.backends.base import LocalUpdates
 from pausefl.training.engine import Trainer, build_model
 from pausefl.training.flat import FlatModel
-from pausefl.training.layout import model_layout
+from pausefl.training.sizes import model_layout
 
 CPU = torch.device("cpu")
 N_USERS = 12

@@ -16,7 +16,8 @@ from pausefl.federated.simulation import Simulation
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.studies.simulate import selection_only
-from pausefl.training.layout import Layout, model_layout
+from pausefl.training.layout import Layout
+from pausefl.training.sizes import model_layout
 
 
 @pytest.mark.parametrize("labels", ["iid", "dominant"])

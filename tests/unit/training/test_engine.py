@@ -24,7 +24,7 @@ from pausefl.training.backends.base import LocalUpdates
 from pausefl.training.batches import plan_batches
 from pausefl.training.engine import Trainer, build_model, choose_device
 from pausefl.training.flat import FlatModel
-from pausefl.training.layout import model_layout
+from pausefl.training.sizes import model_layout
 
 CPU = torch.device("cpu")
 FC, CNN = ModelSettings(name="fc", norm="none"), ModelSettings(name="cnn3", norm="batch")

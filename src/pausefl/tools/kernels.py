@@ -1,6 +1,6 @@
 """Compile what jobs use, before the first job; part of the installation.
 
-``python -m pausefl.federated.kernels``. Numba keeps the kernels beside the modules that define them. Without
+``python -m pausefl.tools.kernels``. Numba keeps the kernels beside the modules that define them. Without
 this, the first jobs compile them.
 """
 

@@ -1,0 +1,1 @@
+"""Documentation, verification of published runs, kernels: run with ``python -m``, imported by nobody."""
