@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 from pausefl.settings.base import Settings
 from pausefl.settings.types import Name
 from pausefl.settings.yaml import read_yaml
-from pausefl.studies.base import Study
+from pausefl.studies.base import SeededStudy, Study
 
 
 @cache
@@ -42,6 +42,11 @@ class Studies(dict[str, Study]):
     def of_kind(self, kind: str) -> dict[str, Any]:
         """Those of a kind."""
         return {name: study for name, study in self.items() if study.kind == kind}
+
+    def part(self, study: str, selector: str = "", seed: int | str = "") -> Study:
+        """A study, or the part of one that is computed run by run that is a selector's run under a seed."""
+        one = self[study]
+        return one.one_run(selector, int(seed)) if isinstance(one, SeededStudy) and selector else one
 
     def published(self, folder: Path) -> Studies:
         """Those that have a folder in ``folder``, and those that are computed in no time.
@@ -71,8 +76,8 @@ class _File(Settings):
                 if kind_of.setdefault(name, kind) != kind:
                     raise ValueError(f"study '{name}' is there twice")
                 if study.simulates and (first := simulated.setdefault(study.simulates, name)) != name:
-                    scenario = study.simulates
-                    raise ValueError(f"{kind}.{name}.scenario: '{first}' simulates scenario '{scenario}', too")
+                    same = f"'{first}' simulates scenario '{study.simulates}', too"
+                    raise ValueError(f"{kind}.{name}.scenario: {same}")
         return self
 
 

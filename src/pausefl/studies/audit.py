@@ -99,25 +99,29 @@ class Audit(Study):
 
 
 WORDS = """
-Lower bounds on ε that an attacker shows, against the ε that is claimed. A red cross is a bound above its claim;
-there must be none.
+Lower bounds on ε that an attacker shows, against the ε that is claimed. A red cross is a bound above its
+claim; there must be none.
 
-*Setting.* Mechanisms {{ study.mechanisms }}, sampler ``{{ study.sampler }}``; budgets ε = {{ study.epsilons }};
-{{ "{:,}".format(study.n_trials) }} trials of each claim for each of two data sets. Nothing is trained.
+*Setting.* Mechanisms {{ study.mechanisms }}, sampler ``{{ study.sampler }}``; budgets ε =
+{{ study.epsilons }}; {{ "{:,}".format(study.n_trials) }} trials of each claim for each of two data sets.
+Nothing is trained.
 
-*What is shown.* An attacker sees what leaves a user, clipped and noised by the code that the jobs use, and tells
-apart two data sets whose updates are far out in opposite directions. If an event has probability p under one and q
-under the other, ε is at least ln(p/q). A quarter of the trials chooses the event; the rest bounds p and q (Clopper
-and Pearson). All bounds of the table hold together with a probability of {{ study.confidence|percent }} %. The
-dashed line is the most that so many trials could have shown; the lower edge is 0. **A red cross, or the word
-VIOLATED, is a bound above its claim: then the step that gives the verdict fails.**
+*What is shown.* An attacker sees what leaves a user, clipped and noised by the code that the jobs use, and
+tells apart two data sets whose updates are far out in opposite directions. If an event has probability p
+under one and q under the other, ε is at least ln(p/q). A quarter of the trials chooses the event; the rest
+bounds p and q (Clopper and Pearson). All bounds of the table hold together with a probability of
+{{ study.confidence|percent }} %. The dashed line is the most that so many trials could have shown; the lower
+edge is 0. **A red cross, or the word VIOLATED, is a bound above its claim: then the step that gives the
+verdict fails.**
 
-*How to read it.* A bound below its claim means that these events do not refute it, and no more: bounds fall short
-where telling events are rare. Right: the budget given, and a whole update of d coordinates. ``coordinate`` claims d
-times the budget of one coordinate, and the audit shows that updates do leak more than that budget. ``vector``
-claims the budget for the update. Two users: the attacker knows the update of the other, of the same round. Two
-rounds: budgets ε and ε/2 of one user. Of 2,048: all coordinates but one are known.
+*How to read it.* A bound below its claim means that these events do not refute it, and no more: bounds fall
+short where telling events are rare. Right: the budget given, and a whole update of d coordinates.
+``coordinate`` claims d times the budget of one coordinate, and the audit shows that updates do leak more
+than that budget. ``vector`` claims the budget for the update. Two users: the attacker knows the update of
+the other, of the same round. Two rounds: budgets ε and ε/2 of one user. Of 2,048: all coordinates but one
+are known.
 """
+
 
 @dataclass(frozen=True)
 class Release:
@@ -203,11 +207,15 @@ def _alternating(n: int) -> NDArray[np.int8]:
 
 def lower(hits: NDArray[np.int64], n: int, alpha: float) -> Floats:
     """Clopper and Pearson's lower bound on a probability of which ``hits`` of ``n`` trials are seen."""
+    from scipy.special import betaincinv
+
     return np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha), 0.0)
 
 
 def upper(hits: NDArray[np.int64], n: int, alpha: float) -> Floats:
     """Clopper and Pearson's upper bound; each bound fails with probability ``alpha`` at most."""
+    from scipy.special import betainccinv
+
     return np.where(hits < n, betainccinv(hits + 1, np.maximum(n - hits, 1), alpha), 1.0)
 
 
@@ -406,7 +414,7 @@ def compute(study: Audit, note: Callable[[str], None]) -> dict[str, pd.DataFrame
     return {"audit": run(study, note)}
 
 
-def verdict(tables: Mapping[str, pd.DataFrame]) -> str:
+def verdict(tables: Tables) -> str:
     """Say that every claim stands; raises as `check` does."""
     check(tables["audit"])
     return f"None of {len(tables['audit'])} claims is refuted."
@@ -450,7 +458,8 @@ def to_markdown(table: pd.DataFrame) -> str:
     listed = markdown.of_records(cells, "ll" + (len(cells[0]) - 2) * "r")
     return f"{listed}\n{note}\n"
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Audit) -> Plotted:
+
+def plot(tables: Tables, study: Audit) -> Plotted:
     """Figure of the table of `pausefl.studies.audit.compute`."""
     table = tables["audit"]
     return Plotted(plot_bounds(table, study.title), markdown=to_markdown(table))
@@ -468,6 +477,8 @@ def plot_bounds(table: pd.DataFrame, title: str) -> Figure:
     title
         Of the study.
     """
+    from matplotlib.lines import Line2D
+
     looks, mechanisms = _looks(table), table["mechanism"].unique()
     with theme():
         figure, grid = titled_panels(title, (1, len(mechanisms) + 1), 3.1)
@@ -488,6 +499,8 @@ def plot_bounds(table: pd.DataFrame, title: str) -> Figure:
 
 def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """How the dots of each observation are plotted."""
+    from matplotlib.colors import to_hex
+
     firsts = table.drop_duplicates("observation").set_index("observation")["n_coordinates"]
     single, whole = firsts.index[firsts == 1], firsts[firsts > 1].sort_values().index
     dots = dict(zip(single, _SINGLE, strict=False))

@@ -14,8 +14,7 @@ import pandas as pd
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
 from pausefl.errors import ConfigError, PauseflError, suggest
-from pausefl.figures import captions
-from pausefl.figures.captions import Caption
+from pausefl.figures import captions, words
 from pausefl.files import replacing
 from pausefl.provenance import Code, code_hash, scenario_records
 from pausefl.registry import SELECTORS, SOURCES, Record
@@ -189,7 +188,7 @@ class Study(Settings):
         """Time of each of its steps by the rates of ``workflow/rates.json``; NaN if it is not known."""
         return [0.0 if self.instant or self.trained else math.nan]
 
-    def caption(self, figures: Mapping[str, str]) -> Caption:
+    def caption(self, figures: Mapping[str, str]) -> captions.Caption:
         """Caption of the figure and the table.
 
         Parameters
@@ -197,13 +196,10 @@ class Study(Settings):
         figures
             Figures of the study's scenario, if any, as its file has them: names and kinds.
         """
-        words = self._module().WORDS
-        shown, _, details = _render(words, **self._values()).partition("\n\n")
+        shown, _, details = words.render(self._module().WORDS, **self._values()).partition("\n\n")
         place = f"*In the papers.* {self.place_in(figures)}."
-        paragraphs = [details, self._on_privacy(), place]
-        return Caption(
-            f"{captions.escaped(self.title)}: {self.label}", shown, captions._page(paragraphs, self.applying())
-        )
+        page = captions._page([details, self._on_privacy(), place], self.applying())
+        return captions.Caption(f"{captions.escaped(self.title)}: {self.label}", shown, page)
 
     def place_in(self, figures: Mapping[str, str]) -> str:
         """Where the papers have what it shows; ``figures`` as for `caption`."""

@@ -18,7 +18,7 @@ from pausefl.figures.panels import Plotted, titled_panels
 from pausefl.figures.style import LABELS, in_legend_order, style_of, theme
 from pausefl.registry import SOURCES
 from pausefl.results import markdown
-from pausefl.results.intervals import estimate
+from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
 from pausefl.results.runs import read_runs, rounds_made, runs_of
 from pausefl.results.tables import mean_sd
@@ -121,24 +121,25 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
 
 WORDS = """
 Mean accuracy within {{ study.time_s }} simulated seconds against leakage, and against the time to the target
-accuracy. Filled and bold: among private selectors that know no latencies beforehand, none is better in one of the
-three and as good in the others.
+accuracy. Filled and bold: among private selectors that know no latencies beforehand, none is better in one
+of the three and as good in the others.
 
-*Setting.* {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users are selected in
-each round (all of them by FedAvg), with the data, model and budgets of scenario ``{{ study.scenario.name }}``.
-{{ runs }}
+*Setting.* {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users are selected
+in each round (all of them by FedAvg), with the data, model and budgets of scenario
+``{{ study.scenario.name }}``. {{ runs }}
 
 *What is shown.* Accuracy is a trailing mean over 10 rounds, averaged from chance level at the start to
-{{ study.time_s }} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of any user by then.
-The target is 90 % of the best accuracy of a private selector at the end of the time; a run that does not reach it
-counts with {{ study.time_s }} s. The axis of accuracy holds the private selectors that reach the target under most
-seeds; of the others, triangles at its ends say how accurate they are. The table has deviations over seeds,
-differences from ``{{ study.selectors[0] }}`` with 95 % intervals, fairness, slow users, the worst class and the
-cost of selecting.
+{{ study.time_s }} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of any user by
+then. The target is 90 % of the best accuracy of a private selector at the end of the time; a run that does
+not reach it counts with {{ study.time_s }} s. The axis of accuracy holds the private selectors that reach
+the target under most seeds; of the others, triangles at its ends say how accurate they are. The table has
+deviations over seeds, differences from ``{{ study.selectors[0] }}`` with 95 % intervals, fairness, slow
+users, the worst class and the cost of selecting.
 
-*How to read it.* The genie and the selector of the fastest users read expected latencies, which a server does not
-know.
+*How to read it.* The genie and the selector of the fastest users read expected latencies, which a server
+does not know.
 """
+
 
 def compute(
     study: Benchmark, note: Callable[[str], None], folders: Mapping[Experiment, Path]
@@ -266,7 +267,8 @@ def on_front(across: pd.DataFrame) -> list[bool]:
     better = [((values >= own).all(axis=1) & (values > own).any(axis=1) & rival).any() for own in values]
     return list(rival & ~np.array(better))
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Benchmark) -> Plotted:
+
+def plot(tables: Tables, study: Benchmark) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
     across = in_order(tables["runs"], study)
     text = f"{to_markdown(across, study)}\n{COLUMNS}"
@@ -333,6 +335,8 @@ def _plot_points(axes: Axes, points: pd.DataFrame) -> None:
 
 def _separate_names(axes: Axes) -> None:
     """Move the names of points to where they hide least, with a line to the point if it is far."""
+    from adjustText import adjust_text
+
     adjust_text(
         list(axes.texts), ax=axes, iter_lim=500, arrowprops={"arrowstyle": "-", "color": "#999999", "lw": 0.4}
     )

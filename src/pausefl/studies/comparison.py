@@ -69,9 +69,10 @@ class Comparison(ChangedScenarioStudy):
     claims = ("summary.csv",)
     besides = frozenset({"bsfl", "pause"})
     place = (
-        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying sizes, ALSA ended at a higher energy than"
-        " plain annealing within a fixed time; Fig. 4 shows one run with 25 of 500 users. The paper gives neither"
-        " the law of the instances nor α, the temperature or the number of iterations of these runs"
+        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying sizes, ALSA ended at a higher energy"
+        " than plain annealing within a fixed time; Fig. 4 shows one run with 25 of 500 users. The paper"
+        " gives neither the law of the instances nor α, the temperature or the number of iterations of these"
+        " runs"
     )
     deviations = ("D4", "D30", "D35")
 
@@ -93,28 +94,29 @@ class Comparison(ChangedScenarioStudy):
 
 
 WORDS = """
-Upper: what the current vertex lacks of the optimum; medians, 10 % to 90 % quantiles, and one instance (thin).
-Lower: the share of {{ study.n_instances }} instances on which the first annealer is ahead.
+Upper: what the current vertex lacks of the optimum; medians, 10 % to 90 % quantiles, and one instance
+(thin). Lower: the share of {{ study.n_instances }} instances on which the first annealer is ahead.
 
 *Setting.* ``{{ study.selectors[0] }}`` against ``{{ study.selectors[1] }}``: selections of
-{{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users, {{ study.n_iterations }}
-iterations a run, {{ study.n_instances }} instances at each temperature divisor κ
+{{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users,
+{{ study.n_iterations }} iterations a run, {{ study.n_instances }} instances at each temperature divisor κ
 ({{ study.temperature_divisors }}). Nothing is trained.
 
-*What is shown.* An instance is the objective of one round of scenario ``{{ study.scenario.name }}``. The exact
-search runs a simulation of its own up to a random round after the start-up. Both annealers start at random, each
-with its own random stream, the same for every κ. Upper panels: the optimum of the instance, found exactly, less
-the energy of the current vertex. Lines are medians over the instances, bands reach from the 10 % to the 90 %
-quantile, thin lines are the first instance. Lower panels: the share of instances on which the current energy of
-``{{ study.selectors[0] }}`` is above that of ``{{ study.selectors[1] }}``, beside one half and the 98.3 % that the
-paper has for ALSA. The table gives that share after the last iteration, and for the best vertex met, with Wilson's
-interval at 95 %.
+*What is shown.* An instance is the objective of one round of scenario ``{{ study.scenario.name }}``. The
+exact search runs a simulation of its own up to a random round after the start-up. Both annealers start at
+random, each with its own random stream, the same for every κ. Upper panels: the optimum of the instance,
+found exactly, less the energy of the current vertex. Lines are medians over the instances, bands reach from
+the 10 % to the 90 % quantile, thin lines are the first instance. Lower panels: the share of instances on
+which the current energy of ``{{ study.selectors[0] }}`` is above that of ``{{ study.selectors[1] }}``,
+beside one half and the 98.3 % that the paper has for ALSA. The table gives that share after the last
+iteration, and for the best vertex met, with Wilson's interval at 95 %.
 
 *How to read it.* The temperature of iteration j is C / (κ ln(1 + j)), and C bounds the difference of any two
-energies. For this reward C is above 2α, with α = {{ study.scenario.reward.alpha }}, whatever the energies are.
-Where it is far above their differences, nearly every move is accepted, and both annealers wander at random.
-Vertices of high energy tend to have more neighbours in ALSA's graph, which favours them even then.
+energies. For this reward C is above 2α, with α = {{ study.scenario.reward.alpha }}, whatever the energies
+are. Where it is far above their differences, nearly every move is accepted, and both annealers wander at
+random. Vertices of high energy tend to have more neighbours in ALSA's graph, which favours them even then.
 """
+
 
 def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
     """At most `N_KEPT` iterations, evenly spaced on a logarithmic scale; with the first and the last."""
@@ -129,6 +131,8 @@ def annealers(study: Comparison, divisor: float) -> dict[str, Annealer]:
     PauseflError
         If they do not maximise the same objective.
     """
+    from pausefl.selectors.annealing import Annealer
+
     settings = study.scenario.selection.replace(n_iterations=study.n_iterations, temperature_divisor=divisor)
     scenario = study.scenario.replace(selection=settings)
     found = {name: cast(Annealer, make_selector(name, scenario)) for name in scenario.selectors}
@@ -178,6 +182,8 @@ def compute(study: Comparison, note: Callable[[str], None]) -> dict[str, pd.Data
         `CLOSE` of the optimum (missing if there is none); and ``curves``, the
         `curves` of the gaps.
     """
+    from pausefl.selectors.exact import pivot_and_fill
+
     fields = {divisor: annealers(study, divisor) for divisor in study.temperature_divisors}
     kept = kept_iterations(study.n_iterations)
     energies, rows = np.empty(study.n_iterations), []
@@ -323,7 +329,8 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     rows = markdown.of_records(cells, "rl" + 5 * "r")
     return f"{rows}\n{note}\n"
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Comparison) -> Plotted:
+
+def plot(tables: Tables, study: Comparison) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.comparison.compute`."""
     summary = shares(tables["runs"])
     figure = plot_curves(tables["curves"], study.title)
@@ -340,6 +347,8 @@ def plot_curves(curves: pd.DataFrame, title: str) -> Figure:
     title
         Of the study.
     """
+    from matplotlib.lines import Line2D
+
     divisors, names = curves["temperature_divisor"].unique(), curves["selector"].unique()
     with theme():
         sharing: dict[str, Any] = {"sharex": True, "sharey": "row", "height_ratios": [3, 2]}

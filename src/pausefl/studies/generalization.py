@@ -52,18 +52,18 @@ The generalisation reward of a user that took part in T of t rounds. Thin lines 
 *Setting.* {{ study.n_selected }} of {{ study.n_users }} users are selected in a round, and all hold equally
 much data; history of {{ study.n_rounds }} rounds; β = {{ study.betas }}. Nothing is random.
 
-*What is shown.* The generalisation reward g of a user that took part in T of t rounds: the distance of T / t to
-m / K, the share at which every user takes part equally often, to the power β, and negative beyond it. The
+*What is shown.* The generalisation reward g of a user that took part in T of t rounds: the distance of T / t
+to m / K, the share at which every user takes part equally often, to the power β, and negative beyond it. The
 searches use the same function.
 
-*How to read it.* A user that took part too seldom is worth more, one that took part too often less. The distance
-is below 1, so a larger β flattens both, above all near m / K, where small differences stop to matter. The
-experiments have β = 2.
+*How to read it.* A user that took part too seldom is worth more, one that took part too often less. The
+distance is below 1, so a larger β flattens both, above all near m / K, where small differences stop to
+matter. The experiments have β = 2.
 """
 
 
 def run(study: Generalization) -> pd.DataFrame:
-    """Values of g as the searches have them, on histories in which a user took part in 0, 1, ... t of t rounds.
+    """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.
 
     Returns
     -------

@@ -46,8 +46,8 @@ class Graphs(Study):
     tables = ("summary.csv", "summary.md")
     claims = ("degrees.parquet",)
     place = (
-        "BSFL, Section V and Fig. 3, which says that most of the edges that ALSA drops are between vertices of"
-        " low or of similar energy"
+        "BSFL, Section V and Fig. 3, which says that most of the edges that ALSA drops are between vertices"
+        " of low or of similar energy"
     )
     deviations = ("D7", "D35")
 
@@ -72,22 +72,23 @@ WORDS = """
 A vertex is a selection, as high as its energy. An edge joins two selections that differ in one user. Plain
 annealing has all such edges, the other graphs a part of them.
 
-*Setting.* All selections of {{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }} instances,
-the first of which is shown.
+*Setting.* All selections of {{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }}
+instances, the first of which is shown.
 
-*What is shown.* A vertex is a selection, as high as its energy min ucb + mean g and at the same place in every
-panel; the abscissa has no meaning. An edge joins two selections that differ in one user, and has the colour of the
-lower one. Plain annealing has all such edges. In the other graphs one of the two users must be least of its
-selection by one of the criteria: ucb or g (ALSA), ucb (SA-PAUSE), ucb, p or g (SA-PAUSE v1). The graphs are listed
-from that definition, independently of the annealers. Criteria are independent and uniform on [0, 1] for each user.
-Degrees depend on the order of the users alone, so any continuous law gives the same. The table has degrees,
-connectivity and diameters over all instances, and compares the edges that a graph keeps with those that only plain
-annealing has.
+*What is shown.* A vertex is a selection, as high as its energy min ucb + mean g and at the same place in
+every panel; the abscissa has no meaning. An edge joins two selections that differ in one user, and has the
+colour of the lower one. Plain annealing has all such edges. In the other graphs one of the two users must be
+least of its selection by one of the criteria: ucb or g (ALSA), ucb (SA-PAUSE), ucb, p or g (SA-PAUSE v1).
+The graphs are listed from that definition, independently of the annealers. Criteria are independent and
+uniform on [0, 1] for each user. Degrees depend on the order of the users alone, so any continuous law gives
+the same. The table has degrees, connectivity and diameters over all instances, and compares the edges that a
+graph keeps with those that only plain annealing has.
 
-*How to read it.* On average a vertex has 2m(K − m)/(m + 1) neighbours by one criterion, and at most L times as many
-by L. This is linear in K; plain annealing has m(K − m). With few selected users the difference is small, and BSFL's
-bound 4(K − m) on ALSA's mean is below m(K − m) only for m > 4.
+*How to read it.* On average a vertex has 2m(K − m)/(m + 1) neighbours by one criterion, and at most L times
+as many by L. This is linear in K; plain annealing has m(K − m). With few selected users the difference is
+small, and BSFL's bound 4(K − m) on ALSA's mean is below m(K − m) only for m > 4.
 """
+
 
 def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
     """Most steps on a shortest path between two vertices; infinite if the graph is not connected.
@@ -121,6 +122,8 @@ def run(study: Graphs) -> pd.DataFrame:
         that are dropped (NaN where there are none), ``low_kept`` and ``low_dropped``, the share with both
         ends below the median energy, and ``step_kept`` and ``step_dropped``, the mean difference in energy.
     """
+    from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
+
     swaps = Swaps.of(study.n_users, study.n_selected)
     n_vertices, rows = len(swaps.member), []
     for instance in range(study.n_instances):
@@ -155,6 +158,8 @@ def first(study: Graphs) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     An edge is a row of ``selector``, ``u`` and ``v``, the numbers of two vertices.
     """
+    from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
+
     swaps, criteria = Swaps.of(study.n_users, study.n_selected), sample_criteria(study.n_users, 0)
     users = [" ".join(map(str, np.flatnonzero(row))) for row in swaps.member]
     vertices = pd.DataFrame({"users": users, "energy": swaps.energies(criteria["ucb"], criteria["g"])})
@@ -178,6 +183,8 @@ def _mean(values: Bools | Floats) -> float:
 
 def mean_degree(selector: str, n_users: int, n_selected: int) -> float:
     """The mean degree with one criterion or none; its upper bound with several (see the module)."""
+    from pausefl.selectors.graphs import CRITERIA
+
     n_criteria, n_swaps = len(CRITERIA[selector]), n_selected * (n_users - n_selected)
     return min(n_swaps, 2 * n_criteria * n_swaps / (n_selected + 1)) if n_criteria else n_swaps
 
@@ -199,6 +206,8 @@ def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFr
         with ``_min`` and ``_max``; ``degree_formula``, the `mean_degree`; ``connected``, the share of
         connected graphs; ``diameter_min``, ``diameter_max``; means of the columns on edges kept and dropped.
     """
+    from pausefl.selectors.graphs import CRITERIA
+
     rows = []
     for selector, graphs in degrees.groupby("selector", sort=False):
         row = {
@@ -255,7 +264,8 @@ def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int, labels: Mapp
 def _percent(share: float) -> str:
     return "–" if np.isnan(share) else f"{100 * share:.1f}"
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Graphs) -> Plotted:
+
+def plot(tables: Tables, study: Graphs) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.graphs.compute`."""
     summary = summarise(tables["degrees"], study.n_users, study.n_selected)
     figure = plot_graphs(tables["vertices"], tables["edges"], study.title)
@@ -274,6 +284,8 @@ def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame, title: str) -> Figu
     title
         Of the study.
     """
+    from matplotlib.collections import LineCollection
+
     energy = vertices["energy"].to_numpy(np.float64)
     place = np.column_stack([_spread(energy), energy])
     selectors = edges["selector"].unique()

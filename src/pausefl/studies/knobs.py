@@ -25,6 +25,7 @@ from pausefl.figures.panels import Plotted, titled_panels
 from pausefl.figures.style import in_legend_order, look, style_of, theme
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
+from pausefl.results.intervals import across_seeds
 from pausefl.settings import Scenario
 from pausefl.settings.base import Settings
 from pausefl.settings.changes import with_values
@@ -126,19 +127,21 @@ class Knobs(SimulatedStudy):
 
 
 WORDS = """
-Time, leakage, fairness, slow users and spread of latency against one setting at a time. Grey: the value of the
-scenario. Dots: means over seeds; bars: standard deviations.
+Time, leakage, fairness, slow users and spread of latency against one setting at a time. Grey: the value of
+the scenario. Dots: means over seeds; bars: standard deviations.
 
 *Setting.* {{ simulated }} {{ annealing }} {{ runs }}
 
-*What is shown.* A row of panels has a setting, with its values at even distances; panels of a column share their
-axis. Leakage is that at the end. Fairness is Jain's index of the users' leakage: 1 if all leak equally. Slow users
-are the slower half; a fair share is one half. The spread of latency is the difference in expected latency between
-the slowest and the fastest selected user, mean over rounds. ρ acts under reward R2, whose overlaps take time.
-Terms: the reward without its privacy term (no p), its generalisation term (no g), and both.
+*What is shown.* A row of panels has a setting, with its values at even distances; panels of a column share
+their axis. Leakage is that at the end. Fairness is Jain's index of the users' leakage: 1 if all leak
+equally. Slow users are the slower half; a fair share is one half. The spread of latency is the difference in
+expected latency between the slowest and the fastest selected user, mean over rounds. ρ acts under reward R2,
+whose overlaps take time. Terms: the reward without its privacy term (no p), its generalisation term (no g),
+and both.
 
 *How to read it.* κ and J are of annealing alone, and random selection ignores all but η.
 """
+
 
 def jain(values: Floats) -> float:
     """Jain's index of fairness of values (n,) >= 0: 1 if all are equal, 1/n if all but one are 0."""
@@ -228,7 +231,8 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """
     return across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Knobs) -> Plotted:
+
+def plot(tables: Tables, study: Knobs) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.knobs.compute`."""
     table = summary(tables["knobs"])
     usual = {knob.key: f"{study.usual(knob):g}" for knob in study.knobs}

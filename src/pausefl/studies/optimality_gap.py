@@ -22,6 +22,7 @@ from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import LOG_SPAN
 from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
 from pausefl.figures.style import style_of, theme
+from pausefl.results.intervals import across_seeds
 from pausefl.results.outcomes import moving_average
 from pausefl.selectors.base import Selector
 from pausefl.selectors.search import Objective, Search
@@ -59,12 +60,13 @@ simulated time. {{ lines }}
 *Setting.* {{ simulated }} {{ annealing }} {{ runs }}
 
 *What is shown.* The optimum is that of the exact search on the selector's own history, so gaps of different
-selectors are to different optima. The first rounds, while at least {{ study.scenario.network.n_selected }} users
-were never seen, are left out: every selector is exact in them. The axis is logarithmic where mean gaps span more
-than a factor of 8. A round costs the latency of its slowest participant. ``summary.csv`` has mean gaps, the share
-of rounds in which the optimum was found, simulated time and the largest leakage at the end; the last two also
-relative to PAUSE under the same seed.
+selectors are to different optima. The first rounds, while at least {{ study.scenario.network.n_selected }}
+users were never seen, are left out: every selector is exact in them. The axis is logarithmic where mean gaps
+span more than a factor of 8. A round costs the latency of its slowest participant. ``summary.csv`` has mean
+gaps, the share of rounds in which the optimum was found, simulated time and the largest leakage at the end;
+the last two also relative to PAUSE under the same seed.
 """
+
 
 class Recorded(Selector):
     """A search whose values and optima are recorded.
@@ -110,6 +112,8 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
     PauseflError
         If the selector has no objective to search exactly.
     """
+    from pausefl.selectors.exact import Pause
+
     simulation = selection_only(scenario, selector, seed)
     if not isinstance(simulation.select, Search):
         raise PauseflError(f"selector '{selector}' maximises nothing, so it has no gap to an optimum")
@@ -121,7 +125,7 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
     return rounds[["round", "value", "optimum", "gap", "latency_s", "elapsed_s", "leakage_max"]]
 
 
-def compute(study: Runs, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+def compute(study: OptimalityGap, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
     """Simulate every selector under every seed: ``gap``, rows of `run` with ``selector`` and ``seed``."""
     runs = {}
     for selector, seed in product(study.scenario.selectors, study.seeds):
@@ -167,7 +171,8 @@ def _in_all(run: pd.DataFrame) -> dict[str, float]:
         "leakage_max": run["leakage_max"].iloc[-1],
     }
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Runs) -> Plotted:
+
+def plot(tables: Tables, study: OptimalityGap) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.optimality_gap.compute`."""
     runs = tables["gap"]
     return Plotted(plot_gaps(runs, study.title), {"summary": summary(runs)})

@@ -81,9 +81,9 @@ class Races(Comparison):
     tables = ("shares.csv", "summary.md")
     claims = ("shares.csv",)
     place = (
-        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying K and m, ALSA reached a higher energy"
-        " within a fixed time. The paper gives neither the law of the instances nor α, the temperature, the time"
-        " or the vertex"
+        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying K and m, ALSA reached a higher"
+        " energy within a fixed time. The paper gives neither the law of the instances nor α, the"
+        " temperature, the time or the vertex"
     )
     deviations = ("D4", "D30")
 
@@ -100,23 +100,25 @@ class Races(Comparison):
 
 
 WORDS = """
-The share of races in which the first annealer ends higher, with 95 % intervals; pale bars: ties. Thin lines: one
-half, and the 98.3 % that BSFL has.
+The share of races in which the first annealer ends higher, with 95 % intervals; pale bars: ties. Thin lines:
+one half, and the 98.3 % that BSFL has.
 
 *Setting.* ``{{ study.selectors[0] }}`` against ``{{ study.selectors[1] }}``: every selection of
 {{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }} instances of each size,
-{{ study.n_iterations }} iterations, temperature divisors κ = {{ study.temperature_divisors }}. Nothing is trained.
+{{ study.n_iterations }} iterations, temperature divisors κ = {{ study.temperature_divisors }}. Nothing is
+trained.
 
-*What is shown.* Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ = 1), or
-rounds of scenario ``{{ study.scenario.name }}`` that the exact search has played up to them. *Equal iterations*:
-both make {{ study.n_iterations }}. *Equal listing*: the other stops once it has listed as many neighbours as
-``{{ study.selectors[0] }}`` did in all. Compared are the last vertices, or the best ones reached. ``shares.csv``
-has all numbers, and mean numbers of neighbours.
+*What is shown.* Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ =
+1), or rounds of scenario ``{{ study.scenario.name }}`` that the exact search has played up to them. *Equal
+iterations*: both make {{ study.n_iterations }}. *Equal listing*: the other stops once it has listed as many
+neighbours as ``{{ study.selectors[0] }}`` did in all. Compared are the last vertices, or the best ones
+reached. ``shares.csv`` has all numbers, and mean numbers of neighbours.
 
-*How to read it.* An implementation that lists neighbours, as the papers' does, spends its time on that: plain
-annealing lists m(K − m) an iteration, a thinner graph fewer. So equal listing is what a fixed time means there. In
-small networks both annealers often find the optimum, and tie.
+*How to read it.* An implementation that lists neighbours, as the papers' does, spends its time on that:
+plain annealing lists m(K − m) an iteration, a thinner graph fewer. So equal listing is what a fixed time
+means there. In small networks both annealers often find the optimum, and tie.
 """
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -200,6 +202,9 @@ def compute(study: Races, note: Callable[[str], None]) -> dict[str, pd.DataFrame
 
 def _races(study: Races, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
     """Race on one instance, at every temperature and with every choice of moves."""
+    from pausefl.selectors.exact import pivot_and_fill
+    from pausefl.selectors.listing import walk
+
     # All optima have the same value.
     optimum = at.objective.value(pivot_and_fill(at.objective, np.random.default_rng(0)))
     streams = Streams(seed)
@@ -264,6 +269,7 @@ def shares(races: pd.DataFrame, by: Sequence[str] = CELL) -> pd.DataFrame:
             )
     return pd.DataFrame(rows)
 
+
 def to_markdown(races: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """Shares over all sizes, and of the largest one, as a Markdown table for people, with a note.
 
@@ -306,7 +312,8 @@ def to_markdown(races: pd.DataFrame, labels: Mapping[str, str]) -> str:
 def _percent(row: Mapping[Any, Any]) -> str:
     return f"{100 * row['share']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Races) -> Plotted:
+
+def plot(tables: Tables, study: Races) -> Plotted:
     """Figure and ``shares`` of the table of `pausefl.studies.races.compute`."""
     races = tables["races"]
     figure = plot_shares(races[races["moves"] == study.moves[0]], study.title)

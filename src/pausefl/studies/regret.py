@@ -37,6 +37,8 @@ from pausefl.settings.types import Positive
 from pausefl.studies.base import ANNEALING, Rounds, Tables
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from pausefl.federated.simulation import PseudoRegret
 
 Floats = NDArray[np.float64]
@@ -91,22 +93,22 @@ class Regret(Rounds):
 
 
 WORDS = """
-Sums over the rounds so far, on linear and on logarithmic axes. {{ lines }} Thin black lines are fitted laws of
-growth, which the legend names.
+Sums over the rounds so far, on linear and on logarithmic axes. {{ lines }} Thin black lines are fitted laws
+of growth, which the legend names.
 
 *Setting.* {{ simulated }} {{ runs }}
 
 *What is shown.* The genie knows the true expected speeds and makes the best choice on the selector's own
-history. The pseudo-regret of a round is the objective of the genie's choice less that of the selector's, both
-with true expected speeds. All selectors are measured by the scenario's objective, whatever they maximise
-themselves. Both panels show the same curves; on the logarithmic axes a straight line is a power of t, and linear
-growth has slope 1.
+history. The pseudo-regret of a round is the objective of the genie's choice less that of the selector's,
+both with true expected speeds. All selectors are measured by the scenario's objective, whatever they
+maximise themselves. Both panels show the same curves; on the logarithmic axes a straight line is a power of
+t, and linear growth has slope 1.
 
-*How to read it.* Thin black lines and the legend give the law of growth of each mean: a, a + b ln t, a +
-b √(t ln t), a + b t or a tᵇ, fitted by least relative error to the rounds from {{ study.n_rounds // 100 }} on.
-The preferred law is the first of these whose error is at most a quarter above the least. ``fits.csv`` has all
-laws for each seed, ``growth.csv`` the local exponent d ln R / d ln t over the last two decades of rounds, which
-falls towards 0 for logarithmic growth.
+*How to read it.* Thin black lines and the legend give the law of growth of each mean: a, a + b ln t,
+a + b √(t ln t), a + b t or a tᵇ, fitted by least relative error to the rounds from
+{{ study.n_rounds // 100 }} on. The preferred law is the first of these whose error is at most a quarter
+above the least. ``fits.csv`` has all laws for each seed, ``growth.csv`` the local exponent d ln R / d ln t
+over the last two decades of rounds, which falls towards 0 for logarithmic growth.
 {% if study.scenario.selection.exploitation != 1 -%}
 With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly however much is
 known.
@@ -291,7 +293,7 @@ def _curves(runs: pd.DataFrame) -> Iterator[tuple[str, str, Floats, Floats]]:
             yield str(selector), seed, table.index.to_numpy(np.float64), regret.to_numpy(np.float64)
 
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Runs) -> Plotted:
+def plot(tables: Tables, study: Regret) -> Plotted:
     """Figure, ``regret`` of all runs, ``fits`` and ``growth`` of `pausefl.studies.regret.compute`."""
     runs = pd.concat(tables.values(), ignore_index=True)
     laws = fits(runs)

@@ -121,24 +121,25 @@ class Runtime(ChangedScenarioStudy):
 
 
 WORDS = """
-Left: one selection, median time. Right: what one iteration adds to an annealer's selection. Thin lines are slopes,
-not fits. Measured on one core.
+Left: one selection, median time. Right: what one iteration adds to an annealer's selection. Thin lines are
+slopes, not fits. Measured on one core.
 
 *Setting.* {{ study.selected_share|percent }} % of K users are selected, at least one. Reward
 ``{{ study.scenario.reward.name }}`` and constants of scenario ``{{ study.scenario.name }}``. {{ annealing }}
 
 *What is shown.* Left: the median time of one selection, with index, scores and search, on a history in which
-everyone took part. Right: what one iteration adds to an annealer's selection, where it can be told from the rest. A
-selector stops where it refuses a size or one selection takes more than {{ study.budget_s }} s. Times were taken on
-one core of the machine that ran the step, compiled code only: **they differ from run to run and cannot be
-reproduced to the last digit.**
+everyone took part. Right: what one iteration adds to an annealer's selection, where it can be told from the
+rest. A selector stops where it refuses a size or one selection takes more than {{ study.budget_s }} s. Times
+were taken on one core of the machine that ran the step, compiled code only: **they differ from run to run
+and cannot be reproduced to the last digit.**
 
-*How to read it.* The papers' orders, with m in proportion to K: enumeration O(eᴷ), plain annealing O(K²), SA-PAUSE
-O(K log K) at best and on average and O(K²) at worst, Pivot-and-Fill O(K log K). Those of annealing are for
-neighbours that are listed. Here a neighbour is sampled in O(1) from lists that are sorted once a round, so small
-networks show the iterations and large ones the sorting. When the least member of a selection is to leave, the next
-one is looked for among all m: rarely in plain annealing, often on the thinner graphs.
+*How to read it.* The papers' orders, with m in proportion to K: enumeration O(eᴷ), plain annealing O(K²),
+SA-PAUSE O(K log K) at best and on average and O(K²) at worst, Pivot-and-Fill O(K log K). Those of annealing
+are for neighbours that are listed. Here a neighbour is sampled in O(1) from lists that are sorted once a
+round, so small networks show the iterations and large ones the sorting. When the least member of a selection
+is to leave, the next one is looked for among all m: rarely in plain annealing, often on the thinner graphs.
 """
+
 
 def sized(study: Runtime, n_users: int) -> Scenario:
     """The study's scenario with K users and m = max(1, share * K)."""
@@ -269,6 +270,8 @@ def _sort(history: History, rng: np.random.Generator) -> NDArray[np.intp]:
 
 def _iteration(selector: Selector, history: History, budget_s: float, median_s: float) -> float:
     """Time of an annealer's iteration, from that of a selection; NaN if unknown."""
+    from pausefl.selectors.annealing import Annealer
+
     if not isinstance(selector, Annealer):
         return math.nan
     idle = copy.copy(selector)
@@ -283,6 +286,9 @@ def listing(selector: Selector, history: History, budget_s: float) -> dict[str, 
     The mean ``n_listed`` is over all iterations of a walk. The time is of as many of the first ones as fit
     into a budget, NaN if there are more than `MOST_LISTED` neighbours. Both are NaN for other selectors.
     """
+    from pausefl.selectors.annealing import Annealer
+    from pausefl.selectors.listing import walk
+
     if not isinstance(selector, Annealer):
         return {"listing_s": math.nan, "n_listed": math.nan}
     users = history.candidates()
@@ -477,7 +483,8 @@ def pretty(seconds: float) -> str:
     )
     return f"{seconds / (scale or 1e-9):.3g} {unit}"
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Runtime) -> Plotted:
+
+def plot(tables: Tables, study: Runtime) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.runtime.compute`."""
     times = tables["times"]
     summary = fits(times)

@@ -20,6 +20,7 @@ from pausefl.figures.panels import Plotted, plot_bands, titled_panels
 from pausefl.figures.style import LABELS, theme
 from pausefl.registry import SELECTORS
 from pausefl.results import markdown
+from pausefl.results.intervals import across_seeds
 from pausefl.results.runs import as_collected
 from pausefl.results.tables import mean_sd
 from pausefl.settings import Experiment, Scenario
@@ -38,8 +39,11 @@ _COLUMNS = {
 
 
 class Selection(SimulatedStudy):
-    """The jobs of a scenario without training: leakage, and simulated time. Claims are tested on them where
-    the table of experiments has no runs of the scenario."""
+    """The jobs of a scenario without training: leakage, and simulated time.
+
+    Claims are tested on them where the table of experiments has no runs of the scenario. A file has at most
+    one of each scenario.
+    """
 
     label = "privacy leakage without training"
     data = ("rounds.parquet",)
@@ -62,18 +66,19 @@ class Selection(SimulatedStudy):
 
 
 WORDS = """
-What the user who has leaked most has spent, against rounds (left) and simulated time (right). {{ lines }} The thin
-line is the budget.
+What the user who has leaked most has spent, against rounds (left) and simulated time (right). {{ lines }}
+The thin line is the budget.
 
 *Setting.* {{ simulated }} {{ runs }}
 
-*What is shown.* Who is selected, how long a round takes and what it leaks do not depend on what is learned, except
-for selectors that look at the users' updates, which are left out. So these curves are those of trained jobs with
-the same seeds. The leakage is that of the user who has leaked most so far, a step function: left against rounds,
-right against simulated time, in which a round costs the latency of its slowest participant. Where FedAvg lasts
-much longer than all others, the axis of time is cut and the legend gives the end of its curve. Selectors without
-privacy leak without bound and are left out.
+*What is shown.* Who is selected, how long a round takes and what it leaks do not depend on what is learned,
+except for selectors that look at the users' updates, which are left out. So these curves are those of
+trained jobs with the same seeds. The leakage is that of the user who has leaked most so far, a step
+function: left against rounds, right against simulated time, in which a round costs the latency of its
+slowest participant. Where FedAvg lasts much longer than all others, the axis of time is cut and the legend
+gives the end of its curve. Selectors without privacy leak without bound and are left out.
 """
+
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     """Simulate all rounds of a job.
@@ -90,7 +95,7 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     return as_collected(rounds, Experiment(scenario.name, selector, seed))
 
 
-def compute(study: Selections, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+def compute(study: Selection, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
     """Simulate every selector under every seed: ``rounds``, what `run` returns for each."""
     runs = []
     for selector, seed in product(study.scenario.selectors, study.seeds):
@@ -143,7 +148,8 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], protected: str) 
     note = "Mean ± standard deviation over seeds; seconds are simulated, leakage is that at the end."
     return f"{lines}\n{note}\n"
 
-def plot(tables: Mapping[str, pd.DataFrame], study: Selections) -> Plotted:
+
+def plot(tables: Tables, study: Selection) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.selection.compute`."""
     rounds = tables["rounds"]
     table = summary(rounds)

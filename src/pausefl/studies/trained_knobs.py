@@ -92,16 +92,18 @@ def _searches_only(keys: Iterable[str]) -> bool:
 WORDS = """
 Test accuracy against rounds, against one setting at a time, and without terms of the reward. {{ lines }}
 
-*Setting.* {{ study.scenario.network.n_users }} users, {{ study.scenario.network.n_selected }} selected in each
-round of scenario ``{{ study.scenario.name }}``. Each change makes a scenario with jobs of its own. {{ runs }}
+*Setting.* {{ study.scenario.network.n_users }} users, {{ study.scenario.network.n_selected }} selected in
+each round of scenario ``{{ study.scenario.name }}``. Each change makes a scenario with jobs of its own.
+{{ runs }}
 
-*What is shown.* Accuracy is a trailing mean over 10 rounds, shown every 10 rounds. Against rounds: the longest
-runs. Against a setting: the accuracy at equal simulated time, when the first of the two runs of a seed ends; the
-grey bar marks the value of the scenario. Against time: the reward without its privacy term (no p), its
-generalisation term (no g), and both; random selection beside them. ``summary.csv`` has the differences between
-``{{ study.selectors[0] }}`` and the others, at that time and as means over all time before it, with 95 % intervals
-over seeds.
+*What is shown.* Accuracy is a trailing mean over 10 rounds, shown every 10 rounds. Against rounds: the
+longest runs. Against a setting: the accuracy at equal simulated time, when the first of the two runs of a
+seed ends; the grey bar marks the value of the scenario. Against time: the reward without its privacy term
+(no p), its generalisation term (no g), and both; random selection beside them. ``summary.csv`` has the
+differences between ``{{ study.selectors[0] }}`` and the others, at that time and as means over all time
+before it, with 95 % intervals over seeds.
 """
+
 
 def compute(
     study: TrainedKnobs, note: Callable[[str], None], folders: Mapping[Experiment, Path]
@@ -177,7 +179,8 @@ def _pair(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[float, float, float
     first, second = (np.interp(times, run["elapsed_s"], run["accuracy"]) for run in (ours, theirs))
     return float(end), float(first[-1]), float(second[-1]), float((first - second).mean())
 
-def plot(tables: Mapping[str, pd.DataFrame], study: TrainedKnobs) -> Plotted:
+
+def plot(tables: Tables, study: TrainedKnobs) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.trained.compute`."""
     curves = tables["curves"]
     summary = compare(curves)
