@@ -84,7 +84,7 @@ format: .venv/installed ## put the code in its canonical form
 
 docs: .venv/installed ## write config/README.md and config/schemas from the settings, and the tables of claims from results/published
 	$(BIN)/python -m pausefl.settings.reference
-	$(BIN)/python -m pausefl.report.documentation
+	$(BIN)/python -m pausefl.tools.documentation
 
 constraints: ## pin the newest versions that pyproject.toml admits
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints

@@ -27,10 +27,10 @@ from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED
 from pausefl.registry import REWARDS
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.exact import Bsfl, Pause
+from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 from pausefl.settings import RewardSettings
 from pausefl.settings.claims import ClaimTest
 from pausefl.streams import Streams
-from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 
 Floats = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """Which code and which machine made a result."""
 
-from pausefl.provenance.code import Code, changes, code_hash, job_code, scenario_records, study_code
+from pausefl.provenance.code import Code, changes, code_hash, job_code, scenario_records
 from pausefl.provenance.machine import hardware, peak_memory_bytes, versions
 
 __all__ = [
@@ -11,6 +11,5 @@ __all__ = [
     "job_code",
     "peak_memory_bytes",
     "scenario_records",
-    "study_code",
     "versions",
 ]

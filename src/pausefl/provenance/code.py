@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -20,7 +19,6 @@ from pausefl.registry import (
     SCHEDULES,
     SELECTORS,
     SOURCES,
-    STUDIES,
     Record,
 )
 from pausefl.registry.backends import fastest_backend
@@ -85,31 +83,6 @@ def job_code(
     reader = data.in_folder if in_folder and data.in_folder is not None else data
     selectors = [selector, *(["genie"] if genie else [])]
     return code_hash(*_JOB, records=[*scenario_records(scenario, selectors), reader, BACKENDS.find(backend)])
-
-
-def study_code(kind: str, study: Any, selector: str = "") -> Code:
-    """Hash of the code that the computed tables of a study depend on.
-
-    Parameters
-    ----------
-    kind
-        Kind of the study.
-    study
-        Its settings. What these name counts: selectors, reward and privacy of a scenario, mechanisms.
-    selector
-        The one selector that is computed, of a study that is computed run by run.
-    """
-    record = STUDIES.find(kind)
-    used: list[Record] = [MECHANISMS.find(name) for name in getattr(study, "mechanisms", ())]
-    if hasattr(study, "sampler"):
-        used.append(SAMPLERS.find(study.sampler))
-    scenario: Scenario | None = getattr(study, "scenario", None)
-    if scenario is not None:
-        selectors = {selector} if selector else set(scenario.selectors)
-        used += scenario_records(scenario, sorted(selectors | record.besides))
-        # The number of examples is the record's; nothing is read.
-        used.append(replace(SOURCES.find(scenario.data.source), code="pausefl.data.sources:training_size"))
-    return code_hash(record.code, records=used)
 
 
 def scenario_records(scenario: Scenario, selectors: Iterable[str]) -> list[Record]:

@@ -1,22 +1,30 @@
-"""The report: one self-contained HTML file."""
+"""The report: one self-contained HTML file, which ``page.html.jinja`` lays out."""
 
 from __future__ import annotations
 
-import math
+import re
 from collections import Counter
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import pandas as pd
+import yaml
 from markupsafe import Markup
 
 from pausefl.claims import words
 from pausefl.claims.verdicts import FINDINGS
 from pausefl.figures import papers
 from pausefl.figures.style import LABELS
-from pausefl.report import metadata, pictures, text
-from pausefl.report.contents import Contents, selectors_of
-from pausefl.report.parts import ReportParts
+from pausefl.report import text
+from pausefl.report.contents import sections_of, selectors_of
+from pausefl.report.parts import ReportParts, ScenarioPart
+from pausefl.report.pictures import Figures, pixels
+from pausefl.results import archive
+from pausefl.results.published import RunFiles
+from pausefl.results.reading import read_json
 
 #: What each scale means.
 _SCALES = {
@@ -26,26 +34,21 @@ _SCALES = {
     "own": "a user's settings; no experiment of the papers.",
     "any": "studies without a scenario, the same at every scale.",
 }
+#: Keys of a scenario that the report shows elsewhere.
+_SHOWN = ("name", "title", "selectors", "figures", "scale", "reduced", "changed")
 
 
 def render(parts: ReportParts) -> str:
-    """Render the page.
-
-    Parameters
-    ----------
-    parts
-        What it shows.
-
-    Returns
-    -------
-    str
-        HTML. The same results give the same bytes.
-    """
-    contents = Contents(parts)
-    costs = {name: list(metadata.costs(part, contents.summaries)) for name, part in parts.scenarios.items()}
-    judging = jinja2.Template((Path(parts.texts) / "claims.rst").read_text("utf-8"))
+    """HTML of a report; the same results give the same bytes."""
+    ledger = Path(parts.ledger).read_text("utf-8")
+    linked = partial(text.link_deviations, known=set(re.findall(r"^\| (D\d+) +\|", ledger, re.MULTILINE)))
     title, introduction = text.titled((Path(parts.texts) / "workflow.rst").read_text("utf-8"))
-    first, end, rest = str(introduction).partition("</p>")
+    first, end, reading = str(introduction).partition("</p>")
+    beside, *sections = sections_of(parts)
+    claims = [read_json(Path(path)) for path in parts.claims.values()]
+    entries = [entry for section in sections for entry in section.entries]
+    there = {entry.scale or "any" for entry in entries} | set(parts.claims)
+    figures, jobs = Figures(), jobs_of(parts)
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pausefl.report", ""),
         autoescape=True,
@@ -53,83 +56,158 @@ def render(parts: ReportParts) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-    def linked(html: Any) -> Markup:
-        return text.link_deviations(html, contents.deviations)
-
     environment.filters |= {
         "linked": linked,
+        "caption": lambda words: linked(text.restructured(words)),
+        "table": lambda path: linked(text.markdown(Path(path).read_text("utf-8"), 5)),
+        "picture": lambda path: figures.add(Path(path)),
+        "pixels": lambda path: pixels(Path(path)),
+        "notes": lambda path: read_json(Path(path).with_suffix(".json")).get("notes", ()),
+        "selectors": lambda part: [LABELS[name] for name in selectors_of(part)],
+        "settings": settings_text,
+        "reductions": reductions,
         "number": words.number,
-        "duration": metadata.duration,
+        "duration": duration,
         "interval": lambda compared: words.interval(compared["low"], compared["high"]),
         "p_value": words.p_value,
         "slug": lambda title: title.replace(" ", "-"),
     }
-    entries = [entry for section in contents.sections for group in section.groups for entry in group.entries]
-    there = {entry.scale or "any" for entry in entries} | set(parts.claims)
-    shown = [section for section in contents.sections if section.groups]
+    environment.globals |= {"letters": figures.letters, "counted": _counted}
     return environment.get_template("page.html.jinja").render(
         title=title,
         introduction=linked(Markup(first + end)),
-        reading=linked(Markup(rest)),
+        reading=linked(Markup(reading)),
         parts=parts,
-        contents=contents,
-        sections=shown,
+        runs=[run for part in parts.scenarios.values() for run in part.runs],
+        beside=beside,
+        agreement=_agreement(parts),
+        sections=[section for section in sections if section.groups],
         absent=[
             f"{section.title}, {section.not_run}"
-            for section in contents.sections
+            for section in sections
             if not section.groups and section.key in papers.CONTENTS
         ],
         scales=[(name, meaning) for name, meaning in _SCALES.items() if name in there],
-        seeds=sorted({run.seed for run in contents.summaries}),
-        claims=[_claims(contents, document, judging) for document in contents.claims],
-        scenarios=_scenarios(contents),
-        ledger=linked(text.markdown(_without_title(contents.ledger), 2)),
-        costs=costs,
-        wall_hours=math.fsum(rows[0].wall_hours for rows in costs.values()),
-        core_hours=math.fsum(rows[0].core_hours for rows in costs.values()),
-        environments=metadata.environments(contents.summaries),
+        claims=claims,
+        judging=jinja2.Template((Path(parts.texts) / "claims.rst").read_text("utf-8")),
+        found={entry.owner: entry.id for entry in reversed(entries)},
+        shared=_shared(parts.scenarios),
+        ledger=linked(text.markdown(ledger.partition("\n")[2], 2)),
+        costs=costs(jobs),
+        environments=environments(jobs),
     )
 
 
-def _claims(contents: Contents, document: dict[str, Any], judging: jinja2.Template) -> dict[str, Any]:
-    """The findings at one scale, with how many claims have which."""
-    counts = Counter(claim["finding"] for claim in document["claims"])
+def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Each finding that claims have, and how many."""
+    counts = Counter(claim["finding"] for claim in judged["claims"])
+    return [(finding, counts[finding]) for finding in FINDINGS if counts[finding]]
+
+
+def _agreement(parts: ReportParts) -> dict[str, float]:
+    """How many runs the authors archived, and how many of their numbers lie in the range of ours."""
+    tables = [
+        pd.read_csv(part.archive, dtype={"inside": "boolean"})
+        for part in parts.scenarios.values()
+        if part.archive
+    ]
+    inside, marked, expected = (
+        map(sum, zip(*map(archive.tally, tables), strict=True)) if tables else (0, 0, 0)
+    )
+    runs = sum(table["selector"].nunique() for table in tables)
+    return {"runs": runs, "inside": inside, "marked": marked, "expected": expected}
+
+
+def _shared(scenarios: Mapping[str, ScenarioPart]) -> dict[str, str | None]:
+    """The first scenario with the same partition, of each scenario; None without a picture of it."""
+    first: dict[str, str] = {}
     return {
-        "scale": document["scale"],
-        "counts": [(finding, counts[finding]) for finding in FINDINGS if counts[finding]],
-        "claims": document["claims"],
-        "caption": contents.restructured(
-            judging.render(snakemake={"wildcards": {"scale": document["scale"]}})
-        ),
+        name: None if part.partition is None else first.setdefault(part.partition, name)
+        for name, part in scenarios.items()
     }
 
 
-def _scenarios(contents: Contents) -> list[dict[str, Any]]:
-    """Rows of the experiment table with the settings of each scenario; each partition is shown once."""
-    first: dict[str, str] = {}
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """A scenario as YAML, without what the report shows elsewhere and without empty values."""
+    plain = {
+        key: {k: v for k, v in value.items() if v is not None} if isinstance(value, Mapping) else value
+        for key, value in settings.items()
+        if key not in _SHOWN and value is not None
+    }
+    return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
+
+
+def reductions(settings: Mapping[str, Any]) -> list[str]:
+    """The values in which a scenario differs from its base or its paper and, beside each, what is there."""
+    lines = []
+    for key, full in (settings["reduced"] or settings.get("changed", {})).items():
+        value: Any = settings
+        for part in key.split("."):
+            value = value and value[part]
+        lines.append(f"{key}: {value} instead of {full}")
+    return lines
+
+
+def jobs_of(parts: ReportParts) -> pd.DataFrame:
+    """What each job took and what it was made with, one row a job; no columns if there is none."""
     rows = []
-    for name, part in contents.parts.scenarios.items():
-        path = part.partition
-        shared = None if path is None else first.setdefault(path, name)
-        rows.append(
+    for name, part in parts.scenarios.items():
+        for run, folder in part.runs.items():
+            summary = RunFiles.of(Path(folder)).summary()
+            hardware, n_threads = summary["hardware"], summary["n_threads"]
+            hours = summary["timings_s"]["total"] / 3600
+            threads = f"CPU, {n_threads} thread{'s' if n_threads > 1 else ''}"
+            rows.append(
+                {
+                    "scenario": name,
+                    "selector": LABELS[run.selector],
+                    "wall_hours": hours,
+                    "core_hours": hours * n_threads,
+                    "peak_bytes": summary["peak_memory_bytes"],
+                    "device": threads if summary["device"] == "cpu" else summary["device"],
+                    "Software": ", ".join(f"{one} {version}" for one, version in summary["versions"].items()),
+                    "Machine": f"{hardware['processor']}, {hardware['cores']} cores, {hardware['system']}",
+                    "Data": summary["dataset_origin"],
+                    "Code": summary["code_hash"],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def costs(jobs: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Cost of each scenario: of all jobs, then of the jobs of each selector, in the order of the legends."""
+    found = {}
+    for name, own in jobs.groupby("scenario", sort=False) if len(jobs) else ():
+        selectors = dict(list(own.groupby("selector")))
+        rows = {"all": own} | {label: selectors[label] for label in LABELS.values() if label in selectors}
+        found[str(name)] = [
             {
-                "name": name,
-                "settings": part.settings,
-                "selectors": [LABELS.get(selector, selector) for selector in selectors_of(part)],
-                "seeds": sorted({run.seed for run in part.runs}),
-                "n_jobs": len(part.runs),
-                "yaml": metadata.settings_text(part.settings),
-                "reductions": metadata.reductions(part.settings),
-                "picture": pictures.pixels(Path(path)) if path is not None and shared == name else None,
-                "caption": contents.caption(part.captions["partition"]),
-                "shared": shared,
+                "selector": label,
+                "n_jobs": len(of),
+                "wall_hours": of["wall_hours"].sum(),
+                "core_hours": of["core_hours"].sum(),
+                "peak_bytes": of["peak_bytes"].max(),
+                "devices": ", ".join(sorted(set(of["device"]))),
             }
-        )
-    return rows
+            for label, of in rows.items()
+        ]
+    return found
 
 
-def _without_title(markdown: str) -> str:
-    """A document without its first heading."""
-    first, _, rest = markdown.partition("\n")
-    return rest if first.startswith("# ") else markdown
+def environments(jobs: pd.DataFrame) -> dict[str, list[tuple[str, int]]]:
+    """Software, machines, data and code of the jobs, and the number of jobs made with each."""
+    if jobs.empty:
+        return {}
+    labels = jobs.groupby("Code")["selector"].unique()
+    named = jobs["Code"].map(lambda code: f"{code} ({', '.join(sorted(labels[code]))})")
+    jobs = jobs.assign(Code=named)
+    titles = ("Software", "Machine", "Data", "Code")
+    return {title: sorted(Counter(jobs[title]).items()) for title in titles}
+
+
+def duration(hours: float) -> str:
+    """A time in seconds, minutes or hours."""
+    seconds = 3600 * hours
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{hours:,.1f} h"

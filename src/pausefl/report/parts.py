@@ -12,78 +12,48 @@ from pausefl.settings import Experiment
 
 @dataclass(frozen=True)
 class ScenarioPart:
-    """What a report shows of one scenario.
-
-    Attributes
-    ----------
-    settings
-        The whole scenario in plain values.
-    runs
-        Folder of each run.
-    figures
-        SVG file of each figure, by kind; its PDF and its metadata (JSON) are beside it.
-    tables
-        Path of each Markdown table, by name.
-    archive
-        The table ``authors`` as CSV, if there are runs of the authors' with the scenario's settings.
-    captions
-        Caption of each figure, by kind, of each table, and of the ``partition``.
-    partition
-        Picture of the first seed's partition, if any.
-    """
+    """What a report shows of one scenario."""
 
     settings: Mapping[str, Any]
+    #: Folder of each run.
     runs: Mapping[Experiment, str]
+    #: SVG file of each figure, by kind; its PDF and its metadata (JSON) are beside it.
     figures: Mapping[str, str]
+    #: Path of each Markdown table, by name.
     tables: Mapping[str, str]
+    #: The table ``authors`` as CSV, if there are runs of the authors' with the scenario's settings.
     archive: str | None
+    #: Caption of each figure, by kind, of each table, and of the ``partition``.
     captions: Mapping[str, Caption]
+    #: Picture of the first seed's partition.
     partition: str | None
 
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What a report shows of one study.
-
-    Attributes
-    ----------
-    kind, title, caption
-        Of the study.
-    figures
-        Names that give its places in the papers: its own, or those of the figures it stands for.
-    figure, table
-        SVG file of the figure, with PDF and JSON beside it, and Markdown table if any.
-    """
+    """What a report shows of one study."""
 
     kind: str
     title: str
     caption: Caption
+    #: Names that give its places in the papers: its own, or those of the figures it stands for.
     figures: tuple[str, ...]
+    #: SVG file, with PDF and JSON beside it.
     figure: str
+    #: Markdown file.
     table: str | None
 
 
 @dataclass(frozen=True)
 class ReportParts:
-    """Everything that a report shows.
-
-    Attributes
-    ----------
-    name
-        Of the report.
-    scenarios, studies
-        Parts by name.
-    claims
-        Path of ``claims.json`` by scale.
-    texts
-        Folder with ``workflow.rst``, the introduction, and ``claims.rst``, how claims are judged.
-    ledger
-        Path of the deviation ledger.
-    """
+    """Everything that a report shows: its name, and parts by name."""
 
     name: str
     scenarios: Mapping[str, ScenarioPart]
     studies: Mapping[str, StudyPart]
+    #: Path of ``claims.json`` by scale.
     claims: Mapping[str, str]
+    #: Folder with ``workflow.rst``, the introduction, and ``claims.rst``, how claims are judged.
     texts: str
+    #: Path of the deviation ledger.
     ledger: str

@@ -27,24 +27,15 @@ _EMPTY = re.compile(r"<defs>\s*</defs>")
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of the page.
-
-    Attributes
-    ----------
-    width, height
-        In pixels at 100 %.
-    svg
-        Compressed and in Base64, without its letters; empty for a picture of pixels.
-    source
-        URI that holds a picture of pixels; empty for SVG.
-    pdf
-        URI that holds the PDF; empty if there is none.
-    """
+    """A picture of the page: SVG or pixels, with its size at 100 %."""
 
     width: int
     height: int
+    #: Compressed and in Base64, without its letters.
     svg: str = ""
+    #: URI of a picture of pixels.
     source: str = ""
+    #: URI of the PDF of a figure.
     pdf: str = ""
 
     @property

@@ -20,7 +20,9 @@ from pydantic_core import CoreSchema
 from pausefl.settings.base import Settings
 from pausefl.settings.types import Name
 from pausefl.settings.yaml import read_yaml
-from pausefl.studies.base import SeededStudy, Study
+from pausefl.studies.base import Study
+
+__all__ = ["Studies", "Study", "file_of_studies", "kinds", "load_studies", "study_of"]
 
 
 @cache
@@ -45,8 +47,7 @@ class Studies(dict[str, Study]):
 
     def part(self, study: str, selector: str = "", seed: int | str = "") -> Study:
         """A study, or the part of one that is computed run by run that is a selector's run under a seed."""
-        one = self[study]
-        return one.one_run(selector, int(seed)) if isinstance(one, SeededStudy) and selector else one
+        return self[study].only(selector, seed)
 
     def published(self, folder: Path) -> Studies:
         """Those that have a folder in ``folder``, and those that are computed in no time.
@@ -84,10 +85,10 @@ class _File(Settings):
 @cache
 def file_of_studies() -> type[Settings]:
     """Settings of a file of studies: for each kind, studies by name."""
-    fields: dict[str, Any] = {
-        kind: (dict[Name, one], Field({}, description=cleandoc(one.__doc__ or "").partition("\n\n")[0]))
-        for kind, one in kinds().items()
-    }
+    fields: dict[str, Any] = {}
+    for kind, model in kinds().items():
+        meaning = cleandoc(model.__doc__ or "").partition("\n\n")[0]
+        fields[kind] = (dict[Name, model], Field({}, description=meaning))  # type: ignore[valid-type]
     return create_model("Studies", __base__=_File, __doc__=_File.__doc__, **fields)
 
 

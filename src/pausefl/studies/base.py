@@ -152,6 +152,10 @@ class Study(Settings):
         """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
         return list(names)
 
+    def only(self, selector: str = "", seed: int | str = "") -> Self:
+        """The part that is computed on its own: a selector's, if there is a file for each."""
+        return self
+
     @property
     def in_scenario(self) -> Scenario | None:
         """Scenario whose network, reward and constants are used, if any."""
@@ -173,9 +177,9 @@ class Study(Settings):
         return ()
 
     @property
-    def runs(self) -> list[Experiment]:
-        """Jobs that it collects."""
-        return []
+    def runs(self) -> dict[str, list[tuple[str, int]]]:
+        """Selectors and seeds of the jobs that it collects, by the name of their scenario."""
+        return {}
 
     def check(self) -> None:
         """Raise `ConfigError` if a selector cannot run."""
@@ -291,13 +295,12 @@ class SeededStudy(ScenarioStudy):
         """Number of runs of a selector under one seed."""
         return 1
 
-    def one_run(self, selector: str, seed: int) -> Self:
-        """The part that is one selector's run under one seed."""
-        return self.only(selector).replace(seeds=(seed,))
-
-    def only(self, selector: str) -> Self:
-        """The part that is one selector's."""
-        return self.replace(scenario=self.scenario.replace(selectors=(selector,)))
+    def only(self, selector: str = "", seed: int | str = "") -> Self:
+        """The part that is one selector's, under one seed if one is given."""
+        if not selector:
+            return self
+        one = self.replace(scenario=self.scenario.replace(selectors=(selector,)))
+        return one if seed == "" else one.replace(seeds=(int(seed),))
 
     def codes(self) -> dict[str, Code]:
         """Hash of the code that the computed tables depend on; by selector, if runs are computed alone."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Annotated, Any, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -64,7 +64,7 @@ class Comparison(ChangedScenarioStudy):
     """ALSA beside plain annealing on the same instances (BSFL, V-C and Fig. 4)."""
 
     label = "two annealers on the same instances"
-    data = ("runs.parquet", "curves.csv")
+    data: ClassVar[tuple[str, ...]] = ("runs.parquet", "curves.csv")
     tables = ("summary.csv", "summary.md")
     claims = ("summary.csv",)
     besides = frozenset({"bsfl", "pause"})
@@ -74,7 +74,7 @@ class Comparison(ChangedScenarioStudy):
         " gives neither the law of the instances nor α, the temperature or the number of iterations of these"
         " runs"
     )
-    deviations = ("D4", "D30", "D35")
+    deviations: ClassVar[tuple[str, ...]] = ("D4", "D30", "D35")
 
     selectors: Annotated[tuple[SelectorName, ...], Items(2, 2)]
     """The two annealers that are compared."""

@@ -57,7 +57,7 @@ CELL = ("source", "n_users", "n_selected", "temperature_divisor", "moves")
 ALL_SIZES = ("source", "temperature_divisor", "moves")
 
 #: What tables call each choice.
-WORDS = {
+CALLED = {
     "drawn": "drawn",
     "games": "from games",
     "all": "all",
@@ -288,11 +288,11 @@ def to_markdown(races: pd.DataFrame, labels: Mapping[str, str]) -> str:
     k, m = (f"{races[column].max():,}" for column in ("n_users", "n_selected"))
     cells = [
         {
-            "Instances": WORDS[row["source"]],
-            f"Moves of {ours}": WORDS[row["moves"]],
+            "Instances": CALLED[row["source"]],
+            f"Moves of {ours}": CALLED[row["moves"]],
             "κ": f"{row['temperature_divisor']:g}",
-            "Budget": WORDS[row["budget"]],
-            "Compared": WORDS[row["energy"]],
+            "Budget": CALLED[row["budget"]],
+            "Compared": CALLED[row["energy"]],
             "Higher (%), all sizes": _percent(row),
             "Tied (%)": f"{100 * row['n_tied'] / row['n_instances']:.1f}",
             f"Higher (%), {m} of {k}": _percent(large),
@@ -350,9 +350,9 @@ def plot_shares(races: pd.DataFrame, title: str) -> Figure:
                 share = 100 * PAPERS_SHARES[selector]
                 axes.axvline(share, color="black", linewidth=0.6, linestyle=(0, (4, 2)))
             if row == 0:
-                axes.set_title(f"{WORDS[budget].capitalize()},\n{WORDS[energy]}", weight="normal")
+                axes.set_title(f"{CALLED[budget].capitalize()},\n{CALLED[energy]}", weight="normal")
             if column == 0:
-                axes.set_ylabel(f"Instances {WORDS[source]}")
+                axes.set_ylabel(f"Instances {CALLED[source]}")
         grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100])
         grid[0, 0].set_yticks(range(len(names)), names)
         grid[0, 0].set_ylim(len(names) - 0.5, -0.5)

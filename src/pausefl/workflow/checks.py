@@ -85,8 +85,8 @@ def _names(table: Experiments) -> Iterator[tuple[str, str]]:
             yield figure, f"a figure of scenario '{name}'"
     for name, study in table.studies.items():
         yield name, "a study"
-        for scenario in study.own_names:
-            yield scenario, f"the scenario of the jobs of study '{name}'"
+        for own in study.own_names:
+            yield own, f"the scenario of the jobs of study '{name}'"
     for name, parts in parts_of_figures(table).items():
         yield name, f"the whole of {' and '.join(parts)}"
     for claim in table.claims:

@@ -20,9 +20,10 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.provenance import Code, changes, code, code_hash, job_code, study_code
+from pausefl.provenance import Code, changes, code, code_hash, job_code
 from pausefl.registry import BACKENDS, MODELS, REWARDS, SAMPLERS, SELECTORS, Record, Registry
 from pausefl.settings import Scenario, load_scenario
+from pausefl.studies.code import study_code
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 PACKAGE = Path(pausefl.__file__).parent

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import PauseflError
-from pausefl.provenance import job_code, study_code
+from pausefl.provenance import job_code
 from pausefl.report import lineage
 from pausefl.results.runs import ROUND_COLUMNS
 from pausefl.settings import load_config, load_scenario, read_yaml
 from pausefl.settings.studies import load_studies, settings_of
+from pausefl.studies.code import study_code
 
 ROOT = Path(__file__).parents[3]
 SCENARIOS = ROOT / "config/scenarios"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from pausefl.figures.notes import code_notes
-from pausefl.provenance import study_code
 from pausefl.registry import STUDIES
 from pausefl.results import manifest
 from pausefl.results.reading import PUBLISHED_CODE, study_codes
 from pausefl.results.verified import FILE, current_study_codes
 from pausefl.settings.studies import load_studies
+from pausefl.studies.code import study_code
 
 ROOT = Path(__file__).parents[3]
 STUDY = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios")

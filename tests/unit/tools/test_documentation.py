@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.report.documentation import SCALES, PublishedVerdicts, pages
 from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
 from pausefl.settings.claims import load_claims
+from pausefl.tools.documentation import SCALES, PublishedVerdicts, pages
 
 ROOT = Path(__file__).parents[3]
 
