@@ -47,18 +47,21 @@ def bar(console: Console, state: Callable[[], tuple[float, str]]) -> Iterator[No
     console
         A terminal.
     state
-        The share that is done, from 0 to 1, and what to say beside the bar; asked twice a second.
+        The share that is done, from 0 to 1, and what to say: a line beside the bar, and maybe one below it;
+        asked twice a second.
     """
+    from rich.console import Group
     from rich.live import Live
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
-    def drawn() -> Table:
+    def drawn() -> Group:
         share, text = state()
+        beside, *below = (Text(line, overflow="ellipsis", no_wrap=True) for line in text.splitlines())
         table = Table.grid(padding=(0, 1))
-        table.add_row(ProgressBar(1.0, share, width=24), Text(text, overflow="ellipsis", no_wrap=True))
-        return table
+        table.add_row(ProgressBar(1.0, share, width=24), beside)
+        return Group(table, *below)
 
     with Live(get_renderable=drawn, console=console, refresh_per_second=2, transient=True):
         yield

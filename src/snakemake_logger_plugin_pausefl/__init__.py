@@ -107,4 +107,4 @@ class LogHandler(LogHandlerBase):
     def _break_silence(self) -> None:
         while not self.ended.wait(1.0):
             if time.time() - self.printed >= _SILENCE_S:
-                self._print(self.run.state(time.time())[1], logging.INFO)
+                self._print(self.run.state(time.time())[1].replace("\n", ": "), logging.INFO)

@@ -7,7 +7,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,10 @@ _WORDS = {"job": "train"}
 _STOPS = ("Terminating processes on user request", "Will exit after finishing currently running jobs")
 #: How a process ended, in what Snakemake says of a failed script.
 _STATUS = re.compile(r"died with <Signals\.(\w+)|returned non-zero exit status (\d+)")
+#: How far a training job is, as its log says every 30 s.
+_ROUND = re.compile(r"^\S+ \S+ (round \d+(?: of \d+)?)", re.M)
+#: Bytes at the end of a log in which its last line is.
+_TAIL = 1000
 #: Lines of a log, and characters of a line, that are shown of a failed step.
 _LOG_LINES, _LOG_WIDTH = 30, 300
 #: Most characters of a title, and of a line of the table of a dry run.
@@ -52,12 +56,12 @@ class Run:
         self.cores: int | None = None
         self.forecast: Any = None
         self.titles: dict[int, str] = {}
+        self.logs: dict[int, tuple[Path, ...]] = {}
         self.running: dict[int, float] = {}
         self.failed: dict[int, str] = {}
         self.planned: dict[str, Counter[str]] = {}
         self.counts: Mapping[str, int] = {}
         self.stopped = False
-        self.explained = False
         self._errors: list[str] = []
         self.log_file = ""
         self._left: tuple[float, float] | None = None
@@ -97,11 +101,14 @@ class Run:
         return ""
 
     def state(self, now: float) -> tuple[float, str]:
-        """The share of the steps that are done, and how many, for how long, the time left and what runs."""
+        """The share of the steps that are done; how many, for how long, the time left; below, what runs."""
         text = ", ".join([f"{self.n_done} of {self.n_steps}", *self._times(now)])
-        running = [self.titles.get(number, "") for number in list(self.running)]
-        if running:
-            text += f": {running[0]}" + (f" and {len(running) - 1} more" if len(running) > 1 else "")
+        if running := list(self.running.items()):
+            number, since = running[0]
+            more = f" and {len(running) - 1} more" if len(running) > 1 else ""
+            # The round comes first: a narrow terminal cuts the end.
+            at = [_round(log, since) for log in self.logs.get(number, ())]
+            text += f"\n{''.join(at)}{self.titles.get(number, '')}{more}"
         return self.n_done / max(self.n_steps, 1), text
 
     def ending(self) -> str:
@@ -115,7 +122,7 @@ class Run:
             )
         elif self.failed:
             lines.append(f"\nFailed: {len(self.failed)} of {self.n_steps} steps; done: {self.n_done}.")
-            if not self.explained and len(self.failed) > 1:
+            if len(self.failed) > 1:
                 lines += [f"  {title}" for title in self.failed.values()]
             lines.append("Correct what the log above says and run the same command: what is done stays done.")
         lines += self._errors
@@ -137,7 +144,6 @@ class Run:
             self.log_file = text.partition(":")[2].strip()
         if text.startswith("Reasons:"):
             return _reasons(text)
-        self.explained |= text.startswith("\nFailed jobs:")
         # The failures say by themselves that there are some.
         said = record.levelno >= logging.WARNING and not text.startswith("Exiting because a job")
         return text if said or not _NOISE.match(text) else ""
@@ -154,6 +160,7 @@ class Run:
     def _planned(self, record: Any) -> None:
         """Take note of a job's title, and in a dry run of what it is for."""
         self.titles[record.jobid] = record.rule_msg or title(record.rule_name, record.wildcards)
+        self.logs[record.jobid] = tuple(map(Path, record.log))
         first = next(iter(record.wildcards.values()), "")
         self.planned.setdefault(record.rule_name, Counter())[first] += 1
 
@@ -202,6 +209,8 @@ class Run:
             return f"stopped: {name}"
         self.failed[number] = name
         lines = ["", f"FAILED: {name}", f"  rule {record.rule_name} {status}, after {took(seconds)}"]
+        if record.rule_msg:  # what Slurm says of it
+            lines.append(textwrap.indent(_shortened(record.rule_msg.strip().splitlines()), "  "))
         lines += [f"  {key}: {value}" for key, value in record.aux.items() if value]
         if record.shellcmd:
             lines.append(f"  command: {record.shellcmd}")
@@ -262,15 +271,35 @@ def _reasons(text: str) -> str:
     return "\n".join(["Files are there, but made anew, because", *told, ""]) if told else ""
 
 
+def _round(log: Path, since: float) -> str:
+    """``round 116 of 300: `` if the log of a step that started at ``since`` says so; else nothing."""
+    try:
+        about = log.stat()
+        if about.st_mtime < since:  # of an earlier attempt
+            return ""
+        with log.open("rb") as file:
+            file.seek(max(about.st_size - _TAIL, 0))
+            said = _ROUND.findall(file.read().decode(errors="replace"))
+    except OSError:
+        return ""
+    return f"{said[-1]}: " if said else ""
+
+
 def _end_of(log: Path) -> str:
     """The last lines of a log."""
     try:
         lines = log.read_text("utf-8", errors="replace").splitlines()
     except OSError:
         return "(there is no such file)"
-    shown = [line if len(line) <= _LOG_WIDTH else f"{line[:_LOG_WIDTH]} …" for line in lines[-_LOG_LINES:]]
-    more = len(lines) - len(shown)
-    return "\n".join([*([f"({more} lines before)"] if more else []), *(shown or ["(it is empty)"])])
+    more = len(lines) - _LOG_LINES
+    return (f"({more} lines before)\n" if more > 0 else "") + _shortened(
+        lines[-_LOG_LINES:] or ["(it is empty)"]
+    )
+
+
+def _shortened(lines: Sequence[str]) -> str:
+    """Lines, long ones without their end."""
+    return "\n".join(line if len(line) <= _LOG_WIDTH else f"{line[:_LOG_WIDTH]} …" for line in lines)
 
 
 def _command() -> str:

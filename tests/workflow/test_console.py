@@ -40,7 +40,7 @@ class Workflow:
         (root / "Snakefile").write_text(SNAKEFILE, "utf-8")
 
     def start(
-        self, *arguments: str, run: str = "true", sleep: float = 0, stream: int = -1
+        self, *arguments: str, run: str = "true", sleep: float = 0, stream: int = -1, columns: int = 100
     ) -> subprocess.Popen[str]:
         """Start it; ``run`` is a part of its jobs, and the output goes to a pipe or a terminal."""
         command = [sys.executable, "-m", "snakemake", "--logger", "pausefl", "--cores", "2", *arguments]
@@ -49,7 +49,7 @@ class Workflow:
         return subprocess.Popen(
             command,
             cwd=self.root,
-            env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "COLUMNS": "100"},
+            env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "COLUMNS": str(columns)},
             stdout=output,
             stderr=output,
             text=True,
@@ -165,8 +165,9 @@ def test_what_a_user_stops_has_not_failed(workflow: Workflow, number: int, group
 
 
 def test_a_terminal_has_a_bar_below_the_lines(workflow: Workflow) -> None:
+    said = "echo '2026-11-24 14:41:00 round 116 of 300, 2 simulated s' >> $L; sleep 2"
     controller, terminal = pty.openpty()
-    process = workflow.start(stream=terminal)
+    process = workflow.start(run=said, stream=terminal, columns=80)
     os.close(terminal)
     shown = b""
     try:
@@ -177,5 +178,6 @@ def test_a_terminal_has_a_bar_below_the_lines(workflow: Workflow) -> None:
     os.close(controller)
     assert process.wait(60) == 0
     text = shown.decode()
-    assert re.search(r"━.* \d of 6", text)
+    assert re.search(r"━.* \d of 6, [\d.]+ s so far", text)
+    assert re.search(r"\nround 116 of 300: train (small|large) seed \d and 1 more *\r", text)
     assert re.search(r"6 of 6  all  [\d.]+ s", text)

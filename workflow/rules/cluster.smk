@@ -1,11 +1,8 @@
 # What a Slurm cluster needs besides profiles/slurm. docs/cluster.md describes its use.
 import os
-from pathlib import Path
+import shutil
 
 from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
-
-from pausefl.workflow.slurm import absence, failures
 
 # Slurm's signal to end goes to every process of a job. Without a trap the shell around a script would end at once,
 # and Slurm would kill the script before it has saved its state.
@@ -29,13 +26,8 @@ def check_arrays():
 
 def check_slurm():
     """Refuse profiles/slurm on a machine without Slurm."""
-    if hasattr(workflow.executor_settings, "array_jobs") and (problem := absence()):
-        raise WorkflowError(problem)
-
-
-onerror:
-    text = "".join(Path(file).read_text("utf-8") for file in log)
-    reasons = failures(text, Path(".snakemake/slurm_logs"))
-    # Without a cluster there is nothing that the output has not said.
-    if reasons and not workflow.local_exec:
-        logger.error("\n".join(["", "Failed jobs:", *(f"  {reason}" for reason in reasons), ""]))
+    if hasattr(workflow.executor_settings, "array_jobs") and not shutil.which("sbatch"):
+        raise WorkflowError(
+            "there is no Slurm on this machine (no command sbatch): run this on a login node of the cluster,"
+            " or leave out --profile profiles/slurm to run here"
+        )
