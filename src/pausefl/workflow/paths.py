@@ -114,7 +114,7 @@ def study_data(table: Experiments, study: str) -> list[str]:
 def study_codes(table: Experiments, study: str) -> list[str]:
     """Files with hashes of the code that computed a study."""
     one = table.studies[study]
-    return [f"results/studies/{study}/{name}" for name in one.files([one.code_file()])]
+    return [f"results/studies/{study}/{name}" for name in one.code_files()]
 
 
 def study_runs(table: Experiments, study: str) -> dict[Experiment, str]:

@@ -38,7 +38,7 @@ def studies(table: Experiments) -> dict[str, list[str]]:
         here, there = Path(paths.study_folder(table, name)), _PUBLISHED / "studies" / name
         published = all(read_study(there, file) is not None for file in tables)
         if not study.instant and (any((here / file).is_file() for file in tables) or not published):
-            found[name] = [*tables, *study.files([study.code_file()])]
+            found[name] = [*tables, *study.code_files()]
     return found
 
 
