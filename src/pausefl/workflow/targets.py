@@ -10,8 +10,7 @@ from pausefl.errors import ConfigError
 from pausefl.figures.papers import wholes
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
-from pausefl.results import manifest
-from pausefl.results.published import CODE
+from pausefl.results.published import CODE, MANIFEST
 from pausefl.settings import Experiment
 from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
@@ -160,7 +159,7 @@ def parts_of_figures(table: Experiments) -> dict[str, list[str]]:
 def of_crate(table: Experiments, name: str) -> list[str]:
     """Results in a crate: everything, or what a target of `named` is."""
     files = everything(table) if name == "all" else named(table)[name]
-    beside = (Path(paths.finished(table), name) for name in (CODE, manifest.FILE))
+    beside = (Path(paths.finished(table), name) for name in (CODE, MANIFEST))
     return [*files, *(str(path) for path in beside if path.is_file())]
 
 
