@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pausefl.claims.load import Claim, places
 from pausefl.errors import ConfigError
 from pausefl.figures.papers import wholes
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
 from pausefl.results.published import CODE, MANIFEST
 from pausefl.settings import Experiment
-from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
 from pausefl.workflow.experiments import Experiments
 
