@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pausefl.studies import kinds
-from pausefl.workflow import captions, code, paths
+from pausefl.workflow import code, paths
 
 for kind, facts in kinds().items():
 

@@ -41,19 +41,18 @@ def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: 
     plots
         Folder to write ``SCENARIO.csv`` to.
     """
-    files: dict[Path, str] = {}
+    texts: dict[Path, str] = {}
     for folder in tables:
         for row in pd.read_csv(folder / "summary.csv").to_dict("records"):
-            path = metrics / folder.name / f"{row['selector']}.json"
-            files[path] = _json(numbers({str(key): value for key, value in row.items()}))
-        files[plots / f"{folder.name}.csv"] = curves_text(pd.read_parquet(folder / "rounds.parquet"))
+            own = {str(key): value for key, value in row.items()}
+            texts[metrics / folder.name / f"{row['selector']}.json"] = _json(numbers(own))
+        texts[plots / f"{folder.name}.csv"] = curves_text(pd.read_parquet(folder / "rounds.parquet"))
     for path in claims:
         judged = json.loads(path.read_text("utf-8"))["claims"]
-        files[metrics / "claims" / f"{path.parent.name}.json"] = _json(findings(judged))
-    for old in [*metrics.rglob("*.json"), *plots.rglob("*.csv")]:
-        if old not in files:
-            old.unlink()
-    for path, text in files.items():
+        texts[metrics / "claims" / f"{path.parent.name}.json"] = _json(findings(judged))
+    for old in {*metrics.rglob("*.json"), *plots.rglob("*.csv")} - texts.keys():
+        old.unlink()
+    for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as (staged,):
             staged.write_text(text, "utf-8")

@@ -20,6 +20,9 @@ from pausefl.settings import Experiment
 #: Rounds in the trailing moving average of accuracy and loss.
 WINDOW = 10
 
+#: Attribute of a table of rounds, in its Parquet file too, that has the target accuracy of all its runs.
+TARGET = "target_accuracy"
+
 #: The target accuracy, as a share of the best that private selectors have when the first of them ends.
 TARGET_SHARE = 0.9
 
@@ -64,7 +67,7 @@ def _outcome(run: pd.DataFrame, target: float) -> dict[str, Any]:
 
 
 def target_accuracy(rounds: pd.DataFrame) -> float:
-    """Accuracy in [0, 1] that "seconds to target" refers to.
+    """Accuracy in [0, 1] that "seconds to target" refers to; a table of all rounds has it as an attribute.
 
     It is `TARGET_SHARE` of the best smoothed accuracy (mean over seeds) that a selector of finite leakage has
     when the first of them ends under that seed: what one of them reached while all were running, so that no
@@ -72,6 +75,8 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     Where that leaves nobody, all selectors count. Of those that count, the ones with the most seeds set the
     target: one lucky run does not. NaN if no run has an accuracy.
     """
+    if TARGET in rounds.attrs:
+        return float(rounds.attrs[TARGET])
     runs = list(runs_of(rounds))
     unbounded = {selector for selector, _, run in runs if not np.isfinite(run["leakage_max"]).all()}
     private = {selector for selector, _, _ in runs} - unbounded

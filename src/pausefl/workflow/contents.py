@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from pausefl.data.sources import describe_origin
+from pausefl.registry import FIGURES, TABLES
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
-from pausefl.workflow import captions, paths, targets
+from pausefl.workflow import paths, targets
 from pausefl.workflow.experiments import Experiments
 
 
@@ -30,14 +32,14 @@ def parts(table: Experiments, report: str) -> ReportParts:
         scenarios={name: _scenario(table, name) for name in scenarios},
         studies={name: _study(table, name) for name in studies},
         claims={scale: f"results/claims/{scale}/claims.json" for scale in scales},
-        texts=str(table.root / "workflow/report"),
         ledger=str(table.root / "docs/deviations.md"),
     )
 
 
 def digest(table: Experiments, report: str) -> str:
-    """Hash of what a report shows, captions included: a plain value, which Snakemake can compare."""
-    return hashlib.sha256(repr(parts(table, report)).encode()).hexdigest()
+    """Hash of what a report shows: a plain value, which Snakemake can compare."""
+    records = [(name, one.label, one.deviations) for name, one in (*FIGURES.items(), *TABLES.items())]
+    return hashlib.sha256(repr((parts(table, report), records)).encode()).hexdigest()
 
 
 def inputs(table: Experiments, report: str) -> list[str]:
@@ -55,7 +57,6 @@ def inputs(table: Experiments, report: str) -> list[str]:
         *[part.partition for part in scenarios if part.partition],
         *[path for name in shown.scenarios for path in paths.summaries(table, name)],
         *shown.claims.values(),
-        *sorted(str(path) for path in Path(shown.texts).glob("*.rst")),
         shown.ledger,
     ]
 
@@ -64,14 +65,15 @@ def _scenario(table: Experiments, name: str) -> ScenarioPart:
     kinds = targets.figure_kinds(table, name)
     tables = {Path(path).stem: path for path in paths.tables(table, name) if path.endswith(".md")}
     pictures = targets.partition_picture(table, name)
-    words = captions.of_scenario(table, name, *kinds, *tables, "partition").made
+    one = table.scenarios[name]
     return ScenarioPart(
-        settings=captions.settings(table, name),
+        scenario=one,
+        settings=table.settings(name),
         runs=paths.run_folders(table, name),
         figures={kind: f"results/figures/{name}/{kind}.svg" for kind in kinds},
         tables=tables,
         archive=tables["authors"].replace(".md", ".csv") if "authors" in tables else None,
-        captions={kind: make() for kind, make in words.items()},
+        origin=describe_origin(one.data, table.config.raw),
         partition=pictures[0] if pictures else None,
     )
 
@@ -81,7 +83,7 @@ def _study(table: Experiments, name: str) -> StudyPart:
     return StudyPart(
         kind=table.studies[name].kind,
         title=table.studies[name].title,
-        caption=captions.of_study(table, name).made[name](),
+        caption=table.studies[name].caption(table.repeated_figures(name)),
         figures=tuple(table.repeated_figures(name)) or (name,),
         figure=f"results/studies/{name}/{name}.svg",
         table=text if text in paths.study_plots(table, name) else None,

@@ -33,7 +33,7 @@ class Experiments:
     Attributes
     ----------
     root
-        Folder of the workflow: ``config/demo.yaml``, scenarios, captions and the ledger are there.
+        Folder of the workflow: ``config/demo.yaml``, scenarios and the ledger are there.
     folders
         Where scenario files are looked for: the configuration's folder, then the workflow's own.
     config, demo
@@ -116,6 +116,12 @@ class Experiments:
         own = self.config.scenarios
         table = [row for row in self.demo.experiments if row.scenario not in own] + [*self.config.experiments]
         return {name: [row for row in table if row.scenario == name] for name in self.scenarios}
+
+    def settings(self, scenario: str) -> dict[str, Any]:
+        """A scenario in plain values; the title says if the images are not the official ones."""
+        one = self.scenarios[scenario]
+        substitute = " (re-encoded images)" if one.data.source in self.config.raw.folders else ""
+        return one.as_dict() | {"title": one.title + substitute}
 
     def seeds(self, scenario: str) -> list[int]:
         """Seeds of a scenario."""
