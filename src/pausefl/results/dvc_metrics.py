@@ -28,18 +28,9 @@ _DIGITS = 5
 def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: Path) -> None:
     """Write numbers and curves of finished scenarios, and the number of claims with each finding.
 
-    Files of other scenarios and selectors are removed.
-
-    Parameters
-    ----------
-    tables
-        Folders of scenarios, each with ``summary.csv`` and ``rounds.parquet``.
-    claims
-        Files ``claims.json``, each in a folder named by its scale.
-    metrics
-        Folder to write ``SCENARIO/SELECTOR.json`` and ``claims/SCALE.json`` to.
-    plots
-        Folder to write ``SCENARIO.csv`` to.
+    ``tables`` are folders with ``summary.csv`` and ``rounds.parquet``, ``claims`` are ``SCALE/claims.json``.
+    What is written, ``SCENARIO/SELECTOR.json`` and ``claims/SCALE.json`` to ``metrics``, ``SCENARIO.csv`` to
+    ``plots``, replaces all that is there.
     """
     texts: dict[Path, str] = {}
     for folder in tables:
@@ -76,16 +67,8 @@ def findings(claims: Iterable[Mapping[str, object]]) -> dict[str, int]:
 def curves(rounds: pd.DataFrame) -> pd.DataFrame:
     """Mean over seeds of the smoothed accuracy, or of the smoothed loss if there is no accuracy.
 
-    Parameters
-    ----------
-    rounds
-        As `pausefl.results.runs.collect` returns them, of one scenario.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``round``, ``selector``, ``accuracy`` or ``loss``. At most `N_POINTS` evenly spaced rounds a selector,
-        the last one among them; no rounds that not all seeds have, or in which the loss of one is infinite.
+    Columns ``round``, ``selector``, ``accuracy`` or ``loss``. At most `N_POINTS` evenly spaced rounds a
+    selector, the last one among them; no rounds that not all seeds have, or in which a loss is infinite.
     """
     column = "accuracy" if rounds["accuracy"].notna().any() else "loss"
     parts = []

@@ -22,14 +22,7 @@ LEDGER = ("user", "participations", "epsilon_coordinate", "epsilon_update", "val
 
 
 def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings) -> pd.DataFrame:
-    """Two rows a run: the user who has spent most, and the median user.
-
-    Parameters
-    ----------
-    run_dirs
-        Folder of each run of one scenario.
-    privacy
-        Privacy settings of the scenario.
+    """Two rows a run of a scenario: the user who has spent most, and the median user.
 
     Returns
     -------

@@ -31,12 +31,7 @@ _AVERAGED = (
 
 
 def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, Any]]) -> pd.DataFrame:
-    """One row a run.
-
-    Parameters
-    ----------
-    rounds, summaries
-        As `pausefl.results.runs.read_runs` returns them.
+    """One row a run of `pausefl.results.runs.read_runs`.
 
     Returns
     -------
@@ -75,15 +70,10 @@ def _costs(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
-    """Mean and sample standard deviation over seeds, one row a selector.
+    """Mean and sample standard deviation over the seeds of a `summarise`, one row a selector.
 
     A mean is NaN as soon as one seed has no value (target never reached, run diverged): a mean over the
     lucky seeds would flatter a selector. ``n_reached`` and ``n_diverged`` count these seeds.
-
-    Parameters
-    ----------
-    summary
-        As `summarise` returns it, of one scenario.
 
     Returns
     -------
@@ -92,9 +82,9 @@ def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
         each quantity of `summarise`, ``..._mean`` and ``..._sd`` (NaN with one seed). Selectors come in
         the order of `pausefl.registry.SELECTORS`.
     """
-    rows = []
-    for selector in sorted(summary["selector"].unique(), key=_selector_rank):
-        runs = summary[summary["selector"] == selector]
+    rows, order = [], {name: i for i, name in enumerate(SELECTORS)}
+    by_name = summary.groupby("selector")
+    for selector, runs in sorted(by_name, key=lambda group: order.get(str(group[0]), len(order))):
         row: dict[str, Any] = {
             "scenario": runs["scenario"].iloc[0],
             "selector": selector,
@@ -110,11 +100,6 @@ def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
             row[f"{column}_sd"] = float(np.std(values, ddof=1)) if finite else math.nan
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _selector_rank(selector: str) -> tuple[int, str]:
-    known = list(SELECTORS).index(selector) if selector in SELECTORS else len(SELECTORS)
-    return known, selector
 
 
 def to_markdown(
