@@ -23,7 +23,7 @@ from pausefl.settings import (
 )
 from pausefl.settings.changes import replaced
 from pausefl.settings.load import PAPERS
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 from pausefl.tools.reference import papers_record
 
 ROOT = Path(__file__).parents[3]
@@ -215,7 +215,7 @@ def test_a_folder_of_ones_own_needs_only_ones_own_scenarios(tmp_path: Path) -> N
         "few_users": "own",
         "demo_small": "demo",
     }
-    assert load_studies(ROOT / "config/studies.yaml", folder, SHIPPED).names()
+    assert list(load_studies(ROOT / "config/studies.yaml", folder, SHIPPED))
     assert load_claims(ROOT / "config/claims.yaml", SHIPPED, folder)
 
 
