@@ -24,7 +24,6 @@ from pausefl.registry import (
     SCHEDULES,
     SELECTORS,
     SOURCES,
-    STUDIES,
     Registry,
 )
 from pausefl.registry.backends import fastest_backend
@@ -44,7 +43,6 @@ REGISTRIES: dict[str, Registry[Any]] = {
         SAMPLERS,
         BACKENDS,
         FIGURES,
-        STUDIES,
     )
 }
 #: Base of the classes that records name; the others name functions.

@@ -27,10 +27,8 @@ import pandas as pd
 from pausefl import digests
 from pausefl.errors import PauseflError
 from pausefl.files import check_readable, remedy, replacing
-from pausefl.registry import STUDIES
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment
-from pausefl.settings.studies import Studies
 
 #: Tables of a run, and the files of a scenario.
 TABLES = ("rounds.parquet", "ledger.parquet")
@@ -339,7 +337,7 @@ def study_codes(folder: Path, files: Iterable[str]) -> dict[str, list[str]]:
     folder
         Of the study.
     files
-        Its files with a hash each (`StudyRecord.code_files`); a published study has one file for all.
+        Its files with a hash each (`Study.code_files`); a published study has one file for all.
     """
     path = folder / CODE
     if path.is_file():
@@ -349,19 +347,3 @@ def study_codes(folder: Path, files: Iterable[str]) -> dict[str, list[str]]:
         code = (folder / file).read_text("utf-8").strip() if (folder / file).is_file() else ""
         found.setdefault(Path(file).parent.name, set()).add(code)
     return {selector: sorted(codes) for selector, codes in found.items()}
-
-
-def those_published(studies: Studies, folder: Path) -> Studies:
-    """The studies that have a folder in ``folder``, and those that are computed in no time.
-
-    All configurations share one file of studies, so it may list more than were published.
-    """
-    kept = {
-        kind: {
-            name: study
-            for name, study in of_kind.items()
-            if STUDIES[kind].instant or (folder / name).is_dir()
-        }
-        for kind, of_kind in studies
-    }
-    return Studies(**kept)

@@ -34,7 +34,6 @@ from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.files import replacing
 from pausefl.provenance import hardware, job_code
-from pausefl.registry import STUDIES
 from pausefl.results.differences import difference
 from pausefl.results.published import (
     LINES,
@@ -50,9 +49,8 @@ from pausefl.results.published import (
 from pausefl.results.runs import has_settings
 from pausefl.results.verified import FILE, digest_of, still_verified
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario
-from pausefl.settings.studies import Studies, load_studies
 from pausefl.streams import Streams
-from pausefl.studies.code import study_code
+from pausefl.studies import Studies, Study, load_studies
 
 #: A run that took longer than this is computed again for `PREFIX` rounds only; if it was drawn, for any
 #: number of rounds from `PREFIX` to those that take as long.
@@ -223,44 +221,32 @@ def prefixes(again: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame
 
 def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
     """Every published study; run by run where each selector has files of its own."""
-    for name in studies.names():
-        kind, study, folder = studies.kind(name), studies.study(name), published / "studies" / name
+    for name, study in studies.items():
+        folder = published / "studies" / name
         if not folder.is_dir():
             continue
         check_study(folder)
-        parts = {name: study}
-        if STUDIES.find(kind).by_run:
-            scenario = study.scenario
-            parts = {
-                f"{name}/{selector}": study.replace(scenario=scenario.replace(selectors=(selector,)))
-                for selector in scenario.selectors
-            }
-        for part, shortened in parts.items():
-            code = study_code(kind, shortened)
-            yield _Task("studies", part, code, _study_again, (kind, shortened, folder, code))
+        for selector, code in study.codes().items():
+            part = f"{name}/{selector}" if selector else name
+            yield _Task("studies", part, code, _study_again, (study, selector, folder, code))
 
 
-def _study_again(kind: str, study: Any, folder: Path, code: str) -> Entry:
+def _study_again(study: Study, selector: str, folder: Path, code: str) -> Entry:
     """Compute a part of a published study and compare it."""
-    record = STUDIES.find(kind)
-    (made_with,) = (
-        codes
-        for selector, codes in study_codes(folder, record.code_files(study)).items()
-        if not record.by_run or selector in study.scenario.selectors
-    )
-    about = {"made_with": made_with, "code": code}
-    if record.exclusive or record.trained:
-        reason = "it measures time" if record.exclusive else "it collects runs"
+    about = {"made_with": study_codes(folder, study.code_files())[selector], "code": code}
+    if study.exclusive or study.trained:
+        reason = "it measures time" if study.exclusive else "it collects runs"
         return {**about, "compared": f"nothing: {reason}", "equal": None, "difference": ""}
-    fields = type(study).model_fields
+    plain = study.settings()
     changes: dict[str, Any] = {
-        name: min(getattr(study, name), limit) for name, limit in _SHORTENED.items() if name in fields
+        name: min(plain[name], limit) for name, limit in _SHORTENED.items() if name in plain
     }
-    if "seeds" in fields:
-        changes["seeds"] = study.seeds[:1]
-    compared, problem, shortened = [], "", study.replace(**changes)
-    for name, again in record.load()(shortened, lambda line: None).items():
-        file = next(file for file in record.data_files(shortened) if Path(file).with_suffix("") == Path(name))
+    if "seeds" in plain:
+        changes["seeds"] = plain["seeds"][:1]
+    compared, problem, shortened = [], "", study.only(selector).replace(**changes)
+    for name, again in shortened.compute(lambda line: None).items():
+        files = shortened.files(shortened.data)
+        file = next(file for file in files if Path(file).with_suffix("") == Path(name))
         published = read_study(folder, file)
         if published is None:
             raise PauseflError(f"{folder} has no {file}")

@@ -21,6 +21,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.errors import PauseflError
 from pausefl.federated.earlier import Repeated
 from pausefl.federated.simulation import Result, make_protection
+from pausefl.federated.untrained import selection_only
 from pausefl.registry import SELECTORS, SOURCES
 from pausefl.results.differences import difference
 from pausefl.results.published import (
@@ -38,7 +39,6 @@ from pausefl.results.runs import ROUND_COLUMNS, read_run
 from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
 from pausefl.settings.changes import differing
 from pausefl.settings.scenario import as_of_today
-from pausefl.studies.simulate import selection_only
 from pausefl.training.layout import Layout
 from pausefl.training.sizes import model_layout
 
