@@ -20,12 +20,12 @@ import pytest
 from workspace import copy_folders
 
 import pausefl
+from pausefl.federated.untrained import selection_only
 from pausefl.results.archive import beside_ours
 from pausefl.results.intervals import estimate
 from pausefl.selectors import best_gain
 from pausefl.settings import Scenario, load_scenario
-from pausefl.studies import trained
-from pausefl.studies.simulate import selection_only
+from pausefl.studies import trained_knobs
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "config" / "README.md"]
@@ -199,7 +199,7 @@ def numbers(match: re.Match[str]) -> tuple[float, ...]:
 def lead_of_pause() -> list[tuple[float, ...]]:
     """Points of accuracy between PAUSE and random selection, with intervals, of the published study."""
     curves = pd.read_parquet(ROOT / "results/published/studies/mnist_knobs/curves.parquet")
-    compared = 100 * trained.compare(curves).filter(like="difference").to_numpy()
+    compared = 100 * trained_knobs.compare(curves).filter(like="difference").to_numpy()
     return [tuple(row) for row in compared.reshape(-1, 3).tolist()]
 
 
@@ -274,7 +274,7 @@ def test_the_noise_of_the_findings_is_that_of_the_published_runs() -> None:
         re.MULTILINE,
     )
     rows = [[float(number) for number in re.findall(r"[\d.]+", row)] for row in told.splitlines()]
-    aggregate_noise = runpy.run_path(str(ROOT / "benchmarks/aggregate_noise.py"))
+    aggregate_noise = runpy.run_path(str(ROOT / "analyses/aggregate_noise.py"))
     scenarios = ("small_iid_r1", "small_noniid_r1", "large_noniid_r1", "small_authors")
     runs = []
     for name in scenarios:
@@ -292,7 +292,7 @@ def test_the_noise_of_the_findings_is_that_of_the_published_runs() -> None:
 @pytest.mark.slow
 def test_participations_and_noise_of_long_runs_are_those_of_the_findings() -> None:
     """1,000 rounds on MNIST, simulated without training."""
-    noise = runpy.run_path(str(ROOT / "benchmarks/aggregate_noise.py"))["noise"]
+    noise = runpy.run_path(str(ROOT / "analyses/aggregate_noise.py"))["noise"]
     scenario = load_scenario("mnist_large_iid_r1", ROOT / "config" / "scenarios")
     found: dict[str, list[tuple[float, ...]]] = {"pause": [], "random": []}
     for selector, of_seeds in found.items():
@@ -333,7 +333,7 @@ def test_selection_under_the_settings_of_the_authors_logs_is_that_of_the_ledger(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Mean simulated rounds of the 28 logged runs within 3 %, but for the best-gain annealer of Fig. 8."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "analyses")
     authors_logs = importlib.import_module("authors_logs")
     page = (ROOT / "docs" / "deviations.md").read_text("utf-8")
     for table in (authors_logs.beside(5), authors_logs.changes(5)):
@@ -391,7 +391,7 @@ def test_selection_under_the_settings_of_the_authors_logs_is_that_of_the_ledger(
 @pytest.mark.slow
 def test_what_else_would_give_the_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Random ties of size, and another least rise of the best-gain annealer."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "analyses")
     authors_logs = importlib.import_module("authors_logs")
     page = " ".join((ROOT / "docs" / "deviations.md").read_text("utf-8").split())
 

@@ -41,4 +41,4 @@ wildcard_constraints:
     selector=r"[a-z0-9_]+",
     seed=r"\d+",
     dataset=one_of(W.datasets),
-    study=one_of(W.studies.names()),
+    study=one_of(W.studies),

@@ -63,7 +63,7 @@ def _tables(records: Records, study: str, *files: str) -> list[pd.DataFrame]:
 
 def _of_seeds(table: pd.DataFrame, selector: str) -> pd.DataFrame:
     """Rows of a selector's seeds, without those of the mean curve."""
-    from pausefl.studies.growth import MEAN
+    from pausefl.studies.regret import MEAN
 
     return table[(table["selector"] == selector) & (table["seed"].astype(str) != MEAN)]
 
@@ -177,7 +177,7 @@ class RegretBound(OnStudies):
                 growth = _of_seeds(growth, selector)
                 if not len(growth):
                     raise NotRunError(f"{selector} is not in the study")
-                settings = records.studies.regret[study]
+                settings = records.studies.of_kind("regret")[study]
                 scenario, n_rounds, step = settings.scenario, settings.n_rounds, settings.reward_step
                 most = theorem3(scenario, n_rounds) if step is None else theorem1(scenario, n_rounds, step)
                 worst = n_rounds * largest_gap(scenario)
@@ -328,8 +328,8 @@ class Share(OnStudies, AtLeast):
 
     def _rows(self, records: Records, study: str, selector: str) -> Iterator[tuple[str, int, int]]:
         """Name, won instances and all instances of each row that is used."""
-        configured = study in records.studies.names()
-        (table,) = _tables(records, study, records.studies.record(study).claims[0] if configured else "")
+        configured = records.studies.get(study)
+        (table,) = _tables(records, study, "" if configured is None else configured.claims[0])
         table = table[table["selector"] == selector]
         for column, values in self.rows.items():
             known = table[column].astype(str) if column in table else pd.Series("", table.index)
@@ -371,7 +371,7 @@ class Degrees(OnStudies, Against):
             text = f"mean number of neighbours: {selector}"
             with Question(self.kind, study, text, wanted) as question:
                 (table,) = _tables(records, study, "degrees.parquet")
-                own, settings = table[table["selector"] == selector], records.studies.graphs[study]
+                own, settings = table[table["selector"] == selector], records.studies.of_kind("graphs")[study]
                 m, n_users = settings.n_selected, settings.n_users
                 claimed, most = (m if plain else 4) * (n_users - m), float(own["degree_mean"].max())
                 note = f"{most:.4g} against {claimed}, {len(own):,} graphs of {m} of {n_users} users"

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.latency import mean_latencies
 from pausefl.results.outcomes import outcomes
-from pausefl.results.published import RunFiles, read_study, run_folder, study_file
+from pausefl.results.published import RunFiles, read_study, run_folder, run_name, study_file
 from pausefl.results.reading import read_table
 from pausefl.results.runs import collect, runs_of
 from pausefl.settings import Experiment, NetworkSettings, Scenario
-from pausefl.settings.studies import Studies
+from pausefl.studies import Studies
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,6 @@ class Replicates:
     """Seeds by selector that were planned, finished or not."""
     found: Mapping[tuple[str, int], Replicate]
     """Finished runs by selector and seed."""
-
-
-def run_name(scenario: str, selector: str, seed: int) -> str:
-    """Folder of a run below that of all runs."""
-    return f"{scenario}/{selector}/seed-{seed}"
 
 
 def expected_latencies(network: NetworkSettings) -> NDArray[np.float64]:
@@ -150,7 +145,7 @@ class Records:
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
         """A table of a study; None if it is not configured or `missing`."""
-        if name not in self.studies.names():
+        if name not in self.studies:
             return None
         table = read_study(self._folder(name), file)
         (self.missing if table is None else self.found).add(f"study {name}: {file}")
@@ -170,7 +165,7 @@ class Records:
         rounds = self.study(study, file)
         if rounds is None:
             return None
-        settings = self.studies.selection[study]
+        settings = self.studies.of_kind("selection")[study]
         seeds = dict.fromkeys(settings.scenario.selectors, settings.seeds)
         return Replicates(settings.scenario, seeds, _found(rounds, study, settings.scenario))
 

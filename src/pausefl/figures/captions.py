@@ -1,4 +1,4 @@
-"""Captions of figures, tables and partitions of scenarios, and of studies.
+"""Captions of figures, tables and partitions of scenarios.
 
 The words are in `pausefl.figures.words`, a file for each kind; this module has the values that they need.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from string import Formatter
 from typing import Any
 
 from pausefl.figures import papers, words
-from pausefl.figures.deviations import applying, iterates
+from pausefl.figures.deviations import applying
 from pausefl.figures.notes import SHARED, scale_note
 from pausefl.figures.words import Caption
-from pausefl.registry import FIGURES, MECHANISMS, SAMPLERS, SCHEDULES, SELECTORS, STUDIES, TABLES
+from pausefl.registry import FIGURES, MECHANISMS, SAMPLERS, SCHEDULES, SELECTORS, TABLES
 from pausefl.registry.figures import ARCHIVED, LOGGED, MOST_LINES, PARTITION, is_regression, protected
 from pausefl.settings import PrivacySettings, Scenario
 
@@ -114,109 +113,11 @@ def paper_figures(scenario: Scenario, kind: str) -> str:
     reviewer, ``privacy_…``, of what goes beyond the papers, ``beyond_…``, or of their settings with group
     normalisation, ``group_…``.
     """
-    places = [] if scenario.scale == "own" else _places(scenario.figures, kind)
+    places = [] if scenario.scale == "own" else places_of(scenario.figures, kind)
     return "; ".join(places) or "none"
 
 
-def _places(figures: Mapping[str, str], kind: str) -> list[str]:
+def places_of(figures: Mapping[str, str], kind: str) -> list[str]:
+    """The papers' figures among those of a kind, in words; ``figures`` are names and kinds."""
     names = [papers.in_words(name) for name, shown in figures.items() if shown == kind]
     return [name for name in names if name]
-
-
-def study_caption(kind: str, study: Any, figures: Mapping[str, str]) -> Caption:
-    """Caption of a study's figure and table.
-
-    Parameters
-    ----------
-    kind
-        A name of `pausefl.registry.STUDIES`.
-    study
-        The study.
-    figures
-        Figures of the study's scenario, if any, as its file has them: names and kinds.
-    """
-    record = STUDIES.find(kind)
-    filled = study_values(study)
-    runs = values_of(study.scenario, study.seeds) if hasattr(study, "seeds") else {"seeds": ()}
-    return words.caption(
-        "study.md.jinja",
-        caption=_fill(record.caption, **filled),
-        setting=_fill(record.setting, **filled),
-        shown=_fill(record.shown, **filled),
-        reading=_fill(record.reading, **filled),
-        place=study_place(kind, figures),
-        deviations=study_deviations(kind, study),
-        **runs,
-    )
-
-
-def study_place(kind: str, figures: Mapping[str, str]) -> str:
-    """Where the papers have what a study shows, in words; ``figures`` as for `study_caption`."""
-    record = STUDIES.find(kind)
-    places = [place for one in record.repeats for place in _places(figures, one)]
-    return "; ".join(dict.fromkeys(places)) or record.place
-
-
-def study_deviations(kind: str, study: Any) -> list[str]:
-    """Deviations that bear on a study."""
-    return applying(STUDIES.find(kind).deviations, getattr(study, "scenario", None))
-
-
-def study_values(study: Any) -> dict[str, Any]:
-    """What stands in captions of studies for names in braces.
-
-    Returns
-    -------
-    dict
-        `study`; if it has a scenario, `annealing`, a sentence on the annealers, if there are any; if it
-        has seeds, `lines`, `simulated`, what was simulated, `fit_start`, the first round that laws of
-        growth are fitted to, and `other_index`, a warning.
-    """
-    found: dict[str, Any] = {"study": study}
-    scenario = getattr(study, "scenario", None)
-    if scenario is None:
-        return found
-    search = scenario.selection
-    found["annealing"] = (
-        f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
-        f" κ = {search.temperature_divisor:g}."
-        if any(map(iterates, scenario.selectors))
-        else ""
-    )
-    if not hasattr(study, "seeds"):
-        return found
-    runs = values_of(scenario, study.seeds)
-    others = words.render("_everyone.md.jinja", **runs)
-    everyone = f" {others}" if others else ""
-    reward, index = scenario.reward, search.exploitation
-    left = ", the weight of the budget that is left" if scenario.privacy is not None and reward.gamma else ""
-    found["lines"] = words.render(
-        "{% from '_sentences.md.jinja' import lines with context %}{{ lines() }}", **runs
-    )
-    found["simulated"] = (
-        f"{scenario.network.n_users} users, {scenario.network.n_selected} selected in each of"
-        f" {study.n_rounds} rounds{everyone}; nothing is trained. Scenario `{scenario.name}`,"
-        f" reward `{reward.name}` with α = {reward.alpha}, β = {reward.beta}, γ = {reward.gamma}{left}. The"
-        f" bandit index multiplies the mean speed by ζ = {index}."
-    )
-    found["fit_start"] = study.n_rounds // 100
-    found["other_index"] = (
-        " With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly"
-        " however much is known."
-        if index != 1
-        else ""
-    )
-    return found
-
-
-class _Words(Formatter):
-    """Fills in tuples as lists in words, and shares as per cent with format ``%``."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if isinstance(value, tuple):
-            return ", ".join(self.format_field(one, format_spec) for one in value)
-        return f"{100 * value:g}" if format_spec == "%" else str(format(value, format_spec))
-
-
-def _fill(text: str, **found: Any) -> str:
-    return _Words().vformat(text, (), found).strip().replace("``", "`")

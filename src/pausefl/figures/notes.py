@@ -156,7 +156,7 @@ def code_notes(made_with: Mapping[str, Iterable[str]], versions: Mapping[str, Co
     made_with
         What `pausefl.results.published.study_codes` returns.
     versions
-        What `pausefl.studies.code.current_study_codes` returns.
+        What `pausefl.studies.base.Study.current_codes` returns.
     """
     old = {code for selector, codes in made_with.items() for code in codes if code not in versions[selector]}
     if old == {""}:

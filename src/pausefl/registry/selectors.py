@@ -42,54 +42,34 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class SelectorRecord(Record):
-    """A selector's class and what the federated loop, checks and figures must know of it.
+    """A selector's class and what the federated loop, checks and figures must know of it."""
 
-    Attributes
-    ----------
-    code
-        Where the class is.
-    requires
-        Settings that must be given, as dotted keys.
-    takes_everyone
-        Whether all available users take part in every round.
-    fixed_users
-        Whether it selects the same users in every round, as long as they have budget.
-    own_number
-        Whether the number of users it selects is its own and not ``n_selected``.
-    private
-        Whether updates are clamped and noised; without, nothing bounds the leakage.
-    uses_reward
-        Whether the choice depends on the scenario's reward. Without, what was trained under one reward is not
-        trained again under another.
-    anneals
-        Whether it searches by the papers' simulated annealing, in which all neighbours are equally likely.
-    uniform_weights
-        Whether a user's update counts 1/m for each time it was sampled, as clustered sampling requires, and
-        not by its share of the selected data.
-    needs_updates
-        Whether it looks at the users' updates, so that it cannot run without training.
-    needs_losses
-        Whether it looks at the users' training losses, so that it cannot run without training.
-    most_selections
-        Most sets of ``n_selected`` users that it can enumerate; None for a selector that enumerates none.
-    stated_cost
-        The cost of a selection among K users that the papers state.
-    look
-        Name and line in figures; None for those of `look_of`.
-    """
-
+    #: Settings that must be given, as dotted keys.
     requires: tuple[str, ...] = ()
+    #: Whether all available users take part in every round.
     takes_everyone: bool = False
+    #: Whether it selects the same users in every round, as long as they have budget.
     fixed_users: bool = False
+    #: Whether the number of users it selects is its own and not ``n_selected``.
     own_number: bool = False
+    #: Whether updates are clamped and noised; without, nothing bounds the leakage.
     private: bool = True
+    #: Whether the choice depends on the scenario's reward. Without, what was trained under one reward is not
+    #: trained again under another.
     uses_reward: bool = False
+    #: Whether it searches by the papers' simulated annealing, in which all neighbours are equally likely.
     anneals: bool = False
+    #: Whether an update counts 1/m for each time its user was sampled, as clustered sampling requires, not
+    #: by its share of the selected data.
     uniform_weights: bool = False
+    #: Whether it looks at the users' updates, or at their training losses, so that it needs training.
     needs_updates: bool = False
     needs_losses: bool = False
+    #: Most sets of ``n_selected`` users that it can enumerate; None for a selector that enumerates none.
     most_selections: int | None = None
+    #: Cost of a selection among K users that the papers state.
     stated_cost: str = field(default="", repr=False)
+    #: Name and line in figures; None for those of `look_of`.
     look: Look | None = field(default=None, repr=False)
 
 

@@ -13,8 +13,6 @@ from pausefl.errors import PauseflError
 from pausefl.figures.captions import (
     paper_figures,
     scenario_deviations,
-    study_deviations,
-    study_place,
 )
 from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import wholes
@@ -27,8 +25,7 @@ from pausefl.results.verified import current_codes
 from pausefl.settings import Config, Experiment, Scenario, load_scenario, scenario_file, scenario_names
 from pausefl.settings.changes import differing
 from pausefl.settings.scenario import scenario_of_job
-from pausefl.settings.studies import Studies, load_studies, settings_of
-from pausefl.studies.code import current_study_codes
+from pausefl.studies import Study, load_studies
 
 
 @dataclass(frozen=True)
@@ -65,8 +62,8 @@ def explain(figure: str, project: Project) -> str:
     scenarios = [load_scenario(name, *project.scenarios) for name in scenario_names(*project.scenarios)]
     owners = {key: scenario for scenario in scenarios for key in scenario.figures}
     studies = load_studies(project.studies, *project.scenarios)
-    parts = wholes([*owners, *studies.names()])
-    known = [*owners, *studies.names(), *parts]
+    parts = wholes([*owners, *studies])
+    known = [*owners, *studies, *parts]
     if figure not in known:
         near = difflib.get_close_matches(figure, known, n=5, cutoff=0.5)
         question = f"Did you mean {', '.join(map(repr, near))}? " if near else ""
@@ -77,7 +74,7 @@ def explain(figure: str, project: Project) -> str:
             if name in owners:
                 lines = _of_scenario(name, owners[name], project)
             else:
-                lines = _of_study(name, studies, project)
+                lines = _of_study(name, studies[name], project)
             found.append("\n".join(lines))
         except PauseflError as error:
             problems.append(str(error))
@@ -146,18 +143,17 @@ def _of_scenario(figure: str, scenario: Scenario, project: Project) -> list[str]
     ]
 
 
-def _of_study(name: str, studies: Studies, project: Project) -> list[str]:
+def _of_study(name: str, study: Study, project: Project) -> list[str]:
     """Origins of the figure of a study."""
-    kind, study = studies.kind(name), studies.study(name)
     sidecar = project.results / "studies" / name / f"{name}.json"
     made = _metadata(name, sidecar)
-    settings = made.get("study", settings_of(study))
-    scenario = getattr(study, "scenario", None)
+    settings = made.get("study", study.settings())
+    scenario = study.in_scenario
     figures = load_scenario(scenario.name, *project.scenarios).figures if scenario is not None else {}
     lines = [
         f"{sidecar.with_suffix('.png')}" if made else f"{name} is not made yet",
-        f"  {study.title}; {kind}; in the papers: {study_place(kind, figures)}",
-        f"Settings: {project.studies}, {name}{_changed(made.get('study'), settings_of(study))}",
+        f"  {study.title}; {study.kind}; in the papers: {study.place_in(figures)}",
+        f"Settings: {project.studies}, {name}{_changed(made.get('study'), study.settings())}",
     ]
     if scenario is not None:
         file = scenario_file(scenario.name, *project.scenarios)
@@ -168,14 +164,14 @@ def _of_study(name: str, studies: Studies, project: Project) -> list[str]:
         lines.append(f"Seeds: {', '.join(map(str, seeds))}")
     if made:
         # A study that is computed run by run has a code hash for each selector.
-        current = current_study_codes(name, kind, study, project.results / "published")
+        current = study.current_codes(name, project.results / "published")
         for selector, recorded in (made.get("code_hashes") or {"": made["code_hash"]}).items():
             codes = dict.fromkeys([recorded] if isinstance(recorded, str) else recorded, ())
             of = f" of {selector}" if selector else ""
             lines.append(f"Code{of}: {_codes(codes, current.get(selector, []))}")
         files = [_moved(path, project.results) for path in made["data"]]
         lines += ["Data:", *(f"  {file}{'' if file.is_file() else ': no longer exists'}" for file in files)]
-    return [*lines, *_ending(name, made, study_deviations(kind, study))]
+    return [*lines, *_ending(name, made, study.applying())]
 
 
 def _metadata(figure: str, sidecar: Path) -> dict[str, Any]:

@@ -27,10 +27,8 @@ import pandas as pd
 from pausefl import digests
 from pausefl.errors import PauseflError
 from pausefl.files import check_readable, remedy, replacing
-from pausefl.registry import STUDIES
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment
-from pausefl.settings.studies import Studies
 
 #: Tables of a run, and the files of a scenario.
 TABLES = ("rounds.parquet", "ledger.parquet")
@@ -54,10 +52,15 @@ Key = tuple[str, int]
 Digests = dict[str, dict[str, str]]
 
 
+def run_name(scenario: str, selector: str, seed: int) -> str:
+    """Folder of a run below that of all runs, and its name in the manifest."""
+    return f"{scenario}/{selector}/seed-{seed}"
+
+
 def run_folder(results: Path, run: Experiment) -> Path:
     """Name of a run in ``results/runs``, or of a published one in ``results/published``."""
     runs = results if results.name == "published" else results / "runs"
-    return runs / run.scenario / run.selector / f"seed-{run.seed}"
+    return runs / run_name(run.scenario, run.selector, run.seed)
 
 
 def named(keys: Iterable[Key]) -> str:
@@ -82,7 +85,7 @@ def write_manifest(published: Path, found: Mapping[str, Mapping[str, str]]) -> N
 def renew_manifest(published: Path) -> None:
     """Write the digests of what is there, right or wrong."""
     runs = {
-        f"{path.parent.name}/{key[0]}/seed-{key[1]}": digest_of(json.loads(line))
+        run_name(path.parent.name, *key): digest_of(json.loads(line))
         for path in published.glob(f"*/{LINES}")
         for key, line in PublishedRuns(path.parent).lines.items()
     }
@@ -155,7 +158,7 @@ class PublishedRuns:
         if key not in self.lines:
             raise PauseflError(f"{path} has no run of {named([key])}")
         summary: dict[str, Any] = json.loads(self.lines[key])
-        whole = self._digests.get(f"{self.folder.name}/{key[0]}/seed-{key[1]}") == digest_of(summary)
+        whole = self._digests.get(run_name(self.folder.name, *key)) == digest_of(summary)
         written = summary.pop("published")
         if summary.get("code") == CODE:
             summary["code"] = read_json(self.folder.parent / CODE).get(summary.get("code_hash", ""))
@@ -334,7 +337,7 @@ def study_codes(folder: Path, files: Iterable[str]) -> dict[str, list[str]]:
     folder
         Of the study.
     files
-        Its files with a hash each (`StudyRecord.code_files`); a published study has one file for all.
+        Its files with a hash each (`Study.code_files`); a published study has one file for all.
     """
     path = folder / CODE
     if path.is_file():
@@ -344,19 +347,3 @@ def study_codes(folder: Path, files: Iterable[str]) -> dict[str, list[str]]:
         code = (folder / file).read_text("utf-8").strip() if (folder / file).is_file() else ""
         found.setdefault(Path(file).parent.name, set()).add(code)
     return {selector: sorted(codes) for selector, codes in found.items()}
-
-
-def those_published(studies: Studies, folder: Path) -> Studies:
-    """The studies that have a folder in ``folder``, and those that are computed in no time.
-
-    All configurations share one file of studies, so it may list more than were published.
-    """
-    kept = {
-        kind: {
-            name: study
-            for name, study in of_kind.items()
-            if STUDIES[kind].instant or (folder / name).is_dir()
-        }
-        for kind, of_kind in studies
-    }
-    return Studies(**kept)

@@ -18,7 +18,7 @@ import os
 import random
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,7 +34,6 @@ from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.files import replacing
 from pausefl.provenance import hardware, job_code
-from pausefl.registry import STUDIES
 from pausefl.results.differences import difference
 from pausefl.results.published import (
     LINES,
@@ -50,9 +49,8 @@ from pausefl.results.published import (
 from pausefl.results.runs import has_settings
 from pausefl.results.verified import FILE, digest_of, still_verified
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario
-from pausefl.settings.studies import Studies, load_studies
 from pausefl.streams import Streams
-from pausefl.studies.code import study_code
+from pausefl.studies import Studies, Study, load_studies
 
 #: A run that took longer than this is computed again for `PREFIX` rounds only; if it was drawn, for any
 #: number of rounds from `PREFIX` to those that take as long.
@@ -96,10 +94,8 @@ def recompute(
 
     Parameters
     ----------
-    published
-        Folder of published results.
-    scenarios, studies
-        Folder of scenario files, and the file of studies.
+    published, scenarios, studies
+        Folders of published results and of scenario files, and the file of studies.
     raw
         Where raw data are.
     only
@@ -225,44 +221,32 @@ def prefixes(again: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame
 
 def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
     """Every published study; run by run where each selector has files of its own."""
-    for name in studies.names():
-        kind, study, folder = studies.kind(name), studies.study(name), published / "studies" / name
+    for name, study in studies.items():
+        folder = published / "studies" / name
         if not folder.is_dir():
             continue
         check_study(folder)
-        parts = {name: study}
-        if STUDIES.find(kind).by_run:
-            scenario = study.scenario
-            parts = {
-                f"{name}/{selector}": study.replace(scenario=scenario.replace(selectors=(selector,)))
-                for selector in scenario.selectors
-            }
-        for part, shortened in parts.items():
-            code = study_code(kind, shortened)
-            yield _Task("studies", part, code, _study_again, (kind, shortened, folder, code))
+        for selector, code in study.codes().items():
+            part = f"{name}/{selector}" if selector else name
+            yield _Task("studies", part, code, _study_again, (study, selector, folder, code))
 
 
-def _study_again(kind: str, study: Any, folder: Path, code: str) -> Entry:
+def _study_again(study: Study, selector: str, folder: Path, code: str) -> Entry:
     """Compute a part of a published study and compare it."""
-    record = STUDIES.find(kind)
-    (made_with,) = (
-        codes
-        for selector, codes in study_codes(folder, record.code_files(study)).items()
-        if not record.by_run or selector in study.scenario.selectors
-    )
-    about = {"made_with": made_with, "code": code}
-    if record.exclusive or record.trained:
-        reason = "it measures time" if record.exclusive else "it collects runs"
+    about = {"made_with": study_codes(folder, study.code_files())[selector], "code": code}
+    if study.exclusive or study.trained:
+        reason = "it measures time" if study.exclusive else "it collects runs"
         return {**about, "compared": f"nothing: {reason}", "equal": None, "difference": ""}
-    fields = type(study).model_fields
+    plain = study.settings()
     changes: dict[str, Any] = {
-        name: min(getattr(study, name), limit) for name, limit in _SHORTENED.items() if name in fields
+        name: min(plain[name], limit) for name, limit in _SHORTENED.items() if name in plain
     }
-    if "seeds" in fields:
-        changes["seeds"] = study.seeds[:1]
-    compared, problem, shortened = [], "", study.replace(**changes)
-    for name, again in record.load()(shortened, lambda line: None).items():
-        file = next(file for file in record.data_files(shortened) if Path(file).with_suffix("") == Path(name))
+    if "seeds" in plain:
+        changes["seeds"] = plain["seeds"][:1]
+    compared, problem, shortened = [], "", study.only(selector).replace(**changes)
+    for name, again in shortened.compute(lambda line: None).items():
+        files = shortened.files(shortened.data)
+        file = next(file for file in files if Path(file).with_suffix("") == Path(name))
         published = read_study(folder, file)
         if published is None:
             raise PauseflError(f"{folder} has no {file}")
@@ -293,21 +277,13 @@ def _compared(
         prepare(settings, raw).save(prepared / f"{key}.npz")
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"
-    for task, entry in _done(tasks, n_processes):
-        outcome = {True: "equal", False: "DIFFERENT", None: "not compared"}[entry["equal"]]
-        details = " ".join(filter(None, [entry["compared"], entry["difference"]]))
-        tell(f"{task.section}/{task.name}: {outcome}, {details}")
-        yield task, entry
-
-
-def _done(tasks: Sequence[_Task], n_processes: int) -> Iterator[tuple[_Task, Entry]]:
-    """Tasks and what came out of them, as they are done; one process is this one."""
-    if n_processes == 1:
-        yield from ((task, _do(task)) for task in tasks)
-        return
     with ProcessPoolExecutor(n_processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        running = {pool.submit(_do, task): task for task in tasks}
-        yield from ((running[done], done.result()) for done in as_completed(running))
+        entries = pool.map(_do, tasks) if n_processes > 1 else map(_do, tasks)
+        for task, entry in zip(tasks, entries, strict=True):
+            outcome = {True: "equal", False: "DIFFERENT", None: "not compared"}[entry["equal"]]
+            details = " ".join(filter(None, [entry["compared"], entry["difference"]]))
+            tell(f"{task.section}/{task.name}: {outcome}, {details}")
+            yield task, entry
 
 
 def _do(task: _Task) -> Entry:
@@ -319,20 +295,15 @@ def _do(task: _Task) -> Entry:
 
 
 def main(
-    published: Annotated[Path, typer.Option(help="Folder of published results.")] = Path("results/published"),
-    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
-    studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
-    data_root: Annotated[Path, typer.Option(help="Folder of the raw data sets.")] = Path("data/raw"),
+    published: Path = Path("results/published"),
+    scenarios: Path = Path("config/scenarios"),
+    studies: Path = Path("config/studies.yaml"),
+    data_root: Path = Path("data/raw"),
     data_folder: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="SOURCE=FOLDER: a folder of images in place of official files, e.g. cifar10=cifar10."
-        ),
+        list[str] | None, typer.Option(help="SOURCE=FOLDER: images in place of official files.")
     ] = None,
     only: Annotated[str, typer.Option(help="Part of the names of what is compared.")] = "",
-    draw: Annotated[
-        int, typer.Option(min=0, help="Compare this many runs drawn at random instead, and record nothing.")
-    ] = 0,
+    draw: Annotated[int, typer.Option(min=0, help="Runs to draw and compare instead; records nothing.")] = 0,
     processes: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 2,
 ) -> None:
     """Compute published results again, and record in verified.json which are the same bit for bit."""

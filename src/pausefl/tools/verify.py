@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -22,6 +21,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.errors import PauseflError
 from pausefl.federated.earlier import Repeated
 from pausefl.federated.simulation import Result, make_protection
+from pausefl.federated.untrained import selection_only
 from pausefl.registry import SELECTORS, SOURCES
 from pausefl.results.differences import difference
 from pausefl.results.published import (
@@ -33,12 +33,12 @@ from pausefl.results.published import (
     check_study,
     read_manifest,
     run_folder,
+    run_name,
 )
 from pausefl.results.runs import ROUND_COLUMNS, read_run
 from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
 from pausefl.settings.changes import differing
 from pausefl.settings.scenario import as_of_today
-from pausefl.studies.simulate import selection_only
 from pausefl.training.layout import Layout
 from pausefl.training.sizes import model_layout
 
@@ -49,19 +49,7 @@ RTOL = 1e-9
 def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = print) -> Iterator[str]:
     """Yield a line for each published run or study that is not as it was published, or not as replayed.
 
-    Parameters
-    ----------
-    published
-        Folder of published results.
-    scenarios
-        Folder of scenario files.
-    tell
-        Is told how many runs each scenario has.
-
-    Raises
-    ------
-    PauseflError
-        If the manifest is missing or damaged.
+    ``tell`` is told how many runs each scenario has. `PauseflError` if the manifest is missing or damaged.
     """
     digests = read_manifest(published)
     runs, studies = set(digests["runs"]), set(digests["studies"])
@@ -73,7 +61,7 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
             yield str(error)
             continue
         for key in there.lines:
-            name = f"{scenario.name}/{key[0]}/seed-{key[1]}"
+            name = run_name(scenario.name, *key)
             runs.discard(name)
             for check in (_read, _replayed):
                 try:
@@ -136,10 +124,7 @@ def _layout(model: ModelSettings, source: str, n_features: int) -> Layout:
     return model_layout(model, Dataset(source, x, x, x, x, 0 if record.regression else 10, ""))
 
 
-def main(
-    published: Annotated[Path, typer.Option(help="Folder of published results.")] = Path("results/published"),
-    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
-) -> None:
+def main(published: Path = Path("results/published"), scenarios: Path = Path("config/scenarios")) -> None:
     """Compare digests of all published results with the manifest, and replay every run without training."""
     try:
         found = list(problems(published, scenarios, typer.echo))

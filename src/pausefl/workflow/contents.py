@@ -6,7 +6,6 @@ import hashlib
 from pathlib import Path
 
 from pausefl.data.sources import describe_origin
-from pausefl.figures.captions import study_caption
 from pausefl.registry import FIGURES, TABLES
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.workflow import paths, targets
@@ -16,7 +15,7 @@ from pausefl.workflow.experiments import Experiments
 def reports(table: Experiments) -> list[str]:
     """Names of the reports."""
     demo = [] if table.config.published else ["demo"]
-    return ["all", *demo, *table.scenarios, *table.studies.names()]
+    return ["all", *demo, *table.scenarios, *table.studies]
 
 
 def parts(table: Experiments, report: str) -> ReportParts:
@@ -82,11 +81,9 @@ def _scenario(table: Experiments, name: str) -> ScenarioPart:
 def _study(table: Experiments, name: str) -> StudyPart:
     text = f"results/studies/{name}/summary.md"
     return StudyPart(
-        kind=table.studies.kind(name),
-        title=table.studies.study(name).title,
-        caption=study_caption(
-            table.studies.kind(name), table.studies.study(name), table.repeated_figures(name)
-        ),
+        kind=table.studies[name].kind,
+        title=table.studies[name].title,
+        caption=table.studies[name].caption(table.repeated_figures(name)),
         figures=tuple(table.repeated_figures(name)) or (name,),
         figure=f"results/studies/{name}/{name}.svg",
         table=text if text in paths.study_plots(table, name) else None,

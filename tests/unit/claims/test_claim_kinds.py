@@ -24,11 +24,12 @@ from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, gaps, ho
 from pausefl.results.intervals import estimate
 from pausefl.results.runs import collect
 from pausefl.selectors.exact import Pause
-from pausefl.settings.studies import Comparison as Race
-from pausefl.settings.studies import Graphs, Regret
+from pausefl.selectors.graphs import Swaps, sample_criteria
 from pausefl.streams import Streams
-from pausefl.studies import growth
-from pausefl.studies.graphs import Swaps, sample_criteria
+from pausefl.studies import regret
+from pausefl.studies.comparison import Comparison as Race
+from pausefl.studies.graphs import Graphs
+from pausefl.studies.regret import Regret
 
 RISING = [0.05 * i for i in range(1, 21)]
 
@@ -327,7 +328,7 @@ def regrets(world: World) -> World:
         for name, curve in curves.items()
         for seed in (0, 1, 2)
     )
-    world.study("study", fits=growth.fits(runs), growth=growth.growth(runs))
+    world.study("study", fits=regret.fits(runs), growth=regret.growth(runs))
     return world
 
 
@@ -579,9 +580,9 @@ def test_a_regret_above_the_bound_fails(regrets: World, monkeypatch: pytest.Monk
     test = on_study("regret_bound", selectors=("pause",))
     monkeypatch.setattr(on_studies, "theorem3", lambda scenario, n_rounds: 20.0)
     assert outcomes(regrets, test) == [FAILS]
-    (study,) = regrets.studies["regret"].values()
+    study = regrets.studies["study"]
     assert isinstance(study, Regret)
-    regrets.studies["regret"]["study"] = study.replace(reward_step=0.1)
+    regrets.studies["study"] = study.replace(reward_step=0.1)
     assert outcomes(regrets, test) == [HOLDS]
 
 

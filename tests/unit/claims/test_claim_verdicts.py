@@ -21,7 +21,7 @@ from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import Judged, evaluate, judged
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.settings import SCALES, load_config, read_yaml
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -175,7 +175,7 @@ def test_nothing_run_is_not_a_pass(world: World) -> None:
 
 
 def test_a_missing_study_is_an_error(world: World) -> None:
-    world.study("study")
+    world["study"]
     test = on_study("regret", selectors=("pause",), law="linear", margin=0.1, reason="?")
     with pytest.raises(PauseflError, match=r"study study: fits\.csv"):
         evaluate([claim(test)], world.records(), SCALE)
@@ -234,18 +234,18 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
     document = read_yaml(ROOT / f"config/{config}.yaml")
     loaded = load_config({**document, "scenarios": str(FOLDER), "studies": None})
     studies = load_studies(ROOT / "config/studies.yaml", FOLDER)
-    assert scales(SHIPPED, loaded.scenarios, studies.names() if config == "config" else ()) == [scale]
+    assert scales(SHIPPED, loaded.scenarios, studies if config == "config" else ()) == [scale]
     scenarios, named = places(SHIPPED, scale)
     assert scenarios <= loaded.scenarios.keys()
-    assert named <= set(studies.names())
+    assert named <= set(studies)
     table = {(row.scenario, row.selector) for row in loaded.experiments}
     for test in (test for one in SHIPPED for test in one.tests):
         selectors = {*getattr(test, "selectors", ()), *getattr(test, "against", ())}
         for scenario in test.scenarios_at(scale):
             assert {(scenario, selector) for selector in selectors} <= table
         for study in test.studies_at(scale):
-            if studies.kind(study) != "graphs":
-                assert set(test.selectors) <= set(studies.study(study).scenario.selectors)
+            if studies[study].kind != "graphs":
+                assert set(test.selectors) <= set(studies[study].scenario.selectors)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pausefl import registry
 from pausefl.figures import captions, papers
 from pausefl.figures.deviations import DEVIATIONS
 from pausefl.figures.words import MOST_WORDS, Caption
@@ -17,13 +16,13 @@ from pausefl.registry.figures import ARCHIVED
 from pausefl.report.text import markdown
 from pausefl.settings import load_scenario, scenario_names
 from pausefl.settings import scenario as config
-from pausefl.settings.studies import load_studies
+from pausefl.studies import kinds, load_studies
 
 ROOT = Path(__file__).parents[3]
 SCENARIOS = ROOT / "config/scenarios"
 STUDIES = load_studies(ROOT / "config/studies.yaml", SCENARIOS)
 CAPTIONS = (*FIGURES, *TABLES, "partition")
-RECORDS = (*FIGURES.values(), *TABLES.values(), *registry.STUDIES.values())
+RECORDS = (*FIGURES.values(), *TABLES.values(), *kinds().values())
 
 
 def words_of(text: str) -> str:
@@ -208,21 +207,21 @@ def test_deviations_of_evaluations(scenario: config.Scenario) -> None:
     assert not {"D67", "D68"} & set(ids(scenario, "accuracy_vs_time"))
 
 
-@pytest.mark.parametrize("name", STUDIES.names())
+@pytest.mark.parametrize("name", STUDIES)
 def test_the_caption_of_a_study_renders_with_its_deviations(name: str) -> None:
-    study, kind = STUDIES.study(name), STUDIES.kind(name)
-    figures = load_scenario(study.scenario.name, SCENARIOS).figures if hasattr(study, "scenario") else {}
-    caption = captions.study_caption(kind, study, figures)
+    study = STUDIES[name]
+    figures = {} if study.in_scenario is None else load_scenario(study.in_scenario.name, SCENARIOS).figures
+    caption = study.caption(figures)
     check_length(caption)
     text = words_of(caption.details)
-    wanted = [*(said.split(":")[0] for said in captions.study_deviations(kind, study))]
+    wanted = [*(said.split(":")[0] for said in study.applying())]
     assert [words for words in wanted if words not in text] == []
 
 
 def test_a_study_lists_the_deviations_that_apply() -> None:
-    exact = STUDIES.study("annealing_gap_r1")
+    exact = STUDIES.of_kind("optimality_gap")["annealing_gap_r1"]
     exact = exact.replace(scenario=exact.scenario.replace(selectors=("pause",), privacy=None))
-    assert [text.split(":")[0] for text in captions.study_deviations("optimality_gap", exact)] == [
+    assert [text.split(":")[0] for text in exact.applying()] == [
         "D31",
         "D36",
     ]

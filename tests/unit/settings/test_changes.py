@@ -23,7 +23,7 @@ from pausefl.settings import (
 )
 from pausefl.settings.changes import replaced
 from pausefl.settings.load import PAPERS
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 from pausefl.tools.reference import papers_record
 
 ROOT = Path(__file__).parents[3]
@@ -132,7 +132,7 @@ def test_what_is_set_to_what_it_was_changes_nothing(mnist: Scenario) -> None:
         (["budget=5"], "--set: unknown key 'budget'. Did you mean 'privacy.epsilon_total'? Allowed: "),
         (["privacy.name=x"], "--set: unknown key 'privacy.name'. Allowed: "),  # many sections have one
         (["netwrk.n_users=20"], "--set: unknown key 'netwrk'. Did you mean 'network'?"),
-        (["network.n_users.x=20"], "--set: unknown key 'network.n_users.x'"),
+        (["network.n_users.x=20"], "--set: network.n_users = {'x': 20} must be"),
         (["network.n_users=many"], "--set: network.n_users = 'many' must be a valid integer (Number"),
         (["network.n_users=3"], "--set: network.n_selected = 15 exceeds network.n_users = 3"),
         (["training.learning_rate=1e-3"], "YAML reads it as text, write 0.001"),
@@ -215,7 +215,7 @@ def test_a_folder_of_ones_own_needs_only_ones_own_scenarios(tmp_path: Path) -> N
         "few_users": "own",
         "demo_small": "demo",
     }
-    assert load_studies(ROOT / "config/studies.yaml", folder, SHIPPED).names()
+    assert list(load_studies(ROOT / "config/studies.yaml", folder, SHIPPED))
     assert load_claims(ROOT / "config/claims.yaml", SHIPPED, folder)
 
 

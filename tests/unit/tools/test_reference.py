@@ -14,13 +14,13 @@ from pausefl.claims.load import Claims
 from pausefl.settings import Scenario, read_yaml, scenario_names
 from pausefl.settings.config import ConfigFile
 from pausefl.settings.schema import described, inside
-from pausefl.settings.studies import Studies
+from pausefl.studies import file_of_studies
 from pausefl.tools.reference import editor_schemas, reference
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config"
 FOLDER = CONFIG / "scenarios"
-MODELS = [ConfigFile, Scenario, Studies, Claims]
+MODELS = [ConfigFile, Scenario, file_of_studies(), Claims]
 
 
 def described_keys(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

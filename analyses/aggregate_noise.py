@@ -3,7 +3,7 @@
 A round adds to each protected coordinate of the model the weighted mean of its users' noise. Selections and
 budgets are replayed from the runs, and data sizes sampled again, so that no data set is needed:
 
-    python benchmarks/aggregate_noise.py cifar10_small_noniid_r1
+    python analyses/aggregate_noise.py cifar10_small_noniid_r1
 
 Runs of your own are in ``RUNS/SCENARIO/SELECTOR/seed-SEED`` (``--runs RUNS``), trained or not.
 """
@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.federated.simulation import Simulation
+from pausefl.federated.untrained import selection_only
 from pausefl.privacy import make_mechanism
 from pausefl.results.outcomes import WINDOW, outcomes
 from pausefl.results.published import published_in
 from pausefl.results.runs import check_settings, read_runs, runs_of
 from pausefl.settings import Experiment, Scenario, load_scenario
-from pausefl.studies.simulate import selection_only
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "results" / "published"

@@ -3,7 +3,7 @@
 Prints the mean simulated rounds of the logs beside ours in the scenarios ``…_as_run``, and what differs from
 the scenarios as written:
 
-    python benchmarks/authors_logs.py
+    python analyses/authors_logs.py
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pandas as pd
 from aggregate_noise import noise
 from numpy.typing import NDArray
 
+from pausefl.federated.untrained import selection_only
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import LOGGED
 from pausefl.results.archive import beside_ours
@@ -26,7 +27,6 @@ from pausefl.results.outcomes import WINDOW
 from pausefl.settings import Scenario, load_scenario
 from pausefl.settings.changes import with_values
 from pausefl.settings.yaml import read_yaml
-from pausefl.studies.simulate import selection_only
 
 SCENARIOS = Path(__file__).parents[1] / "config" / "scenarios"
 

@@ -2,7 +2,7 @@
 
 Simulates the scenarios under R2 with exact search, without training, for several penalties and seeds:
 
-    python benchmarks/overlap_penalty.py
+    python analyses/overlap_penalty.py
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from pausefl.federated.untrained import selection_only
 from pausefl.settings import load_scenario
-from pausefl.studies.simulate import selection_only
 
 SCENARIOS = ("cifar10_small_iid_r2", "cifar10_large_noniid_r2")
 PENALTIES = (0.0, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.1)
