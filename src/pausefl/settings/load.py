@@ -46,7 +46,7 @@ def check_folder(folder: Path) -> None:
 
 
 def load_scenario(name: str, *folders: Path) -> Scenario:
-    """The scenario ``NAME.yaml`` of the first folder that has it: the user's, then the workflow's (`SHIPPED`).
+    """The scenario ``NAME.yaml`` of the first folder that has it: the user's, then the workflow's own.
 
     Its base is looked for in the same folders.
 
