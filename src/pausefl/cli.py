@@ -193,7 +193,7 @@ def check(config: ConfigFile = CONFIG) -> None:
     if downloads:
         typer.echo(f"To be downloaded: {', '.join(downloads)}")
     n_jobs, n_scenarios = len(table.config.experiments), len(table.config.scenarios)
-    studies = f" and {n} studies" if (n := len(table.studies.names())) else ""
+    studies = f" and {n} studies" if (n := len(table.studies)) else ""
     typer.echo(f"{n_jobs} jobs in {n_scenarios} scenarios{studies}: all of them can run")
 
 
@@ -259,10 +259,9 @@ def claims(
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
-    from pausefl.results.published import those_published
     from pausefl.settings import SHIPPED, load_config, read_yaml
     from pausefl.settings.claims import load_claims, scales
-    from pausefl.settings.studies import load_studies
+    from pausefl.studies import load_studies
 
     if published:
         config, results = Path("config/published.yaml"), Path("results/published")
@@ -272,8 +271,8 @@ def claims(
     claimed = load_claims(file, folder, SHIPPED)
     studies = load_studies(loaded.studies, folder, SHIPPED)
     if loaded.published:
-        studies = those_published(studies, results / "studies")
-    found = scales(claimed, loaded.judged, studies.names())
+        studies = studies.published(results / "studies")
+    found = scales(claimed, loaded.judged, studies)
     if not found:
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
     for scale in found:

@@ -1,12 +1,15 @@
 # Studies of selection alone and of the noise: one rule computes, another plots, so that an edit of a plot recomputes nothing.
 # The kinds differ in their files, so each kind has such a pair.
-from pausefl.registry import STUDIES
-from pausefl.workflow import captions, code, paths, studies
+from pathlib import Path
 
-for kind, record in STUDIES.items():
+from pausefl.results.verified import current_study_codes
+from pausefl.studies import kinds
+from pausefl.workflow import captions, code, paths
+
+for kind, facts in kinds().items():
 
     # With published runs everything that takes time is there.
-    if record.instant or not W.config.published:
+    if facts.instant or not W.config.published:
 
         rule:
             name:
@@ -18,25 +21,25 @@ for kind, record in STUDIES.items():
                     for name in paths.RUN_FILES
                 ],
             output:
-                [f"results/studies/{{study}}/{file}" for file in (*record.data, record.code_file)],
+                [f"results/studies/{{study}}/{file}" for file in (*facts.data, facts.code_file())],
             log:
-                f"results/logs/{paths.study_log(kind, 'log')}",
+                f"results/logs/{paths.study_log(facts.by_run(), 'log')}",
             benchmark:
-                f"results/benchmarks/{paths.study_log(kind, 'tsv')}"
+                f"results/benchmarks/{paths.study_log(facts.by_run(), 'tsv')}"
             wildcard_constraints:
-                study=paths.one_of(studies.of_kind(W, kind)),
+                study=paths.one_of(W.studies.of_kind(kind)),
             # Times are measured on one core, but nothing may run beside: here on all cores, on a cluster on a node.
-            threads: (workflow.resource_settings.cores or 1) if record.exclusive and workflow.local_exec else 1
+            threads: (workflow.resource_settings.cores or 1) if facts.exclusive and workflow.local_exec else 1
             resources:
                 mem_mb=lambda wildcards, attempt: 4000 * attempt,
                 runtime=lambda wildcards, attempt: 60 * attempt,
-                slurm_extra="--exclusive" if record.exclusive else "",
+                slurm_extra="--exclusive" if facts.exclusive else "",
             params:
                 kind=kind,
-                study=lambda wildcards: studies.settings(W, **wildcards),
+                study=lambda wildcards: W.studies.part(**wildcards).settings(),
                 folder="results/studies/{study}",
                 runs=lambda wildcards: paths.study_runs(W, wildcards.study),
-                code=lambda wildcards: code.study(W, **wildcards),
+                code=lambda wildcards: W.studies.part(**wildcards).code(),
                 script=code.script(W, "compute"),
             script:
                 "../scripts/compute.py"
@@ -56,20 +59,22 @@ for kind, record in STUDIES.items():
             ),
             svg="results/studies/{study}/{study}.svg",
             sidecar="results/studies/{study}/{study}.json",
-            tables=[f"results/studies/{{study}}/{file}" for file in record.tables],
+            tables=[f"results/studies/{{study}}/{file}" for file in facts.tables],
         log:
             "results/logs/study/{study}/plot.log",
         benchmark:
             "results/benchmarks/study/{study}/plot.tsv"
         wildcard_constraints:
-            study=paths.one_of(studies.of_kind(W, kind)),
+            study=paths.one_of(W.studies.of_kind(kind)),
         params:
             kind=kind,
-            study=lambda wildcards: studies.settings(W, wildcards.study),
-            title=lambda wildcards: W.studies.study(wildcards.study).title,
+            study=lambda wildcards: W.studies[wildcards.study].settings(),
+            title=lambda wildcards: W.studies[wildcards.study].title,
             folder=lambda wildcards: paths.study_folder(W, wildcards.study),
             caption=lambda wildcards: captions.of_study(W, wildcards.study),
-            versions=lambda wildcards: studies.versions(W, wildcards.study),
+            versions=lambda wildcards: current_study_codes(
+                wildcards.study, W.studies[wildcards.study].codes(), Path("results/published")
+            ),
             code=code.study_plot(kind),
             script=code.script(W, "plot"),
         script:
@@ -86,12 +91,12 @@ rule study_verdict:
     log:
         "results/logs/study/{study}/verdict.log",
     wildcard_constraints:
-        study=paths.one_of(studies.judged(W)),
+        study=paths.one_of(name for name, one in W.studies.items() if one.judged),
     params:
-        kind=lambda wildcards: W.studies.kind(wildcards.study),
-        study=lambda wildcards: studies.settings(W, wildcards.study),
+        kind=lambda wildcards: W.studies[wildcards.study].kind,
+        study=lambda wildcards: W.studies[wildcards.study].settings(),
         folder=lambda wildcards: paths.study_folder(W, wildcards.study),
-        code=lambda wildcards: code.study_verdict(W.studies.kind(wildcards.study)),
+        code=lambda wildcards: code.study_verdict(W.studies[wildcards.study].kind),
         script=code.script(W, "verdict"),
     script:
         "../scripts/verdict.py"

@@ -8,10 +8,9 @@ from pausefl.claims import page
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
 from pausefl.files import replacing
-from pausefl.results.published import those_published
 from pausefl.settings.claims import load_claims
 from pausefl.settings.scenario import scenario_of_job
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 
 output, params, scale = snakemake.output, snakemake.params, snakemake.wildcards.scale
 with logged(snakemake.log[0]):
@@ -19,7 +18,7 @@ with logged(snakemake.log[0]):
     scenarios = {name: scenario_of_job(settings) for name, settings in params.scenarios.items()}
     studies = load_studies(files["studies"], files["scenarios"], files["shipped"])
     if params.published:
-        studies = those_published(studies, files["finished"] / "studies")
+        studies = studies.published(files["finished"] / "studies")
     tables = {name: Path(path) for name, path in params.tables.items()}
     records = Records(scenarios, params.runs, studies, files["finished"], tables)
     claims = load_claims(files["claims"], files["scenarios"], files["shipped"])

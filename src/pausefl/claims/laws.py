@@ -28,7 +28,7 @@ from pausefl.claims.statistics import (
 from pausefl.results.intervals import CONFIDENCE, Estimate, t_quantile
 from pausefl.settings import Scenario
 from pausefl.settings.claims import ClaimTest
-from pausefl.studies.growth import MEAN
+from pausefl.studies.regret import MEAN
 from pausefl.studies.runtime import QUANTITIES, fits
 
 _ABSENT = "the study is not configured, or is missing"
@@ -41,7 +41,7 @@ def regret(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison
     """Regret grows by a law.
 
     Logarithmic: seed by seed, the error of the logarithm's fit is at most the margin above that of the best
-    other law (`pausefl.studies.growth.fits`); the gap is the ratio of errors. Linear: the local exponent over
+    other law (`pausefl.studies.regret.fits`); the gap is the ratio of errors. Linear: the local exponent over
     the last decade of rounds is 1 within the margin.
     """
     linear = test.law == "linear"
@@ -236,7 +236,7 @@ def regret_bound(test: ClaimTest, records: Records, scale: str) -> Iterator[Comp
         if growth is None or not len(growth):
             yield not_run(*head, _ABSENT if growth is None else f"{selector} is not in the study")
             continue
-        settings = records.studies.regret[study]
+        settings = records.studies.of_kind("regret")[study]
         n_rounds, step = settings.n_rounds, settings.reward_step
         given = (settings.scenario, n_rounds)
         most = theorem3(*given) if step is None else theorem1(*given, step)
@@ -296,8 +296,8 @@ def share(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]
     """
     for study, selector in product(test.studies[scale], test.selectors):
         head = (test.kind, study, f"share won by {selector}", f"share ≥ {test.at_least:g}")
-        there = study in records.studies.names()
-        table = records.study(study, records.studies.record(study).claims[0]) if there else None
+        there = records.studies.get(study)
+        table = records.study(study, there.claims[0]) if there is not None else None
         if table is None:
             yield not_run(*head, _ABSENT)
             continue
@@ -350,7 +350,7 @@ def degrees(test: ClaimTest, records: Records, scale: str) -> Iterator[Compariso
             if table is None:
                 yield not_run(*head, _ABSENT)
                 continue
-            settings = records.studies.graphs[study]
+            settings = records.studies.of_kind("graphs")[study]
             n_out, m = settings.n_users - settings.n_selected, settings.n_selected
             own = table[table["selector"] == selector]
             claimed = (m if plain else 4) * n_out

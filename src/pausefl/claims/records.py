@@ -25,7 +25,7 @@ from pausefl.results.published import RunFiles, read_study, run_folder, study_fi
 from pausefl.results.reading import read_table
 from pausefl.results.runs import collect, runs_of
 from pausefl.settings import Experiment, NetworkSettings, Scenario
-from pausefl.settings.studies import Studies
+from pausefl.studies import Studies
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Records:
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
         """A table of a study; None if it is not configured or `missing`."""
-        if name not in self.studies.names():
+        if name not in self.studies:
             return None
         table = read_study(self._folder(name), file)
         (self.missing if table is None else self.found).add(f"study {name}: {file}")
@@ -191,7 +191,7 @@ class Records:
         rounds = self.study(study, file)
         if rounds is None:
             return None
-        settings = self.studies.selection[study]
+        settings = self.studies.of_kind("selection")[study]
         seeds = dict.fromkeys(settings.scenario.selectors, settings.seeds)
         return Runs(settings.scenario, seeds, _found(rounds, study, settings.scenario))
 

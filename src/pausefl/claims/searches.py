@@ -3,7 +3,7 @@
 The limit. On a small graph the distribution of annealing's state after j iterations can be computed: the
 chain proposes a uniformly random neighbour and accepts a worse one with probability (1 + j)^(-loss / C). C is
 the largest difference of energies, the smallest value that the theorems allow (PAUSE v2, Theorem 4; BSFL,
-Theorem 2). Graphs and energies are those of `pausefl.studies.graphs`. The tests of the compiled annealers
+Theorem 2). Graphs and energies are those of `pausefl.selectors.graphs`. The tests of the compiled annealers
 check that they follow this chain.
 
 The probability of a maximiser approaches 1 as a power of j. The exponent is the lead of the maximiser as a
@@ -27,10 +27,10 @@ from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED
 from pausefl.registry import REWARDS
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.exact import Bsfl, Pause
+from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 from pausefl.settings import RewardSettings
 from pausefl.settings.claims import ClaimTest
 from pausefl.streams import Streams
-from pausefl.studies.graphs import CRITERIA, Swaps, sample_criteria
 
 Floats = NDArray[np.float64]
 

@@ -24,7 +24,6 @@ from pausefl.registry import (
     SCHEDULES,
     SELECTORS,
     SOURCES,
-    STUDIES,
     TABLES,
 )
 from pausefl.registry.figures import ARCHIVED, LOGGED, PARTITION, FigureRecord
@@ -332,90 +331,6 @@ def values(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
         "final": _FINAL_LOSS if regression else _FINAL,
         "theirs": _THEIR_LOG if scenario.name in LOGGED else _THEIR_ARCHIVE,
     }
-
-
-def study_caption(kind: str, study: Any, figures: Mapping[str, str]) -> Caption:
-    """Caption of a study's figure and table.
-
-    Parameters
-    ----------
-    kind
-        A name of `pausefl.registry.STUDIES`.
-    study
-        The study.
-    figures
-        Figures of the study's scenario, if any, as its file has them: names and kinds.
-    """
-    record = STUDIES.find(kind)
-    filled = study_values(study)
-    private = f"*Privacy.* {_privacy(study.scenario.privacy)}" if hasattr(study, "seeds") else ""
-    seeds = f" Runs: {_seeds(study.seeds)}." if hasattr(study, "seeds") else ""
-    paragraphs = [
-        f"*Setting.* {_fill(record.setting, **filled)}{seeds}" if record.setting or seeds else "",
-        f"*What is shown.* {_fill(record.shown, **filled)}",
-        f"*How to read it.* {_fill(record.reading, **filled)}" if record.reading else "",
-        private,
-        f"*In the papers.* {study_place(kind, figures)}.",
-    ]
-    return Caption(
-        f"{escaped(study.title)}: {record.label}",
-        _fill(record.caption, **filled),
-        _page(paragraphs, study_deviations(kind, study)),
-    )
-
-
-def study_place(kind: str, figures: Mapping[str, str]) -> str:
-    """Where the papers have what a study shows, in words; ``figures`` as for `study_caption`."""
-    record = STUDIES.find(kind)
-    places = [place for one in record.repeats for place in _places(figures, one)]
-    return "; ".join(dict.fromkeys(places)) or record.place
-
-
-def study_deviations(kind: str, study: Any) -> list[str]:
-    """Deviations that bear on a study."""
-    return _applying(STUDIES.find(kind).deviations, getattr(study, "scenario", None))
-
-
-def study_values(study: Any) -> dict[str, Any]:
-    """What stands in captions of studies for names in braces.
-
-    Returns
-    -------
-    dict
-        ``study``; if it has a scenario, ``annealing``, a sentence on the annealers, if there are any; if it
-        has seeds, ``lines``, ``simulated``, what was simulated, ``fit_start``, the first round that laws of
-        growth are fitted to, and ``other_index``, a warning.
-    """
-    found: dict[str, Any] = {"study": study}
-    scenario = getattr(study, "scenario", None)
-    if scenario is None:
-        return found
-    search = scenario.selection
-    found["annealing"] = (
-        f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
-        f" κ = {search.temperature_divisor:g}."
-        if any(map(_iterates, scenario.selectors))
-        else ""
-    )
-    if not hasattr(study, "seeds"):
-        return found
-    reward, index = scenario.reward, search.exploitation
-    left = ", the weight of the budget that is left" if scenario.privacy is not None and reward.gamma else ""
-    found["lines"] = _lines(study.seeds)
-    found["simulated"] = (
-        f"{scenario.network.n_users} users, {scenario.network.n_selected} selected in each of"
-        f" {study.n_rounds} rounds{_everyone(scenario)}; nothing is trained. Scenario ``{scenario.name}``,"
-        f" reward ``{reward.name}`` with α = {reward.alpha}, β = {reward.beta}, γ = {reward.gamma}{left}. The"
-        f" bandit index multiplies the mean speed by ζ = {index}."
-    )
-    found["fit_start"] = study.n_rounds // 100
-    found["other_index"] = (
-        " With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly"
-        " however much is known."
-        if index != 1
-        else ""
-    )
-    return found
 
 
 def escaped(text: str) -> str:

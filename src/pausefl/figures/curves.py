@@ -13,14 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.transforms import offset_copy
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
@@ -31,6 +27,11 @@ from pausefl.results.archive import archived, log_of, logged
 from pausefl.results.outcomes import seconds_to_target, smoothed, target_accuracy
 from pausefl.results.runs import runs_of
 from pausefl.settings import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 #: From this ratio of durations on, the time axis is cut.
 LONG = 1.5
@@ -295,6 +296,8 @@ def _add_authors(
     rounds that were read off a log, and the four that have a leakage in the archive. The axis of x stays as
     it is, and that of y makes room for circles of accuracy.
     """
+    from matplotlib.lines import Line2D
+
     log = logged(scenario)
     runs = {name: run for name, run in (log or archived(scenario.name)).items() if name in panel.lines}
     single = bool(log) or column == "leakage_max"
@@ -363,6 +366,9 @@ def mark_budget(axes: Axes, scenario: Scenario, words: bool = True) -> None:
 
 def _mark_target(panel: Panel, rounds: pd.DataFrame) -> None:
     """Target line and dots. A dot that would hide another hangs below it."""
+    from matplotlib.lines import Line2D
+    from matplotlib.transforms import offset_copy
+
     target, axes = target_accuracy(rounds), panel.axes
     dot: dict[str, Any] = {"marker": "o", "markeredgecolor": "white", "markeredgewidth": 0.6}
     line = axes.axhline(100 * target, color="black", linewidth=0.5, zorder=2.5)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pausefl.figures.curves import Band, band, plot_band
 from pausefl.figures.style import COLUMN_WIDTH, in_legend_order, title_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +45,8 @@ class Plotted:
 
 def two_panels(title: str, x_label: str, y_labels: tuple[str, str]) -> tuple[Figure, Axes, Axes]:
     """A figure as wide as two columns with two pairs of axes; call it, and plot, inside `theme`."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(2 * COLUMN_WIDTH, 2.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.set_title("\n".join(title_lines(title)), loc="left", linespacing=1.0)
@@ -56,6 +60,8 @@ def titled_panels(
     title: str, shape: tuple[int, int], height: float, **sharing: Any
 ) -> tuple[Figure, NDArray[Any]]:
     """A figure two columns wide: a title above a grid of axes; call it, and plot, inside `theme`."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(2 * COLUMN_WIDTH, height), layout="constrained")
     figure.suptitle(" ".join(title_lines(title)), x=0.01, ha="left", weight="bold", size="medium")
     return figure, figure.subplots(*shape, squeeze=False, **sharing)

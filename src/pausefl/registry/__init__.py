@@ -8,7 +8,6 @@ from pausefl.registry.privacy import MECHANISMS, SAMPLERS, SCHEDULES
 from pausefl.registry.rewards import REWARDS
 from pausefl.registry.selectors import SELECTORS, SelectorRecord
 from pausefl.registry.sources import SOURCES
-from pausefl.registry.studies import STUDIES
 
 __all__ = [
     "BACKENDS",
@@ -20,7 +19,6 @@ __all__ = [
     "SCHEDULES",
     "SELECTORS",
     "SOURCES",
-    "STUDIES",
     "TABLES",
     "Record",
     "Registry",

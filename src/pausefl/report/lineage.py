@@ -13,8 +13,6 @@ from pausefl.errors import PauseflError
 from pausefl.figures.captions import (
     paper_figures,
     scenario_deviations,
-    study_deviations,
-    study_place,
 )
 from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import wholes
@@ -27,7 +25,7 @@ from pausefl.results.verified import current_codes, current_study_codes
 from pausefl.settings import Config, Experiment, Scenario, load_scenario, scenario_file, scenario_names
 from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import scenario_of_job
-from pausefl.settings.studies import Studies, load_studies, settings_of
+from pausefl.studies import Study, load_studies
 
 _OTHER_CODE, _EQUAL_CODE = "the code has changed since", "an earlier version, found equal to today's"
 
@@ -75,8 +73,8 @@ def explain(figure: str, project: Project) -> str:
     scenarios = [load_scenario(name, *project.scenarios) for name in scenario_names(*project.scenarios)]
     owners = {key: scenario for scenario in scenarios for key in scenario.figures}
     studies = load_studies(project.studies, *project.scenarios)
-    parts = wholes([*owners, *studies.names()])
-    known = [*owners, *studies.names(), *parts]
+    parts = wholes([*owners, *studies])
+    known = [*owners, *studies, *parts]
     if figure not in known:
         near = difflib.get_close_matches(figure, known, n=5, cutoff=0.5)
         question = f"Did you mean {', '.join(map(repr, near))}? " if near else ""
@@ -86,7 +84,7 @@ def explain(figure: str, project: Project) -> str:
         try:
             if name in owners:
                 return _explain_curves(name, owners[name], project)
-            return _explain_study(name, studies, project)
+            return _explain_study(name, studies[name], project)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise PauseflError(
                 f"the JSON beside figure '{name}', or of a run in it, is damaged ({error!r}): make the figure"
@@ -190,15 +188,14 @@ def _how(figure: str) -> str:
 
 
 def _study_head(
-    title: str, name: str, studies: Studies, project: Project, settings: Mapping[str, Any], changes: str = ""
+    title: str, name: str, study: Study, project: Project, settings: Mapping[str, Any], changes: str = ""
 ) -> list[str]:
     """What a study is and what it is computed with; ``settings`` are those of its figure, if it is made."""
-    kind, study = studies.kind(name), studies.study(name)
-    scenario = getattr(study, "scenario", None)
+    scenario = study.in_scenario
     figures = load_scenario(scenario.name, *project.scenarios).figures if scenario is not None else {}
     lines = [
         title,
-        f"  {study.title}; {kind}; in the papers: {study_place(kind, figures)}",
+        f"  {study.title}; {study.kind}; in the papers: {study.place_in(figures)}",
         f"Settings: {project.studies}, {name}{changes}",
     ]
     if scenario is not None:
@@ -209,29 +206,27 @@ def _study_head(
     return lines
 
 
-def _planned_study(name: str, studies: Studies, project: Project) -> list[str]:
+def _planned_study(name: str, study: Study, project: Project) -> list[str]:
     """What will run for the figure of a study."""
-    study = studies.study(name)
     return [
-        *_study_head(f"{name} is not made yet", name, studies, project, settings_of(study)),
-        *_deviations(study_deviations(studies.kind(name), study)),
+        *_study_head(f"{name} is not made yet", name, study, project, study.settings()),
+        *_deviations(study.applying()),
         _how(name),
     ]
 
 
-def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
+def _explain_study(name: str, study: Study, project: Project) -> list[str]:
     """Where the figure of a study comes from."""
     sidecar = project.results / "studies" / name / f"{name}.json"
-    kind, study = studies.kind(name), studies.study(name)
     if not sidecar.is_file():
-        return _planned_study(name, studies, project)
+        return _planned_study(name, study, project)
     metadata = _metadata(name, sidecar)
-    then, now = flattened(metadata["study"]), flattened(settings_of(study))
+    then, now = flattened(metadata["study"]), flattened(study.settings())
     # A study that is computed run by run has a code hash for each selector.
     codes = metadata.get("code_hashes") or {"": metadata["code_hash"]}
-    versions = current_study_codes(name, kind, study, project.results / "published")
+    versions = current_study_codes(name, study.codes(), project.results / "published")
     lines = _study_head(
-        f"{sidecar.with_suffix('.png')}", name, studies, project, metadata["study"], _changed(then, now)
+        f"{sidecar.with_suffix('.png')}", name, study, project, metadata["study"], _changed(then, now)
     )
     for selector, recorded in codes.items():
         code = [recorded] if isinstance(recorded, str) else recorded
@@ -242,7 +237,7 @@ def _explain_study(name: str, studies: Studies, project: Project) -> list[str]:
         *lines,
         "Data:",
         *[f"  {_file_line(_moved(path, project.results))}" for path in metadata["data"]],
-        *_ending(metadata["notes"], study_deviations(kind, study)),
+        *_ending(metadata["notes"], study.applying()),
     ]
 
 

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 #: Confidence level of all intervals.
@@ -37,3 +38,26 @@ def estimate(values: ArrayLike) -> Estimate:
         return Estimate(mean, math.nan, math.nan)
     half = t_quantile(len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
     return Estimate(mean, mean - half, mean + half)
+
+
+def across_seeds(runs: pd.DataFrame) -> pd.DataFrame:
+    """Means and sample standard deviations over seeds.
+
+    Parameters
+    ----------
+    runs
+        One row a run, with index ``seed`` and whatever else tells runs apart, such as ``selector``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The index without ``seed``, ``n_seeds`` and each column with ``_mean`` and ``_sd``; infinite values
+        have no deviation.
+    """
+    apart = [name for name in runs.index.names if name != "seed"]
+    seeds = runs.groupby(apart, sort=False)
+    deviations = runs.where(np.isfinite(runs)).groupby(apart, sort=False).std()
+    across = seeds.mean().add_suffix("_mean").join(deviations.add_suffix("_sd"))
+    across = across[[f"{column}_{kind}" for column in runs for kind in ("mean", "sd")]]
+    across.insert(0, "n_seeds", seeds.size())
+    return across.reset_index()

@@ -26,11 +26,9 @@ import pandas as pd
 from pausefl import digests
 from pausefl.errors import PauseflError
 from pausefl.files import check_readable, remedy
-from pausefl.registry import STUDIES
 from pausefl.results import manifest
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment
-from pausefl.settings.studies import Studies
 
 #: Tables of a run, and the files of a scenario.
 TABLES = ("rounds.parquet", "ledger.parquet")
@@ -299,19 +297,3 @@ def read_study(folder: Path, name: str) -> pd.DataFrame | None:
     selector, seed = Path(name).parent.name, int(Path(name).stem.removeprefix("seed-"))
     rows = table[(table["selector"] == selector) & (table["seed"] == seed)]
     return None if rows.empty else rows.reset_index(drop=True)
-
-
-def those_published(studies: Studies, folder: Path) -> Studies:
-    """The studies that have a folder in ``folder``, and those that are computed in no time.
-
-    All configurations share one file of studies, so it may list more than were published.
-    """
-    kept = {
-        kind: {
-            name: study
-            for name, study in of_kind.items()
-            if STUDIES[kind].instant or (folder / name).is_dir()
-        }
-        for kind, of_kind in studies
-    }
-    return Studies(**kept)

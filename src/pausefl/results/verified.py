@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -30,13 +30,15 @@ import typer
 from pausefl.errors import PauseflError
 from pausefl.files import replacing
 from pausefl.provenance import hardware, job_code
-from pausefl.registry import SOURCES, STUDIES
+from pausefl.registry import SOURCES
 from pausefl.results import manifest
 from pausefl.results.published import LINES, TABLES, PublishedRuns, RunFiles, read_study, run_folder
 from pausefl.results.reading import read_json, read_table, study_codes
 from pausefl.results.runs import has_settings
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario
-from pausefl.settings.studies import Studies, load_studies
+
+if TYPE_CHECKING:
+    from pausefl.studies import Studies
 
 #: Name of the file with what was found.
 FILE = "verified.json"
@@ -86,21 +88,27 @@ def current_codes(scenario: Scenario, selectors: Iterable[str], published: Path)
     return found
 
 
-def current_study_codes(name: str, kind: str, study: Any, published: Path) -> dict[str, list[str]]:
+def current_study_codes(name: str, today: Mapping[str, str], published: Path) -> dict[str, list[str]]:
     """As `current_codes`, of a study: by selector where each run is a job of its own, else under "".
 
     An empty text is among them where what computed the published study is not recorded, and the study was
     found equal under today's code.
-    """
-    from pausefl.studies.code import study_code
 
+    Parameters
+    ----------
+    name
+        Of the study.
+    today
+        Hashes of today's code (`pausefl.studies.base.Study.codes`).
+    published
+        Folder of published results.
+    """
     known = _certified(published)["studies"]
     found = {}
-    for selector in study.scenario.selectors if STUDIES.find(kind).by_run else ("",):
-        code = str(study_code(kind, study, selector))
+    for selector, code in today.items():
         entry = known.get("/".join(filter(None, (name, selector))), {})
         equal = entry.get("made_with", [""]) if entry.get("equal") and entry["code"] == code else []
-        found[selector] = list(dict.fromkeys([code, *equal]))
+        found[selector] = list(dict.fromkeys([str(code), *equal]))
     return found
 
 
@@ -175,30 +183,24 @@ def _run_again(
     }
 
 
-def _study_again(kind: str, study: Any, folder: Path) -> dict[str, Any]:
+def _study_again(study: Any, folder: Path) -> dict[str, Any]:
     """Compute a part of a published study and compare it."""
-    from pausefl.studies.code import study_code
-
-    record = STUDIES.find(kind)
-    (made_with,) = (
-        codes
-        for selector, codes in study_codes(folder, record.code_files(study)).items()
-        if not record.by_run or selector in study.scenario.selectors
-    )
-    about = {"made_with": made_with, "code": study_code(kind, study)}
-    if record.exclusive or record.trained:
-        reason = "it measures time" if record.exclusive else "it collects runs"
+    today, made_with = study.codes(), study_codes(folder, study.files([study.code_file()]))
+    ((selector, code),) = today.items()
+    about = {"made_with": made_with[selector], "code": code}
+    if study.exclusive or study.trained:
+        reason = "it measures time" if study.exclusive else "it collects runs"
         return {**about, "compared": f"nothing: {reason}", "equal": None, "difference": ""}
+    plain = study.settings()
     changes: dict[str, Any] = {
-        name: min(getattr(study, name), limit)
-        for name, limit in _SHORTENED.items()
-        if name in type(study).model_fields
+        name: min(plain[name], limit) for name, limit in _SHORTENED.items() if name in plain
     }
-    if "seeds" in type(study).model_fields:
-        changes["seeds"] = study.seeds[:1]
+    if "seeds" in plain:
+        changes["seeds"] = plain["seeds"][:1]
     compared, problem, shortened = [], "", study.replace(**changes)
-    for name, again in record.load()(shortened, lambda line: None).items():
-        file = next(file for file in record.data_files(shortened) if Path(file).with_suffix("") == Path(name))
+    for name, again in shortened.compute(lambda line: None).items():
+        files = shortened.files(shortened.data)
+        file = next(file for file in files if Path(file).with_suffix("") == Path(name))
         published = read_study(folder, file)
         if published is None:
             raise PauseflError(f"{folder} has no {file}")
@@ -275,24 +277,14 @@ def _run_tasks(
 
 def _study_tasks(published: Path, studies: Studies) -> Iterator[_Task]:
     """Every published study; run by run where each selector has files of its own."""
-    from pausefl.studies.code import study_code
-
-    for name in studies.names():
-        kind, study, folder = studies.kind(name), studies.study(name), published / "studies" / name
+    for name, study in studies.items():
+        folder = published / "studies" / name
         if not folder.is_dir():
             continue
         manifest.check_study(folder)
-        parts = [(name, study)]
-        if STUDIES.find(kind).by_run:
-            selectors = study.scenario.selectors
-            parts = [
-                (f"{name}/{selector}", study.replace(scenario=study.scenario.replace(selectors=(selector,))))
-                for selector in selectors
-            ]
-        for part, shortened in parts:
-            yield _Task(
-                "studies", part, study_code(kind, shortened), (_study_again, (kind, shortened, folder))
-            )
+        for selector, code in study.codes().items():
+            part = f"{name}/{selector}" if selector else name
+            yield _Task("studies", part, code, (_study_again, (study.only(selector), folder)))
 
 
 def _certified(published: Path) -> dict[str, dict[str, Any]]:
@@ -406,6 +398,8 @@ def verify(
     PauseflError
         If nothing has ``only`` in its name, or data are missing.
     """
+    from pausefl.studies import load_studies
+
     found, digests = _certified(published), manifest.read(published)
     with tempfile.TemporaryDirectory() as prepared:
         tasks = [

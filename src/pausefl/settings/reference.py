@@ -21,7 +21,7 @@ from pausefl.settings.config import ConfigFile
 from pausefl.settings.load import SHIPPED, load_scenario, read_scenario, scenario_names
 from pausefl.settings.scenario import Scenario
 from pausefl.settings.schema import described, inside, plain_schema
-from pausefl.settings.studies import Studies
+from pausefl.studies import file_of_studies
 
 _INTRODUCTION = """\
 # Configuration
@@ -58,7 +58,7 @@ _MOST_CHOICES = 10
 _FILES: dict[str, type[Settings]] = {
     "config": ConfigFile,
     "scenario": Scenario,
-    "studies": Studies,
+    "studies": file_of_studies(),
     "claims": Claims,
 }
 
@@ -91,7 +91,7 @@ def reference(scenario_folder: Path) -> str:
         *_sections(Scenario),
         "## Keys of `studies.yaml`\n",
         "NAME is the name of a study, which is also its target.\n",
-        *_sections(Studies),
+        *_sections(file_of_studies()),
         "## Keys of `claims.yaml`\n",
         *_sections(Claims),
         "## Scenarios\n",

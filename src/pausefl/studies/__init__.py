@@ -1,5 +1,119 @@
-"""Studies of selection alone, and audits of the noise: nothing is trained and no data are read.
+"""Studies: selection without training, audits of the noise, and runs of changed scenarios side by side.
 
-`pausefl.settings.studies` says what is studied; each other module is one kind of study, from its settings to
-a tidy table. Figures are in `pausefl.figures`.
+A kind of study is one module, found by its name: settings, computation, tables, figure and words. What all
+have in common is in `pausefl.studies.base`.
 """
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, GetJsonSchemaHandler, create_model, model_validator
+from pydantic_core import CoreSchema
+
+from pausefl.settings.base import Settings
+from pausefl.settings.types import Name
+from pausefl.settings.yaml import read_yaml
+from pausefl.studies.base import Study
+
+__all__ = ["Studies", "Study", "file_of_studies", "kinds", "load_studies", "study_of"]
+
+
+@cache
+def kinds() -> dict[str, type[Study]]:
+    """Every kind of study by its name: the class that a module of this package defines."""
+    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name != "base"]
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return {
+        name: one
+        for name, module in modules.items()
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Study) and one.__module__ == module.__name__
+    }
+
+
+class Studies(dict[str, Study]):
+    """Studies by name, in the order of their file; the name is the workflow's target."""
+
+    def of_kind(self, kind: str) -> dict[str, Any]:
+        """Those of a kind."""
+        return {name: study for name, study in self.items() if study.kind == kind}
+
+    def part(self, study: str, selector: str = "", seed: int | str = "") -> Study:
+        """A study, or the part of one that is computed run by run that is a selector's run under a seed."""
+        return self[study].only(selector, seed)
+
+    def published(self, folder: Path) -> Studies:
+        """Those that have a folder in ``folder``, and those that are computed in no time.
+
+        All configurations share one file of studies, so it may list more than were published.
+        """
+        return Studies({name: one for name, one in self.items() if one.instant or (folder / name).is_dir()})
+
+    def simulation_of(self, scenario: str) -> str | None:
+        """Name of the study that simulates the jobs of a scenario; None if there is none."""
+        return next((name for name, study in self.items() if study.simulates == scenario), None)
+
+
+class _File(Settings):
+    """Studies that need neither training nor data; and, in `trained_knobs` and `benchmark`, those of jobs."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return handler(core)  # each key has its description
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Self:
+        kind_of: dict[str, str] = {}
+        simulated: dict[str, str] = {}
+        for kind, studies in self:
+            for name, study in studies.items():
+                if kind_of.setdefault(name, kind) != kind:
+                    raise ValueError(f"study '{name}' is there twice")
+                if study.simulates and (first := simulated.setdefault(study.simulates, name)) != name:
+                    same = f"'{first}' simulates scenario '{study.simulates}', too"
+                    raise ValueError(f"{kind}.{name}.scenario: {same}")
+        return self
+
+
+@cache
+def file_of_studies() -> type[Settings]:
+    """Settings of a file of studies: for each kind, studies by name."""
+    fields: dict[str, Any] = {}
+    for kind, model in kinds().items():
+        meaning = cleandoc(model.__doc__ or "").partition("\n\n")[0]
+        fields[kind] = (dict[Name, model], Field({}, description=meaning))  # type: ignore[valid-type]
+    return create_model("Studies", __base__=_File, __doc__=_File.__doc__, **fields)
+
+
+def load_studies(path: Path | None, *folders: Path) -> Studies:
+    """Studies of a file; none without one.
+
+    Parameters
+    ----------
+    path
+        The file.
+    folders
+        Where to look for scenarios, the first that has one.
+
+    Raises
+    ------
+    ConfigError
+        For the first thing that is wrong, naming the study.
+    """
+    if path is None:
+        return Studies()
+    document = read_yaml(path)
+    by_kind = dict(file_of_studies().read(document, str(path), {"scenarios": folders}))
+    return Studies({name: study for kind in document for name, study in by_kind[kind].items()})
+
+
+def study_of(kind: str, settings: Mapping[str, Any], title: str = "") -> Any:
+    """Study of what `Study.settings` returns, and its title."""
+    return kinds()[kind].read({**settings, "title": title}, f"study of kind '{kind}'")

@@ -15,24 +15,35 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
-from typing import Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import model_validator
 
 from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
+from pausefl.federated.untrained import selection_only
+from pausefl.figures.panels import NOTE, Plotted, titled_panels
+from pausefl.figures.style import LABELS, look, style_of, theme
+from pausefl.registry import SELECTORS
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
 from pausefl.selectors import make_selector
-from pausefl.selectors.annealing import Annealer
-from pausefl.selectors.exact import pivot_and_fill
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Comparison
+from pausefl.settings.scenario import SelectorName
+from pausefl.settings.types import Count, Distinct, Items, Positive
 from pausefl.streams import Streams
-from pausefl.studies.simulate import selection_only
+from pausefl.studies.base import ChangedScenarioStudy, Tables
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    from pausefl.selectors.annealing import Annealer
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +55,67 @@ CLOSE = 0.01
 
 #: Energies that differ by no more are equal: rounding errors of a run add up.
 TIE = 1e-9
+
+#: Share of runs in which a selector ended above plain annealing (BSFL, Section V-C).
+PAPERS_SHARES = {"alsa": 0.983}
+
+
+class Comparison(ChangedScenarioStudy):
+    """ALSA beside plain annealing on the same instances (BSFL, V-C and Fig. 4)."""
+
+    label = "two annealers on the same instances"
+    data: ClassVar[tuple[str, ...]] = ("runs.parquet", "curves.csv")
+    tables = ("summary.csv", "summary.md")
+    claims = ("summary.csv",)
+    besides = frozenset({"bsfl", "pause"})
+    place = (
+        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying sizes, ALSA ended at a higher energy"
+        " than plain annealing within a fixed time; Fig. 4 shows one run with 25 of 500 users. The paper"
+        " gives neither the law of the instances nor α, the temperature or the number of iterations of these"
+        " runs"
+    )
+    deviations: ClassVar[tuple[str, ...]] = ("D4", "D30", "D35")
+
+    selectors: Annotated[tuple[SelectorName, ...], Items(2, 2)]
+    """The two annealers that are compared."""
+    n_instances: Count
+    """Instances; each is a round of a run that the exact search has made up to it."""
+    n_iterations: Count
+    """Iterations J of each run."""
+    temperature_divisors: Distinct[Positive]
+    """Divisors kappa of the temperature, one comparison for each; 1 is the papers' theorem."""
+
+    @model_validator(mode="after")
+    def _both_anneal(self) -> Self:
+        for name in self.selectors:
+            if not SELECTORS[name].anneals:
+                raise ValueError(f"selectors: '{name}' does not anneal, so it cannot be compared")
+        return self
+
+
+WORDS = """
+Upper: what the current vertex lacks of the optimum; medians, 10 % to 90 % quantiles, and one instance
+(thin). Lower: the share of {{ study.n_instances }} instances on which the first annealer is ahead.
+
+*Setting.* ``{{ study.selectors[0] }}`` against ``{{ study.selectors[1] }}``: selections of
+{{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users,
+{{ study.n_iterations }} iterations a run, {{ study.n_instances }} instances at each temperature divisor κ
+({{ study.temperature_divisors }}). Nothing is trained.
+
+*What is shown.* An instance is the objective of one round of scenario ``{{ study.scenario.name }}``. The
+exact search runs a simulation of its own up to a random round after the start-up. Both annealers start at
+random, each with its own random stream, the same for every κ. Upper panels: the optimum of the instance,
+found exactly, less the energy of the current vertex. Lines are medians over the instances, bands reach from
+the 10 % to the 90 % quantile, thin lines are the first instance. Lower panels: the share of instances on
+which the current energy of ``{{ study.selectors[0] }}`` is above that of ``{{ study.selectors[1] }}``,
+beside one half and the 98.3 % that the paper has for ALSA. The table gives that share after the last
+iteration, and for the best vertex met, with Wilson's interval at 95 %.
+
+*How to read it.* The temperature of iteration j is C / (κ ln(1 + j)), and C bounds the difference of any two
+energies. For this reward C is above 2α, with α = {{ study.scenario.reward.alpha }}, whatever the energies
+are. Where it is far above their differences, nearly every move is accepted, and both annealers wander at
+random. Vertices of high energy tend to have more neighbours in ALSA's graph, which favours them even then.
+"""
 
 
 def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
@@ -59,6 +131,8 @@ def annealers(study: Comparison, divisor: float) -> dict[str, Annealer]:
     PauseflError
         If they do not maximise the same objective.
     """
+    from pausefl.selectors.annealing import Annealer
+
     settings = study.scenario.selection.replace(n_iterations=study.n_iterations, temperature_divisor=divisor)
     scenario = study.scenario.replace(selection=settings)
     found = {name: cast(Annealer, make_selector(name, scenario)) for name in scenario.selectors}
@@ -108,6 +182,8 @@ def compute(study: Comparison, note: Callable[[str], None]) -> dict[str, pd.Data
         `CLOSE` of the optimum (missing if there is none); and ``curves``, the
         `curves` of the gaps.
     """
+    from pausefl.selectors.exact import pivot_and_fill
+
     fields = {divisor: annealers(study, divisor) for divisor in study.temperature_divisors}
     kept = kept_iterations(study.n_iterations)
     energies, rows = np.empty(study.n_iterations), []
@@ -252,3 +328,56 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     )
     rows = markdown.of_records(cells, "rl" + 5 * "r")
     return f"{rows}\n{note}\n"
+
+
+def plot(tables: Tables, study: Comparison) -> Plotted:
+    """Figure and ``summary`` of the tables of `pausefl.studies.comparison.compute`."""
+    summary = shares(tables["runs"])
+    figure = plot_curves(tables["curves"], study.title)
+    return Plotted(figure, {"summary": summary}, to_markdown(summary, LABELS))
+
+
+def plot_curves(curves: pd.DataFrame, title: str) -> Figure:
+    """Gap to the optimum, and how often the first selector leads, against iterations.
+
+    Parameters
+    ----------
+    curves
+        As `pausefl.studies.comparison.compute` returns them.
+    title
+        Of the study.
+    """
+    from matplotlib.lines import Line2D
+
+    divisors, names = curves["temperature_divisor"].unique(), curves["selector"].unique()
+    with theme():
+        sharing: dict[str, Any] = {"sharex": True, "sharey": "row", "height_ratios": [3, 2]}
+        figure, grid = titled_panels(title, (2, len(divisors)), 3.6, **sharing)
+        for (gap, ahead), divisor in zip(grid.T, divisors, strict=True):
+            compared = curves[curves["temperature_divisor"] == divisor]
+            lines = [_plot_gap(gap, compared[compared["selector"] == name]) for name in names]
+            gap.set_title(f"κ = {divisor:g}", weight="normal")
+            leader = compared[compared["selector"] == names[0]]
+            ahead.plot(leader["iteration"], 100 * leader["ahead"], color=style_of(names[0]).color)
+            ahead.axhline(50, color="black", linewidth=0.5)
+            ahead.set(xscale="log", xlabel="Iteration", ylim=(0, 105), yticks=[0, 50, 100])
+            ahead.minorticks_off()
+            for share in (100 * PAPERS_SHARES[name] for name in names[:1] if name in PAPERS_SHARES):
+                ahead.axhline(share, color="black", linewidth=0.5, linestyle=(0, (4, 2)))
+                where = {"xy": (1, share), "xytext": (0, -2), "ha": "left", "va": "top"}
+                ahead.annotate(f"BSFL: {share:.1f} %", **where, **NOTE)
+        grid[0, 0].set(ylabel="Gap to the optimum", ylim=(0, None))
+        grid[1, 0].set_ylabel(f"{style_of(names[0]).label} ahead (%)")
+        single = Line2D([], [], color="black", linewidth=0.5)
+        labels = [*[f"{style_of(name).label}, median" for name in names], "First instance"]
+        figure.legend([*lines, single], labels, loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def _plot_gap(axes: Axes, curve: pd.DataFrame) -> Line2D:
+    """Median of one selector with its band, and the first instance as a thin line."""
+    style, x = look(curve["selector"].iloc[0]), curve["iteration"]
+    axes.fill_between(x, curve["low"], curve["high"], color=style["color"], alpha=0.18, linewidth=0)
+    axes.plot(x, curve["example"], color=style["color"], linewidth=0.4, alpha=0.8)
+    (line,) = axes.plot(x, curve["median"], **style)
+    return line

@@ -3,17 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from pydantic import model_validator
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import generalization
-from pausefl.settings.studies import Generalization
+from pausefl.figures.panels import NOTE, Plotted
+from pausefl.figures.style import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line, new_figure, theme
+from pausefl.settings.types import Count, Distinct, Positive
+from pausefl.studies.base import AtLeastTwo, Study, Tables
+
+#: Lines from the smallest exponent on; colours go from light to dark, so that both tell them apart.
+_LINES: tuple[Line, ...] = (LONG_DASH, SOLID, DASH, DOT, DASH_DOT, SHORT_DASH)
+_SHADES = ((0.47, 0.75, 0.93), (0.0, 0.11, 0.25))
+
+
+class Generalization(Study):
+    """The generalisation reward against the share of rounds (PAUSE v2, Fig. 1; BSFL, Fig. 2)."""
+
+    label = "what a user is worth against how often it took part"
+    data = ("generalization.csv",)
+    place = "PAUSE v1 and v2, Fig. 1; BSFL, Fig. 2"
+    deviations = ("D71",)
+    instant = True
+
+    n_users: Count
+    """Number of users K, who hold equally much data."""
+    n_selected: Count
+    """Users m selected in a round; the reward is 0 at a share of m/K."""
+    betas: Distinct[Positive]
+    """Exponents, a line for each."""
+    n_rounds: AtLeastTwo
+    """Rounds t of the history; a line has a point for each number of rounds from 0 to t."""
+
+    @model_validator(mode="after")
+    def _enough_users(self) -> Self:
+        if self.n_selected > self.n_users:
+            raise ValueError(f"n_selected = {self.n_selected} exceeds n_users = {self.n_users}")
+        return self
+
+
+WORDS = """
+The generalisation reward of a user that took part in T of t rounds. Thin lines mark m / K and 0.
+
+*Setting.* {{ study.n_selected }} of {{ study.n_users }} users are selected in a round, and all hold equally
+much data; history of {{ study.n_rounds }} rounds; β = {{ study.betas }}. Nothing is random.
+
+*What is shown.* The generalisation reward g of a user that took part in T of t rounds: the distance of T / t
+to m / K, the share at which every user takes part equally often, to the power β, and negative beyond it. The
+searches use the same function.
+
+*How to read it.* A user that took part too seldom is worth more, one that took part too often less. The
+distance is below 1, so a larger β flattens both, above all near m / K, where small differences stop to
+matter. The experiments have β = 2.
+"""
 
 
 def run(study: Generalization) -> pd.DataFrame:
-    """Evaluate g as the searches do, on histories in which a user took part in 0, 1, ... t of t rounds.
+    """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.
 
     Returns
     -------
@@ -35,3 +85,26 @@ def run(study: Generalization) -> pd.DataFrame:
 def compute(study: Generalization, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
     """Table ``generalization``, as `run` returns it."""
     return {"generalization": run(study)}
+
+
+def plot(tables: Tables, study: Generalization) -> Plotted:
+    """One line for each exponent; a thin line marks the share m / K at which the reward is 0."""
+    from matplotlib.colors import to_hex
+
+    table, share = tables["generalization"], study.n_selected / study.n_users
+    betas = sorted(table["beta"].unique())
+    with theme():
+        figure, axes = new_figure(2.7)
+        axes.set_title(study.title, loc="left")
+        axes.axhline(0, color="black", linewidth=0.5, zorder=2)
+        axes.axvline(share, color="black", linewidth=0.5, zorder=2)
+        for i, (beta, dark) in enumerate(zip(betas, np.linspace(0, 1, len(betas)), strict=True)):
+            color = to_hex(tuple((1 - dark) * np.array(_SHADES[0]) + dark * np.array(_SHADES[1])))
+            curve = table[table["beta"] == beta]
+            look: dict[str, Any] = {"color": color, "linestyle": _LINES[i % len(_LINES)], "linewidth": 1.5}
+            axes.plot(curve["participation"], curve["reward"], label=f"β = {beta:g}", **look)
+        place: dict[str, Any] = {"va": "bottom", **NOTE, "fontsize": 8}
+        axes.annotate(f"m / K = {share:.2g}", (share, axes.get_ylim()[0]), (3, 2), **place)
+        axes.set(xlim=(0, 1), xlabel="Share of the rounds T / t", ylabel="Generalisation reward g")
+        figure.legend(loc="outside lower center", ncols=len(betas) if len(betas) < 5 else 3)
+    return Plotted(figure)

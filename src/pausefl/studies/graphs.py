@@ -1,9 +1,4 @@
-"""The graphs that annealing walks on, listed from their definition (BSFL, eqs. 18, 19 and Fig. 3).
-
-Vertices are the selections of m of K users. Plain annealing joins those that differ in one user, m (K - m) to
-each. The thinner graphs keep an edge if the user who leaves is least of the one selection, or the user who
-enters least of the other, by some criterion (BSFL, eq. 19; PAUSE v2, Section IV-A; v1, Algorithm 2). The
-annealers sample from these graphs without listing them; here every edge is tried.
+"""Degrees of the graphs that annealing walks on (BSFL, eqs. 18, 19 and Fig. 3).
 
 Criteria are sampled: independent and uniform on [0, 1], for every user and criterion. Degrees depend only on
 the order of the users by each criterion, so any continuous law gives the same. Energies, which place the
@@ -18,80 +13,81 @@ bounds it by 4 (K - m) for L = 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import model_validator
 
+from pausefl.figures.panels import Plotted, titled_panels
+from pausefl.figures.style import LABELS, style_of, theme
 from pausefl.results import markdown
-from pausefl.selectors.annealing import Alsa, SaBsfl, SaPause, SaPauseV1
-from pausefl.settings.studies import Graphs
-from pausefl.streams import Streams
+from pausefl.settings.types import Count, Whole
+from pausefl.studies.base import Study, Tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_WALKERS = (("sa_bsfl", SaBsfl), ("alsa", Alsa), ("sa_pause", SaPause), ("sa_pause_v1", SaPauseV1))
-
-#: The criteria by which one of the two users must be least, by the selector that walks on the graph.
-CRITERIA = {name: walker.graph for name, walker in _WALKERS}
+#: Turns of the golden angle spread any number of points evenly.
+_GOLDEN = (5**0.5 - 1) / 2
 
 
-@dataclass(frozen=True)
-class Swaps:
-    """All pairs of selections that differ in one user: the edges of plain annealing.
+class Graphs(Study):
+    """Degrees of the graphs that annealing walks on (BSFL, Fig. 3)."""
 
-    Attributes
-    ----------
-    member
-        (N, K) whether a user is in a selection.
-    u, v
-        (E,) the two selections of a pair, u < v.
-    only_u, only_v
-        (E,) the user of u who is not in v, and the one of v who is not in u.
-    """
+    label = "the graphs that annealing walks on"
+    data = ("degrees.parquet", "vertices.parquet", "edges.parquet")
+    tables = ("summary.csv", "summary.md")
+    claims = ("degrees.parquet",)
+    place = (
+        "BSFL, Section V and Fig. 3, which says that most of the edges that ALSA drops are between vertices"
+        " of low or of similar energy"
+    )
+    deviations = ("D7", "D35")
 
-    member: Bools
-    u: Indices
-    v: Indices
-    only_u: Indices
-    only_v: Indices
+    n_users: Annotated[int, Whole(ge=2, le=12)]
+    """Number of users; every selection is a vertex."""
+    n_selected: Count
+    """Users in a selection."""
+    n_instances: Count
+    """Instances over which degrees are averaged; the first is plotted."""
 
-    @classmethod
-    def of(cls, n_users: int, n_selected: int) -> Swaps:
-        """List them. Needs 4 N^2 bytes for N selections: 0.7 GB for 8 of 16 users."""
-        selections = np.array(list(combinations(range(n_users), n_selected)))
-        member = np.zeros((len(selections), n_users), np.bool_)
-        np.put_along_axis(member, selections, True, axis=1)
-        in_common = member.astype(np.float32) @ member.T.astype(np.float32)
-        u, v = np.nonzero(np.triu(in_common == n_selected - 1))
-        only_u, only_v = (member[u] & ~member[v]).argmax(axis=1), (member[v] & ~member[u]).argmax(axis=1)
-        return cls(member, u, v, only_u, only_v)
-
-    def kept(self, criteria: Sequence[Floats]) -> Bools:
-        """Which edges (E,) have a user who is least of its selection by one of the criteria (K,) each."""
-        if not criteria:
-            return np.ones(len(self.u), np.bool_)
-        kept = np.zeros(len(self.u), np.bool_)
-        for values in criteria:
-            least = np.where(self.member, values, np.inf).argmin(axis=1)
-            kept |= (least[self.u] == self.only_u) | (least[self.v] == self.only_v)
-        return kept
-
-    def energies(self, ucb: Floats, g: Floats) -> Floats:
-        """Min ucb + mean g of every selection (N,)."""
-        n_selected = self.member[0].sum()
-        return np.asarray(np.where(self.member, ucb, np.inf).min(axis=1) + self.member @ g / n_selected)
+    @model_validator(mode="after")
+    def _selections_have_neighbours(self) -> Self:
+        if self.n_selected >= self.n_users:
+            raise ValueError(
+                f"n_selected = {self.n_selected} must be less than n_users = {self.n_users}:"
+                " the only selection has no neighbour"
+            )
+        return self
 
 
-def sample_criteria(n_users: int, instance: int) -> dict[str, Floats]:
-    """The criteria (K,) of an instance."""
-    rng = Streams(instance).generator("graph")
-    return {name: rng.random(n_users) for name in ("ucb", "g", "p")}
+WORDS = """
+A vertex is a selection, as high as its energy. An edge joins two selections that differ in one user. Plain
+annealing has all such edges, the other graphs a part of them.
+
+*Setting.* All selections of {{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }}
+instances, the first of which is shown.
+
+*What is shown.* A vertex is a selection, as high as its energy min ucb + mean g and at the same place in
+every panel; the abscissa has no meaning. An edge joins two selections that differ in one user, and has the
+colour of the lower one. Plain annealing has all such edges. In the other graphs one of the two users must be
+least of its selection by one of the criteria: ucb or g (ALSA), ucb (SA-PAUSE), ucb, p or g (SA-PAUSE v1).
+The graphs are listed from that definition, independently of the annealers. Criteria are independent and
+uniform on [0, 1] for each user. Degrees depend on the order of the users alone, so any continuous law gives
+the same. The table has degrees, connectivity and diameters over all instances, and compares the edges that a
+graph keeps with those that only plain annealing has.
+
+*How to read it.* On average a vertex has 2m(K − m)/(m + 1) neighbours by one criterion, and at most L times
+as many by L. This is linear in K; plain annealing has m(K − m). With few selected users the difference is
+small, and BSFL's bound 4(K − m) on ALSA's mean is below m(K − m) only for m > 4.
+"""
 
 
 def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
@@ -126,6 +122,8 @@ def run(study: Graphs) -> pd.DataFrame:
         that are dropped (NaN where there are none), ``low_kept`` and ``low_dropped``, the share with both
         ends below the median energy, and ``step_kept`` and ``step_dropped``, the mean difference in energy.
     """
+    from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
+
     swaps = Swaps.of(study.n_users, study.n_selected)
     n_vertices, rows = len(swaps.member), []
     for instance in range(study.n_instances):
@@ -160,6 +158,8 @@ def first(study: Graphs) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     An edge is a row of ``selector``, ``u`` and ``v``, the numbers of two vertices.
     """
+    from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
+
     swaps, criteria = Swaps.of(study.n_users, study.n_selected), sample_criteria(study.n_users, 0)
     users = [" ".join(map(str, np.flatnonzero(row))) for row in swaps.member]
     vertices = pd.DataFrame({"users": users, "energy": swaps.energies(criteria["ucb"], criteria["g"])})
@@ -183,6 +183,8 @@ def _mean(values: Bools | Floats) -> float:
 
 def mean_degree(selector: str, n_users: int, n_selected: int) -> float:
     """The mean degree with one criterion or none; its upper bound with several (see the module)."""
+    from pausefl.selectors.graphs import CRITERIA
+
     n_criteria, n_swaps = len(CRITERIA[selector]), n_selected * (n_users - n_selected)
     return min(n_swaps, 2 * n_criteria * n_swaps / (n_selected + 1)) if n_criteria else n_swaps
 
@@ -204,6 +206,8 @@ def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFr
         with ``_min`` and ``_max``; ``degree_formula``, the `mean_degree`; ``connected``, the share of
         connected graphs; ``diameter_min``, ``diameter_max``; means of the columns on edges kept and dropped.
     """
+    from pausefl.selectors.graphs import CRITERIA
+
     rows = []
     for selector, graphs in degrees.groupby("selector", sort=False):
         row = {
@@ -259,3 +263,57 @@ def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int, labels: Mapp
 
 def _percent(share: float) -> str:
     return "–" if np.isnan(share) else f"{100 * share:.1f}"
+
+
+def plot(tables: Tables, study: Graphs) -> Plotted:
+    """Figure and ``summary`` of the tables of `pausefl.studies.graphs.compute`."""
+    summary = summarise(tables["degrees"], study.n_users, study.n_selected)
+    figure = plot_graphs(tables["vertices"], tables["edges"], study.title)
+    return Plotted(
+        figure, {"summary": summary}, to_markdown(summary, study.n_users, study.n_selected, LABELS)
+    )
+
+
+def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame, title: str) -> Figure:
+    """The graphs of one instance, a vertex as high as its energy and at the same place in all of them.
+
+    Parameters
+    ----------
+    vertices, edges
+        As `pausefl.studies.graphs.first` returns them.
+    title
+        Of the study.
+    """
+    from matplotlib.collections import LineCollection
+
+    energy = vertices["energy"].to_numpy(np.float64)
+    place = np.column_stack([_spread(energy), energy])
+    selectors = edges["selector"].unique()
+    with theme():
+        figure, grid = titled_panels(title, ((len(selectors) + 1) // 2, 2), 5.4, sharex=True, sharey=True)
+        for axes, selector in zip(grid.flat, selectors, strict=True):
+            ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
+            # An edge has the colour of its lower end. The palest colours would not show, so none has them.
+            color: dict[str, Any] = {"cmap": "viridis_r"}
+            lines = LineCollection(
+                list(place[ends]), array=energy[ends].min(axis=1), linewidths=0.35, **color
+            )
+            dots = axes.scatter(*place.T, c=energy, s=9, linewidths=0, zorder=2, **color)
+            for artist in (axes.add_collection(lines), dots):
+                artist.set_clim(energy.min() - 0.15 * np.ptp(energy), energy.max())
+            degree = np.bincount(ends.ravel(), minlength=len(energy))
+            least, most = degree.min(), degree.max()
+            of = f"{least}" if least == most else f"{least} to {most}"
+            axes.set_title(f"{style_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
+            axes.set_xticks([])
+            axes.spines["bottom"].set_visible(False)
+        for axes in grid[:, 0]:
+            axes.set_ylabel("Energy")
+    return figure
+
+
+def _spread(energy: Floats) -> Floats:
+    """Abscissas (N,) that keep vertices of similar energy apart, inside an ellipse."""
+    rank = np.argsort(np.argsort(-energy))
+    height = 2 * rank / max(len(rank) - 1, 1) - 1
+    return np.asarray((2 * (rank * _GOLDEN % 1) - 1) * np.sqrt(np.maximum(1 - height**2, 0.02)))

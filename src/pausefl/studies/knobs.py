@@ -8,21 +8,34 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import model_validator
 
 from pausefl.bandit.latency import mean_latencies
+from pausefl.errors import ConfigError
+from pausefl.federated.untrained import selection_only
+from pausefl.figures.panels import Plotted, titled_panels
+from pausefl.figures.style import in_legend_order, look, style_of, theme
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
+from pausefl.results.intervals import across_seeds
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Knobs
-from pausefl.studies.simulate import selection_only
-from pausefl.studies.tables import across_seeds
+from pausefl.settings.base import Settings
+from pausefl.settings.changes import with_values
+from pausefl.settings.types import Distinct, Name, NonNegative, Several, Text
+from pausefl.studies.base import ANNEALING, SimulatedStudy, Tables
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +44,103 @@ METRICS = ("elapsed_s", "leakage_max", "leakage_mean", "fairness", "slow_share",
 
 #: What tells runs apart, besides the seed.
 KEY = ["knob", "value", "selector"]
+
+#: What rows are called, by the setting.
+NAMES = {
+    "reward.alpha": "α",
+    "reward.beta": "β",
+    "reward.gamma": "γ",
+    "reward.overlap_penalty": "ρ (R2)",
+    "selection.exploitation": "ζ",
+    "selection.temperature_divisor": "κ",
+    "selection.n_iterations": "J",
+    "privacy.decay": "η",
+    "privacy.epsilon_total": "ε",
+    "training.n_rounds": "Rounds",
+    "variants": "Terms",
+}
+
+_HEADS = {
+    "elapsed_s": "Simulated\ntime (s)",
+    "leakage_max": "Largest\nleakage (ε)",
+    "leakage_mean": "Mean\nleakage (ε)",
+    "fairness": "Fairness of\nleakage",
+    "slow_share": "Share of\nslow users",
+    "spread_s": "Spread of\nlatency (s)",
+}
+
+
+class Knob(Settings):
+    """One setting, and the values that it gets, one at a time."""
+
+    key: Text
+    """Dotted key of the scenario, for example `reward.alpha`."""
+    values: Distinct[NonNegative]
+    """Values to try."""
+    besides: dict[str, Any] = {}
+    """Other dotted keys that change with it; the key's own value, if it is among them, is the usual one."""
+
+
+class Knobs(SimulatedStudy):
+    """What each constant buys in time, leakage and fairness, without training."""
+
+    label = "what each constant buys, without training"
+    data = ("knobs.parquet",)
+    tables = ("summary.csv",)
+    place = "Nowhere; PAUSE v2, V-A has the values"
+    deviations = (*ANNEALING, "D8", "D25")
+
+    knobs: Several[Knob] = ()
+    """Settings that are changed one at a time."""
+    variants: dict[Name, dict[str, Any]] = {}
+    """Further changes by name: dotted keys and their values."""
+
+    @property
+    def n_variants(self) -> int:
+        """Number of runs of a selector under one seed."""
+        return 1 + len(self.changed)
+
+    @cached_property
+    def changed(self) -> dict[tuple[str, str], Scenario]:
+        """The changed scenarios, by knob and value as text, or by ``variants`` and name."""
+        found = {}
+        for knob in self.knobs:
+            for value in knob.values:
+                values = knob.besides | {knob.key: value}
+                found[knob.key, f"{value:g}"] = with_values(self.scenario, values, "knobs")
+        for name, values in self.variants.items():
+            found["variants", name] = with_values(self.scenario, values, f"variants.{name}")
+        return found
+
+    def usual(self, knob: Knob) -> float:
+        """The value that a knob has in the scenario."""
+        section, _, name = knob.key.partition(".")
+        return float(knob.besides.get(knob.key, self.scenario.as_dict()[section][name]))
+
+    @model_validator(mode="after")
+    def _changes_are_valid(self) -> Self:
+        try:
+            self.changed  # noqa: B018 (reads every change)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+
+WORDS = """
+Time, leakage, fairness, slow users and spread of latency against one setting at a time. Grey: the value of
+the scenario. Dots: means over seeds; bars: standard deviations.
+
+*Setting.* {{ simulated }} {{ annealing }} {{ runs }}
+
+*What is shown.* A row of panels has a setting, with its values at even distances; panels of a column share
+their axis. Leakage is that at the end. Fairness is Jain's index of the users' leakage: 1 if all leak
+equally. Slow users are the slower half; a fair share is one half. The spread of latency is the difference in
+expected latency between the slowest and the fastest selected user, mean over rounds. ρ acts under reward R2,
+whose overlaps take time. Terms: the reward without its privacy term (no p), its generalisation term (no g),
+and both.
+
+*How to read it.* κ and J are of annealing alone, and random selection ignores all but η.
+"""
 
 
 def jain(values: Floats) -> float:
@@ -120,3 +230,73 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
         ``knob``, ``value``, ``selector``, ``n_seeds``, and each of the `METRICS` with ``_mean`` and ``_sd``.
     """
     return across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])
+
+
+def plot(tables: Tables, study: Knobs) -> Plotted:
+    """Figure and ``summary`` of the table of `pausefl.studies.knobs.compute`."""
+    table = summary(tables["knobs"])
+    usual = {knob.key: f"{study.usual(knob):g}" for knob in study.knobs}
+    return Plotted(plot_knobs(table, usual, study.title), {"summary": table})
+
+
+def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str], title: str) -> Figure:
+    """Small panels: measures against the values of each setting.
+
+    Parameters
+    ----------
+    table
+        As `pausefl.studies.knobs.summary` returns it.
+    usual
+        The value that each setting has in the scenario, as text.
+    title
+        Of the study.
+    """
+    base, changed = table[table["knob"] == "usual"], table[table["knob"] != "usual"]
+    knobs, selectors = changed["knob"].unique(), in_legend_order(table["selector"])
+    with theme():
+        height = 0.95 + 0.74 * len(knobs)
+        figure, grid = titled_panels(title, (len(knobs), len(METRICS)), height, sharey="col")
+        for row, knob in enumerate(knobs):
+            own = changed[changed["knob"] == knob]
+            if knob == "variants":
+                own = pd.concat([base, own])
+            values = list(own["value"].unique())
+            of_selectors = [own[own["selector"] == name] for name in selectors]
+            for axes, metric in zip(grid[row], METRICS, strict=True):
+                marked = usual.get(knob, "usual")
+                if marked in values:
+                    axes.axvline(values.index(marked), color="#DDDDDD", linewidth=5, zorder=0.5)
+                lines = [_plot_line(axes, one, metric) for one in of_selectors]
+                axes.set_xticks(range(len(values)), [_short(value) for value in values])
+                axes.tick_params(axis="x", labelsize=5.5, pad=1)
+                axes.tick_params(axis="y", labelsize=6.5)
+                axes.set_xlim(-0.5, len(values) - 0.5)
+                axes.margins(y=0.12)
+                if row == 0:
+                    axes.set_title(_HEADS[metric], weight="normal", size="small", linespacing=1.0)
+            grid[row, 0].set_ylabel(NAMES.get(knob, knob), rotation=0, ha="right", va="center")
+        labels = [style_of(name).label for name in selectors]
+        figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def _short(value: str) -> str:
+    """A value as a short label of an axis."""
+    return value.removeprefix("0").replace("_", " ") if value != "0" else value
+
+
+def _plot_line(axes: Axes, own: pd.DataFrame, metric: str) -> Line2D:
+    """Means and standard deviations of one selector, at evenly spaced places in the order of the values."""
+    mean, deviation = (own[f"{metric}_{kind}"].to_numpy(np.float64) for kind in ("mean", "sd"))
+    style: dict[str, Any] = look(own["selector"].iloc[0]) | {"linewidth": 0.9}
+    bars = axes.errorbar(
+        np.arange(len(mean)),
+        mean,
+        yerr=np.nan_to_num(deviation),
+        marker="o",
+        markersize=1.8,
+        elinewidth=0.6,
+        **style,
+    )
+    line: Line2D = bars.lines[0]
+    return line

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,13 +18,21 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.errors import PauseflError
+from pausefl.federated.untrained import selection_only
+from pausefl.figures.curves import LOG_SPAN
+from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
+from pausefl.figures.style import style_of, theme
+from pausefl.results.intervals import across_seeds
+from pausefl.results.outcomes import moving_average
 from pausefl.selectors.base import Selector
-from pausefl.selectors.exact import Pause
 from pausefl.selectors.search import Objective, Search
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Runs
-from pausefl.studies.simulate import selection_only
-from pausefl.studies.tables import across_seeds
+from pausefl.studies.base import ANNEALING, Rounds, Tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pausefl.selectors.exact import Pause
 
 Users = NDArray[np.int64]
 
@@ -32,6 +41,31 @@ REFERENCE = "pause"
 
 #: The optimum counts as found if the gap is no larger: far above rounding, far below what a user adds.
 FOUND = 1e-9
+
+
+class OptimalityGap(Rounds):
+    """What annealing loses against the exact search, in objective and in simulated time."""
+
+    label = "what annealing loses against the exact search"
+    data = ("gap.parquet",)
+    tables = ("summary.csv",)
+    place = "Nowhere: PAUSE v2 leaves out the exact search in large networks (D36)"
+    deviations = (*ANNEALING, "D8", "D31", "D36")
+
+
+WORDS = """
+Left: the optimum of each round less the value of the selector's choice, trailing mean over 10 rounds. Right:
+simulated time. {{ lines }}
+
+*Setting.* {{ simulated }} {{ annealing }} {{ runs }}
+
+*What is shown.* The optimum is that of the exact search on the selector's own history, so gaps of different
+selectors are to different optima. The first rounds, while at least {{ study.scenario.network.n_selected }}
+users were never seen, are left out: every selector is exact in them. The axis is logarithmic where mean gaps
+span more than a factor of 8. A round costs the latency of its slowest participant. ``summary.csv`` has mean
+gaps, the share of rounds in which the optimum was found, simulated time and the largest leakage at the end;
+the last two also relative to PAUSE under the same seed.
+"""
 
 
 class Recorded(Selector):
@@ -78,6 +112,8 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
     PauseflError
         If the selector has no objective to search exactly.
     """
+    from pausefl.selectors.exact import Pause
+
     simulation = selection_only(scenario, selector, seed)
     if not isinstance(simulation.select, Search):
         raise PauseflError(f"selector '{selector}' maximises nothing, so it has no gap to an optimum")
@@ -89,7 +125,7 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
     return rounds[["round", "value", "optimum", "gap", "latency_s", "elapsed_s", "leakage_max"]]
 
 
-def compute(study: Runs, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+def compute(study: OptimalityGap, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
     """Simulate every selector under every seed: ``gap``, rows of `run` with ``selector`` and ``seed``."""
     runs = {}
     for selector, seed in product(study.scenario.selectors, study.seeds):
@@ -134,3 +170,43 @@ def _in_all(run: pd.DataFrame) -> dict[str, float]:
         "elapsed_s": run["elapsed_s"].iloc[-1],
         "leakage_max": run["leakage_max"].iloc[-1],
     }
+
+
+def plot(tables: Tables, study: OptimalityGap) -> Plotted:
+    """Figure and ``summary`` of the table of `pausefl.studies.optimality_gap.compute`."""
+    runs = tables["gap"]
+    return Plotted(plot_gaps(runs, study.title), {"summary": summary(runs)})
+
+
+def plot_gaps(runs: pd.DataFrame, title: str) -> Figure:
+    """Gap after the start-up rounds, trailing mean over 10 rounds, and simulated time.
+
+    Selectors without a gap are on the right alone. The axis of the gaps is logarithmic where means span more
+    than `LOG_SPAN`, as that of losses is.
+
+    Parameters
+    ----------
+    runs
+        Rows of `pausefl.studies.optimality_gap.run` with ``selector`` and ``seed``.
+    title
+        Of the study.
+    """
+    later = runs[np.isfinite(runs["optimum"])]
+    smooth = later.groupby(["selector", "seed"])["gap"].transform(lambda gap: moving_average(gap.to_numpy()))
+    bands = bands_of(later.assign(gap=smooth), "gap")
+    gaps = {selector: curve for selector, curve in bands.items() if curve.high.max() > FOUND}
+    elapsed = bands_of(runs, "elapsed_s")
+    labels = [style_of(name).label + ("" if name in gaps else " (no gap)") for name in elapsed]
+    with theme():
+        figure, left, right = two_panels(title, "Round", ("Gap to the optimum", "Simulated time (s)"))
+        plot_bands(left, gaps)
+        lines = plot_bands(right, elapsed)
+        means = np.concatenate([curve.mean for curve in gaps.values()] or [np.ones(1)])
+        if means.max() > LOG_SPAN * means.min():
+            left.set_yscale("log")
+        else:
+            left.set_ylim(bottom=0)
+        left.set_xlim(right.get_xlim())
+        right.set_ylim(bottom=0)
+        figure.legend(lines, labels, loc="outside lower center", ncols=4)
+    return figure

@@ -11,32 +11,40 @@ which vertex counts. So all readings are raced:
   more neighbours. An implementation that lists them, as the papers' does, spends its time on that.
 - Vertex. ``final``: the last one. ``best``: the best one reached in any iteration.
 
-Both annealers walk as `pausefl.studies.listing` does.
+Both annealers walk as `pausefl.selectors.listing` does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any
+from itertools import cycle, product
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pausefl.figures.panels import Plotted, titled_panels
+from pausefl.figures.style import LABELS, style_of, theme
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
-from pausefl.selectors.annealing import Annealer
-from pausefl.selectors.exact import pivot_and_fill
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Races
+from pausefl.settings.types import Count, Distinct, OneOf
 from pausefl.streams import Streams
-from pausefl.studies.comparison import TIE, annealers, instance, outcomes
-from pausefl.studies.listing import Walk, walk
+from pausefl.studies.base import AtLeastTwo, Tables
+from pausefl.studies.comparison import PAPERS_SHARES, TIE, Comparison, annealers, instance, outcomes
 
-Annealers = tuple[Annealer, Annealer]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from pausefl.selectors.annealing import Annealer
+    from pausefl.selectors.listing import Walk
+
+    Annealers = tuple[Annealer, Annealer]
+
 Floats = NDArray[np.float64]
 
 #: Ways to give both annealers the same, and vertices that are compared.
@@ -47,6 +55,69 @@ CELL = ("source", "n_users", "n_selected", "temperature_divisor", "moves")
 
 #: The same for races of all sizes together.
 ALL_SIZES = ("source", "temperature_divisor", "moves")
+
+#: What tables call each choice.
+CALLED = {
+    "drawn": "drawn",
+    "games": "from games",
+    "all": "all",
+    "active": "active only",
+    "iterations": "equal iterations",
+    "neighbours": "equal listing",
+    "final": "last vertex",
+    "best": "best vertex",
+}
+
+#: Colours of temperatures, from the hottest, and how far their dots are above the middle of a row.
+_COLORS = ("#D55E00", "#0072B2", "#4B3A6B", "#0CA87C", "#8C8C8C")
+_SPREAD = 0.5
+
+
+class Races(Comparison):
+    """Two annealers over many sizes, given equal iterations or equal numbers of neighbours (BSFL, V-C)."""
+
+    label = "two annealers over many sizes"
+    data = ("races.parquet",)
+    tables = ("shares.csv", "summary.md")
+    claims = ("shares.csv",)
+    place = (
+        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying K and m, ALSA reached a higher"
+        " energy within a fixed time. The paper gives neither the law of the instances nor α, the"
+        " temperature, the time or the vertex"
+    )
+    deviations = ("D4", "D30")
+
+    n_users: Distinct[AtLeastTwo]
+    """Numbers of users K."""
+    n_selected: Distinct[Count]
+    """Numbers of selected users m; every one below K is combined with K."""
+    sources: Distinct[Annotated[str, OneOf(("drawn", "games"))]]
+    """Where instances come from. `drawn`: indices and rewards of users are sampled. `games`: rounds of runs
+    that the exact search has made up to them."""
+    moves: Distinct[Annotated[str, OneOf(("all", "active"))]] = ("all",)
+    """Moves of the first annealer, a comparison for each. `all`: those of its graph. `active`: only those in
+    which the least user leaves."""
+
+
+WORDS = """
+The share of races in which the first annealer ends higher, with 95 % intervals; pale bars: ties. Thin lines:
+one half, and the 98.3 % that BSFL has.
+
+*Setting.* ``{{ study.selectors[0] }}`` against ``{{ study.selectors[1] }}``: every selection of
+{{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }} instances of each size,
+{{ study.n_iterations }} iterations, temperature divisors κ = {{ study.temperature_divisors }}. Nothing is
+trained.
+
+*What is shown.* Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ =
+1), or rounds of scenario ``{{ study.scenario.name }}`` that the exact search has played up to them. *Equal
+iterations*: both make {{ study.n_iterations }}. *Equal listing*: the other stops once it has listed as many
+neighbours as ``{{ study.selectors[0] }}`` did in all. Compared are the last vertices, or the best ones
+reached. ``shares.csv`` has all numbers, and mean numbers of neighbours.
+
+*How to read it.* An implementation that lists neighbours, as the papers' does, spends its time on that:
+plain annealing lists m(K − m) an iteration, a thinner graph fewer. So equal listing is what a fixed time
+means there. In small networks both annealers often find the optimum, and tie.
+"""
 
 
 @dataclass(frozen=True)
@@ -131,6 +202,9 @@ def compute(study: Races, note: Callable[[str], None]) -> dict[str, pd.DataFrame
 
 def _races(study: Races, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
     """Race on one instance, at every temperature and with every choice of moves."""
+    from pausefl.selectors.exact import pivot_and_fill
+    from pausefl.selectors.listing import walk
+
     # All optima have the same value.
     optimum = at.objective.value(pivot_and_fill(at.objective, np.random.default_rng(0)))
     streams = Streams(seed)
@@ -196,19 +270,6 @@ def shares(races: pd.DataFrame, by: Sequence[str] = CELL) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-#: What tables call each choice.
-WORDS = {
-    "drawn": "drawn",
-    "games": "from games",
-    "all": "all",
-    "active": "active only",
-    "iterations": "equal iterations",
-    "neighbours": "equal listing",
-    "final": "last vertex",
-    "best": "best vertex",
-}
-
-
 def to_markdown(races: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """Shares over all sizes, and of the largest one, as a Markdown table for people, with a note.
 
@@ -227,11 +288,11 @@ def to_markdown(races: pd.DataFrame, labels: Mapping[str, str]) -> str:
     k, m = (f"{races[column].max():,}" for column in ("n_users", "n_selected"))
     cells = [
         {
-            "Instances": WORDS[row["source"]],
-            f"Moves of {ours}": WORDS[row["moves"]],
+            "Instances": CALLED[row["source"]],
+            f"Moves of {ours}": CALLED[row["moves"]],
             "κ": f"{row['temperature_divisor']:g}",
-            "Budget": WORDS[row["budget"]],
-            "Compared": WORDS[row["energy"]],
+            "Budget": CALLED[row["budget"]],
+            "Compared": CALLED[row["energy"]],
             "Higher (%), all sizes": _percent(row),
             "Tied (%)": f"{100 * row['n_tied'] / row['n_instances']:.1f}",
             f"Higher (%), {m} of {k}": _percent(large),
@@ -250,3 +311,68 @@ def to_markdown(races: pd.DataFrame, labels: Mapping[str, str]) -> str:
 
 def _percent(row: Mapping[Any, Any]) -> str:
     return f"{100 * row['share']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
+
+
+def plot(tables: Tables, study: Races) -> Plotted:
+    """Figure and ``shares`` of the table of `pausefl.studies.races.compute`."""
+    races = tables["races"]
+    figure = plot_shares(races[races["moves"] == study.moves[0]], study.title)
+    return Plotted(figure, {"shares": shares(races)}, to_markdown(races, LABELS))
+
+
+def plot_shares(races: pd.DataFrame, title: str) -> Figure:
+    """Shares of races won: a column a reading, a row of panels for each source of instances.
+
+    Parameters
+    ----------
+    races
+        As `pausefl.studies.races.compute` returns them, with one choice of moves.
+    title
+        Of the study.
+    """
+    cells, pooled = shares(races), shares(races, ALL_SIZES)
+    sizes = list(dict.fromkeys(zip(cells["n_users"], cells["n_selected"], strict=True)))
+    sources, readings = races["source"].unique(), list(product(BUDGETS, ENERGIES))
+    selector = races["selector"].iloc[0]
+    names = [f"{m} of {k}" for k, m in sizes] + ["all sizes"]
+    with theme():
+        shape, height = (len(sources), len(readings)), 0.9 + len(sources) * (0.35 + 0.16 * len(names))
+        figure, grid = titled_panels(title, shape, height, sharex=True, sharey=True)
+        for (row, source), (column, (budget, energy)) in product(enumerate(sources), enumerate(readings)):
+            axes = grid[row, column]
+            shown = pd.concat([cells, pooled])
+            for name, value in (("source", source), ("budget", budget), ("energy", energy)):
+                shown = shown[shown[name] == value]
+            dots = _plot_shares(axes, shown, len(names))
+            axes.axhline(len(sizes) - 0.5, color="black", linewidth=0.5)
+            axes.axvline(50, color="black", linewidth=0.5)
+            if selector in PAPERS_SHARES:
+                share = 100 * PAPERS_SHARES[selector]
+                axes.axvline(share, color="black", linewidth=0.6, linestyle=(0, (4, 2)))
+            if row == 0:
+                axes.set_title(f"{CALLED[budget].capitalize()},\n{CALLED[energy]}", weight="normal")
+            if column == 0:
+                axes.set_ylabel(f"Instances {CALLED[source]}")
+        grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100])
+        grid[0, 0].set_yticks(range(len(names)), names)
+        grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
+        for axes in grid[-1]:
+            axes.set_xlabel(f"{style_of(selector).label} higher (%)")
+        labels = [f"κ = {divisor:g}" for divisor in races["temperature_divisor"].unique()]
+        figure.legend(dots, labels, loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def _plot_shares(axes: Axes, shown: pd.DataFrame, n_rows: int) -> list[Any]:
+    """Dots with intervals, and pale bars for ties; rows of a temperature are in the order of the axis."""
+    dots, divisors = [], shown["temperature_divisor"].unique()
+    offsets = np.linspace(-_SPREAD / 2, _SPREAD / 2, len(divisors)) if len(divisors) > 1 else np.zeros(1)
+    for color, offset, divisor in zip(cycle(_COLORS), offsets, divisors, strict=False):
+        own = shown[shown["temperature_divisor"] == divisor]
+        share, y = 100 * own["share"].to_numpy(), np.arange(n_rows) + offset
+        reach = 100 * np.maximum([own["share"] - own["low"], own["high"] - own["share"]], 0)  # rounding
+        tied = 100 * own["n_tied"] / own["n_instances"]
+        axes.barh(y, tied, 0.2, share, color=color, alpha=0.25, linewidth=0)
+        look: dict[str, Any] = {"color": color, "markersize": 2.2, "elinewidth": 0.7, "linestyle": ""}
+        dots.append(axes.errorbar(share, y, xerr=reach, fmt="o", **look))
+    return dots

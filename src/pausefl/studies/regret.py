@@ -2,12 +2,23 @@
 
 The pseudo-regret of a round is C^G of the genie's choice less C^G of the selector's, both on the selector's
 own history (PAUSE v2, eqs. 10, 15; BSFL, eqs. 6, 7; deviation D11). Regret is its sum over the rounds so far.
+
+Laws. Each minimises the same error, the root mean square of fit / regret - 1 over the kept rounds from
+n / 100 on. Those rounds are even in ln t, so both decades weigh alike. Absolute residuals would leave the
+last third of the run to decide, and fits on different axes, straight or logarithmic, could not be compared.
+The growing laws have two parameters each, so AIC and BIC would rank them as the error does.
+
+Local exponent. The slope d ln R / d ln t assumes no law. It is 1 for linear growth and 1/2 for a square root;
+for a logarithm it falls from decade to decade towards 0.
+
+The root of t ln t is the usual order of bounds that hold however small the differences of rewards are;
+logarithmic ones need a least difference.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, cast
@@ -18,15 +29,91 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
+from pausefl.federated.untrained import selection_only
+from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
+from pausefl.figures.style import style_of, theme
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Regret
-from pausefl.studies.simulate import selection_only
+from pausefl.settings.types import Positive
+from pausefl.studies.base import ANNEALING, Rounds, Tables
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from pausefl.federated.simulation import PseudoRegret
+
+Floats = NDArray[np.float64]
 
 #: Rounds kept of a run, at most: 60 a decade in a run of 100,000.
 N_KEPT = 301
+
+#: Laws are fitted from the last round divided by this on: past the start, when little is known of any user.
+FIT_SPAN = 100
+
+#: What the tables call the mean over seeds, a selector's last curve.
+MEAN = "mean"
+
+#: What a + b f(t) has for f, by the name of the law. The power law is a t^b.
+_BASES: dict[str, Callable[[Floats], Floats]] = {
+    "constant": np.zeros_like,
+    "logarithmic": np.log,
+    "root": lambda t: np.sqrt(t * np.log(t)),
+    "linear": np.positive,
+}
+
+#: All laws, the plainest first.
+LAWS = (*_BASES, "power")
+
+#: An error up to this many times the least, or this much above it, counts as equal to it. The power law can
+#: nearly mimic all others, so it has to be clearly better.
+_TIE_FACTOR, _TIE = 1.25, 1e-6
+
+#: What the legend calls each law.
+_LAWS = {
+    "constant": "constant",
+    "logarithmic": r"$\ln t$",
+    "root": r"$\sqrt{{t\,\ln t}}$",
+    "linear": "$t$",
+    "power": "$t^{{{b:.2f}}}$",
+}
+
+
+class Regret(Rounds):
+    """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
+
+    label = "pseudo-regret against rounds"
+    data = ("{selector}/seed-{seed}.parquet",)
+    tables = ("regret.csv", "fits.csv", "growth.csv")
+    claims = ("fits.csv", "growth.csv", "{selector}/seed-{seed}.parquet")
+    besides = frozenset({"genie"})
+    place = "PAUSE v2, Theorem 3, which bounds regret by a multiple of ln t; BSFL, Figs. 5 and 8, left panels"
+    deviations = (*ANNEALING, "D5", "D11", "D25", "D30", "D49")
+
+    reward_step: Positive | None = None
+    """Expected rewards are rounded down to multiples of this, as BSFL assumes (III-C); null leaves them."""
+
+
+WORDS = """
+Sums over the rounds so far, on linear and on logarithmic axes. {{ lines }} Thin black lines are fitted laws
+of growth, which the legend names.
+
+*Setting.* {{ simulated }} {{ runs }}
+
+*What is shown.* The genie knows the true expected speeds and makes the best choice on the selector's own
+history. The pseudo-regret of a round is the objective of the genie's choice less that of the selector's,
+both with true expected speeds. All selectors are measured by the scenario's objective, whatever they
+maximise themselves. Both panels show the same curves; on the logarithmic axes a straight line is a power of
+t, and linear growth has slope 1.
+
+*How to read it.* Thin black lines and the legend give the law of growth of each mean: a, a + b ln t,
+a + b √(t ln t), a + b t or a tᵇ, fitted by least relative error to the rounds from
+{{ study.n_rounds // 100 }} on. The preferred law is the first of these whose error is at most a quarter
+above the least. ``fits.csv`` has all laws for each seed, ``growth.csv`` the local exponent d ln R / d ln t
+over the last two decades of rounds, which falls towards 0 for logarithmic growth.
+{% if study.scenario.selection.exploitation != 1 -%}
+With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly however much is
+known.
+{%- endif %}
+"""
 
 
 def kept_rounds(n_rounds: int) -> NDArray[np.int64]:
@@ -101,3 +188,144 @@ def compute(study: Regret, note: Callable[[str], None]) -> dict[str, pd.DataFram
         table.insert(1, "seed", seed)
         tables[f"{selector}/seed-{seed}"] = table
     return tables
+
+
+def law_value(law: str, a: float, b: float, t: Floats) -> Floats:
+    """Regret (n,) after rounds ``t`` (n,) by one of `LAWS`."""
+    return np.asarray(a * t**b if law == "power" else a + b * _BASES[law](t))
+
+
+def fit_law(law: str, t: Floats, regret: Floats) -> tuple[float, float]:
+    """Parameters a and b of one of `LAWS` of least relative error; ``regret`` (n,) is positive."""
+    if law == "power":
+        return _fit_power(t, regret)
+    design = np.column_stack([np.ones_like(t), _BASES[law](t)])
+    a, b = np.linalg.lstsq(design / regret[:, None], np.ones_like(t))[0]
+    return float(a), float(b)
+
+
+def _fit_power(t: Floats, regret: Floats) -> tuple[float, float]:
+    """Gauss-Newton, from the straight line through the logarithms."""
+    design = np.column_stack([np.ones_like(t), np.log(t)])
+    parameters = np.linalg.lstsq(design, np.log(regret))[0]
+    for _ in range(20):
+        ratio = np.exp(design @ parameters) / regret
+        parameters += np.linalg.lstsq(ratio[:, None] * design, 1 - ratio)[0]
+    return math.exp(parameters[0]), float(parameters[1])
+
+
+def fits(runs: pd.DataFrame) -> pd.DataFrame:
+    """All laws, fitted to each run and to the mean over seeds.
+
+    Rounds before the first regret are left out, as relative errors have no meaning there; a run without any
+    regret is constant.
+
+    Parameters
+    ----------
+    runs
+        Rows of `pausefl.studies.regret.run` with ``selector`` and ``seed``; runs of one selector have the
+        same rounds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a curve and law: ``selector``, ``seed`` (text; `MEAN` for the mean), ``law``, ``a``, ``b``,
+        ``error`` (relative) and ``preferred``: the plainest law whose error is the least, or nearly.
+    """
+    rows = []
+    for selector, seed, t, regret in _curves(runs):
+        late = (t >= t[-1] / FIT_SPAN) & (regret > 0)
+        found = [_fitted(law, t[late], regret[late]) for law in LAWS]
+        least = min(error for _, _, error in found)
+        equal = [error <= max(_TIE_FACTOR * least, least + _TIE) for _, _, error in found]
+        for law, (a, b, error) in zip(LAWS, found, strict=True):
+            preferred = law == LAWS[equal.index(True)]
+            rows.append((selector, seed, law, a, b, error, preferred))
+    return pd.DataFrame(rows, columns=["selector", "seed", "law", "a", "b", "error", "preferred"])
+
+
+def _fitted(law: str, t: Floats, regret: Floats) -> tuple[float, float, float]:
+    """A, b and error of a law; zeros where there is nothing to fit."""
+    if not len(t):
+        return 0.0, 0.0, 0.0
+    a, b = fit_law(law, t, regret)
+    return a, b, float(np.sqrt(np.mean((law_value(law, a, b, t) / regret - 1) ** 2)))
+
+
+def growth(runs: pd.DataFrame) -> pd.DataFrame:
+    """How fast each run, and the mean over seeds, still grows at its end, whatever the law.
+
+    Parameters
+    ----------
+    runs
+        As for `fits`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a curve: ``selector``, ``seed`` as in `fits`; ``regret`` of all n rounds; ``ratio`` to that of
+        the first n / 10; ``exponent`` over the last decade of rounds and ``exponent_before`` over the decade
+        before it. NaN where there was no regret yet.
+    """
+    rows = []
+    for selector, seed, t, regret in _curves(runs):
+        n, end = t[-1], float(regret[-1])
+        tenth = float(np.interp(np.log(n / 10), np.log(t), regret))
+        last, before = _exponent(t, regret, n / 10, n), _exponent(t, regret, n / 100, n / 10)
+        rows.append((selector, seed, end, end / tenth if tenth > 0 else math.nan, last, before))
+    return pd.DataFrame(rows, columns=["selector", "seed", "regret", "ratio", "exponent", "exponent_before"])
+
+
+def _exponent(t: Floats, regret: Floats, start: float, end: float) -> float:
+    """Least-squares slope of ln R against ln t over a span of rounds; NaN with fewer than two positive R."""
+    inside = (t >= start) & (t <= end) & (regret > 0)
+    if inside.sum() < 2:
+        return math.nan
+    return float(np.polyfit(np.log(t[inside]), np.log(regret[inside]), 1)[0])
+
+
+def _curves(runs: pd.DataFrame) -> Iterator[tuple[str, str, Floats, Floats]]:
+    """Rounds and regret (n,) of each run as (selector, seed, rounds, regret), and of each selector's mean."""
+    for selector, own in runs.groupby("selector", sort=False):
+        table = own.pivot(index="round", columns="seed", values="regret")
+        curves = {str(seed): table[seed] for seed in table} | {MEAN: table.mean(axis=1)}
+        for seed, regret in curves.items():
+            yield str(selector), seed, table.index.to_numpy(np.float64), regret.to_numpy(np.float64)
+
+
+def plot(tables: Tables, study: Regret) -> Plotted:
+    """Figure, ``regret`` of all runs, ``fits`` and ``growth`` of `pausefl.studies.regret.compute`."""
+    runs = pd.concat(tables.values(), ignore_index=True)
+    laws = fits(runs)
+    figure = plot_regret(runs, laws, study.title)
+    return Plotted(figure, {"regret": runs, "fits": laws, "growth": growth(runs)})
+
+
+def plot_regret(runs: pd.DataFrame, laws: pd.DataFrame, title: str) -> Figure:
+    """Regret of all selectors, and the preferred law of its mean over seeds.
+
+    Parameters
+    ----------
+    runs, laws
+        What `pausefl.studies.growth.fits` takes and returns.
+    title
+        Of the study.
+    """
+    bands = bands_of(runs, "regret")
+    preferred = laws[laws["preferred"] & (laws["seed"] == MEAN)]
+    of_mean = {name: law for name, *law in preferred[["selector", "law", "a", "b"]].to_numpy().tolist()}
+    with theme():
+        figure, straight, logarithmic = two_panels(title, "Round", ("Pseudo-regret", "Pseudo-regret"))
+        plot_bands(straight, bands)
+        straight.ticklabel_format(useMathText=True)
+        lines = plot_bands(logarithmic, bands)
+        logarithmic.set(xscale="log", yscale="log")
+        logarithmic.minorticks_off()
+        labels = []
+        for selector, curve in bands.items():
+            law, a, b = of_mean[selector]
+            t = curve.x[curve.x >= curve.x[-1] / FIT_SPAN]
+            guide = logarithmic.plot(t, law_value(law, a, b, t), color="black", linewidth=0.6, zorder=5)
+            labels.append(f"{style_of(selector).label}: {_LAWS[law].format(b=b)}")
+        figure.legend([*lines, *guide], [*labels, "Law fitted"], loc="outside lower center", ncols=3)
+    return figure

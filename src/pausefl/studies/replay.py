@@ -22,6 +22,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.errors import PauseflError
 from pausefl.federated.earlier import Repeated
 from pausefl.federated.simulation import Result, make_protection
+from pausefl.federated.untrained import selection_only
 from pausefl.registry import SELECTORS, SOURCES
 from pausefl.results import manifest
 from pausefl.results.published import LINES, TABLES, Key, PublishedRuns, run_folder
@@ -30,7 +31,6 @@ from pausefl.results.verified import difference
 from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
 from pausefl.settings.changes import flattened
 from pausefl.settings.scenario import as_of_today
-from pausefl.studies.simulate import selection_only
 from pausefl.training.layout import Layout
 from pausefl.training.sizes import model_layout
 

@@ -13,7 +13,7 @@ noise.
 The papers' orders are those of implementations that list neighbours. Here one is sampled in O(1) from lists
 sorted once a round, and an iteration costs more only when the least member of a selection is to leave: the
 next one is looked for in O(min(m, K / m)) on average. So an iteration that lists all neighbours
-(`pausefl.studies.listing`) is timed too, and the neighbours are counted.
+(`pausefl.selectors.listing`) is timed too, and the neighbours are counted.
 
 More users need slower memory, so that the time of any algorithm grows faster than the number of its steps.
 Next to each selection a sort of K numbers is timed, which takes K log K steps: an algorithm with as many
@@ -26,6 +26,7 @@ import copy
 import math
 import time
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -34,16 +35,24 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
+from pausefl.figures.panels import NOTE, Plotted, titled_panels
+from pausefl.figures.style import LABELS, in_legend_order, look, style_of, theme
 from pausefl.provenance import peak_memory_bytes
 from pausefl.registry import SELECTORS
 from pausefl.results import markdown
 from pausefl.selectors import Selector, make_selector
-from pausefl.selectors.annealing import Annealer
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Runtime
+from pausefl.settings.types import Items, Positive, Real
 from pausefl.streams import Streams
-from pausefl.studies.listing import Walk, walk
+from pausefl.studies.base import AtLeastTwo, ChangedScenarioStudy, Tables
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    from pausefl.selectors.listing import Walk
 
 Floats = NDArray[np.float64]
 
@@ -82,6 +91,54 @@ _FIT += ["over_sort", "over_sort_se"]
 
 #: What is timed: it gets a history and a random generator.
 Timed = Callable[[History, np.random.Generator], object]
+
+#: Columns of times by what they are, with laws of growth to compare their slopes with.
+_TIMES: dict[str, tuple[str, dict[str, Callable[[Floats], Floats]]]] = {
+    "median_s": ("Time of a selection (s)", {"K ln K": lambda n: n * np.log(n), "K²": np.square}),
+    "iteration_s": ("Time of an iteration (ns)", {}),
+    "listing_s": ("Time of an iteration that lists (s)", {"K": np.positive, "K²": np.square}),
+}
+
+
+class Runtime(ChangedScenarioStudy):
+    """Time of one round's search against the number of users (PAUSE v2, Table I)."""
+
+    label = "wall-clock time against the number of users"
+    data = ("times.csv", "memory.csv")
+    tables = ("summary.csv", "summary.md")
+    claims = ("times.csv",)
+    besides = frozenset({"pause"})
+    exclusive = True
+    place = "PAUSE v2, Table I and Proposition 1"
+    deviations = ("D35", "D36")
+
+    n_users: Annotated[tuple[AtLeastTwo, ...], Items(2)]
+    """Numbers of users to measure."""
+    selected_share: Annotated[float, Real(gt=0, le=1)]
+    """Users selected, as a share of all; at least one."""
+    budget_s: Positive
+    """Wall-clock seconds for the repetitions of one selector at one size."""
+
+
+WORDS = """
+Left: one selection, median time. Right: what one iteration adds to an annealer's selection. Thin lines are
+slopes, not fits. Measured on one core.
+
+*Setting.* {{ study.selected_share|percent }} % of K users are selected, at least one. Reward
+``{{ study.scenario.reward.name }}`` and constants of scenario ``{{ study.scenario.name }}``. {{ annealing }}
+
+*What is shown.* Left: the median time of one selection, with index, scores and search, on a history in which
+everyone took part. Right: what one iteration adds to an annealer's selection, where it can be told from the
+rest. A selector stops where it refuses a size or one selection takes more than {{ study.budget_s }} s. Times
+were taken on one core of the machine that ran the step, compiled code only: **they differ from run to run
+and cannot be reproduced to the last digit.**
+
+*How to read it.* The papers' orders, with m in proportion to K: enumeration O(eᴷ), plain annealing O(K²),
+SA-PAUSE O(K log K) at best and on average and O(K²) at worst, Pivot-and-Fill O(K log K). Those of annealing
+are for neighbours that are listed. Here a neighbour is sampled in O(1) from lists that are sorted once a
+round, so small networks show the iterations and large ones the sorting. When the least member of a selection
+is to leave, the next one is looked for among all m: rarely in plain annealing, often on the thinner graphs.
+"""
 
 
 def sized(study: Runtime, n_users: int) -> Scenario:
@@ -213,6 +270,8 @@ def _sort(history: History, rng: np.random.Generator) -> NDArray[np.intp]:
 
 def _iteration(selector: Selector, history: History, budget_s: float, median_s: float) -> float:
     """Time of an annealer's iteration, from that of a selection; NaN if unknown."""
+    from pausefl.selectors.annealing import Annealer
+
     if not isinstance(selector, Annealer):
         return math.nan
     idle = copy.copy(selector)
@@ -227,6 +286,9 @@ def listing(selector: Selector, history: History, budget_s: float) -> dict[str, 
     The mean ``n_listed`` is over all iterations of a walk. The time is of as many of the first ones as fit
     into a budget, NaN if there are more than `MOST_LISTED` neighbours. Both are NaN for other selectors.
     """
+    from pausefl.selectors.annealing import Annealer
+    from pausefl.selectors.listing import walk
+
     if not isinstance(selector, Annealer):
         return {"listing_s": math.nan, "n_listed": math.nan}
     users = history.candidates()
@@ -420,3 +482,63 @@ def pretty(seconds: float) -> str:
         if seconds >= scale
     )
     return f"{seconds / (scale or 1e-9):.3g} {unit}"
+
+
+def plot(tables: Tables, study: Runtime) -> Plotted:
+    """Figure and ``summary`` of the tables of `pausefl.studies.runtime.compute`."""
+    times = tables["times"]
+    summary = fits(times)
+    text = to_markdown(times, summary, tables["memory"], LABELS)
+    return Plotted(plot_times(times, study.title), {"summary": summary}, text)
+
+
+def plot_times(times: pd.DataFrame, title: str) -> Figure:
+    """Time of a selection, and of an annealer's iteration, against the number of users.
+
+    Parameters
+    ----------
+    times
+        As `pausefl.studies.runtime.run` returns them.
+    title
+        Of the study.
+    """
+    columns = [column for column in _TIMES if column in times and times[column].notna().any()]
+    selectors = in_legend_order(times["selector"])
+    shown = times.assign(iteration_s=1e9 * times["iteration_s"])  # in nanoseconds
+    with theme():
+        figure, grid = titled_panels(title, (1, len(columns)), 2.9, sharex=True)
+        for axes, column in zip(grid.flat, columns, strict=True):
+            label, guides = _TIMES[column]
+            lines = [_plot_line(axes, shown[shown["selector"] == name], column) for name in selectors]
+            axes.set(xscale="log", xlabel="Users K", ylabel=label)
+            if guides:
+                axes.set_yscale("log")
+            else:  # nearly the same at any size
+                axes.set_ylim(bottom=0)
+            axes.minorticks_off()
+            for law, slope in guides.items():
+                _guide(axes, shown, column, law, slope)
+        labels = [style_of(name).label for name in selectors]
+        figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def _plot_line(axes: Axes, times: pd.DataFrame, column: str) -> Line2D:
+    """One selector's times, with a dot at each size."""
+    dots: dict[str, Any] = {"marker": "o", "markersize": 2.4, "markeredgewidth": 0}
+    (line,) = axes.plot(times["n_users"], times[column], **look(times["selector"].iloc[0]), **dots)
+    return line
+
+
+def _guide(axes: Axes, times: pd.DataFrame, column: str, label: str, law: Callable[[Floats], Floats]) -> None:
+    """The slope of a law of growth: a thin line from above the times in the middle to the top of the axes."""
+    sizes = np.unique(times.loc[times[column].notna(), "n_users"])
+    start = sizes[len(sizes) // 2]
+    low, high = axes.get_ylim()
+    height = min(3 * times.loc[times["n_users"] == start, column].max(), math.sqrt(low * high))
+    x = np.geomspace(start, sizes[-1], 200)
+    y = height * law(x) / law(x[:1])
+    x, y = x[y <= high], y[y <= high]
+    axes.plot(x, y, color="black", linewidth=0.5, zorder=2.5)
+    axes.annotate(label, (x[-1], y[-1]), (-9, -1), ha="right", va="top", **NOTE)
+    axes.set_ylim(low, high)

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import product
+from typing import TYPE_CHECKING, Self
 
 import pandas as pd
+from pydantic import model_validator
 
+from pausefl.federated.untrained import selection_only
+from pausefl.figures.captions import protected
+from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis, plot_band
+from pausefl.figures.panels import Plotted, plot_bands, titled_panels
+from pausefl.figures.style import LABELS, theme
+from pausefl.registry import SELECTORS
 from pausefl.results import markdown
+from pausefl.results.intervals import across_seeds
 from pausefl.results.runs import as_collected
 from pausefl.results.tables import mean_sd
 from pausefl.settings import Experiment, Scenario
-from pausefl.settings.studies import Selections
-from pausefl.studies.simulate import selection_only
-from pausefl.studies.tables import across_seeds
+from pausefl.studies.base import ANNEALING, SimulatedStudy, Tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Quantities of a run in the table for people: their heads, and digits.
 _COLUMNS = {
@@ -26,6 +36,48 @@ _COLUMNS = {
     "leakage_max": ("Largest leakage (ε per {protected})", 2),
     "leakage_mean": ("Mean leakage", 2),
 }
+
+
+class Selection(SimulatedStudy):
+    """The jobs of a scenario without training: leakage, and simulated time.
+
+    Claims are tested on them where the table of experiments has no runs of the scenario. A file has at most
+    one of each scenario.
+    """
+
+    label = "privacy leakage without training"
+    data = ("rounds.parquet",)
+    tables = ("summary.csv", "summary.md")
+    claims = ("rounds.parquet",)
+    repeats = ("leakage_vs_time", "leakage_vs_rounds")
+    deviations = (*ANNEALING, "D3", "D8", "D25")
+
+    @property
+    def simulates(self) -> str:
+        """Name of the scenario; empty if a user has changed it."""
+        return "" if self.scenario.edited else self.scenario.name
+
+    @model_validator(mode="after")
+    def _something_leaks(self) -> Self:
+        private = [name for name in self.selectors if SELECTORS[name].private]
+        if self.scenario.privacy is None or not private:
+            raise ValueError("selectors: none of them has a budget, so there is no leakage to show")
+        return self
+
+
+WORDS = """
+What the user who has leaked most has spent, against rounds (left) and simulated time (right). {{ lines }}
+The thin line is the budget.
+
+*Setting.* {{ simulated }} {{ runs }}
+
+*What is shown.* Who is selected, how long a round takes and what it leaks do not depend on what is learned,
+except for selectors that look at the users' updates, which are left out. So these curves are those of
+trained jobs with the same seeds. The leakage is that of the user who has leaked most so far, a step
+function: left against rounds, right against simulated time, in which a round costs the latency of its
+slowest participant. Where FedAvg lasts much longer than all others, the axis of time is cut and the legend
+gives the end of its curve. Selectors without privacy leak without bound and are left out.
+"""
 
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
@@ -43,7 +95,7 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     return as_collected(rounds, Experiment(scenario.name, selector, seed))
 
 
-def compute(study: Selections, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
+def compute(study: Selection, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
     """Simulate every selector under every seed: ``rounds``, what `run` returns for each."""
     runs = []
     for selector, seed in product(study.scenario.selectors, study.seeds):
@@ -95,3 +147,41 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], protected: str) 
     lines = markdown.of_records(cells, "l" + "r" * (len(_COLUMNS) + 1))
     note = "Mean ± standard deviation over seeds; seconds are simulated, leakage is that at the end."
     return f"{lines}\n{note}\n"
+
+
+def plot(tables: Tables, study: Selection) -> Plotted:
+    """Figure and ``summary`` of the table of `pausefl.studies.selection.compute`."""
+    rounds = tables["rounds"]
+    table = summary(rounds)
+    figure = plot_leakage(rounds, study.scenario, study.title)
+    return Plotted(figure, {"summary": table}, to_markdown(table, LABELS, protected(study.scenario)))
+
+
+def plot_leakage(rounds: pd.DataFrame, scenario: Scenario, title: str) -> Figure:
+    """Largest leakage over users, against rounds on the left and against simulated time on the right.
+
+    The axis of time is cut as that of a scenario's figures is (`pausefl.figures.curves`).
+
+    Parameters
+    ----------
+    rounds
+        Of all runs, as `pausefl.studies.selection.run` returns them.
+    scenario
+        Gives the budget.
+    title
+        Of the study.
+    """
+    limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
+    with theme():
+        figure, ((left, right),) = titled_panels(title, (1, 2), 2.6, sharey=True)
+        plot_bands(left, leakage_bands(rounds, "round"), step=True)
+        lines = [plot_band(right, name, curve, step=True) for name, (curve, _) in over_time.items()]
+        left.set_xlim(0, rounds["round"].max())
+        right.set_xlim(0, limit)
+        left.set_xlabel("Round")
+        right.set_xlabel("Simulated time (s)")
+        left.set_ylabel(leakage_label(scenario), linespacing=0.9)
+        mark_budget(left, scenario)
+        mark_budget(right, scenario, words=False)
+        figure.legend(lines, [words for _, words in over_time.values()], loc="outside lower center", ncols=4)
+    return figure

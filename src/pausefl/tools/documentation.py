@@ -19,7 +19,7 @@ from pausefl.claims import words
 from pausefl.claims.page import to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import Judged, evaluate
-from pausefl.figures import benchmark, papers
+from pausefl.figures import papers
 from pausefl.figures.style import LABELS
 from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.results import archive, markdown
@@ -27,9 +27,9 @@ from pausefl.results.published import run_folder
 from pausefl.results.runs import collect
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.settings.claims import Claim, load_claims, places
-from pausefl.settings.studies import load_studies
+from pausefl.studies import benchmark, load_studies
 from pausefl.workflow.experiments import Experiments
-from pausefl.workflow.plan import job_estimate, shipped_rates, study_seconds, with_trainers
+from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
 
 #: The pages with a table of claims.
 PAGE, README = Path("docs/artifact.md"), Path("README.md")
@@ -210,7 +210,7 @@ def _row(claim: Claim, table: Experiments, judged: Judged) -> tuple[str, ...]:
     rows = [row for row in table.config.experiments if row.scenario in scenarios]
     jobs = [job_estimate(table, row, rates) for row in with_trainers(table, rows)]
     seconds = [job.seconds for job in jobs]
-    seconds += [each for name in studies for each in study_seconds(table, name, rates)]
+    seconds += [each for name in studies for each in table.studies[name].seconds(rates)]
     hours = math.fsum(seconds) / 3600
     megabytes = sum(job.disk_bytes for job in jobs) / 1e6
     kinds = dict.fromkeys(test.kind for test in claim.tests)
@@ -232,7 +232,7 @@ def _told(one: Judged) -> tuple[str, str, str]:
 
 def benchmark_tables(root: Path = Path()) -> dict[str, str]:
     """What the ``columns`` mean, and the table of each published study of selectors side by side, by name."""
-    studies = load_studies(root / "config/studies.yaml", root / "config/scenarios").benchmark
+    studies = load_studies(root / "config/studies.yaml", root / "config/scenarios").of_kind("benchmark")
     files = {name: root / f"results/published/studies/{name}/runs.csv" for name in studies}
     return {"columns": benchmark.COLUMNS} | {
         name: benchmark.to_markdown(benchmark.in_order(pd.read_csv(file), studies[name]), studies[name])

@@ -49,5 +49,4 @@ def of_scenario(table: Experiments, scenario: str, *kinds: str) -> Caption:
 
 def of_study(table: Experiments, study: str) -> Caption:
     """Caption of a study."""
-    kind, one = table.studies.kind(study), table.studies.study(study)
-    return Caption({study: partial(captions.study_caption, kind, one, table.repeated_figures(study))})
+    return Caption({study: partial(table.studies[study].caption, table.repeated_figures(study))})

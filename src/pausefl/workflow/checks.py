@@ -10,11 +10,12 @@ from pathlib import Path
 from pausefl.data.partition import check_partition
 from pausefl.data.sources import check_available, missing_files, training_size
 from pausefl.errors import ConfigError
-from pausefl.federated.runnable import check_runnable, check_table
+from pausefl.federated.runnable import check_table
 from pausefl.files import check_writable
-from pausefl.registry import SOURCES, STUDIES
+from pausefl.registry import SOURCES
 from pausefl.results.published import RunFiles
 from pausefl.settings import Experiment
+from pausefl.studies import kinds
 from pausefl.workflow import paths
 from pausefl.workflow.experiments import Experiments
 from pausefl.workflow.targets import (
@@ -39,10 +40,8 @@ def check(table: Experiments) -> None:
         return
     check_table(table.config)
     check_table(table.demo)
-    for name in table.studies.names():
-        study = table.studies.study(name)
-        if hasattr(study, "seeds") and hasattr(study, "scenario"):  # these run selectors as jobs do
-            check_runnable(study.scenario, study.selectors)
+    for study in table.studies.values():
+        study.check()
     for name, scenario in table.scenarios.items():
         n_examples = training_size(scenario.data, table.config.raw)
         if n_examples is not None:
@@ -73,7 +72,7 @@ def rules(root: Path) -> set[str]:
     files = [root / "workflow/Snakefile", root / "Snakefile", *(root / "workflow/rules").glob("*.smk")]
     texts = [file.read_text("utf-8") for file in files if file.is_file()]
     found = {name for text in texts for name in re.findall(r"^\s*rule (\w+):", text, re.MULTILINE)}
-    found |= {f"{verb}_{kind}" for kind in STUDIES for verb in ("compute", "plot")}
+    found |= {f"{verb}_{kind}" for kind in kinds() for verb in ("compute", "plot")}
     return found | {f"download_{source}" for source in SOURCES} | set(COLLECTIONS)
 
 
@@ -84,10 +83,10 @@ def _names(table: Experiments) -> Iterator[tuple[str, str]]:
     for name, scenario in table.scenarios.items():
         for figure in scenario.figures:
             yield figure, f"a figure of scenario '{name}'"
-    for name in table.studies.names():
+    for name, study in table.studies.items():
         yield name, "a study"
-    for name, study in table.studies.benchmark.items():
-        yield study.jobs, f"the scenario of the jobs of study '{name}'"
+        for own in study.own_names:
+            yield own, f"the scenario of the jobs of study '{name}'"
     for name, parts in parts_of_figures(table).items():
         yield name, f"the whole of {' and '.join(parts)}"
     for claim in table.claims:

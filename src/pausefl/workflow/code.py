@@ -10,11 +10,11 @@ from pathlib import Path
 import pausefl
 from pausefl.data.sources import find_record
 from pausefl.provenance import code_hash, job_code
-from pausefl.registry import FIGURES, STUDIES, TABLES
+from pausefl.registry import FIGURES, TABLES
 from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
 from pausefl.results.verified import current_codes
 from pausefl.settings import Experiment
-from pausefl.studies.code import study_code
+from pausefl.studies import kinds
 from pausefl.workflow.experiments import Experiments
 
 #: What every figure is saved with.
@@ -64,19 +64,14 @@ def tables(kinds: Iterable[str]) -> str:
     return f"{code} {_archive()}" if any("archive" in record.needs for record in records) else code
 
 
-def study(table: Experiments, study: str, selector: str = "", seed: int | str = "") -> str:
-    """Of what computes a study, or one of its runs; the same for every seed."""
-    return study_code(table.studies.kind(study), table.studies.study(study), selector)
-
-
 def study_plot(kind: str) -> str:
     """Of what plots a kind of study."""
-    return code_hash(STUDIES[kind].plot, "pausefl.figures.notes:seed_notes", *_SAVE)
+    return code_hash(kinds()[kind].place_of("plot"), "pausefl.figures.notes:seed_notes", *_SAVE)
 
 
 def study_verdict(kind: str) -> str:
     """Of what judges a kind of study."""
-    return code_hash(STUDIES[kind].verdict)
+    return code_hash(kinds()[kind].place_of("verdict"))
 
 
 def claims() -> str:

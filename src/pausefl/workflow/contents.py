@@ -13,7 +13,7 @@ from pausefl.workflow.experiments import Experiments
 def reports(table: Experiments) -> list[str]:
     """Names of the reports."""
     demo = [] if table.config.published else ["demo"]
-    return ["all", *demo, *table.scenarios, *table.studies.names()]
+    return ["all", *demo, *table.scenarios, *table.studies]
 
 
 def parts(table: Experiments, report: str) -> ReportParts:
@@ -79,8 +79,8 @@ def _scenario(table: Experiments, name: str) -> ScenarioPart:
 def _study(table: Experiments, name: str) -> StudyPart:
     text = f"results/studies/{name}/summary.md"
     return StudyPart(
-        kind=table.studies.kind(name),
-        title=table.studies.study(name).title,
+        kind=table.studies[name].kind,
+        title=table.studies[name].title,
         caption=captions.of_study(table, name).made[name](),
         figures=tuple(table.repeated_figures(name)) or (name,),
         figure=f"results/studies/{name}/{name}.svg",

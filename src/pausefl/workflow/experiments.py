@@ -12,7 +12,6 @@ from pausefl.data.partition import partition_key
 from pausefl.data.sources import dataset_key
 from pausefl.federated.runnable import trains_alike
 from pausefl.registry import SELECTORS
-from pausefl.results.published import those_published
 from pausefl.settings import (
     SHIPPED,
     Config,
@@ -24,7 +23,7 @@ from pausefl.settings import (
     read_yaml,
 )
 from pausefl.settings.claims import Claim, load_claims, scales
-from pausefl.settings.studies import Studies, load_studies
+from pausefl.studies import Studies, load_studies
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class Experiments:
         folders = (Path(document["scenarios"]), shipped)
         studies = load_studies(config.studies, *folders)
         if config.published:
-            studies = those_published(studies, Path("results/published/studies"))
+            studies = studies.published(Path("results/published/studies"))
         return cls(
             root,
             folders,
@@ -102,16 +101,13 @@ class Experiments:
     @cached_property
     def job_scenarios(self) -> dict[str, Scenario]:
         """Scenarios that jobs can run in: besides the others, those of studies that collect runs."""
-        studies = () if self.config.published else self.studies.of_jobs().values()
+        studies = () if self.config.published else self.studies.values()
         studied = {one.name: one for study in studies for one in study.job_scenarios}
         return self.scenarios | studied | self.scenarios  # in this order, and the table's own
 
     def runs_of_study(self, study: str) -> list[Experiment]:
         """Jobs whose runs a study collects."""
-        studies = self.studies.of_jobs()
-        if self.config.published or study not in studies:
-            return []
-        runs = studies[study].runs
+        runs = {} if self.config.published else self.studies[study].runs
         return [Experiment(name, *run) for name, own in runs.items() for run in own]
 
     @cached_property
@@ -149,9 +145,8 @@ class Experiments:
     @cached_property
     def scales(self) -> list[str]:
         """Scales at which claims have a test on something that the configuration lists."""
-        scenarios = (study.scenario for study in self.studies.selection.values())
-        selected = {scenario.name for scenario in scenarios if not scenario.edited}
-        return scales(self.claims, {*self.config.judged, *selected}, self.studies.names())
+        simulated = {study.simulates for study in self.studies.values()} - {""}
+        return scales(self.claims, {*self.config.judged, *simulated}, self.studies)
 
     @cached_property
     def demo_scales(self) -> list[str]:
@@ -176,11 +171,11 @@ class Experiments:
 
     def repeated_figures(self, study: str) -> dict[str, str]:
         """Figures of its scenario, and their kinds, that a study makes without training."""
-        kinds = self.studies.record(study).repeats
-        if not kinds:
+        one = self.studies[study]
+        if not one.repeats or one.in_scenario is None:
             return {}
-        figures = load_scenario(self.studies.study(study).scenario.name, *self.folders).figures
-        return {figure: kind for figure, kind in figures.items() if kind in kinds}
+        figures = load_scenario(one.in_scenario.name, *self.folders).figures
+        return {figure: kind for figure, kind in figures.items() if kind in one.repeats}
 
     @property
     def whole(self) -> Config:

@@ -11,7 +11,7 @@ from pausefl.registry import FIGURES, SELECTORS
 from pausefl.results.markdown import aligned
 from pausefl.settings import Scenario, load_scenario, scenario_names
 from pausefl.workflow.experiments import Experiments
-from pausefl.workflow.plan import estimate, number, study_seconds
+from pausefl.workflow.plan import estimate, number
 
 #: What there are lists of.
 KINDS = ("selectors", "scenarios", "figures", "studies")
@@ -52,15 +52,14 @@ def _figures(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[str]
         hours = number(_hours(table, scenario, rates))
         for figure, kind in scenario.figures.items():
             yield [figure, scenario.name, hours, FIGURES[kind].label]
-    for name in table.studies.names():
-        yield [name, "study", number(_study_hours(table, name, rates)), table.studies.record(name).label]
+    for name, study in table.studies.items():
+        yield [name, "study", number(_study_hours(table, name, rates)), study.label]
 
 
 def _studies(table: Experiments, rates: Mapping[str, Any]) -> Iterator[list[str]]:
     yield ["study", "core-hours", "title"]
-    for name in table.studies.names():
-        title, label = table.studies.study(name).title, table.studies.record(name).label
-        yield [name, number(_study_hours(table, name, rates)), f"{title}: {label}"]
+    for name, study in table.studies.items():
+        yield [name, number(_study_hours(table, name, rates)), f"{study.title}: {study.label}"]
 
 
 _LISTS = {"selectors": _selectors, "scenarios": _scenarios, "figures": _figures, "studies": _studies}
@@ -80,12 +79,10 @@ def _hours(table: Experiments, scenario: Scenario, rates: Mapping[str, Any]) -> 
 
 def _study_hours(table: Experiments, study: str, rates: Mapping[str, Any]) -> float:
     """Core-hours of a study; if it is of trained runs, those of its jobs."""
-    seconds = study_seconds(table, study, rates)
-    if (jobs := table.studies.of_jobs().get(study)) is not None:
-        raw, runs = table.config.raw, jobs.runs
-        scenarios = jobs.job_scenarios
-        seconds = [estimate(one, name, raw, rates).seconds for one in scenarios for name, _ in runs[one.name]]
-    return math.fsum(seconds) / 3600
+    one, raw = table.studies[study], table.config.raw
+    jobs = [(scenario, name) for scenario in one.job_scenarios for name, _ in one.runs[scenario.name]]
+    seconds = [estimate(scenario, name, raw, rates).seconds for scenario, name in jobs]
+    return math.fsum([*seconds, *one.seconds(rates)]) / 3600
 
 
 def _first_sentence(thing: Any) -> str:

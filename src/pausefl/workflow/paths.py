@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pausefl.data.partition import partition_key
-from pausefl.registry import STUDIES, TABLES, kinds_of
+from pausefl.registry import TABLES, kinds_of
 from pausefl.results import published
 from pausefl.settings import Experiment
 from pausefl.workflow.experiments import Experiments
@@ -103,20 +103,18 @@ def claims(scale: str) -> list[str]:
 
 def study_folder(table: Experiments, study: str) -> str:
     """Folder of what a study computed."""
-    instant = table.studies.record(study).instant
-    return f"{'results' if instant else finished(table)}/studies/{study}"
+    return f"{'results' if table.studies[study].instant else finished(table)}/studies/{study}"
 
 
 def study_data(table: Experiments, study: str) -> list[str]:
     """The files that a study computes."""
-    names = table.studies.record(study).data_files(table.studies.study(study))
-    return _study_files(table, study, names)
+    return _study_files(table, study, table.studies[study].data)
 
 
 def study_codes(table: Experiments, study: str) -> list[str]:
     """Files with hashes of the code that computed a study."""
-    names = table.studies.record(study).code_files(table.studies.study(study))
-    return [f"results/studies/{study}/{name}" for name in names]
+    one = table.studies[study]
+    return [f"results/studies/{study}/{name}" for name in one.files([one.code_file()])]
 
 
 def study_runs(table: Experiments, study: str) -> dict[Experiment, str]:
@@ -126,24 +124,22 @@ def study_runs(table: Experiments, study: str) -> dict[Experiment, str]:
 
 def study_plots(table: Experiments, study: str) -> list[str]:
     """The figure of a study, and the tables made with it."""
-    tables = table.studies.record(study).tables
-    names = (*tables, *[f"{study}.{extension}" for extension in FIGURE_FILES])
+    names = (*table.studies[study].tables, *[f"{study}.{extension}" for extension in FIGURE_FILES])
     return [f"results/studies/{study}/{name}" for name in names]
 
 
 def study_claims(table: Experiments, study: str) -> list[str]:
     """The files of a study that claims read."""
-    names = table.studies.record(study).claim_files(table.studies.study(study))
-    return _study_files(table, study, names)
+    return _study_files(table, study, table.studies[study].claims)
 
 
 def _study_files(table: Experiments, study: str, names: Iterable[str]) -> list[str]:
-    """Files of a study by their names; published files of its runs are one."""
-    folder = Path(study_folder(table, study))
-    return list(dict.fromkeys(str(published.study_file(folder, name)) for name in names))
+    """Files of a study by the names of its kind; published files of its runs are one."""
+    folder, files = Path(study_folder(table, study)), table.studies[study].files(names)
+    return list(dict.fromkeys(str(published.study_file(folder, name)) for name in files))
 
 
-def study_log(kind: str, extension: str) -> str:
-    """Log or benchmark of what computes a kind of study, with wildcards."""
-    run = "{selector}/seed-{seed}/" if STUDIES[kind].by_run else ""
+def study_log(by_run: bool, extension: str) -> str:
+    """Log or benchmark of what computes a study, or one of its runs, with wildcards."""
+    run = "{selector}/seed-{seed}/" if by_run else ""
     return f"study/{{study}}/{run}compute.{extension}"

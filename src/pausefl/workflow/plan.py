@@ -140,27 +140,6 @@ def _n_test(scenario: Scenario, n_train: int) -> int:
     return SOURCES[scenario.data.source].n_test or round(n_train * (share or 0) / (1 - (share or 0)))
 
 
-def study_seconds(table: Experiments, name: str, rates: Mapping[str, Any]) -> list[float]:
-    """What each job of a study costs; not a number unless it simulates rounds of selectors.
-
-    Rates are for 300 users; fewer take less. Of a selector without a rate, that of exact search counts. The
-    genie searches as well, in the same round.
-    """
-    record, study = table.studies.record(name), table.studies.study(name)
-    if record.instant or record.trained:  # its jobs cost time, but they are in the table of jobs
-        return [0.0]
-    if not (hasattr(study, "seeds") and hasattr(study, "n_rounds")):
-        return [math.nan]
-    rate = rates["selection_s"]
-    genie = rate["pause"] - rate.get("random", 0) if record.besides else 0
-    searches = [rate.get(selector, rate["pause"]) + genie for selector in study.scenario.selectors]
-    n_runs = len(study.seeds) * (1 + len(getattr(study, "changed", ())))
-    runs = [study.n_rounds * search for search in searches for _ in range(n_runs)]
-    if record.by_run:
-        return [rates["start_s"] + run for run in runs]
-    return [rates["start_s"] + math.fsum(runs)]
-
-
 def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
     """Time until jobs of one core each are done on some cores, the longest first; unknown ones count 0."""
     busy = [0.0] * n_cores
@@ -220,8 +199,8 @@ def to_text(
     simulated = []
     for name in studies:
         finished = all((results / path).is_file() for path in paths.study_data(table, name))
-        seconds = study_seconds(table, name, rates)
-        trained = table.studies.record(name).trained and not table.config.published
+        seconds = table.studies[name].seconds(rates)
+        trained = table.studies[name].trained and not table.config.published
         cost = "in the jobs above" if trained else number(math.fsum(seconds) / 3600)
         simulated.append([name, "done" if finished else cost])
         left += [] if finished else seconds

@@ -33,12 +33,12 @@ def studies(table: Experiments) -> dict[str, list[str]]:
     """Names of the files of each study that was computed here or is not published."""
     found = {}
     for name in reproduced(table):
-        record, study = table.studies.record(name), table.studies.study(name)
-        tables = list(dict.fromkeys([*record.data_files(study), *record.claim_files(study)]))
+        study = table.studies[name]
+        tables = study.files(dict.fromkeys([*study.data, *study.claims]))
         here, there = Path(paths.study_folder(table, name)), _PUBLISHED / "studies" / name
         published = all(read_study(there, file) is not None for file in tables)
-        if not record.instant and (any((here / file).is_file() for file in tables) or not published):
-            found[name] = [*tables, *record.code_files(study)]
+        if not study.instant and (any((here / file).is_file() for file in tables) or not published):
+            found[name] = [*tables, *study.files([study.code_file()])]
     return found
 
 

@@ -67,25 +67,23 @@ def of_scenario(table: Experiments, scenario: str) -> list[str]:
 
 def of_study(table: Experiments, study: str) -> list[str]:
     """Everything that a study ends in; what it computes too, so that a lost file is made again."""
-    record = table.studies.record(study)
-    verdict = [f"results/studies/{study}/verdict.txt"] if record.verdict else []
+    verdict = [f"results/studies/{study}/verdict.txt"] if table.studies[study].judged else []
     return [*paths.study_data(table, study), *paths.study_plots(table, study), *verdict]
 
 
 def untrained(table: Experiments) -> list[str]:
     """Studies that need neither data nor training."""
-    return [name for name in table.studies.names() if not table.studies.record(name).trained]
+    return [name for name, study in table.studies.items() if not study.trained]
 
 
 def benchmarks(table: Experiments) -> list[str]:
     """Studies that compare selectors beyond the papers."""
-    return [name for name in table.studies.names() if table.studies.record(name).beyond]
+    return [name for name, study in table.studies.items() if study.beyond]
 
 
 def reproduced(table: Experiments) -> list[str]:
     """Studies of a whole configuration: the published ones, else those that do not go beyond the papers."""
-    names = table.studies.names()
-    return [name for name in names if table.config.published or not table.studies.record(name).beyond]
+    return [name for name, study in table.studies.items() if table.config.published or not study.beyond]
 
 
 def claim_rows(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[Experiment]:
@@ -98,7 +96,7 @@ def claim_studies(table: Experiments, scale: str, claims: Sequence[Claim] = ()) 
     """Studies on which claims are tested at a scale; some stand in for runs of a scenario."""
     scenarios, names = places(claims or table.claims, scale)
     names |= {table.studies.simulation_of(name) or "" for name in scenarios}
-    return sorted(names & set(table.studies.names()))
+    return sorted(names & table.studies.keys())
 
 
 def claim_inputs(table: Experiments, scale: str, claims: Sequence[Claim] = ()) -> list[str]:
@@ -156,7 +154,7 @@ def figures(table: Experiments) -> dict[str, tuple[str, str]]:
 
 def parts_of_figures(table: Experiments) -> dict[str, list[str]]:
     """The parts of each figure of the papers that has several, such as ``bsfl_fig5``."""
-    return wholes([*figures(table), *table.studies.names()])
+    return wholes([*figures(table), *table.studies])
 
 
 def of_crate(table: Experiments, name: str) -> list[str]:
@@ -178,7 +176,7 @@ COLLECTIONS = ("studies", "benchmark", "claims", "metrics", "demo", "crate", *PU
 
 def named(table: Experiments) -> dict[str, list[str]]:
     """Files by target: the demo, each scenario, figure, study and claim, all claims, all studies."""
-    studies = {name: of_study(table, name) for name in table.studies.names()}
+    studies = {name: of_study(table, name) for name in table.studies}
     parts = {name: paths.figure(*place) for name, place in figures(table).items()} | studies
     found = {name: of_scenario(table, name) for name in table.scenarios} | parts
     found |= {
@@ -209,8 +207,7 @@ def titles(table: Experiments) -> dict[str, str]:
         figure: f"{FIGURES[kind].label}: {found[scenario]}"
         for figure, (scenario, kind) in figures(table).items()
     }
-    for name in table.studies.names():
-        parts[name] = f"{table.studies.record(name).label}: {table.studies.study(name).title}"
+    parts |= {name: f"{study.label}: {study.title}" for name, study in table.studies.items()}
     found |= parts | {whole: ", ".join(names) for whole, names in parts_of_figures(table).items()}
     found |= {f"claim_{claim.id}": f"what this claim needs: {claim.sentence}" for claim in table.claims}
     return found | {
@@ -264,7 +261,7 @@ def needs(table: Experiments, target: str | None = None) -> tuple[list[Experimen
         parts = parts_of_figures(table).get(target, [target])
         owners = figures(table)
         scenarios = dict.fromkeys(owners[part][0] for part in parts if part in owners)
-        studies = [part for part in parts if part in table.studies.names()]
+        studies = [part for part in parts if part in table.studies]
     rows = [row for name in scenarios for row in table.rows[name]]
     return list(
         dict.fromkeys([*rows, *[row for name in studies for row in table.runs_of_study(name)]])

@@ -12,10 +12,10 @@ from pathlib import Path
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
 from pausefl.provenance import job_code
-from pausefl.registry import SELECTORS, STUDIES
+from pausefl.registry import SELECTORS
 from pausefl.settings import load_scenario, scenario_names
-from pausefl.settings.studies import load_studies
-from pausefl.studies.code import study_code
+from pausefl.studies import load_studies
+
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 STUDIES_FILE = SCENARIOS.with_name("studies.yaml")
@@ -41,12 +41,10 @@ def hashes() -> dict[str, dict[str, str]]:
 def study_hashes() -> dict[str, dict[str, str]]:
     """Hash of each shipped study, by selector where it is computed run by run, else under ""."""
     studies = load_studies(STUDIES_FILE, SCENARIOS)
-    found = {}
-    for name in studies.names():
-        kind, study = studies.kind(name), studies.study(name)
-        selectors = study.scenario.selectors if STUDIES[kind].by_run else ("",)
-        found[name] = {selector: str(study_code(kind, study, selector)) for selector in selectors}
-    return found
+    return {
+        name: {selector: str(code) for selector, code in study.codes().items()}
+        for name, study in studies.items()
+    }
 
 
 def test_no_study_s_hash_has_moved() -> None:

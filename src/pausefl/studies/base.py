@@ -1,0 +1,440 @@
+"""What the kinds of studies have in common: settings, facts, files, code and words."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
+
+import pandas as pd
+from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
+
+from pausefl.errors import ConfigError, PauseflError, suggest
+from pausefl.figures import captions, words
+from pausefl.files import replacing
+from pausefl.provenance import Code, code_hash, scenario_records
+from pausefl.registry import SELECTORS, SOURCES, Record
+from pausefl.settings.base import Settings
+from pausefl.settings.load import load_scenario
+from pausefl.settings.scenario import Scenario, SelectorName
+from pausefl.settings.types import Distinct, Seed, Whole
+
+if TYPE_CHECKING:
+    from pausefl.figures.panels import Plotted
+    from pausefl.settings import Experiment
+
+#: Tables by the names of their files without suffix.
+Tables = Mapping[str, pd.DataFrame]
+
+AtLeastTwo = Annotated[int, Whole(ge=2)]
+
+#: Deviations that can bear on whatever anneals.
+ANNEALING = ("D1", "D2", "D4")
+
+
+class Study(Settings):
+    """One study.
+
+    A kind is a subclass in a module of its own, named like the kind; its docstring says what is studied. The
+    module has ``compute(study, note)``, which returns tables by the names of their files without suffix and
+    tells ``note`` lines for the log; ``plot(tables, study)``, which makes a `pausefl.figures.panels.Plotted`
+    of them; and ``WORDS``, the caption (`pausefl.figures.words`), whose first paragraph is what is shown.
+
+    Attributes
+    ----------
+    kind
+        Its name.
+    label
+        What is shown, for headings.
+    data
+        Computed files in the study's folder. A name with ``{selector}`` and ``{seed}`` stands for a file for
+        each of them; then ``compute`` may be called for one selector and seed at a time.
+    tables
+        Derived files, which ``plot`` makes.
+    claims
+        Computed or derived files that claims are tested on, named as in ``data``.
+    place
+        Where the papers have it.
+    repeats
+        Kinds of figures that it makes without training; then these figures of its scenario are its place.
+    deviations
+        Deviations that can bear on it.
+    besides
+        Selectors that it uses besides those it names.
+    judged
+        Whether ``verdict(tables)`` of the module returns a line, or raises if the tables refute a claim.
+    exclusive
+        Whether it measures time, so that nothing may run beside it.
+    trained
+        Whether it collects `runs`: then ``compute(study, note, folders)`` gets the folder of each.
+    beyond
+        Whether it goes beyond the papers: then it is made only if asked for.
+    instant
+        Whether it is computed in no time; then its files are not published.
+    """
+
+    kind: ClassVar[str]
+    label: ClassVar[str]
+    data: ClassVar[tuple[str, ...]]
+    tables: ClassVar[tuple[str, ...]] = ()
+    claims: ClassVar[tuple[str, ...]] = ()
+    place: ClassVar[str] = "Nowhere"
+    repeats: ClassVar[tuple[str, ...]] = ()
+    deviations: ClassVar[tuple[str, ...]] = ()
+    besides: ClassVar[frozenset[str]] = frozenset()
+    judged: ClassVar[bool] = False
+    exclusive: ClassVar[bool] = False
+    trained: ClassVar[bool] = False
+    beyond: ClassVar[bool] = False
+    instant: ClassVar[bool] = False
+
+    title: Annotated[str, Strict()]
+    """Title of the figure."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Name the kind like its module."""
+        super().__init_subclass__(**options)
+        cls.kind = cls.__module__.rpartition(".")[2]
+
+    def compute(self, note: Callable[[str], None], *folders: Mapping[Experiment, Path]) -> Tables:
+        """Computed tables, by the names of their files without suffix."""
+        return cast("Tables", self._module().compute(self, note, *folders))
+
+    def plot(self, tables: Tables) -> Plotted:
+        """Figure and derived tables."""
+        return cast("Plotted", self._module().plot(tables, self))
+
+    def verdict(self, tables: Tables) -> str:
+        """A line that says that nothing is refuted; raises if something is."""
+        return cast(str, self._module().verdict(tables))
+
+    @classmethod
+    def place_of(cls, function: str) -> str:
+        """Place of a function of the kind: ``compute``, ``plot`` or ``verdict``."""
+        return f"{cls.__module__}:{function}"
+
+    @classmethod
+    def _module(cls) -> Any:
+        return sys.modules[cls.__module__]
+
+    def settings(self) -> dict[str, Any]:
+        """All that its numbers depend on, in plain values: no titles."""
+        plain = self.model_dump(exclude={"title", "changes", "selectors"})
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+
+    def records(self) -> list[Record]:
+        """Records of what its settings name."""
+        return []
+
+    def code(self) -> Code:
+        """Hash of the code that the computed tables depend on."""
+        return code_hash(self.place_of("compute"), records=self.records())
+
+    def codes(self) -> dict[str, Code]:
+        """The same by selector, where each run is computed on its own; else under ""."""
+        return {"": self.code()}
+
+    @classmethod
+    def by_run(cls) -> bool:
+        """Whether there is a computed file for each selector and seed."""
+        return any("{seed}" in file for file in cls.data)
+
+    @classmethod
+    def code_file(cls) -> str:
+        """File with the hash of the code that computed ``data``, named as these are."""
+        return f"{cls.data[0].rpartition('.')[0]}.code"
+
+    def files(self, names: Iterable[str]) -> list[str]:
+        """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
+        return list(names)
+
+    def only(self, selector: str = "", seed: int | str = "") -> Self:
+        """The part that is computed on its own: a selector's, if there is a file for each."""
+        return self
+
+    @property
+    def in_scenario(self) -> Scenario | None:
+        """Scenario whose network, reward and constants are used, if any."""
+        return None
+
+    @property
+    def simulates(self) -> str:
+        """Name of the scenario whose jobs it simulates, so that claims can be judged on it; empty if none."""
+        return ""
+
+    @property
+    def job_scenarios(self) -> list[Scenario]:
+        """Scenarios of the jobs that it collects."""
+        return []
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Names that its settings give to scenarios of jobs."""
+        return ()
+
+    @property
+    def runs(self) -> dict[str, list[tuple[str, int]]]:
+        """Selectors and seeds of the jobs that it collects, by the name of their scenario."""
+        return {}
+
+    def check(self) -> None:
+        """Raise `ConfigError` if a selector cannot run."""
+
+    def notes(self) -> list[str]:
+        """Warnings in the figure."""
+        return []
+
+    def seconds(self, rates: Mapping[str, Any]) -> list[float]:
+        """Time of each of its steps by the rates of ``workflow/rates.json``; NaN if it is not known."""
+        return [0.0 if self.instant or self.trained else math.nan]
+
+    def caption(self, figures: Mapping[str, str]) -> captions.Caption:
+        """Caption of the figure and the table.
+
+        Parameters
+        ----------
+        figures
+            Figures of the study's scenario, if any, as its file has them: names and kinds.
+        """
+        shown, _, details = words.render(self._module().WORDS, **self._values()).partition("\n\n")
+        place = f"*In the papers.* {self.place_in(figures)}."
+        page = captions._page([details, self._on_privacy(), place], self.applying())
+        return captions.Caption(f"{captions.escaped(self.title)}: {self.label}", shown, page)
+
+    def place_in(self, figures: Mapping[str, str]) -> str:
+        """Where the papers have what it shows; ``figures`` as for `caption`."""
+        places = [place for kind in self.repeats for place in captions._places(figures, kind)]
+        return "; ".join(dict.fromkeys(places)) or self.place
+
+    def applying(self) -> list[str]:
+        """Deviations that bear on it, in words."""
+        return captions._applying(self.deviations, self.in_scenario)
+
+    def _values(self) -> dict[str, Any]:
+        """What stands for names in ``WORDS``."""
+        return {"study": self}
+
+    def _on_privacy(self) -> str:
+        return ""
+
+
+class ScenarioStudy(Study):
+    """One study with the network, the reward and the constants of a scenario."""
+
+    scenario: Annotated[Scenario, WithJsonSchema({"type": "string"})]
+    """Scenario whose network, reward and constants are used."""
+    selectors: Distinct[SelectorName]
+    """Selectors to study."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_scenario(cls, values: Any, info: ValidationInfo) -> Any:
+        """Replace the name of a scenario, as files have it, by the scenario with the study's changes."""
+        if not isinstance(values, Mapping) or "scenario" not in values or set(values) - set(cls.model_fields):
+            return values
+        scenario = values["scenario"]
+        if isinstance(scenario, str) and info.context is not None:
+            scenario = _changed(scenario, values, info.context["scenarios"])
+            return {**values, "scenario": scenario}
+        if isinstance(scenario, Mapping):
+            if info.context is not None:  # of a file
+                raise ValueError("scenario: must be the name of a scenario; what differs goes into changes")
+            scenario = Scenario.read(scenario, "scenario")
+        selectors = scenario.selectors if isinstance(scenario, Scenario) else ()
+        return {**values, "scenario": scenario, "selectors": selectors}
+
+    def settings(self) -> dict[str, Any]:
+        """All that its numbers depend on, in plain values: no titles."""
+        return super().settings() | {"scenario": self.scenario.as_dict() | {"title": self.scenario.name}}
+
+    @property
+    def in_scenario(self) -> Scenario:
+        """Scenario whose network, reward and constants are used."""
+        return self.scenario
+
+    def records(self) -> list[Record]:
+        """Records of selectors, reward, privacy and model; of the data the number of examples counts."""
+        scenario = self.scenario
+        source = replace(SOURCES.find(scenario.data.source), code="pausefl.data.sources:training_size")
+        return [*scenario_records(scenario, sorted({*scenario.selectors} | self.besides)), source]
+
+    def _values(self) -> dict[str, Any]:
+        search = self.scenario.selection
+        annealing = (
+            f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
+            f" κ = {search.temperature_divisor:g}."
+        )
+        anneals = any("selection.n_iterations" in SELECTORS[name].requires for name in self.selectors)
+        return super()._values() | {"annealing": annealing if anneals else ""}
+
+
+class ChangedScenarioStudy(ScenarioStudy):
+    """One study with the network, the reward and the constants of a scenario, some of them changed."""
+
+    changes: dict[str, dict[str, Any]] = {}
+    """Keys that replace those of the scenario, by section."""
+
+
+class SeededStudy(ScenarioStudy):
+    """One study of selectors that run as jobs do, under seeds."""
+
+    seeds: Distinct[Seed]
+    """Seeds, one run of each selector for each."""
+
+    @property
+    def length(self) -> int:
+        """Rounds of each run, at most."""
+        return self.scenario.training.n_rounds
+
+    @property
+    def n_variants(self) -> int:
+        """Number of runs of a selector under one seed."""
+        return 1
+
+    def only(self, selector: str = "", seed: int | str = "") -> Self:
+        """The part that is one selector's, under one seed if one is given."""
+        if not selector:
+            return self
+        one = self.replace(scenario=self.scenario.replace(selectors=(selector,)))
+        return one if seed == "" else one.replace(seeds=(int(seed),))
+
+    def codes(self) -> dict[str, Code]:
+        """Hash of the code that the computed tables depend on; by selector, if runs are computed alone."""
+        return {name: self.only(name).code() for name in self.selectors} if self.by_run() else super().codes()
+
+    def files(self, names: Iterable[str]) -> list[str]:
+        """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
+        runs = list(product(self.selectors, self.seeds))
+        return [
+            file
+            for name in names
+            for file in (
+                [name.format(selector=selector, seed=seed) for selector, seed in runs]
+                if "{seed}" in name
+                else [name]
+            )
+        ]
+
+    def check(self) -> None:
+        """Raise `ConfigError` if a selector cannot run."""
+        from pausefl.federated.runnable import check_runnable
+
+        check_runnable(self.scenario, self.selectors)
+
+    def notes(self) -> list[str]:
+        """Warnings in the figure: of a single seed."""
+        from pausefl.figures.notes import seed_notes
+
+        return seed_notes(self.seeds)
+
+    def seconds(self, rates: Mapping[str, Any]) -> list[float]:
+        """Time of each of its steps: rounds of selections.
+
+        Rates are for 300 users; fewer take less. Of a selector without a rate, that of exact search counts.
+        The genie searches as well, in the same round.
+        """
+        if self.trained:
+            return super().seconds(rates)
+        rate = rates["selection_s"]
+        genie = rate["pause"] - rate.get("random", 0) if self.besides else 0
+        searches = [rate.get(selector, rate["pause"]) + genie for selector in self.selectors]
+        n_runs = len(self.seeds) * self.n_variants
+        runs = [self.length * search for search in searches for _ in range(n_runs)]
+        if self.by_run():
+            return [rates["start_s"] + run for run in runs]
+        return [rates["start_s"] + math.fsum(runs)]
+
+    def _values(self) -> dict[str, Any]:
+        scenario, reward = self.scenario, self.scenario.reward
+        weighed = scenario.privacy is not None and reward.gamma
+        simulated = (
+            f"{scenario.network.n_users} users, {scenario.network.n_selected} selected in each of"
+            f" {self.length} rounds{captions._everyone(scenario)}; nothing is trained. Scenario"
+            f" ``{scenario.name}``, reward ``{reward.name}`` with α = {reward.alpha:g}, β = {reward.beta:g},"
+            f" γ = {reward.gamma:g}{', the weight of the budget that is left' if weighed else ''}. The bandit"
+            f" index multiplies the mean speed by ζ = {scenario.selection.exploitation:g}."
+        )
+        runs = f"Runs: {captions._seeds(self.seeds)}."
+        lines = captions._lines(self.seeds)
+        return super()._values() | {"lines": lines, "runs": runs, "simulated": simulated}
+
+    def _on_privacy(self) -> str:
+        return f"*Privacy.* {captions._privacy(self.scenario.privacy)}"
+
+
+class SimulatedStudy(SeededStudy):
+    """One study of selectors that run without training."""
+
+    @model_validator(mode="after")
+    def _nobody_needs_training(self) -> Self:
+        for name in self.selectors:
+            record = SELECTORS[name]
+            if record.needs_updates or record.needs_losses:
+                seen = "updates" if record.needs_updates else "training losses"
+                raise ValueError(f"selectors: '{name}' looks at the users' {seen}, so it needs training")
+        return self
+
+
+class Rounds(SimulatedStudy, ChangedScenarioStudy):
+    """One study of a number of rounds without training."""
+
+    n_rounds: AtLeastTwo
+    """Rounds of each run."""
+
+    @property
+    def length(self) -> int:
+        """Rounds of each run."""
+        return self.n_rounds
+
+
+def read_tables(folder: Path, files: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """Tables by the names of their files without suffix; ``.parquet`` or ``.csv``, relative to a folder."""
+    from pausefl.results.published import read_study
+
+    tables = {_name(file): read_study(folder, file) for file in files}
+    if missing := [name for name, table in tables.items() if table is None]:
+        raise PauseflError(f"{folder} has no {', '.join(missing)}")
+    return {name: table for name, table in tables.items() if table is not None}
+
+
+def write_tables(tables: Tables, folder: Path, files: Iterable[str]) -> None:
+    """Write tables to files, as `read_tables` finds them; folders are made if need be."""
+    for file in files:
+        path, table = folder / file, tables[_name(file)]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as (staged,):
+            if path.suffix == ".parquet":
+                table.to_parquet(staged, index=False)
+            else:
+                table.to_csv(staged, index=False)
+
+
+def _name(file: str) -> str:
+    return Path(file).with_suffix("").as_posix()
+
+
+def _changed(name: str, values: Mapping[str, Any], folders: Iterable[Path]) -> Scenario:
+    """The scenario of a study: some keys are changed, and the selectors are the study's."""
+    try:
+        scenario = load_scenario(name, *folders)
+    except ConfigError as error:
+        raise ValueError(f"scenario: {error}") from None
+    changes, selectors = values.get("changes", {}), values.get("selectors")
+    listed = selectors if isinstance(selectors, list | tuple) else ()
+    known = [name for name in listed if isinstance(name, str) and name in SELECTORS]
+    if not (isinstance(changes, Mapping) and known):
+        return scenario  # what is wrong with them is said elsewhere
+    document = scenario.as_dict() | {"selectors": known}
+    for section, keys in changes.items():
+        if not isinstance(document.get(section), dict):
+            sections = [name for name, value in document.items() if isinstance(value, dict)]
+            raise ValueError(f"changes: unknown section '{section}'. {suggest(section, sections)}")
+        document[section] |= keys
+    try:
+        return Scenario.read({**document, "figures": {}}, "changes")
+    except ConfigError as error:
+        raise ValueError(str(error)) from None

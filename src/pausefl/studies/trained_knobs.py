@@ -1,0 +1,265 @@
+"""What constants, budgets and terms of the reward buy in accuracy, from runs of changed scenarios."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pausefl.figures.curves import band, plot_band
+from pausefl.figures.panels import Plotted, titled_panels
+from pausefl.figures.style import LABELS, in_legend_order, look, style_of, theme
+from pausefl.registry import SELECTORS
+from pausefl.results.intervals import estimate
+from pausefl.results.outcomes import moving_average
+from pausefl.results.runs import collect
+from pausefl.settings import Experiment, Scenario
+from pausefl.studies.base import Tables
+from pausefl.studies.knobs import NAMES, Knobs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+Floats = NDArray[np.float64]
+
+#: Curves have every so many rounds, and the last.
+STEP = 10
+
+#: Points of time at which two curves are compared.
+N_TIMES = 400
+
+#: The knob whose largest value is shown against rounds.
+_ROUNDS = "training.n_rounds"
+
+#: Dashes of variants.
+_DASHES: tuple[Any, ...] = ((0, (4, 1.5)), (0, (1, 1)), (0, (3.5, 2.2, 1.2, 2.2)), (0, (8, 2)))
+
+
+class TrainedKnobs(Knobs):
+    """What constants, budgets and terms of the reward buy in accuracy: jobs of changed scenarios."""
+
+    label = "what budgets, constants and terms of the reward buy in accuracy"
+    data = ("curves.parquet",)
+    trained = True
+    place = "Nowhere"
+
+    @cached_property
+    def scenarios(self) -> dict[tuple[str, str], Scenario]:
+        """The scenario as it is, as ``usual``, and the changed ones under names of their own."""
+        found = {("usual", "usual"): self.scenario}
+        for (knob, value), scenario in self.changed.items():
+            short = value if knob == "variants" else f"{knob.rpartition('.')[2]}_{value.replace('.', '_')}"
+            title = f"{scenario.title}; {value if knob == 'variants' else f'{knob} = {value}'}"
+            found[knob, value] = scenario.replace(name=f"{scenario.name}_{short}", title=title, figures={})
+        return found
+
+    @property
+    def job_scenarios(self) -> list[Scenario]:
+        """The scenario as it is, and the changed ones."""
+        return list(self.scenarios.values())
+
+    @cached_property
+    def runs(self) -> dict[str, list[tuple[str, int]]]:
+        """Selectors and seeds by the name of the scenario, without runs that no change concerns."""
+        return {
+            scenario.name: [
+                (selector, seed)
+                for selector in self.scenario.selectors
+                if not (
+                    _searches_only(scenario.changed)
+                    and knob != "usual"
+                    and not SELECTORS[selector].uses_reward
+                )
+                for seed in self.seeds
+            ]
+            for (knob, _), scenario in self.scenarios.items()
+        }
+
+
+def _searches_only(keys: Iterable[str]) -> bool:
+    """Whether a change of these dotted keys concerns only selectors that use the reward."""
+    return all(key.startswith(("reward.", "selection.")) for key in keys)
+
+
+WORDS = """
+Test accuracy against rounds, against one setting at a time, and without terms of the reward. {{ lines }}
+
+*Setting.* {{ study.scenario.network.n_users }} users, {{ study.scenario.network.n_selected }} selected in
+each round of scenario ``{{ study.scenario.name }}``. Each change makes a scenario with jobs of its own.
+{{ runs }}
+
+*What is shown.* Accuracy is a trailing mean over 10 rounds, shown every 10 rounds. Against rounds: the
+longest runs. Against a setting: the accuracy at equal simulated time, when the first of the two runs of a
+seed ends; the grey bar marks the value of the scenario. Against time: the reward without its privacy term
+(no p), its generalisation term (no g), and both; random selection beside them. ``summary.csv`` has the
+differences between ``{{ study.selectors[0] }}`` and the others, at that time and as means over all time
+before it, with 95 % intervals over seeds.
+"""
+
+
+def compute(
+    study: TrainedKnobs, note: Callable[[str], None], folders: Mapping[Experiment, Path]
+) -> dict[str, pd.DataFrame]:
+    """Collect the runs of a study.
+
+    Returns
+    -------
+    dict
+        ``curves``, one row for every `STEP` rounds of a run, and for its last: ``knob``, ``value`` (text; the
+        name of a variant), ``selector``, ``seed``, ``round``, ``elapsed_s``, ``accuracy`` (trailing mean) and
+        ``leakage_max``. The scenario as it is has knob and value ``usual``.
+    """
+    frames = []
+    for (knob, value), scenario in study.scenarios.items():
+        note(f"{knob}: {value}")
+        own = [Experiment(scenario.name, *run) for run in study.runs[scenario.name]]
+        rounds = collect({row: folders[row] for row in own})
+        for (selector, seed), run in rounds.groupby(["selector", "seed"], sort=False):
+            smooth = moving_average(run["accuracy"].to_numpy(np.float64))
+            run = run.assign(accuracy=smooth)
+            last = run["round"] == run["round"].max()
+            kept = run[(run["round"] % STEP == 0) | last]
+            frame = kept[["round", "elapsed_s", "accuracy", "leakage_max"]].reset_index(drop=True)
+            key = {"knob": knob, "value": value, "selector": selector, "seed": seed}
+            frames.append(pd.DataFrame(key, index=frame.index).join(frame))
+    return {"curves": pd.concat(frames, ignore_index=True)}
+
+
+def compare(curves: pd.DataFrame) -> pd.DataFrame:
+    """The first selector against the others, at equal simulated time.
+
+    Parameters
+    ----------
+    curves
+        As `compute` returns them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each ``knob``, ``value`` and ``other`` selector: ``selector``, the first; ``n_seeds``;
+        ``end_s``, the mean over seeds of the time at which the first of two runs ends; ``accuracy`` and
+        ``accuracy_other``, mean accuracy at that time; ``difference`` of the two, and
+        ``difference_over_time``, the mean difference from the first point of both curves to that time; each
+        with ``_low`` and ``_high`` of its interval over seeds (NaN with one seed). Where the other has no
+        runs, as such a change does not concern it, its usual ones count.
+    """
+    first = curves["selector"].iloc[0]
+    runs = dict(iter(curves.groupby(["knob", "value", "selector", "seed"], sort=False)))
+    rows = []
+    for (knob, value), own in curves.groupby(["knob", "value"], sort=False):
+        seeds = own["seed"].unique()
+        for other in (name for name in curves["selector"].unique() if name != first):
+            pairs = []
+            for seed in seeds:
+                theirs = (knob, value, other, seed)
+                place = theirs if theirs in runs else ("usual", "usual", other, seed)
+                pairs.append(_pair(runs[knob, value, first, seed], runs[place]))
+            end, first_end, other_end, over_time = np.array(pairs).T
+            row = {"knob": knob, "value": value, "selector": first, "other": other, "n_seeds": len(seeds)}
+            row |= {"end_s": end.mean(), "accuracy": first_end.mean(), "accuracy_other": other_end.mean()}
+            for name, values in (("difference", first_end - other_end), ("difference_over_time", over_time)):
+                row |= dict(zip((name, f"{name}_low", f"{name}_high"), estimate(values), strict=True))
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _pair(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[float, float, float, float]:
+    """End of the first of two runs, accuracy of both there, and their mean difference up to it."""
+    start = max(run["elapsed_s"].iloc[0] for run in (ours, theirs))
+    end = min(run["elapsed_s"].iloc[-1] for run in (ours, theirs))
+    times = np.linspace(start, end, N_TIMES)
+    first, second = (np.interp(times, run["elapsed_s"], run["accuracy"]) for run in (ours, theirs))
+    return float(end), float(first[-1]), float(second[-1]), float((first - second).mean())
+
+
+def plot(tables: Tables, study: TrainedKnobs) -> Plotted:
+    """Figure and ``summary`` of the table of `pausefl.studies.trained.compute`."""
+    curves = tables["curves"]
+    summary = compare(curves)
+    usual = {knob.key: study.usual(knob) for knob in study.knobs}
+    return Plotted(plot_accuracy(curves, summary, usual, study.title), {"summary": summary})
+
+
+def plot_accuracy(
+    curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[str, float], title: str
+) -> Figure:
+    """Panels of accuracy: against rounds, against each setting, and against time for the variants.
+
+    Parameters
+    ----------
+    curves, summary
+        As `pausefl.studies.trained.compute` and `compare` return them.
+    usual
+        The value that each setting has in the scenario.
+    title
+        Of the study.
+    """
+    selectors = in_legend_order(curves["selector"])
+    knobs = [knob for knob in usual if knob != _ROUNDS]
+    variants = curves[curves["knob"].isin(["usual", "variants"])]
+    with theme():
+        n_rows = math.ceil((2 + len(knobs)) / 2)
+        figure, grid = titled_panels(title, (n_rows, 2), 0.3 + 2.3 * n_rows, sharey=True)
+        panels = iter(grid.flat)
+        axes = next(panels)
+        longest = curves[curves["round"] == curves["round"].max()][["knob", "value"]].iloc[0]
+        own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
+        lines = [_plot_curve(axes, own[own["selector"] == name], "round") for name in selectors]
+        axes.set(xlabel="Round", xlim=(0, own["round"].max()), ylim=(0, 100))
+        for knob in knobs:
+            axes = next(panels)
+            _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
+            axes.set(xlabel=NAMES.get(knob, knob), xscale="log")
+            axes.minorticks_off()
+        axes = next(panels)
+        first = curves["selector"].iloc[0]
+        for name in selectors:
+            usually = variants[(variants["knob"] == "usual") & (variants["selector"] == name)]
+            _plot_curve(axes, usually, "elapsed_s")
+        without = variants[(variants["knob"] == "variants") & (variants["selector"] == first)]
+        handles = []
+        for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
+            line = _plot_curve(axes, own, "elapsed_s", color="#B22222", linestyle=dashes, linewidth=1.0)
+            handles.append((line, f"{LABELS[first]}, {str(name).replace('_', ' ')}"))
+        axes.set(xlabel="Simulated time (s)")
+        axes.set_xlim(left=0)
+        for rest in panels:
+            rest.set_visible(False)
+        for row in grid:
+            row[0].set_ylabel("Accuracy (%)")
+        labels = [*[style_of(name).label for name in selectors], *[label for _, label in handles]]
+        shown = [*lines, *[line for line, _ in handles]]
+        figure.legend(shown, labels, loc="outside lower center", ncols=min(len(labels), 4))
+    return figure
+
+
+def _plot_curve(axes: Axes, own: pd.DataFrame, x: str, **style: Any) -> Line2D:
+    """Mean and band over seeds of a selector's accuracy; lines of another style have no band."""
+    seeds = [
+        (run[x].to_numpy(np.float64), 100 * run["accuracy"].to_numpy(np.float64))
+        for _, run in own.groupby("seed")
+    ]
+    curve = band(seeds)
+    if not style:
+        return plot_band(axes, str(own["selector"].iloc[0]), curve)
+    (line,) = axes.plot(curve.x, curve.mean, **style)
+    return line
+
+
+def _plot_knob(axes: Axes, own: pd.DataFrame, usual: float) -> None:
+    """Accuracy of all selectors at equal time against the values of one setting."""
+    own = own.assign(x=[usual if value == "usual" else float(value) for value in own["value"]])
+    own = own.drop_duplicates(["x", "other"]).sort_values("x")
+    axes.axvline(usual, color="#DDDDDD", linewidth=5, zorder=0.5)
+    for other, compared in own.groupby("other", sort=False):
+        dots: dict[str, Any] = {"marker": "o", "markersize": 2.4}
+        axes.plot(compared["x"], 100 * compared["accuracy_other"], **look(str(other)), **dots)
+        axes.plot(compared["x"], 100 * compared["accuracy"], **look(compared["selector"].iloc[0]), **dots)
