@@ -9,7 +9,7 @@ from typing import Any
 
 from pausefl.data.sources import describe_origin
 from pausefl.figures import captions
-from pausefl.workflow.experiments import Experiments
+from pausefl.project import Project
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,20 @@ class Caption:
         return "\n\n".join(f"**{name}**\n\n{text}" for name, text in texts.items())
 
 
-def settings(table: Experiments, scenario: str) -> dict[str, Any]:
+def settings(table: Project, scenario: str) -> dict[str, Any]:
     """Settings of a scenario in plain values; the title says if the images are not the official ones."""
     one = table.scenarios[scenario]
     substitute = " (re-encoded images)" if one.data.source in table.config.raw.folders else ""
     return one.as_dict() | {"title": one.title + substitute}
 
 
-def of_scenario(table: Experiments, scenario: str, *kinds: str) -> Caption:
+def of_scenario(table: Project, scenario: str, *kinds: str) -> Caption:
     """Captions of figures or tables of a scenario that are made together, or of its ``partition``."""
     one, seeds = table.scenarios[scenario], [row.seed for row in table.rows[scenario]]
     origin = describe_origin(one.data, table.config.raw)
     return Caption({kind: partial(captions.caption, kind, one, seeds, origin) for kind in kinds})
 
 
-def of_study(table: Experiments, study: str) -> Caption:
+def of_study(table: Project, study: str) -> Caption:
     """Caption of a study."""
     return Caption({study: partial(table.studies[study].caption, table.repeated_figures(study))})

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pausefl.progress import about
-from pausefl.workflow import plan
-from pausefl.workflow.experiments import Experiments, row_of
+from pausefl.project import Project
+from pausefl.workflow import paths, plan
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Forecast:
         return f"{text}; a first run also compiles kernels." if trains else f"{text}."
 
 
-def forecast(dag: Any, table: Experiments, cores: int) -> Forecast:
+def forecast(dag: Any, table: Project, cores: int) -> Forecast:
     """The forecast of what Snakemake has planned."""
     rates = plan.shipped_rates()
     steps = {
@@ -83,7 +83,7 @@ def forecast(dag: Any, table: Experiments, cores: int) -> Forecast:
     return Forecast(steps, cores)
 
 
-def _expected(job: Any, table: Experiments, rates: Mapping[str, Any]) -> float:
+def _expected(job: Any, table: Project, rates: Mapping[str, Any]) -> float:
     """Seconds that a job of Snakemake is expected to take; none if it only collects."""
     if not job.output:
         return 0.0
@@ -94,5 +94,5 @@ def _expected(job: Any, table: Experiments, rates: Mapping[str, Any]) -> float:
         pass  # it has not run before
     seconds = math.nan
     if job.rule.name == "job":
-        seconds = plan.job_estimate(table, row_of(job.wildcards), rates).seconds
+        seconds = plan.job_estimate(table, paths.row_of(job.wildcards), rates).seconds
     return float(rates["start_s"]) if math.isnan(seconds) else seconds

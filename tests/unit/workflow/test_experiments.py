@@ -13,12 +13,12 @@ from pausefl.errors import ConfigError, DataError
 from pausefl.registry import SELECTORS
 from pausefl.settings import Experiment
 from pausefl.workflow.checks import check
-from pausefl.workflow.experiments import Experiments
+from pausefl.project import Project
 from pausefl.workflow.targets import everything, named, needs, of_study, untrained
 
 ROOT = Path(__file__).parents[3]
 
-Load = Callable[..., Experiments]
+Load = Callable[..., Project]
 
 
 def row(scenario: str, *selectors: str, seeds: list[int] | None = None) -> dict[str, Any]:

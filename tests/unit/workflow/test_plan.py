@@ -12,7 +12,7 @@ import pytest
 
 from pausefl.errors import ConfigError
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario, read_yaml
-from pausefl.workflow.experiments import Experiments
+from pausefl.project import Project
 from pausefl.workflow.plan import (
     estimate,
     job_estimate,
@@ -134,8 +134,8 @@ def plan(name: str, target: str | None = None, cores: int = 2, folder: Path = Pa
     return " ".join(to_text(table(name), target, cores, rates, folder).split())
 
 
-def table(name: str, **changes: Any) -> Experiments:
-    return Experiments.load(read_yaml(ROOT / "config" / f"{name}.yaml") | changes, ROOT)
+def table(name: str, **changes: Any) -> Project:
+    return Project.load(read_yaml(ROOT / "config" / f"{name}.yaml") | changes, ROOT)
 
 
 @pytest.mark.parametrize("name", ["config", "demo", "reduced", "published"])

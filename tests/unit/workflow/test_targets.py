@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pausefl.workflow import contents, paths, publication, raw, targets
-from pausefl.workflow.experiments import Experiments
+from pausefl.project import Project
 
-Load = Callable[..., Experiments]
+Load = Callable[..., Project]
 
 
 def row(scenario: str, *selectors: str, seeds: list[int] | None = None) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def row(scenario: str, *selectors: str, seeds: list[int] | None = None) -> dict[
 
 
 @pytest.fixture
-def table(load: Load) -> Experiments:
+def table(load: Load) -> Project:
     return load(experiments=[row("mnist_large_iid_r1", "pause", "fedavg_no_privacy", seeds=[0, 1])])
 
 
@@ -30,7 +30,7 @@ def test_one_of_admits_names_and_nothing_else() -> None:
     assert not re.fullmatch(paths.one_of([]), "")
 
 
-def test_a_scenario_ends_in_runs_tables_figures_and_one_partition(table: Experiments) -> None:
+def test_a_scenario_ends_in_runs_tables_figures_and_one_partition(table: Project) -> None:
     files = targets.of_scenario(table, "mnist_large_iid_r1")
     assert len(files) == len(set(files))
     assert [path for path in files if path.startswith("results/runs/")] == [
@@ -69,13 +69,13 @@ def test_published_runs_are_read_and_have_no_partitions(load: Load) -> None:
     assert runs == [f"results/published/mnist_large_iid_r1/{name}" for name in names]
 
 
-def test_a_regret_study_has_a_file_for_each_run(table: Experiments) -> None:
+def test_a_regret_study_has_a_file_for_each_run(table: Project) -> None:
     files = targets.of_study(table, "bsfl_fig5_regret")
     assert sum(path.endswith(".parquet") for path in files) == 4 * 5
     assert {"fits.csv", "growth.csv"} < {Path(path).name for path in files}
 
 
-def test_an_audit_ends_in_a_verdict_and_no_other_study_does(table: Experiments) -> None:
+def test_an_audit_ends_in_a_verdict_and_no_other_study_does(table: Project) -> None:
     files = [path for name in table.studies.names() for path in targets.of_study(table, name)]
     verdicts = [path for path in files if path.endswith("verdict.txt")]
     assert verdicts == [f"results/studies/privacy_audit{suffix}/verdict.txt" for suffix in ("", "_secure")]
@@ -88,7 +88,7 @@ def test_instant_studies_are_not_published(load: Load) -> None:
     assert "pause_v2_fig1" not in publication.studies(load())
 
 
-def test_everything_has_a_name(table: Experiments) -> None:
+def test_everything_has_a_name(table: Project) -> None:
     named = targets.named(table)
     for target in ("demo", "studies", "mnist_large_iid_r1", "pause_v2_fig8_as_written", "claim_C3"):
         assert named[target], target
@@ -124,7 +124,7 @@ def test_a_figure_in_parts_is_all_of_them(load: Load) -> None:
     assert named["bsfl_fig5"] == named["bsfl_fig5_loss"] + named["bsfl_fig5_regret"]
 
 
-def test_a_claim_needs_its_runs_at_the_scales_that_there_are(table: Experiments) -> None:
+def test_a_claim_needs_its_runs_at_the_scales_that_there_are(table: Project) -> None:
     for claim in table.claims:
         needed = targets.claim_inputs(table, "paper", [claim])
         assert set(needed) <= set(targets.claim_inputs(table, "paper"))
@@ -133,12 +133,12 @@ def test_a_claim_needs_its_runs_at_the_scales_that_there_are(table: Experiments)
     assert not [path for path in named["claims"] if path.startswith("results/claims/reduced")]
 
 
-def test_a_study_of_selection_stands_in_for_runs_that_are_not_there(table: Experiments) -> None:
+def test_a_study_of_selection_stands_in_for_runs_that_are_not_there(table: Project) -> None:
     assert "selection_cifar10_small_iid_r1" in targets.claim_studies(table, "paper")
 
 
 @pytest.mark.parametrize("report", ["all", "demo", "mnist_large_iid_r1", "bsfl_fig4"])
-def test_a_report_reads_what_the_workflow_makes_or_brings(table: Experiments, report: str) -> None:
+def test_a_report_reads_what_the_workflow_makes_or_brings(table: Project, report: str) -> None:
     made = {
         *targets.everything(table),
         *targets.named(table)["demo"],
