@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.federated.simulation import Simulation
+from pausefl.federated.untrained import selection_only
 from pausefl.privacy import make_mechanism
 from pausefl.results.outcomes import WINDOW, outcomes
 from pausefl.results.published import published_in
 from pausefl.results.runs import check_settings, read_runs, runs_of
 from pausefl.settings import Experiment, Scenario, load_scenario
-from pausefl.studies.simulate import selection_only
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "results" / "published"

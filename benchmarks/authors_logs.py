@@ -19,6 +19,7 @@ import pandas as pd
 from aggregate_noise import noise
 from numpy.typing import NDArray
 
+from pausefl.federated.untrained import selection_only
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import LOGGED
 from pausefl.results.archive import beside_ours
@@ -26,7 +27,6 @@ from pausefl.results.outcomes import WINDOW
 from pausefl.settings import Scenario, load_scenario
 from pausefl.settings.changes import with_values
 from pausefl.settings.yaml import read_yaml
-from pausefl.studies.simulate import selection_only
 
 SCENARIOS = Path(__file__).parents[1] / "config" / "scenarios"
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from pausefl.federated.untrained import selection_only
 from pausefl.settings import load_scenario
-from pausefl.studies.simulate import selection_only
 
 SCENARIOS = ("cifar10_small_iid_r2", "cifar10_large_noniid_r2")
 PENALTIES = (0.0, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.1)

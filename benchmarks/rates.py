@@ -25,12 +25,12 @@ import torch
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
+from pausefl.federated.untrained import selection_only
 from pausefl.privacy import CoordinateMechanism, Protection, SimulatedSampler
 from pausefl.provenance import hardware
 from pausefl.settings import ModelSettings, Scenario, TrainingSettings, load_scenario, scenario_names
 from pausefl.streams import Streams
 from pausefl.studies import selection
-from pausefl.studies.simulate import selection_only
 from pausefl.training.engine import Trainer
 from pausefl.workflow.plan import network_key
 

@@ -27,13 +27,13 @@ from reference import enumerate_selections, objective, sa_pause
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
+from pausefl.federated.untrained import selection_only
 from pausefl.selectors.annealing import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.clustered import ClusteredBySimilarity
 from pausefl.selectors.exact import Pause
 from pausefl.selectors.search import Objective
-from pausefl.settings.studies import load_studies
-from pausefl.studies.simulate import selection_only
+from pausefl.studies import load_studies
 
 ALPHA, BETA, GAMMA, RHO, DELAY = 100.0, 2.0, 5.0, 0.001, 0.05
 R1 = AverageReward(ALPHA, BETA, GAMMA)
@@ -147,7 +147,7 @@ def similarity(rng: np.random.Generator) -> None:
 def regret_study() -> None:
     """The pseudo-regret of PAUSE over 100,000 rounds, with the genie's choice in every round."""
     studies = load_studies(Path("config/studies.yaml"), Path("config/scenarios"))
-    scenario = studies.regret["pause_v2_theorem3_small"].scenario
+    scenario = studies["pause_v2_theorem3_small"].scenario
     simulation, n_rounds = selection_only(scenario, "pause", 0, genie=True), 100_000
     t = seconds(partial(simulation.run, n_rounds))
     row("regret study", f"K 20, m 5, {n_rounds:,} rounds", t, "60 s", f"{pretty(t / n_rounds)} a round")

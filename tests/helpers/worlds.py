@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from pausefl.claims.records import Records
-from pausefl.registry import STUDIES
 from pausefl.results.runs import as_collected
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.claims import Claim, ClaimTest
-from pausefl.settings.studies import Comparison, Graphs, Regret, Selections, Study, load_studies
+from pausefl.studies import Studies, Study
+from pausefl.studies.regret import Regret
+from pausefl.studies.selection import Selection
 
 SCALE = "demo"
 
@@ -80,7 +81,7 @@ class World:
         self.folder, self.base = folder, base
         self.scenarios: dict[str, Scenario] = {}
         self.experiments: list[Experiment] = []
-        self.studies: dict[str, dict[str, Study]] = {}
+        self.studies: dict[str, Study] = {}
         self.simulated: list[pd.DataFrame] = []
 
     def plan(self, selector: str, seed: int, scenario: str = "s") -> Experiment:
@@ -122,25 +123,23 @@ class World:
         if settings is None:
             scenario = self.base.replace(selectors=("pause",))
             settings = Regret(title=name, scenario=scenario, seeds=(0,), n_rounds=100)
-        kind = {Regret: "regret", Comparison: "comparison", Graphs: "graphs"}[type(settings)]
-        self.studies.setdefault(kind, {})[name] = settings
+        self.studies[name] = settings
         folder = self.folder / "studies" / name
         folder.mkdir(parents=True, exist_ok=True)
         for file, table in tables.items():
-            if f"{file}.parquet" in STUDIES[kind].data:
+            if f"{file}.parquet" in settings.data:
                 table.to_parquet(folder / f"{file}.parquet", index=False)
             else:
                 table.to_csv(folder / f"{file}.csv", index=False)
 
     def records(self) -> Records:
         """What claims are tested on."""
-        selection = {}
+        studies = Studies(self.studies)
         if self.simulated:
             names = dict.fromkeys(str(rounds["selector"].iloc[0]) for rounds in self.simulated)
             seeds = dict.fromkeys(int(rounds["seed"].iloc[0]) for rounds in self.simulated)
             scenario = self.base.replace(name="s", selectors=tuple(names))
-            selection["selection_s"] = Selections(title="Simulated", scenario=scenario, seeds=tuple(seeds))
-        studies = load_studies(None, Path()).replace(selection=selection, **self.studies)
+            studies["selection_s"] = Selection(title="Simulated", scenario=scenario, seeds=tuple(seeds))
         return Records(self.scenarios, self.experiments, studies, self.folder)
 
 

@@ -17,7 +17,7 @@ from pausefl.settings import load_config, read_yaml
 from pausefl.settings.claims import load_claims
 from pausefl.settings.scenario import Scenario
 from pausefl.settings.schema import described
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "config" / "scenarios"

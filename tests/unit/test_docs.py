@@ -20,12 +20,12 @@ import pytest
 from workspace import copy_folders
 
 import pausefl
+from pausefl.federated.untrained import selection_only
 from pausefl.results.archive import beside_ours
 from pausefl.results.intervals import estimate
 from pausefl.selectors import best_gain
 from pausefl.settings import Scenario, load_scenario
-from pausefl.studies import trained
-from pausefl.studies.simulate import selection_only
+from pausefl.studies import trained_knobs
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "config" / "README.md"]
@@ -199,7 +199,7 @@ def numbers(match: re.Match[str]) -> tuple[float, ...]:
 def lead_of_pause() -> list[tuple[float, ...]]:
     """Points of accuracy between PAUSE and random selection, with intervals, of the published study."""
     curves = pd.read_parquet(ROOT / "results/published/studies/mnist_knobs/curves.parquet")
-    compared = 100 * trained.compare(curves).filter(like="difference").to_numpy()
+    compared = 100 * trained_knobs.compare(curves).filter(like="difference").to_numpy()
     return [tuple(row) for row in compared.reshape(-1, 3).tolist()]
 
 

@@ -27,11 +27,11 @@ from pausefl.registry import (
     SCHEDULES,
     SELECTORS,
     SOURCES,
-    STUDIES,
     Registry,
 )
 from pausefl.registry.backends import fastest_backend
 from pausefl.selectors import Selector
+from pausefl.studies import kinds
 from pausefl.training.backends.base import Backend
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +47,6 @@ REGISTRIES: dict[str, Registry[Any]] = {
         SAMPLERS,
         BACKENDS,
         FIGURES,
-        STUDIES,
     )
 }
 #: Base of the classes that records name; the others name functions.
@@ -112,7 +111,7 @@ WORDS = {
         "coordinate",
         "vector",
     ),
-    *("simulated", "secure", *FIGURES, *STUDIES),
+    *("simulated", "secure", *FIGURES, *kinds()),
 }
 NAMES = {what: set(registry) for what, registry in REGISTRIES.items()}
 ALL_NAMES = set().union(*NAMES.values())

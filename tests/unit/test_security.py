@@ -17,7 +17,7 @@ from pausefl.data.dataset import load_dataset
 from pausefl.data.sources import dataset_key, prepare, raw_files
 from pausefl.errors import ConfigError, DataError
 from pausefl.settings import DataSettings, RawData, load_config, load_scenario, read_yaml
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "config" / "scenarios"

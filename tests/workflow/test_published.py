@@ -11,8 +11,8 @@ import pytest
 from workspace import TINY_STUDIES, Checkout
 
 import pausefl
-from pausefl.registry import STUDIES
 from pausefl.results.published import read_study
+from pausefl.studies import kinds
 
 pytestmark = pytest.mark.slow
 
@@ -118,7 +118,7 @@ def test_a_figure_says_that_it_comes_from_published_runs(rebuilt: Checkout) -> N
 def test_no_rule_can_train_simulate_or_publish(everything: Checkout, rebuilt: Checkout) -> None:
     there = set(rebuilt.listed(*PUBLISHED, "--list-rules"))
     training = {"job", "prepare_data", "partition", "plot_partition", "publish", "republish", "demo"}
-    training |= {f"compute_{kind}" for kind, record in STUDIES.items() if not record.instant}
+    training |= {f"compute_{kind}" for kind, facts in kinds().items() if not facts.instant}
     assert not there & training
     assert training <= set(everything.listed("--list-rules"))
     assert not (rebuilt.root / "data").exists()

@@ -13,6 +13,6 @@ with logged(snakemake.log[0]) as note:
     study = study_of(params.kind, params.study)
     folders = [{run: Path(folder) for run, folder in params.runs.items()}] if study.trained else []
     write_tables(study.compute(note, *folders), Path(params.folder), study.files(study.data))
-    (file,) = study.files([study.code_file()])
+    (file,) = study.code_files()
     with replacing(Path(params.folder, file)) as (staged,):
         staged.write_text(f"{params.code}\n", encoding="utf-8")

@@ -22,7 +22,7 @@ with logged(snakemake.log[0]):
             staged.write_text(plotted.markdown, encoding="utf-8")
     notes = study.notes()
     add_notes(plotted.figure, notes)
-    codes = study_codes(Path(params.folder), study.files([study.code_file()]))
+    codes = study_codes(Path(params.folder), study.code_files())
     notes += code_notes(codes, params.versions)
     metadata = {"study": params.study, "data": list(snakemake.input), "notes": notes, "code_hashes": codes}
     save(plotted.figure, Path(output.png).with_suffix(""), metadata)

@@ -185,7 +185,7 @@ def _run_again(
 
 def _study_again(study: Any, folder: Path) -> dict[str, Any]:
     """Compute a part of a published study and compare it."""
-    today, made_with = study.codes(), study_codes(folder, study.files([study.code_file()]))
+    today, made_with = study.codes(), study_codes(folder, study.code_files())
     ((selector, code),) = today.items()
     about = {"made_with": made_with[selector], "code": code}
     if study.exclusive or study.trained:

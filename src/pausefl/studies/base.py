@@ -152,6 +152,10 @@ class Study(Settings):
         """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
         return list(names)
 
+    def code_files(self) -> list[str]:
+        """Each `code_file`."""
+        return self.files([self.code_file()])
+
     def only(self, selector: str = "", seed: int | str = "") -> Self:
         """The part that is computed on its own: a selector's, if there is a file for each."""
         return self
@@ -263,13 +267,13 @@ class ScenarioStudy(Study):
         return [*scenario_records(scenario, sorted({*scenario.selectors} | self.besides)), source]
 
     def _values(self) -> dict[str, Any]:
-        search = self.scenario.selection
-        annealing = (
-            f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
-            f" κ = {search.temperature_divisor:g}."
-        )
-        anneals = any("selection.n_iterations" in SELECTORS[name].requires for name in self.selectors)
-        return super()._values() | {"annealing": annealing if anneals else ""}
+        search, annealing = self.scenario.selection, ""
+        if any("selection.n_iterations" in SELECTORS[name].requires for name in self.selectors):
+            annealing = (
+                f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
+                f" κ = {search.temperature_divisor:g}."
+            )
+        return super()._values() | {"annealing": annealing}
 
 
 class ChangedScenarioStudy(ScenarioStudy):

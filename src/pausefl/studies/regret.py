@@ -307,7 +307,7 @@ def plot_regret(runs: pd.DataFrame, laws: pd.DataFrame, title: str) -> Figure:
     Parameters
     ----------
     runs, laws
-        What `pausefl.studies.growth.fits` takes and returns.
+        What `pausefl.studies.regret.fits` takes and returns.
     title
         Of the study.
     """

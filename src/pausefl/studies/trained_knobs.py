@@ -181,7 +181,7 @@ def _pair(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[float, float, float
 
 
 def plot(tables: Tables, study: TrainedKnobs) -> Plotted:
-    """Figure and ``summary`` of the table of `pausefl.studies.trained.compute`."""
+    """Figure and ``summary`` of the table of `pausefl.studies.trained_knobs.compute`."""
     curves = tables["curves"]
     summary = compare(curves)
     usual = {knob.key: study.usual(knob) for knob in study.knobs}
@@ -196,7 +196,7 @@ def plot_accuracy(
     Parameters
     ----------
     curves, summary
-        As `pausefl.studies.trained.compute` and `compare` return them.
+        As `pausefl.studies.trained_knobs.compute` and `compare` return them.
     usual
         The value that each setting has in the scenario.
     title

@@ -23,12 +23,13 @@ from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.results.intervals import estimate
 from pausefl.results.runs import collect
 from pausefl.selectors.exact import Pause
+from pausefl.selectors.graphs import Swaps, sample_criteria
 from pausefl.settings.claims import ClaimTest
-from pausefl.settings.studies import Comparison as Race
-from pausefl.settings.studies import Graphs, Regret
 from pausefl.streams import Streams
-from pausefl.studies import growth
-from pausefl.studies.graphs import Swaps, sample_criteria
+from pausefl.studies import regret as growth
+from pausefl.studies.comparison import Comparison as Race
+from pausefl.studies.graphs import Graphs
+from pausefl.studies.regret import Regret
 
 RISING = [0.05 * i for i in range(1, 21)]
 

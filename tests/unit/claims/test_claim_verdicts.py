@@ -21,7 +21,7 @@ from pausefl.claims.verdicts import Judged, evaluate, judged
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.settings import load_config, read_yaml
 from pausefl.settings.claims import SCALES, ClaimTest, load_claims, places, scales
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -175,7 +175,7 @@ def test_nothing_run_is_not_a_pass(world: World) -> None:
 
 
 def test_a_missing_study_is_an_error(world: World) -> None:
-    world.study("study")
+    world["study"]
     test = on_study("regret", selectors=("pause",), law="linear", margin=0.1, reason="?")
     with pytest.raises(PauseflError, match=r"study study: fits\.csv"):
         evaluate([claim(test)], world.records(), SCALE)
@@ -244,7 +244,7 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
             assert {(scenario, selector) for selector in (*test.selectors, *test.against)} <= table
         for study in test.studies.get(scale, ()):
             if studies.kind(study) != "graphs":
-                assert set(test.selectors) <= set(studies.study(study).scenario.selectors)
+                assert set(test.selectors) <= set(studies[study].scenario.selectors)
 
 
 @pytest.mark.parametrize(

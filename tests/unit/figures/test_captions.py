@@ -8,20 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from pausefl import registry
 from pausefl.errors import PauseflError
 from pausefl.figures import captions, papers
 from pausefl.registry import FIGURES, TABLES
 from pausefl.registry.figures import ARCHIVED
 from pausefl.settings import load_scenario, scenario_names
 from pausefl.settings import scenario as config
-from pausefl.settings.studies import load_studies
+from pausefl.studies import kinds, load_studies
 
 ROOT = Path(__file__).parents[3]
 SCENARIOS = ROOT / "config/scenarios"
 STUDIES = load_studies(ROOT / "config/studies.yaml", SCENARIOS)
 CAPTIONS = (*FIGURES, *TABLES, "partition")
-RECORDS = (*FIGURES.values(), *TABLES.values(), *registry.STUDIES.values())
+RECORDS = (*FIGURES.values(), *TABLES.values(), *kinds().values())
 
 
 def words_of(rst: str) -> str:
@@ -221,21 +220,21 @@ def test_captions_cannot_be_blank(scenario: config.Scenario) -> None:
         captions.caption("partitions", scenario, [0], "files")
 
 
-@pytest.mark.parametrize("name", STUDIES.names())
+@pytest.mark.parametrize("name", STUDIES)
 def test_the_caption_of_a_study_renders_with_its_title_and_deviations(name: str) -> None:
-    study, kind = STUDIES.study(name), STUDIES.kind(name)
-    figures = load_scenario(study.scenario.name, SCENARIOS).figures if hasattr(study, "scenario") else {}
-    caption = captions.study_caption(kind, study, figures)
+    study = STUDIES[name]
+    figures = {} if study.in_scenario is None else load_scenario(study.in_scenario.name, SCENARIOS).figures
+    caption = study.caption(figures)
     check_length(caption)
     text = words_of(caption.text())
-    wanted = [study.title, *(said.split(":")[0] for said in captions.study_deviations(kind, study))]
+    wanted = [study.title, *(said.split(":")[0] for said in study.applying())]
     assert [words for words in wanted if words not in text] == []
 
 
 def test_a_study_lists_the_deviations_that_apply() -> None:
-    exact = STUDIES.study("annealing_gap_r1")
+    exact = STUDIES["annealing_gap_r1"]
     exact = exact.replace(scenario=exact.scenario.replace(selectors=("pause",), privacy=None))
-    assert [text.split(":")[0] for text in captions.study_deviations("optimality_gap", exact)] == [
+    assert [text.split(":")[0] for text in exact.applying()] == [
         "D31",
         "D36",
     ]

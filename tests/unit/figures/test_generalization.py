@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pausefl.figures.generalization import plot_rewards
-from pausefl.settings.studies import Generalization, load_studies
-from pausefl.studies import generalization
+from pausefl.studies import generalization, load_studies
+from pausefl.studies.generalization import Generalization, plot
 
 ROOT = Path(__file__).parents[3]
-STUDIES = load_studies(ROOT / "config" / "studies.yaml", ROOT / "config" / "scenarios").generalization
+STUDIES = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios").of_kind("generalization")
 SMALL = Generalization(title="Small", n_users=8, n_selected=2, betas=(1, 2.5), n_rounds=4)
 
 
@@ -28,7 +27,7 @@ def test_values_by_hand() -> None:
 def test_the_figure_has_a_line_an_exponent_that_crosses_zero_at_the_share(name: str) -> None:
     study = STUDIES[name]
     share = study.n_selected / study.n_users
-    figure = plot_rewards(generalization.run(study), share, study.title)
+    figure = plot({"generalization": generalization.run(study)}, study).figure
     (axes,) = figure.axes
     zero, mark, *lines = axes.lines
     assert set(np.asarray(zero.get_ydata())) == {0}

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import same_color
 
-from pausefl.figures import audit
-from pausefl.settings.studies import load_studies
+from pausefl.studies import audit, load_studies
 
 ROOT = Path(__file__).parents[3]
 STUDIES = load_studies(ROOT / "config" / "studies.yaml", ROOT / "config" / "scenarios")

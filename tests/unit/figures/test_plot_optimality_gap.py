@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from pausefl.figures.optimality_gap import plot_gaps
 from pausefl.figures.style import style_of
+from pausefl.studies.optimality_gap import plot_gaps
 
 N, START_UP = 60, 5
 

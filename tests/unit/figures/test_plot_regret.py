@@ -7,10 +7,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from pausefl.figures.regret import plot_regret
 from pausefl.figures.style import style_of
-from pausefl.studies.growth import fits
-from pausefl.studies.regret import kept_rounds
+from pausefl.studies.regret import fits, kept_rounds, plot_regret
 
 T = kept_rounds(10_000)
 #: Regret of seeds 0 and 1 in units of the mean of both.

@@ -13,10 +13,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
-from pausefl.figures import comparison, graphs, runtime
 from pausefl.figures.style import style_of
-from pausefl.settings.studies import Graphs, load_studies
-from pausefl.studies.graphs import first
+from pausefl.studies import comparison, graphs, load_studies, runtime
+from pausefl.studies.graphs import Graphs, first
 
 ROOT = Path(__file__).parents[3]
 STUDIES = load_studies(ROOT / "config" / "studies.yaml", ROOT / "config" / "scenarios")

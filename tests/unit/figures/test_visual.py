@@ -18,34 +18,31 @@ import pytest
 from matplotlib.figure import Figure
 
 from pausefl.data.partition import Partition
-from pausefl.figures import (
+from pausefl.figures import kinds, partition, style
+from pausefl.privacy import make_schedule
+from pausefl.registry import FIGURES
+from pausefl.settings import load_scenario
+from pausefl.settings import scenario as config
+from pausefl.studies import (
     audit,
     benchmark,
     comparison,
     generalization,
     graphs,
-    kinds,
     knobs,
     optimality_gap,
-    partition,
     races,
     regret,
     runtime,
     selection,
-    style,
-    trained,
+    trained_knobs,
 )
-from pausefl.privacy import make_schedule
-from pausefl.registry import FIGURES
-from pausefl.settings import load_scenario
-from pausefl.settings import scenario as config
-from pausefl.settings.studies import Generalization, Graphs
+from pausefl.studies.generalization import Generalization
 from pausefl.studies.generalization import run as evaluate
-from pausefl.studies.graphs import first
-from pausefl.studies.growth import fits
+from pausefl.studies.graphs import Graphs, first
 from pausefl.studies.knobs import METRICS
-from pausefl.studies.regret import kept_rounds
-from pausefl.studies.trained import compare
+from pausefl.studies.regret import fits, kept_rounds
+from pausefl.studies.trained_knobs import compare
 
 ROOT = Path(__file__).parents[3]
 
@@ -193,7 +190,7 @@ def trained_figure() -> Figure:
                 frames.append(pd.DataFrame(names | curve))
     curves = pd.concat(frames, ignore_index=True)
     usual = {"privacy.epsilon_total": 10.0, "training.n_rounds": 100.0}
-    return trained.plot_accuracy(curves, compare(curves), usual, "Trained")
+    return trained_knobs.plot_accuracy(curves, compare(curves), usual, "Trained")
 
 
 def benchmark_figure() -> Figure:
@@ -253,11 +250,8 @@ def partition_figure() -> Figure:
 
 
 def generalization_figure() -> Figure:
-    return generalization.plot_rewards(
-        evaluate(Generalization(title="", n_users=8, n_selected=2, betas=(1, 2, 4), n_rounds=50)),
-        0.25,
-        "Reward",
-    )
+    study = Generalization(title="Reward", n_users=8, n_selected=2, betas=(1, 2, 4), n_rounds=50)
+    return generalization.plot({"generalization": evaluate(study)}, study).figure
 
 
 MADE: dict[str, Callable[[], Figure]] = {

@@ -23,7 +23,6 @@ from pausefl.federated.run import run_job
 from pausefl.provenance import Code, changes, code, code_hash, job_code
 from pausefl.registry import BACKENDS, MODELS, REWARDS, SAMPLERS, SELECTORS, Record, Registry
 from pausefl.settings import Scenario, load_scenario
-from pausefl.studies.code import study_code
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 PACKAGE = Path(pausefl.__file__).parent
@@ -296,7 +295,7 @@ HARMLESS: dict[str, list[Edit]] = {
     "another package": [
         ("figures/curves.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
         ("settings/claims.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
-        ("settings/studies.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
+        ("studies/base.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
         ("settings/config.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
     ],
     "another record": [("registry/models.py", "smallest_image=22", "smallest_image=23")],
@@ -443,11 +442,11 @@ def test_what_differs_between_two_codes_is_named(copy: Path, today: Mapping[str,
 
 
 def test_studies_have_hashes_of_their_own() -> None:
-    from pausefl.settings.studies import load_studies
+    from pausefl.studies import load_studies
 
     studies = load_studies(SCENARIOS.parent / "studies.yaml", SCENARIOS)
-    hashes = [study_code(studies.kind(name), studies.study(name)) for name in studies.names()]
-    assert len(set(hashes)) > len({studies.kind(name) for name in studies.names()})
+    hashes = [study.code() for study in studies.values()]
+    assert len(set(hashes)) > len({study.kind for study in studies.values()})
     assert all(len(one) == 16 and int(one, 16) >= 0 for one in hashes)
 
 

@@ -16,7 +16,6 @@ from pausefl.registry import SELECTORS
 from pausefl.settings import load_scenario, scenario_names
 from pausefl.studies import load_studies
 
-
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 STUDIES_FILE = SCENARIOS.with_name("studies.yaml")
 FROZEN, FROZEN_STUDIES = (Path(__file__).with_name(name) for name in ("frozen.json", "frozen_studies.json"))

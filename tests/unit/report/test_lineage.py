@@ -14,8 +14,7 @@ from pausefl.provenance import job_code
 from pausefl.report import lineage
 from pausefl.results.runs import ROUND_COLUMNS
 from pausefl.settings import load_config, load_scenario, read_yaml
-from pausefl.settings.studies import load_studies, settings_of
-from pausefl.studies.code import study_code
+from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
 SCENARIOS = ROOT / "config/scenarios"
@@ -180,14 +179,10 @@ def test_a_figure_without_a_row_needs_one(project: lineage.Project) -> None:
 def write_study(results: Path, name: str, **metadata: Any) -> Path:
     """The metadata of the figure of a study as it is configured, made by today's code."""
     studies = load_studies(STUDIES, SCENARIOS)
-    kind, study = studies.kind(name), studies.study(name)
-    selectors = study.scenario.selectors if hasattr(study, "scenario") else ()
+    study = studies[name]
     data = [f"results/studies/{name}/there.csv", f"results/studies/{name}/lost.csv"]
-    if kind == "regret":
-        code: dict[str, Any] = {"code_hashes": {s: study_code(kind, study, s) for s in selectors}}
-    else:
-        code = {"code_hash": study_code(kind, study)}
-    document = {"study": settings_of(study), "data": data, "notes": []} | code | metadata
+    code = {"code_hashes": study.codes()} if study.by_run() else {"code_hash": study.code()}
+    document = {"study": study.settings(), "data": data, "notes": []} | code | metadata
     folder = results / "studies" / name
     folder.mkdir(parents=True)
     (folder / "there.csv").touch()
@@ -216,7 +211,7 @@ def test_a_study_is_traced_to_settings_code_and_files(
 
 
 def test_changes_of_a_study_are_named(project: lineage.Project) -> None:
-    study = settings_of(load_studies(STUDIES, SCENARIOS).study("bsfl_fig4"))
+    study = load_studies(STUDIES, SCENARIOS)["bsfl_fig4"].settings()
     study["n_instances"] = 3
     write_study(project.results, "bsfl_fig4", study=study, code_hash="0" * 16, notes=["Mind this."])
     text = lineage.explain("bsfl_fig4", project)

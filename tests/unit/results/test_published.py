@@ -23,11 +23,10 @@ from pausefl.results.published import (
     PublishedRuns,
     RunFiles,
     read_study,
-    those_published,
 )
 from pausefl.results.runs import collect, read_run, read_runs
 from pausefl.settings import Experiment
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED = ROOT / "results" / "published"
@@ -293,9 +292,8 @@ def test_what_is_read_follows_the_files(folder: Path) -> None:
 def test_a_study_that_was_not_published_is_none(tmp_path: Path) -> None:
     studies = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios")
     (tmp_path / "bsfl_fig4").mkdir()
-    there = those_published(studies, tmp_path)
-    assert set(there.names()) == {"bsfl_fig4", *studies.generalization}
-    assert there.comparison == studies.comparison
+    there = studies.published(tmp_path)
+    assert set(there) == {"bsfl_fig4", *studies.of_kind("generalization")}
 
 
 def test_a_run_of_a_study_is_a_part_of_its_table() -> None:

@@ -8,35 +8,33 @@ from pathlib import Path
 import pytest
 
 from pausefl.figures.notes import code_notes
-from pausefl.registry import STUDIES
 from pausefl.results import manifest
 from pausefl.results.reading import PUBLISHED_CODE, study_codes
 from pausefl.results.verified import FILE, current_study_codes
-from pausefl.settings.studies import load_studies
-from pausefl.studies.code import study_code
+from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
 STUDY = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios")
 
 
 def test_each_run_of_a_study_has_its_code_and_all_are_published_in_one_file(tmp_path: Path) -> None:
-    record, study = STUDIES["regret"], STUDY.study("bsfl_fig5_regret")
+    study = STUDY["bsfl_fig5_regret"]
     first, second, *others = study.scenario.selectors
     (tmp_path / first).mkdir()
     for seed in study.seeds:
         (tmp_path / first / f"seed-{seed}.code").write_text("b\n" if seed else "a\n", "utf-8")
-    found = study_codes(tmp_path, record.code_files(study))
+    found = study_codes(tmp_path, study.code_files())
     assert found == {first: ["a", "b"], second: [""]} | {other: [""] for other in others}
     (tmp_path / PUBLISHED_CODE).write_text(json.dumps(found), "utf-8")
     (tmp_path / first / "seed-0.code").unlink()
-    assert study_codes(tmp_path, record.code_files(study)) == found
+    assert study_codes(tmp_path, study.code_files()) == found
 
 
 def test_a_study_as_a_whole_has_one_code(tmp_path: Path) -> None:
-    record, study = STUDIES["comparison"], STUDY.study("bsfl_fig4")
-    assert study_codes(tmp_path, record.code_files(study)) == {"": [""]}
+    study = STUDY["bsfl_fig4"]
+    assert study_codes(tmp_path, study.code_files()) == {"": [""]}
     (tmp_path / "runs.code").write_text("a\n", "utf-8")
-    assert study_codes(tmp_path, record.code_files(study)) == {"": ["a"]}
+    assert study_codes(tmp_path, study.code_files()) == {"": ["a"]}
 
 
 @pytest.mark.parametrize(
@@ -64,14 +62,14 @@ def test_a_study_as_a_whole_has_one_code(tmp_path: Path) -> None:
 def test_a_study_of_old_code_is_noted_unless_it_was_found_equal(
     tmp_path: Path, made_with: str, verified: dict[str, object] | None, note: list[str]
 ) -> None:
-    study = STUDY.study("bsfl_fig4")
-    today = study_code("comparison", study)
+    study = STUDY["bsfl_fig4"]
+    today = study.code()
     if verified is not None:
         (tmp_path / "studies/bsfl_fig4").mkdir(parents=True)
         manifest.renew(tmp_path)
         digest = manifest.of_study(tmp_path / "studies/bsfl_fig4")
         document = {"runs": {}, "studies": {"bsfl_fig4": {"code": today, "digest": digest} | verified}}
         (tmp_path / FILE).write_text(json.dumps(document), "utf-8")
-    versions = current_study_codes("bsfl_fig4", "comparison", study, tmp_path)
+    versions = current_study_codes("bsfl_fig4", study.codes(), tmp_path)
     codes = {"": [today if made_with == "today" else made_with]}
     assert code_notes(codes, versions) == note

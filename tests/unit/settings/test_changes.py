@@ -23,7 +23,7 @@ from pausefl.settings import (
 )
 from pausefl.settings.changes import replaced
 from pausefl.settings.claims import load_claims
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "config" / "scenarios"
@@ -215,7 +215,7 @@ def test_a_folder_of_ones_own_needs_only_ones_own_scenarios(tmp_path: Path) -> N
         "few_users": "own",
         "demo_small": "demo",
     }
-    assert load_studies(ROOT / "config/studies.yaml", folder, SHIPPED).names()
+    assert list(load_studies(ROOT / "config/studies.yaml", folder, SHIPPED))
     assert load_claims(ROOT / "config/claims.yaml", SHIPPED, folder)
 
 

@@ -15,7 +15,7 @@ from pausefl.settings.claims import Claims
 from pausefl.settings.config import ConfigFile
 from pausefl.settings.reference import editor_schemas, reference
 from pausefl.settings.schema import described, inside
-from pausefl.settings.studies import Studies
+from pausefl.studies import Studies
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config"

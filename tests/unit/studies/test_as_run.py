@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pausefl.federated.untrained import selection_only
 from pausefl.registry.figures import LOGGED
 from pausefl.settings import load_scenario
-from pausefl.studies.simulate import selection_only
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
 

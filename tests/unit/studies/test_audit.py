@@ -21,9 +21,9 @@ from pausefl.privacy import (
 )
 from pausefl.privacy.mechanisms import Vector
 from pausefl.privacy.samplers import Noise
-from pausefl.settings.studies import Audit
 from pausefl.streams import Streams
 from pausefl.studies import audit
+from pausefl.studies.audit import Audit
 
 N, ALPHA = 4000, 1e-4
 MECHANISMS: dict[str, Mechanism] = {

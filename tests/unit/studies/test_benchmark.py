@@ -13,10 +13,9 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import ConfigError
-from pausefl.figures.benchmark import to_markdown
 from pausefl.settings import Experiment, Scenario, load_scenario
-from pausefl.settings.studies import Benchmark, settings_of, study_from_dict
-from pausefl.studies import benchmark
+from pausefl.studies import benchmark, study_of
+from pausefl.studies.benchmark import Benchmark, to_markdown
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
 ROUND_S = 2.0
@@ -99,7 +98,7 @@ def test_the_front_has_those_that_nobody_beats_in_all() -> None:
 def test_runs_become_a_table(demo: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = demo.replace(selectors=("pause", "random"))
     study = Benchmark(title="", scenario=scenario, jobs="tiny", seeds=(0, 1), time_s=20.0)
-    again = study_from_dict("benchmark", settings_of(study))
+    again = study_of("benchmark", study.settings())
     assert again.runs == study.runs == {"tiny": list(product(("pause", "random"), (0, 1)))}
     assert again.job_scenario.job_settings() == study.job_scenario.job_settings()
     folders, frames = {}, []

@@ -11,8 +11,8 @@ import pytest
 from pausefl.errors import PauseflError
 from pausefl.selectors.annealing import Annealer
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Comparison
 from pausefl.studies import comparison
+from pausefl.studies.comparison import Comparison
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pausefl.figures.style import LABELS
-from pausefl.settings.studies import Graphs
+from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 from pausefl.studies import graphs
-from pausefl.studies.graphs import CRITERIA, Swaps
+from pausefl.studies.graphs import Graphs
 
 Edges = set[frozenset[frozenset[int]]]
 
@@ -56,7 +56,7 @@ def test_two_of_four_users_by_hand() -> None:
 def test_the_listing_is_that_of_the_moves(n_users: int, m: int) -> None:
     swaps = Swaps.of(n_users, m)
     for instance in range(5):
-        sampled = graphs.sample_criteria(n_users, instance)
+        sampled = sample_criteria(n_users, instance)
         for names in CRITERIA.values():
             if names:
                 criteria = [sampled[name] for name in names]

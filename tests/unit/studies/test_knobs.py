@@ -8,11 +8,12 @@ import pytest
 
 from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
+from pausefl.federated.untrained import selection_only
 from pausefl.privacy import make_schedule
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Knob, Knobs, TrainedKnobs, settings_of, study_from_dict
-from pausefl.studies import knobs
-from pausefl.studies.simulate import selection_only
+from pausefl.studies import knobs, study_of
+from pausefl.studies.knobs import Knob, Knobs
+from pausefl.studies.trained_knobs import TrainedKnobs
 
 
 @pytest.fixture(scope="module")
@@ -126,5 +127,5 @@ def test_trained_changes_have_scenarios_of_their_own(study: Knobs) -> None:
     both = [(selector, seed) for selector in ("pause", "random") for seed in (3, 4)]
     assert trained.runs[half.name] == trained.runs[usual.name] == both
     assert trained.runs[without.name] == both[:2]  # random selection ignores the reward
-    again = study_from_dict("trained_knobs", settings_of(trained))
+    again = study_of("trained_knobs", trained.settings())
     assert again.runs == trained.runs

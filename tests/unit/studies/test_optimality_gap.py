@@ -13,9 +13,9 @@ import pytest
 from pausefl.bandit.latency import expected_speeds
 from pausefl.bandit.rewards import confidence_bound, make_reward
 from pausefl.errors import PauseflError
+from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
 from pausefl.studies.optimality_gap import run, summary
-from pausefl.studies.simulate import selection_only
 
 START_UP = 4  # 12 users, 3 a round
 SEARCHES = ("pause", "bsfl", "sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl")

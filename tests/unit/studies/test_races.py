@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pausefl.selectors.listing import walk
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Races
 from pausefl.studies import races
 from pausefl.studies.comparison import TIE, interval
-from pausefl.studies.listing import walk
+from pausefl.studies.races import Races
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_the_other_stops_where_its_budget_ends(
         walks.append(walk(*given, **options))  # type: ignore[arg-type]
         return walks[-1]
 
-    monkeypatch.setattr(races, "walk", spy)
+    monkeypatch.setattr("pausefl.selectors.listing.walk", spy)
     one = study.replace(n_users=(12,), n_selected=(2,), sources=("games",), n_instances=1, moves=("all",))
     first = races.compute(one, lambda note: None)["races"].iloc[0]
     other, ours = walks[:2]

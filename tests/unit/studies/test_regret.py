@@ -8,10 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
+from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
-from pausefl.studies.growth import FIT_SPAN, LAWS, fits, growth, law_value
-from pausefl.studies.regret import N_KEPT, kept_rounds, run
-from pausefl.studies.simulate import selection_only
+from pausefl.studies.regret import FIT_SPAN, LAWS, N_KEPT, fits, growth, kept_rounds, law_value, run
 
 Floats = NDArray[np.float64]
 N = 100_000

@@ -14,8 +14,8 @@ from pausefl.bandit.history import History
 from pausefl.figures.style import LABELS
 from pausefl.selectors.base import Selector
 from pausefl.settings import Scenario
-from pausefl.settings.studies import Runtime
 from pausefl.studies import runtime
+from pausefl.studies.runtime import Runtime
 
 SIZES = np.array([10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000])
 

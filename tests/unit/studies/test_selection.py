@@ -10,7 +10,7 @@ import pytest
 
 from pausefl.results.runs import collect
 from pausefl.settings import Experiment, Scenario, load_scenario
-from pausefl.settings.studies import load_studies
+from pausefl.studies import load_studies
 from pausefl.studies.selection import run, summary, to_markdown
 
 ROOT = Path(__file__).parents[3]
@@ -49,7 +49,7 @@ def test_a_simulated_job_is_the_published_one_that_was_trained(name: str, select
 def test_a_published_study_is_made_again(name: str, selector: str, seed: int) -> None:
     table = pd.read_parquet(ROOT / f"results/published/studies/{name}/rounds.parquet")
     published = table[(table["selector"] == selector) & (table["seed"] == seed)].reset_index(drop=True)
-    study = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios").selection[name]
+    study = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios").of_kind("selection")[name]
     simulated = run(study.scenario, selector, seed)
     pd.testing.assert_frame_equal(simulated, published, rtol=1e-12)
 

@@ -9,8 +9,8 @@ import pytest
 from neighbourhoods import distribution, graph, least, neighbours
 from oracles import worth
 
+from pausefl.selectors.listing import _list, _neighbours, walk
 from pausefl.selectors.search import Objective
-from pausefl.studies.listing import _list, _neighbours, walk
 
 N_USERS, M = 6, 3
 

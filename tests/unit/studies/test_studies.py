@@ -11,9 +11,8 @@ import pytest
 import yaml
 
 from pausefl.errors import ConfigError
-from pausefl.registry import STUDIES
 from pausefl.settings import load_scenario, scenario_names
-from pausefl.settings.studies import Studies, load_studies, settings_of, study_from_dict
+from pausefl.studies import Studies, kinds, load_studies, study_of
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -23,18 +22,18 @@ DOCUMENT: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
 
 def test_the_studies_of_the_papers_are_there() -> None:
     studies = load_studies(FILE, FOLDER)
-    assert {"bsfl_fig3", "bsfl_fig4", "bsfl_fig5_regret", "bsfl_fig8_regret"} <= set(studies.names())
-    assert {"pause_v2_table1", "pause_v2_theorem3_small"} <= set(studies.names())
+    assert {"bsfl_fig3", "bsfl_fig4", "bsfl_fig5_regret", "bsfl_fig8_regret"} <= set(studies)
+    assert {"pause_v2_table1", "pause_v2_theorem3_small"} <= set(studies)
     shapes = {
         name: (runs.scenario.network.n_users, runs.scenario.network.n_selected, runs.n_rounds)
-        for name, runs in studies.regret.items()
+        for name, runs in studies.of_kind("regret").items()
     }
     assert set(shapes.values()) == {(20, 5, 100_000), (300, 15, 100_000)}
-    assert all(runs.scenario.selection.exploitation == 1 for runs in studies.regret.values())
-    comparison = studies.comparison["bsfl_fig4"]
+    assert all(runs.scenario.selection.exploitation == 1 for runs in studies.of_kind("regret").values())
+    comparison = studies["bsfl_fig4"]
     assert (comparison.scenario.network.n_users, comparison.scenario.network.n_selected) == (500, 25)
-    assert (studies.graphs["bsfl_fig3"].n_users, studies.graphs["bsfl_fig3"].n_selected) == (8, 4)
-    runtime = studies.runtime["pause_v2_table1"]
+    assert (studies["bsfl_fig3"].n_users, studies["bsfl_fig3"].n_selected) == (8, 4)
+    runtime = studies["pause_v2_table1"]
     assert (min(runtime.n_users), max(runtime.n_users)) == (10, 1_000_000)
 
 
@@ -42,11 +41,11 @@ def test_names_of_studies_are_no_other_targets() -> None:
     targets = set(scenario_names(FOLDER)) | {"all", "demo", "studies"}
     for name in scenario_names(FOLDER):
         targets |= set(load_scenario(name, FOLDER).figures)
-    assert targets.isdisjoint(load_studies(FILE, FOLDER).names())
+    assert targets.isdisjoint(list(load_studies(FILE, FOLDER)))
 
 
 def test_a_study_keeps_its_scenario_but_for_the_changes() -> None:
-    changed = load_studies(FILE, FOLDER).regret["pause_v2_theorem3_small"].scenario
+    changed = load_studies(FILE, FOLDER).of_kind("regret")["pause_v2_theorem3_small"].scenario
     whole = load_scenario("mnist_small_authors", FOLDER)
     assert (changed.network.n_users, changed.network.round_latency_max) == (20, 1.2)
     assert changed.network.latency_std == whole.network.latency_std
@@ -58,21 +57,26 @@ def test_a_study_keeps_its_scenario_but_for_the_changes() -> None:
     assert changed.selectors == ("pause", "sa_pause", "bsfl", "cs_ucb", "random")
 
 
-def test_every_kind_of_study_has_settings() -> None:
-    assert list(Studies.model_fields) == list(STUDIES)
+def test_studies_are_in_the_order_of_their_file_and_know_their_kind() -> None:
+    studies = load_studies(FILE, FOLDER)
+    assert list(studies) == [name for of_kind in DOCUMENT.values() for name in of_kind]
+    assert {name: study.kind for name, study in studies.items()} == {
+        name: kind for kind, of_kind in DOCUMENT.items() for name in of_kind
+    }
+    assert set(DOCUMENT) == set(kinds())
 
 
-@pytest.mark.parametrize("kind", STUDIES)
+@pytest.mark.parametrize("kind", kinds())
 def test_a_study_is_made_again_from_its_settings(kind: str) -> None:
-    for study in getattr(load_studies(FILE, FOLDER), kind).values():
-        again = study_from_dict(kind, json.loads(json.dumps(settings_of(study))), study.title)
-        assert settings_of(again) == settings_of(study)
+    for study in load_studies(FILE, FOLDER).of_kind(kind).values():
+        again = study_of(kind, json.loads(json.dumps(study.settings())), study.title)
+        assert again.settings() == study.settings()
         assert again.title == study.title
 
 
 def test_no_file_is_no_studies() -> None:
     assert load_studies(None, FOLDER) == Studies()
-    assert load_studies(None, FOLDER).names() == []
+    assert list(load_studies(None, FOLDER)) == []
 
 
 REGRET, SELECTION = "regret.bsfl_fig5_regret", "selection.selection_cifar10_small_iid_r1"

@@ -13,9 +13,9 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition, make_partition, sample_sizes
 from pausefl.errors import ConfigError
 from pausefl.federated.simulation import Simulation
+from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
-from pausefl.studies.simulate import selection_only
 from pausefl.training.layout import Layout
 from pausefl.training.sizes import model_layout
 
