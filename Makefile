@@ -36,7 +36,7 @@ figures: .venv/installed ## every figure and verdict of the published runs, made
 		'Claims:  results/claims/paper/claims.md and results/claims/reduced/claims.md'
 
 verify: .venv/installed ## replay every published run without training, and compare all digests: a minute
-	$(BIN)/python -m pausefl.studies.replay
+	$(BIN)/python -m pausefl.tools.verify
 
 claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains what is not there
 	$(if $(ID),,$(error Say which claim of config/claims.yaml: make claim ID=C3))

@@ -131,18 +131,16 @@ def run(
     # With less, libraries crash or wait for ever, some of them after the last round.
     if (limit := _memory_limit()) < _JOB_MEMORY:
         raise ConfigError(f"a job needs {_JOB_MEMORY:g} GB of address space; ulimit -v allows {limit:.1f} GB")
-    from pausefl.data.dataset import load_dataset
-    from pausefl.data.partition import make_partition
-    from pausefl.data.sources import check_in_folder, fetch, prepare
+    from pausefl.data.sources import check_in_folder
     from pausefl.federated.earlier import STATE_FILE, Saving, is_finished, take_over
     from pausefl.federated.job import Job
     from pausefl.federated.run import run_job
     from pausefl.federated.runnable import check_runnable
     from pausefl.federated.watcher import Watcher
     from pausefl.files import check_writable
+    from pausefl.library import data_of_job
     from pausefl.results.closing import closing
     from pausefl.settings import SHIPPED, load_places, load_scenario, with_changes
-    from pausefl.streams import Streams
 
     if data_folder is not None and data is not None:
         raise ConfigError("--data replaces raw data, so --data-folder has no use: give only one of them")
@@ -155,14 +153,9 @@ def run(
         check_in_folder(loaded.data.source, data_folder)
         raw = replace(raw, folders={loaded.data.source: data_folder})
     check_writable(out)
-    if data is None:
-        fetch(loaded.data, raw)
-    dataset = load_dataset(data) if data is not None else prepare(loaded.data, raw)
-    partition = make_partition(
-        dataset.train_y, loaded.data, loaded.partition, loaded.network.n_users, Streams(seed)
-    )
     n_rounds = rounds or loaded.training.n_rounds
     job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
+    dataset, partition = data_of_job(job, raw, data)
     if is_finished(job, dataset, partition, out, force):
         (out / STATE_FILE).unlink(missing_ok=True)  # left by a job that was killed after its last file
         typer.echo("Already finished; nothing was run. To run it again: --force")

@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pausefl import settings
 from pausefl.bandit.history import Feedback, History
-from pausefl.data.partition import make_partition
+from pausefl.data.dataset import Dataset, load_dataset
+from pausefl.data.partition import Partition, make_partition
 from pausefl.data.sources import fetch, prepare
 from pausefl.errors import ConfigError, PauseflError, StoppedError
 from pausefl.federated.earlier import Saving
@@ -227,14 +228,10 @@ def run(
         record = _record_of(selector, name)
         job_name = record.name
     job = Job(scenario, job_name, int(seed), int(rounds), train, genie, device, n_threads)
-    raw, n_users = RawData(Path(data_root), download, {}), scenario.network.n_users
     known = nullcontext() if record is None else lent(SELECTORS, job_name, record)
     with tempfile.TemporaryDirectory() as folder, known:
         check_runnable(scenario, [job_name])
-        fetch(scenario.data, raw)
-        dataset = prepare(scenario.data, raw)
-        streams = Streams(job.seed)
-        partition = make_partition(dataset.train_y, scenario.data, scenario.partition, n_users, streams)
+        dataset, partition = data_of_job(job, RawData(Path(data_root), download, {}))
         try:
             run_job(job, dataset, partition, Path(folder), on_round, Saving(interval=float("inf")))
         except StoppedError as stopped:
@@ -244,6 +241,16 @@ def run(
         # The hash follows the package's code; of code elsewhere there is the source, where Python has it.
         finished.summary.update(code_hash=None, code=None, selector_source=_source(record.given))
     return finished
+
+
+def data_of_job(job: Job, raw: RawData, file: Path | None = None) -> tuple[Dataset, Partition]:
+    """Data set and partition of a job: from raw data, or from a prepared file (npz)."""
+    scenario = job.scenario
+    if file is None:
+        fetch(scenario.data, raw)
+    dataset = prepare(scenario.data, raw) if file is None else load_dataset(file)
+    streams, n_users = Streams(job.seed), scenario.network.n_users
+    return dataset, make_partition(dataset.train_y, scenario.data, scenario.partition, n_users, streams)
 
 
 def read_run(folder: str | os.PathLike[str]) -> Run:
@@ -277,15 +284,7 @@ def collect(runs: Iterable[Run]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Record(SelectorRecord):
-    """The record of a selector that is given, not registered.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    given
-        As `run` takes it.
-    """
+    """The record of a selector that is given, as `run` takes it, not registered."""
 
     name: str = ""
     given: Any = field(default=None, repr=False)
@@ -302,15 +301,7 @@ class _Record(SelectorRecord):
 
 
 class _Checked(Selector):
-    """Selects as a given selector does, and checks what it returns.
-
-    Parameters
-    ----------
-    given
-        A `Selector` or a function.
-    record
-        Its record.
-    """
+    """Selects as a given `Selector` or function does, and checks what it returns."""
 
     def __init__(self, given: Any, record: _Record) -> None:
         self.given = given

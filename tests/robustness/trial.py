@@ -76,7 +76,7 @@ _EDITS = """
 Git has a digest of every published run and study in `results/published/manifest.json`. Whatever reads
 published results, `make figures` too, refuses what has another digest, and names it. `make verify` replays
 the selection of every run without training and without data, and names the round, or the user of the ledger.
-`tests/unit/studies/test_replay.py` plants these edits in a copy, with digests in `runs.jsonl` remade or not:
+`tests/unit/tools/test_verify.py` plants these edits in a copy, with digests in `runs.jsonl` remade or not:
 
 | edit | cases | manifest as it was: refused | all digests and the manifest remade |
 | --- | ---: | ---: | --- |
@@ -88,7 +88,7 @@ the selection of every run without training and without data, and names the roun
 | a study overwritten or added, a run left out | 3 | 3 | not noticed |
 
 No replay gives accuracies, losses and studies. Whoever edits these and remakes all digests is found by Git's
-history or by computing again: `python -m pausefl.results.verified --draw N` draws runs, and how many of their
+history or by computing again: `python -m pausefl.tools.recompute --draw N` draws runs, and how many of their
 rounds, anew each time; rounds of long runs that take more than two minutes to reach are never trained again.
 Selections of `clustered_similarity`, which looks at updates, are not replayed (71 runs); what follows
 from them is.

@@ -77,9 +77,8 @@ def test_run_does_one_job_and_says_what_it_wrote(pausefl: Command, digits: Datas
     assert code == 0
     assert "3 in " in said
     assert f"{out}/rounds.parquet, ledger.parquet and summary.json" in said
-    assert re.fullmatch(
-        r"round 3 of 3, [\d.]+ simulated s, accuracy [\d.]+%, largest leakage [\d.]+\n", progress
-    )
+    last = progress.splitlines()[-1]  # a slow machine says more, every 30 s
+    assert re.fullmatch(r"round 3 of 3, [\d.]+ simulated s, accuracy [\d.]+%, largest leakage [\d.]+", last)
     assert {path.name for path in out.iterdir()} == FILES
     rounds = pd.read_parquet(out / "rounds.parquet")
     assert len(rounds) == 3

@@ -2,7 +2,6 @@
 # The kinds differ in their files, so each kind has such a pair.
 from pathlib import Path
 
-from pausefl.results.verified import current_study_codes
 from pausefl.studies import kinds
 from pausefl.workflow import captions, code, paths
 
@@ -70,8 +69,8 @@ for kind, facts in kinds().items():
             title=lambda wildcards: W.studies[wildcards.study].title,
             folder=lambda wildcards: paths.study_folder(W, wildcards.study),
             caption=lambda wildcards: captions.of_study(W, wildcards.study),
-            versions=lambda wildcards: current_study_codes(
-                wildcards.study, W.studies[wildcards.study].codes(), Path("results/published")
+            versions=lambda wildcards: W.studies[wildcards.study].current_codes(
+                wildcards.study, Path("results/published")
             ),
             code=code.study_plot(kind),
             script=code.script(W, "plot"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from pausefl.figures.notes import code_notes
 from pausefl.figures.style import add_notes, save
 from pausefl.files import replacing
-from pausefl.results.reading import study_codes
+from pausefl.results.published import study_codes
 from pausefl.studies import study_of
 from pausefl.studies.base import read_tables, write_tables
 

@@ -154,9 +154,9 @@ def code_notes(made_with: Mapping[str, Iterable[str]], versions: Mapping[str, Co
     Parameters
     ----------
     made_with
-        What `pausefl.results.reading.study_codes` returns.
+        What `pausefl.results.published.study_codes` returns.
     versions
-        What `pausefl.results.verified.current_study_codes` returns.
+        What `pausefl.studies.base.Study.current_codes` returns.
     """
     old = {code for selector, codes in made_with.items() for code in codes if code not in versions[selector]}
     if old == {""}:

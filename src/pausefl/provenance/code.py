@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from pausefl.provenance.definitions import WHOLE, Definition, Package
+from pausefl.provenance.definitions import EFFECTS, Import, Module, parsed
 from pausefl.registry import (
     BACKENDS,
     MECHANISMS,
@@ -35,18 +36,16 @@ _JOB = (
 )
 #: Digits of the hash of a part.
 _PART = 8
+#: Modules whose definitions say no more than their names: a description of a run decides nothing in it, and
+#: of an index counts what is taken from it, not how it is kept.
+_BY_NAME = ("pausefl.provenance", "pausefl.registry.base")
 
 
 class Code(str):
-    """Hash of the code behind a result: 16 hexadecimal digits.
+    """Hash of the code behind a result: 16 hexadecimal digits."""
 
-    Attributes
-    ----------
-    parts
-        Hash of each definition, ``package.module:name``, and of what is read of each record; of statements
-        that importing a module executes under its name alone.
-    """
-
+    #: Hash of each definition, ``package.module:name``, of what importing a module executes (``import``), and
+    #: of what is read of each record.
     parts: dict[str, str]
 
     def __new__(cls, digits: str, parts: dict[str, str]) -> Self:  # noqa: D102 (see the class)
@@ -134,110 +133,143 @@ def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[s
     }
 
 
+class _Source(NamedTuple):
+    """What a definition says and uses."""
+
+    #: Empty if no more than its name counts.
+    text: str = ""
+    #: Names in it, and what each is: a definition of the package, or another dotted name.
+    uses: tuple[tuple[str, str], ...] = ()
+    #: Names of all attributes in it.
+    attributes: frozenset[str] = frozenset()
+
+
 class _Reached(NamedTuple):
-    """All that a definition reaches by name.
+    """All that a definition reaches by name."""
 
-    Attributes
-    ----------
-    hash
-        Of what all of these say and how they use each other, wherever they stand.
-    definitions
-        The definition itself, and those that it reaches.
-    attributes
-        Names of all attributes in them.
-    effects
-        Statements that importing them executes.
-    """
-
+    #: Of what all of these say and how they use each other, wherever they stand.
     hash: str
-    definitions: frozenset[Definition]
+    definitions: frozenset[str]
     attributes: frozenset[str]
-    effects: frozenset[Definition]
 
 
 class Hashes:
-    """Hashes of the code of a package.
+    """Hashes of the code of the package ``pausefl`` in the folder ``root``; each file is read once.
 
-    Parameters
-    ----------
-    root
-        Folder of the package ``pausefl``.
+    A definition is known by its place, ``package.module:name``; ``package.module:*`` is all of a module.
     """
 
     def __init__(self, root: Path) -> None:
-        self.package = Package(root)
-        self._reached, self._definitions = cache(self._reach), cache(self._define)
+        self._root = root
+        self._module = cache(self._parse)
+        self._effects = cache(self._executed)
+        self._source = cache(self._read)
+        self._own = cache(self._hash)
+        self._reached = cache(self._reach)
 
     def code(self, roots: Iterable[str], records: Iterable[Record]) -> Code:
         """What `code_hash` returns."""
         used = list(records)
-        places = frozenset(map(_place, [*roots, *(record.code for record in used)]))
-        whole, parts, read = self._definitions(places)
-        lines, said = {whole}, {}
+        reached = {place: self._reached(place) for place in (*roots, *(record.code for record in used))}
+        found = frozenset[str]().union(*(one.definitions for one in reached.values()))
+        read = frozenset[str]().union(*(one.attributes for one in reached.values()))
+        parts = {place: self._own(place) for place in sorted(found) if self._own(place)}
+        lines = {_short(*sorted({one.hash for one in reached.values()}))}
         for record in used:
             fields = json.dumps(_fields(record, read), sort_keys=True, default=sorted)
-            lines.add(f"{self._reached(_place(record.code)).hash} {fields}")
-            said[f"{record.code} ({type(record).__name__})"] = _short(fields)[:_PART]
-        return Code(_short(*sorted(lines)), parts | said)
+            lines.add(f"{reached[record.code].hash} {fields}")
+            parts[f"{record.code} ({type(record).__name__})"] = _short(fields)[:_PART]
+        return Code(_short(*sorted(lines)), parts)
 
-    def _define(self, roots: frozenset[Definition]) -> tuple[str, dict[str, str], frozenset[str]]:
-        """Hash and parts of all that some definitions reach, and names of attributes in them."""
-        reached: dict[Definition, _Reached] = {}
-        while new := roots - reached.keys():
-            reached |= {root: self._reached(root) for root in new}
-            roots = roots.union(*(reached[root].effects for root in new))
-        found = sorted(frozenset[Definition]().union(*(one.definitions for one in reached.values())))
-        parts = {f"{one.module}:{one.name}".rstrip(":"): self._own(one) for one in found}
-        return (
-            _short(*sorted({one.hash for one in reached.values()})),
-            {name: part for name, part in parts.items() if part},
-            frozenset[str]().union(*(one.attributes for one in reached.values())),
-        )
-
-    def _reach(self, root: Definition) -> _Reached:
+    def _reach(self, root: str) -> _Reached:
         """Follow all names, in their order; a definition is told by when it is reached first."""
-        numbers, found, lines = {root: 0}, [root], list[str]()
-        for definition in found:
-            source = self.package.source(definition)
-            lines.append(source.text or definition.name)
+        found = [root if ":" in root else f"{root}:*"]
+        numbers, lines = {found[0]: 0}, list[str]()
+        for place in found:
+            source = self._source(place)
+            lines.append(source.text or place.partition(":")[2])
             for name, used in source.uses:
-                if isinstance(used, Definition) and used not in numbers:
+                if ":" in used and used not in numbers:
                     numbers[used] = len(found)
                     found.append(used)
-                lines.append(f"{name} = {numbers[used] if isinstance(used, Definition) else used}")
-        sources = [self.package.source(definition) for definition in found]
-        return _Reached(
-            _short(*lines),
-            frozenset(found),
-            frozenset[str]().union(*(source.attributes for source in sources)),
-            frozenset[Definition]().union(*(source.effects for source in sources)),
-        )
+                lines.append(f"{name} = {numbers.get(used, used)}")
+        attributes = frozenset[str]().union(*(self._source(one).attributes for one in found))
+        return _Reached(_short(*lines), frozenset(found), attributes)
 
-    def _own(self, definition: Definition) -> str:
+    def _hash(self, place: str) -> str:
         """Hash of a definition alone; empty if nothing counts but its name."""
-        source = self.package.source(definition)
-        named = [f"{name} = {used if isinstance(used, str) else used.name}" for name, used in source.uses]
-        return _short(source.text, *sorted(named))[:_PART] if source.text else ""
+        text, uses, _ = self._source(place)
+        named = sorted(f"{name} = {used.rpartition(':')[2]}" for name, used in uses)
+        return _short(text, *named)[:_PART] if text else ""
+
+    def _read(self, place: str) -> _Source:
+        """What a definition says and uses; `LookupError` if there is no such definition."""
+        where, _, name = place.partition(":")
+        module = self._module(where)
+        if module is None or name not in ("*", *module.statements):
+            raise LookupError(f"{where} has no definition '{name}'")
+        if name == "*":
+            return _Source(uses=tuple((one, f"{where}:{one}") for one in module.statements))
+        if where.startswith(_BY_NAME) or _is_registry(module.statements[name][0]):
+            return _Source()
+        form = module.form(name)
+        imports = form.imports | {(used, module.imports[used]) for used in form.names & module.imports.keys()}
+        uses = {(used, self._follow(*target)) for used, target in imports}
+        uses |= {(used, f"{where}:{used}") for used in form.names & module.statements.keys()}
+        loaded = (where, *_modules(form.imports))
+        uses |= {(EFFECTS, f"{one}:{EFFECTS}") for one in frozenset[str]().union(*map(self._effects, loaded))}
+        return _Source(form.text, tuple(sorted(uses)), frozenset(form.attributes))
+
+    def _executed(self, module: str) -> frozenset[str]:
+        """Modules with statements that take effect when a module, and all that it imports, is imported."""
+        found: dict[str, Module] = {}
+        pending = [module]
+        while pending:
+            name = pending.pop()
+            if name not in found and (there := self._module(name)) is not None:
+                found[name] = there
+                pending += [*_modules(there.imports.items()), name.rpartition(".")[0]]
+        return frozenset(name for name, there in found.items() if EFFECTS in there.statements)
+
+    def _parse(self, name: str) -> Module | None:
+        """A module of this package; None for anything else."""
+        first, *below = name.split(".")
+        base = self._root.joinpath(*below)
+        paths = {base / "__init__.py": name, base.with_suffix(".py"): name.rpartition(".")[0]}
+        for path, package in paths.items():
+            if first == "pausefl" and path.is_file():
+                return parsed(package, path.read_text(encoding="utf-8"))
+        return None
+
+    def _follow(self, module: str, name: str | None) -> str:
+        """What an imported name is: a definition, however often re-exported, or another dotted name."""
+        here = self._module(module)
+        if here is None:
+            return module if name is None else f"{module}.{name}"
+        if name is None or name in here.statements:
+            return f"{module}:{name or '*'}"
+        if name in here.imports and here.imports[name] != (module, name):
+            return self._follow(*here.imports[name])
+        if self._module(f"{module}.{name}") is not None:
+            return f"{module}.{name}:*"
+        raise LookupError(f"{module} has no definition '{name}'")
 
 
-def _place(text: str) -> Definition:
-    """Where a text, ``package.module:name`` or ``package.module``, says."""
-    module, _, name = text.partition(":")
-    return Definition(module, name or WHOLE)
+def _modules(imports: Iterable[tuple[str, Import]]) -> set[str]:
+    """What imports may load: the module, and what is asked of it, which may be a module too."""
+    return {name for _, (module, asked) in imports for name in (module, f"{module}.{asked}")}
+
+
+def _is_registry(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+    return isinstance(value, ast.Call) and ast.unparse(value.func) == "Registry"
 
 
 def _fields(record: Record, read: frozenset[str]) -> dict[str, Any]:
     """Fields and properties of a record that are read, apart from the place of its code."""
-    kind: Any = type(record)
-    names = read & (vars(record).keys() | _properties(kind)) - {"code"}
-    values = {name: getattr(record, name) for name in names}
+    names = [name for name in dir(record) if name in read and name != "code" and not name.startswith("_")]
+    values = {name: value for name in names if not callable(value := getattr(record, name))}
     return {name: _fields(one, read) if isinstance(one, Record) else one for name, one in values.items()}
-
-
-@cache
-def _properties(cls: Any) -> frozenset[str]:
-    """Names of the properties of a class."""
-    return frozenset(name for name in dir(cls) if isinstance(getattr(cls, name), property))
 
 
 def _short(*lines: str) -> str:

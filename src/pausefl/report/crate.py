@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from pausefl import __version__
@@ -102,11 +101,21 @@ def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results
         " and all that it made of this: runs, tables, figures, verdicts on the papers' claims, and a report."
     )
     crate.keywords = citation["keywords"]
-    crate.license = _license(crate, citation["license"])
+    license = citation["license"]
+    crate.license = _entity(
+        crate,
+        f"https://spdx.org/licenses/{license}",
+        "CreativeWork",
+        name=license,
+        description=f"SPDX licence {license}",
+    )
     authors: Any = [_author(crate, one) for one in citation["authors"]]
     authors = authors if len(authors) > 1 else authors[0]
     crate.creator = crate.root_dataset["author"] = authors
-    crate.root_dataset["conformsTo"] = [_profile(crate, where, name) for where, name in _PROFILES.items()]
+    crate.root_dataset["conformsTo"] = [
+        _entity(crate, where, "CreativeWork", name=name, version=where.rpartition("/")[2])
+        for where, name in _PROFILES.items()
+    ]
     crate.root_dataset["citation"] = [_paper(crate, one) for one in citation["references"]]
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
@@ -136,6 +145,7 @@ def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results
         )
         for own in _elsewhere(root, configuration):
             _add(crate, own, f"own/{own.name}", "Scenarios or studies that the configuration names")
+        ended = datetime.fromtimestamp(max(path.stat().st_mtime for path in results), UTC)
         made = [_add(crate, path, path.as_posix(), _what(path)) for path in results]
         crate.root_dataset["mentions"] = crate.add_action(
             workflow,
@@ -145,7 +155,7 @@ def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results
             properties={
                 "name": "The reproduction",
                 "description": "Snakemake ran the workflow with this configuration to its end.",
-                "endTime": _last_change(results),
+                "endTime": ended.isoformat(timespec="seconds"),
                 "actionStatus": "http://schema.org/CompletedActionStatus",
             },
         )
@@ -191,38 +201,34 @@ def _elsewhere(root: Path, configuration: Mapping[str, Any]) -> list[Path]:
     return [path for path in named if path.exists() and not path.resolve().is_relative_to(shipped)]
 
 
+def _entity(crate: ROCrate, identifier: str, kind: str, **properties: Any) -> Any:
+    """A thing that is no file of the crate."""
+    return crate.add_jsonld({"@id": identifier, "@type": kind, **properties})
+
+
+def _named(crate: ROCrate, kind: str, name: str, **properties: Any) -> Any:
+    """A thing without an address, which gets its id by its name."""
+    return _entity(crate, f"#{'-'.join(name.lower().split())}", kind, name=name, **properties)
+
+
 def _author(crate: ROCrate, author: Mapping[str, Any]) -> Any:
     """An author of ``CITATION.cff``: a person, or else an organisation."""
     if "name" in author:
-        return _entity(crate, "Organization", author["name"])
-    return _entity(crate, "Person", f"{author['given-names']} {author['family-names']}")
-
-
-def _entity(crate: ROCrate, kind: str, name: str, **properties: Any) -> Any:
-    """A thing that is no file of the crate."""
-    identifier = f"#{'-'.join(name.lower().split())}"
-    return crate.add(ContextEntity(crate, identifier, {"@type": kind, "name": name, **properties}))
-
-
-def _profile(crate: ROCrate, where: str, name: str) -> Any:
-    """A profile of RO-Crate."""
-    properties = {"@type": "CreativeWork", "name": name, "version": where.rpartition("/")[2]}
-    return crate.add(ContextEntity(crate, where, properties))
-
-
-def _license(crate: ROCrate, name: str) -> Any:
-    """The licence, by its name at SPDX."""
-    properties = {"@type": "CreativeWork", "name": name, "description": f"SPDX licence {name}"}
-    return crate.add(ContextEntity(crate, f"https://spdx.org/licenses/{name}", properties))
+        return _named(crate, "Organization", author["name"])
+    return _named(crate, "Person", f"{author['given-names']} {author['family-names']}")
 
 
 def _paper(crate: ROCrate, reference: Mapping[str, Any]) -> Any:
     """A paper of ``CITATION.cff``, under its address at arXiv."""
-    people = [f"{one['given-names']} {one['family-names']}" for one in reference["authors"]]
     (arxiv,) = [one["value"] for one in reference["identifiers"] if one["value"].startswith("arXiv:")]
-    properties = {"name": reference["title"], "author": people, "datePublished": str(reference["year"])}
-    where = f"https://arxiv.org/abs/{arxiv.removeprefix('arXiv:')}"
-    return crate.add(ContextEntity(crate, where, {"@type": "ScholarlyArticle", **properties}))
+    return _entity(
+        crate,
+        f"https://arxiv.org/abs/{arxiv.removeprefix('arXiv:')}",
+        "ScholarlyArticle",
+        name=reference["title"],
+        author=[f"{one['given-names']} {one['family-names']}" for one in reference["authors"]],
+        datePublished=str(reference["year"]),
+    )
 
 
 def _read(crate: ROCrate, results: Iterable[Path]) -> list[Any]:
@@ -234,12 +240,6 @@ def _read(crate: ROCrate, results: Iterable[Path]) -> list[Any]:
         digest = summary.get("digests", {}).get("data set", "")  # runs of earlier versions have none
         digests[summary["dataset_origin"]] = digest or digests.get(summary["dataset_origin"], "")
     return [
-        _entity(crate, "PropertyValue", f"Data set: {origin}", value=digest, description="Not in the crate")
+        _named(crate, "PropertyValue", f"Data set: {origin}", value=digest, description="Not in the crate")
         for origin, digest in sorted(digests.items())
     ]
-
-
-def _last_change(results: Iterable[Path]) -> str:
-    """When the last result was written."""
-    seconds = max(path.stat().st_mtime for path in results)
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import pandas as pd
 
 from pausefl.errors import PauseflError
 from pausefl.provenance import changes
+from pausefl.results.differences import first_differences
 from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import read_run
-from pausefl.settings.changes import flattened
+from pausefl.settings.changes import differing, flattened
 from pausefl.settings.scenario import as_of_today
 
 #: Keys of a summary that say how a run went, not what was run.
@@ -40,40 +42,33 @@ def compare(first: Path, second: Path) -> str:
     PauseflError
         If one of them is not a finished run.
     """
-    runs = [_finished(folder) for folder in (first, second)]
-    settings = [
-        flattened(
-            {key: value for key, value in summary.items() if key not in _COURSE}
-            | {"scenario": as_of_today(summary["scenario"])}
-        )
-        for summary, _ in runs
-    ]
-    differing = [
+    for folder in (first, second):
+        if not RunFiles.of(folder).there():
+            raise PauseflError(f"{folder} is not a finished run: it has no summary.json")
+    (ours, our_rounds), (theirs, their_rounds) = read_run(first), read_run(second)
+    settings = _settings(ours), _settings(theirs)
+    rows = [
         (key, *_apart(key, *(str(values.get(key, "–")) for values in settings)))
-        for key in dict.fromkeys([*settings[0], *settings[1]])
-        if key not in _TOLD and settings[0].get(key) != settings[1].get(key)
+        for key in differing(*settings)
+        if key not in _TOLD
     ]
-    codes = [summary.get("code") or {} for summary, _ in runs]
-    results = [_results(summary, rounds) for summary, rounds in runs]
-    measured = [(key, results[0][key], results[1][key]) for key in results[0]]
+    codes = ours.get("code") or {}, theirs.get("code") or {}
+    results = [_results(summary, rounds) for summary, rounds in ((ours, our_rounds), (theirs, their_rounds))]
+    measured = [(key, value, results[1][key]) for key, value in results[0].items()]
     head = ("", "A", "B")
-
-    def indented(rows: list[tuple[str, ...]]) -> list[str]:
-        return [f"  {line}" for line in aligned(rows)]
-
     return "\n".join(
         [
             f"A: {first}",
             f"B: {second}",
             "",
             "Settings, code and machine that differ:",
-            *indented([head, *differing] if differing else [("nothing", "", "")]),
+            *[f"  {line}" for line in aligned([head, *rows] if rows else [("nothing",)])],
             *(code_changes(*codes) if all(codes) and codes[0] != codes[1] else ()),
             "",
             "Results:",
-            *indented([head, *measured]),
+            *[f"  {line}" for line in aligned([head, *measured])],
             "",
-            _first_difference(runs[0][1], runs[1][1]),
+            _first_difference(our_rounds, their_rounds),
         ]
     )
 
@@ -88,19 +83,18 @@ def code_changes(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[st
         yield "  the same definitions, of which some use others than before"
 
 
-def _apart(key: str, *values: str) -> tuple[str, ...]:
-    """Values of a key as they are told: of instructions, those that the other machine lacks."""
+def _settings(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What was run, by dotted key."""
+    what = {key: value for key, value in summary.items() if key not in _COURSE}
+    return flattened(what | {"scenario": as_of_today(summary["scenario"])})
+
+
+def _apart(key: str, *texts: str) -> Iterable[str]:
+    """Values of a key as text: of instructions, those that the other machine lacks."""
     if key != "hardware.instructions":
-        return values
-    sets = [set(value.split()) for value in values]
-    return tuple(" ".join(sorted(own - other)) or "–" for own, other in (sets, sets[::-1]))
-
-
-def _finished(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Summary and rounds of a finished run; `PauseflError` if it is none."""
-    if not RunFiles.of(folder).there():
-        raise PauseflError(f"{folder} is not a finished run: it has no summary.json")
-    return read_run(folder)
+        return texts
+    ours, theirs = (set(text.split()) for text in texts)
+    return [" ".join(sorted(only)) or "–" for only in (ours - theirs, theirs - ours)]
 
 
 def _results(summary: Mapping[str, Any], rounds: pd.DataFrame) -> dict[str, str]:
@@ -123,16 +117,8 @@ def _results(summary: Mapping[str, Any], rounds: pd.DataFrame) -> dict[str, str]
 
 def _first_difference(first: pd.DataFrame, second: pd.DataFrame) -> str:
     """The first round in which each column differs."""
-    n = min(len(first), len(second))
-    found = {}
-    for column in first.columns.intersection(second.columns):
-        pairs = zip(first[column].iloc[:n], second[column].iloc[:n], strict=True)
-        unequal = (
-            i for i, (a, b) in enumerate(pairs) if not np.array_equal(a, b, equal_nan=column != "selection")
-        )
-        if (i := next(unequal, None)) is not None:
-            found[column] = i + 1
+    found = first_differences(first, second)
     if not found:
-        return f"Their first {n} rounds are identical."
-    listed = ", ".join(f"{column} in round {t}" for column, t in sorted(found.items(), key=lambda f: f[1]))
-    return f"First difference: {listed}."
+        return f"Their first {min(len(first), len(second))} rounds are identical."
+    listed = [f"{column} in round {row + 1}" for column, row in sorted(found.items(), key=itemgetter(1))]
+    return f"First difference: {', '.join(listed)}."

@@ -1,4 +1,4 @@
-"""What differs between two folders of results: numbers of tables and metadata, pixels of pictures.
+"""What differs between two tables, and between two folders of results.
 
 ``python -m pausefl.results.differences OLD NEW`` prints one line for each file that differs and exits with 1
 if there is any. Files of only one folder are listed too. Hashes of code, texts of captions and notes, and
@@ -10,12 +10,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from pausefl.settings.changes import differing
 
 #: Files of results that are compared, by suffix; reports, logs and PDF files hold nothing else.
 _SUFFIXES = (".csv", ".parquet", ".json", ".png")
@@ -24,14 +26,38 @@ _SUFFIXES = (".csv", ".parquet", ".json", ".png")
 _UNCOUNTED = {"code_hash", "code_hashes", "caption", "notes", "titles", "title", "code", "versions"}
 
 
-def differences(old: Path, new: Path) -> Iterator[str]:
-    """Yield a line for each file below two folders that is missing in one of them or differs.
+def first_differences(old: pd.DataFrame, new: pd.DataFrame, rtol: float = 0.0) -> dict[str, int]:
+    """Position of the first row in which each column differs, among the rows and columns that both have.
 
-    Parameters
-    ----------
-    old, new
-        Folders of results, e.g. ``results`` of two checkouts.
+    Floats are equal within the relative difference ``rtol``; NaN equals NaN.
     """
+    n, found = min(len(old), len(new)), {}
+    for column in old.columns.intersection(new.columns, sort=False):
+        a, b = (table[column].iloc[:n] for table in (old, new))
+        if a.dtype.kind == b.dtype.kind == "f":
+            same = np.isclose(a, b, rtol=rtol, atol=0.0, equal_nan=True)
+        else:
+            values = (column.astype(object).where(column.notna(), None) for column in (a, b))
+            same = np.fromiter(map(np.array_equal, *values), bool, n)
+        if not same.all():
+            found[str(column)] = int(np.argmin(same))
+    return found
+
+
+def difference(new: pd.DataFrame, old: pd.DataFrame, rtol: float = 0.0) -> str:
+    """The first column and row in which two tables differ; empty if none does.
+
+    The first column names the rows. Floats are equal within the relative difference ``rtol``.
+    """
+    if list(new.columns) != list(old.columns) or len(new) != len(old):
+        return "other columns or rows"
+    for column, row in first_differences(new, old, rtol).items():
+        return f"column {column} differs in {new.columns[0]} {new.iloc[row, 0]!s}"
+    return ""
+
+
+def differences(old: Path, new: Path) -> Iterator[str]:
+    """Yield a line for each file below two folders that is missing in one of them or differs."""
     files = [
         {path.relative_to(folder) for path in folder.rglob("*") if path.suffix in _SUFFIXES}
         for folder in (old, new)
@@ -41,25 +67,31 @@ def differences(old: Path, new: Path) -> Iterator[str]:
             yield f"{path}: only in {old}"
         elif path not in files[0]:
             yield f"{path}: only in {new}"
-        elif difference := _COMPARE[path.suffix](old / path, new / path):
-            yield f"{path}: {difference}"
+        elif found := _COMPARE[path.suffix](old / path, new / path):
+            yield f"{path}: {found}"
 
 
 def _tables(old: Path, new: Path) -> str:
     """What differs between two tables, whatever the precision of their text."""
-    read: Callable[[Path], pd.DataFrame] = pd.read_csv if old.suffix == ".csv" else pd.read_parquet
-    try:
-        pd.testing.assert_frame_equal(read(old), read(new), check_exact=True)
-    except AssertionError as error:
-        return " ".join(str(error).split())
-    return ""
+    ours, theirs = (
+        pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path) for path in (new, old)
+    )
+    return difference(ours, theirs) or ("" if ours.dtypes.equals(theirs.dtypes) else "other types")
 
 
 def _documents(old: Path, new: Path) -> str:
     """The first keys whose values differ between two JSON files."""
-    values = [dict(_flat(json.loads(path.read_text("utf-8")))) for path in (old, new)]
-    keys = [key for key in values[0] | values[1] if repr(values[0].get(key)) != repr(values[1].get(key))]
-    return f"{len(keys)} values differ: {', '.join(keys[:5])}" if keys else ""
+    keys = list(differing(*({"": _keyed(json.loads(path.read_text("utf-8")))} for path in (old, new))))
+    return f"{len(keys)} values differ: {', '.join(key[1:] for key in keys[:5])}" if keys else ""
+
+
+def _keyed(value: Any) -> Any:
+    """What counts of a value, with the entries of lists by their position."""
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        return repr(value)
+    return {str(key): _keyed(one) for key, one in value.items() if key not in _UNCOUNTED}
 
 
 def _pictures(old: Path, new: Path) -> str:
@@ -69,29 +101,11 @@ def _pictures(old: Path, new: Path) -> str:
     pixels = [np.asarray(Image.open(path).convert("RGB")) for path in (old, new)]
     if pixels[0].shape != pixels[1].shape:
         return f"{pixels[0].shape} pixels, and {pixels[1].shape}"
-    differing = (pixels[0] != pixels[1]).any(axis=2).mean()
-    return f"{100 * differing:.2f} % of the pixels differ" if differing else ""
+    share = (pixels[0] != pixels[1]).any(axis=2).mean()
+    return f"{100 * share:.2f} % of the pixels differ" if share else ""
 
 
-_COMPARE: dict[str, Callable[[Path, Path], str]] = {
-    ".csv": _tables,
-    ".parquet": _tables,
-    ".json": _documents,
-    ".png": _pictures,
-}
-
-
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value of nested mappings and lists that counts, by its dotted path."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if key not in _UNCOUNTED:
-                yield from _flat(inner, f"{path}.{key}" if path else key)
-    elif isinstance(value, list):
-        for i, inner in enumerate(value):
-            yield from _flat(inner, f"{path}[{i}]")
-    else:
-        yield path, value
+_COMPARE = {".csv": _tables, ".parquet": _tables, ".json": _documents, ".png": _pictures}
 
 
 if __name__ == "__main__":

@@ -1,18 +1,19 @@
-"""Published runs: three files a scenario, in place of three a run.
+"""Files of runs and studies: those in ``results``, and those that were published.
 
-``results/published/SCENARIO`` has ``rounds.parquet`` and ``ledger.parquet``, the tables of all runs one below
-the other with columns ``selector`` and ``seed`` in front, and ``runs.jsonl``, with the summary of a run in
-each line. Runs are sorted by selector and seed. The name of a run is that of the folder that it would have,
-``results/published/SCENARIO/SELECTOR/seed-SEED``.
+``results/published/SCENARIO`` has three files in place of three a run: ``rounds.parquet`` and
+``ledger.parquet``, the tables of all runs one below the other with columns ``selector`` and ``seed`` in
+front, and ``runs.jsonl``, with the summary of a run in each line. Runs are sorted by selector and seed. The
+name of a run is that of the folder that it would have, ``results/published/SCENARIO/SELECTOR/seed-SEED``.
 
 The last key of a line, ``published``, has digests of the run's rows in both tables and of its summary, and
-``manifest.json`` has the digest of the line: rows and lines that were cut, edited or swapped are refused.
-Where a summary has the parts of the code that made the run, its line names the file
-``results/published/code.json`` instead, which has them by the code's hash.
+``manifest.json``, which Git has, the digest of every line and of every study's files: rows, lines and files
+that were cut, edited or swapped are refused. Where a summary has the parts of the code that made the run, its
+line names the file ``results/published/code.json`` instead, which has them by the code's hash.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,8 +26,7 @@ import pandas as pd
 
 from pausefl import digests
 from pausefl.errors import PauseflError
-from pausefl.files import check_readable, remedy
-from pausefl.results import manifest
+from pausefl.files import check_readable, remedy, replacing
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment
 
@@ -34,10 +34,13 @@ from pausefl.settings import Experiment
 TABLES = ("rounds.parquet", "ledger.parquet")
 LINES = "runs.jsonl"
 FILES = (*TABLES, LINES)
-#: Parts of code by its hash, beside the folders of scenarios.
+#: Of all scenarios: digests by name, of runs (``SCENARIO/SELECTOR/seed-SEED``) and of studies; parts of code.
+MANIFEST = "manifest.json"
 CODE = "code.json"
 #: A published study's rows of all selectors and seeds, which have a file each where they were computed.
 STUDY_RUNS = "runs.parquet"
+#: Ends the names of files with the hash of the code that computed a study; a published one has `CODE`.
+CODE_SUFFIX = ".code"
 #: Columns of rounds that only trained runs have.
 TRAINED_COLUMNS = ("train_loss", "accuracy", "loss")
 
@@ -45,6 +48,8 @@ _SEED = re.compile(r"seed-(\d+)")
 
 #: Selector and seed of a run.
 Key = tuple[str, int]
+#: What `MANIFEST` has, by section: ``runs`` or ``studies``.
+Digests = dict[str, dict[str, str]]
 
 
 def run_folder(results: Path, run: Experiment) -> Path:
@@ -53,27 +58,45 @@ def run_folder(results: Path, run: Experiment) -> Path:
     return runs / run.scenario / run.selector / f"seed-{run.seed}"
 
 
-def to_line(summary: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> str:
-    """The line of a run, without its end.
-
-    Parameters
-    ----------
-    summary
-        The run's ``summary.json``.
-    tables
-        `TABLES` of the run.
-    """
-    published = {name: digests.of_table(table) for name, table in tables.items()}
-    published["summary"] = manifest.of_json(summary)
-    whole = {"selector": summary["selector"], "seed": summary["seed"], **summary}
-    if isinstance(summary.get("code"), Mapping) and summary["code_hash"]:
-        whole["code"] = CODE
-    return json.dumps(whole | {"published": published}, separators=(",", ":"))
-
-
 def named(keys: Iterable[Key]) -> str:
     """Runs in words."""
     return "; ".join(f"{selector}, seed {seed}" for selector, seed in sorted(keys))
+
+
+def read_manifest(published: Path) -> Digests:
+    """Digests of what was published; `PauseflError` if the file is missing or damaged."""
+    found = read_json(path := published / MANIFEST)
+    if not all(isinstance(found.get(section), dict) for section in ("runs", "studies")):
+        raise PauseflError(f"{path} has no digests of runs and studies{remedy(path)}")
+    return found
+
+
+def write_manifest(published: Path, found: Mapping[str, Mapping[str, str]]) -> None:
+    """Write the digests of what is published."""
+    with replacing(published / MANIFEST) as (staged,):
+        staged.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def renew_manifest(published: Path) -> None:
+    """Write the digests of what is there, right or wrong."""
+    runs = {
+        f"{path.parent.name}/{key[0]}/seed-{key[1]}": digest_of(json.loads(line))
+        for path in published.glob(f"*/{LINES}")
+        for key, line in PublishedRuns(path.parent).lines.items()
+    }
+    studies = {path.name: study_digest(path) for path in published.glob("studies/*") if path.is_dir()}
+    write_manifest(published, {"runs": runs, "studies": studies})
+
+
+def digest_of(value: Any) -> str:
+    """SHA-256 of what JSON can hold, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def study_digest(folder: Path) -> str:
+    """SHA-256 of the names and bytes of a study's files."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return digest_of([[path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in files])
 
 
 class PublishedRuns:
@@ -115,9 +138,8 @@ class PublishedRuns:
         return lines
 
     @cached_property
-    def manifest(self) -> dict[str, str]:
-        """Digests of all published runs, by name."""
-        return manifest.read(self.folder.parent)["runs"]
+    def _digests(self) -> dict[str, str]:
+        return read_manifest(self.folder.parent)["runs"]
 
     def summary(self, key: Key) -> dict[str, Any]:
         """The summary of a run.
@@ -131,19 +153,17 @@ class PublishedRuns:
         if key not in self.lines:
             raise PauseflError(f"{path} has no run of {named([key])}")
         summary: dict[str, Any] = json.loads(self.lines[key])
-        whole = self.manifest.get(f"{self.folder.name}/{key[0]}/seed-{key[1]}") == manifest.of_json(summary)
+        whole = self._digests.get(f"{self.folder.name}/{key[0]}/seed-{key[1]}") == digest_of(summary)
         written = summary.pop("published")
         if summary.get("code") == CODE:
             summary["code"] = read_json(self.folder.parent / CODE).get(summary.get("code_hash", ""))
-        if not whole or written["summary"] != manifest.of_json(summary):
-            raise PauseflError(
-                f"{path}: the line of {named([key])} is not the one that was published{remedy(path)}"
-            )
-        if summary["scenario"]["name"] != self.folder.name:
-            raise PauseflError(
-                f"{path}: the line of {named([key])} belongs to scenario"
-                f" '{summary['scenario']['name']}'{remedy(path)}"
-            )
+        problem = ""
+        if not whole or written["summary"] != digest_of(summary):
+            problem = "is not the one that was published"
+        elif (other := summary["scenario"]["name"]) != self.folder.name:
+            problem = f"belongs to scenario '{other}'"
+        if problem:
+            raise PauseflError(f"{path}: the line of {named([key])} {problem}{remedy(path)}")
         return summary
 
     def table(self, name: str, key: Key) -> pd.DataFrame:
@@ -154,9 +174,8 @@ class PublishedRuns:
         PauseflError
             If the run's rows are not those that were published, or files differ in their runs.
         """
-        path = self.folder / name
         self.summary(key)
-        rows = self.rows(name, key)
+        rows, path = self.rows(name, key), self.folder / name
         if digests.of_table(rows) != json.loads(self.lines[key])["published"][name]:
             raise PauseflError(
                 f"{path}: the rows of {named([key])} are not those that were published{remedy(path)}"
@@ -165,15 +184,14 @@ class PublishedRuns:
 
     def rows(self, name: str, key: Key) -> pd.DataFrame:
         """What `table` returns, or anything else that is there."""
-        path = self.folder / name
-        if self._rows[name].keys() != self.lines.keys():
-            more, less = (
-                self._rows[name].keys() - self.lines.keys(),
-                self.lines.keys() - self._rows[name].keys(),
-            )
-            first, runs = (path, less) if less else (self.folder / LINES, more)
-            raise PauseflError(f"{first} lacks {named(runs)}, which other files here have{remedy(first)}")
-        rows = self._rows[name][key]
+        here = self._rows[name]
+        for file, lacking in ((name, self.lines.keys() - here), (LINES, here.keys() - self.lines)):
+            if lacking:
+                path = self.folder / file
+                raise PauseflError(
+                    f"{path} lacks {named(lacking)}, which other files here have{remedy(path)}"
+                )
+        rows = here[key]
         if name == "rounds.parquet" and not json.loads(self.lines[key])["trained"]:
             rows = rows.drop(columns=[column for column in TRAINED_COLUMNS if column in rows])
         return rows
@@ -185,11 +203,11 @@ class PublishedRuns:
             table = read_table(path := self.folder / name)
             if missing := [column for column in ("selector", "seed") if column not in table]:
                 raise PauseflError(f"{path} lacks {', '.join(missing)}{remedy(path)}")
-            found[name] = dict(rows_by_run(table))
+            found[name] = dict(_by_run(table))
         return found
 
 
-def rows_by_run(table: pd.DataFrame) -> Iterator[tuple[Key, pd.DataFrame]]:
+def _by_run(table: pd.DataFrame) -> Iterator[tuple[Key, pd.DataFrame]]:
     """Selector and seed, and rows without these columns, of each run in a table of many."""
     values = table.drop(columns=["selector", "seed"])
     for key, rows in table.groupby(["selector", "seed"], sort=False).indices.items():
@@ -206,67 +224,66 @@ def _opened(folder: Path, stamps: tuple[tuple[int, ...], ...]) -> PublishedRuns:
 def published_in(folder: Path) -> PublishedRuns | None:
     """The published runs of a folder; None if there are none."""
     files = [path for name in FILES if (path := folder / name).is_file()]
-    kept = (path.stat() for path in (*files, folder.parent / manifest.FILE) if path.is_file())
+    kept = (path.stat() for path in (*files, folder.parent / MANIFEST) if path.is_file())
     stamps = [(stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in kept]
     return _opened(folder, tuple(stamps)) if files else None
 
 
 @dataclass(frozen=True)
 class RunFiles:
-    """The summary and the tables of one run: its own files, or its part of a scenario's published ones.
-
-    Attributes
-    ----------
-    folder
-        Folder of the run's own files.
-    published
-        Where it is otherwise, and under which key.
-    """
+    """The summary and the tables of one run, in a folder of its own."""
 
     folder: Path
-    published: tuple[PublishedRuns, Key] | None = None
 
-    @classmethod
-    def of(cls, folder: Path) -> RunFiles:
+    @staticmethod
+    def of(folder: Path) -> RunFiles:
         """Find the files of a run by its folder, or by the folder that a published run would have."""
         seed = _SEED.fullmatch(folder.name)
-        if seed is None or folder.is_dir():
-            return cls(folder)
-        runs = published_in(folder.parent.parent)
-        return cls(folder, None if runs is None else (runs, (folder.parent.name, int(seed[1]))))
+        runs = published_in(folder.parents[1]) if seed and not folder.is_dir() else None
+        if seed is None or runs is None:
+            return RunFiles(folder)
+        return _PublishedFiles(folder, runs, (folder.parent.name, int(seed[1])))
 
     def there(self) -> bool:
         """Whether there is such a finished run."""
-        if self.published is None:
-            return (self.folder / "summary.json").is_file()
-        runs, key = self.published
-        return key in runs.lines
+        return (self.folder / "summary.json").is_file()
 
     def path(self, name: str) -> Path:
         """The file that has one of `TABLES` or ``summary.json``."""
-        if self.published is None:
-            return self.folder / name
-        return self.published[0].folder / (name if name in TABLES else LINES)
+        return self.folder / name
 
     def summary(self) -> dict[str, Any]:
         """The contents of ``summary.json``; `PauseflError` if it is missing or damaged."""
-        if self.published is None:
-            return read_json(_existing(self.path("summary.json")))
-        runs, key = self.published
-        return runs.summary(key)
+        return read_json(self._existing("summary.json"))
 
     def table(self, name: str) -> pd.DataFrame:
         """One of `TABLES`; `PauseflError` if it is missing or damaged."""
-        if self.published is None:
-            return read_table(_existing(self.path(name)))
-        runs, key = self.published
-        return runs.table(name, key)
+        return read_table(self._existing(name))
+
+    def _existing(self, name: str) -> Path:
+        if not (path := self.folder / name).exists():
+            raise PauseflError(f"{path} is missing")
+        return path
 
 
-def _existing(path: Path) -> Path:
-    if not path.exists():
-        raise PauseflError(f"{path} is missing")
-    return path
+@dataclass(frozen=True)
+class _PublishedFiles(RunFiles):
+    """A run's part of the published files of its scenario."""
+
+    runs: PublishedRuns
+    key: Key
+
+    def there(self) -> bool:
+        return self.key in self.runs.lines
+
+    def path(self, name: str) -> Path:
+        return self.runs.folder / (name if name in TABLES else LINES)
+
+    def summary(self) -> dict[str, Any]:
+        return self.runs.summary(self.key)
+
+    def table(self, name: str) -> pd.DataFrame:
+        return self.runs.table(name, self.key)
 
 
 def study_file(folder: Path, name: str) -> Path:
@@ -290,10 +307,38 @@ def read_study(folder: Path, name: str) -> pd.DataFrame | None:
     if not path.is_file():
         return None
     if _is_published(folder):
-        manifest.check_study(folder)
+        check_study(folder)
     table = read_table(path)
     if path == folder / name:
         return table
     selector, seed = Path(name).parent.name, int(Path(name).stem.removeprefix("seed-"))
     rows = table[(table["selector"] == selector) & (table["seed"] == seed)]
     return None if rows.empty else rows.reset_index(drop=True)
+
+
+def check_study(folder: Path) -> None:
+    """Raise `PauseflError` unless a published study is the one that was published."""
+    if read_manifest(folder.parents[1])["studies"].get(folder.name) != study_digest(folder):
+        raise PauseflError(f"{folder}: its files are not those that were published{remedy(folder)}")
+
+
+def study_codes(folder: Path, files: Iterable[str]) -> dict[str, list[str]]:
+    """Hashes of the code that computed a study, by selector if each run is a job of its own, else under "".
+
+    Empty texts stand for what was not recorded, as in studies that earlier versions published.
+
+    Parameters
+    ----------
+    folder
+        Of the study.
+    files
+        Its files with a hash each (`Study.code_files`); a published study has one file for all.
+    """
+    path = folder / CODE
+    if path.is_file():
+        return read_json(path)
+    found: dict[str, set[str]] = {}
+    for file in files:
+        code = (folder / file).read_text("utf-8").strip() if (folder / file).is_file() else ""
+        found.setdefault(Path(file).parent.name, set()).add(code)
+    return {selector: sorted(codes) for selector, codes in found.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +19,29 @@ import pyarrow.parquet as pq
 from pausefl import digests
 from pausefl.errors import PauseflError
 from pausefl.files import replacing
-from pausefl.results import manifest
+from pausefl.results.differences import difference
 from pausefl.results.published import (
     CODE,
+    CODE_SUFFIX,
     FILES,
     LINES,
+    MANIFEST,
     TABLES,
     Key,
     PublishedRuns,
     RunFiles,
+    digest_of,
     named,
-    rows_by_run,
+    read_manifest,
+    study_codes,
+    study_digest,
     study_file,
-    to_line,
+    write_manifest,
 )
-from pausefl.results.reading import CODE_SUFFIX, PUBLISHED_CODE, read_json, study_codes
+from pausefl.results.reading import read_json
 from pausefl.results.runs import read_runs
 from pausefl.settings import Experiment
-from pausefl.settings.changes import flattened
+from pausefl.settings.changes import differing
 from pausefl.settings.scenario import as_of_today
 
 #: zstd's level; decompression takes as long at any.
@@ -80,94 +85,81 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
     known = there.lines if any((folder / name).exists() for name in FILES) else {}
     # Nothing is written beside damaged runs.
     tables = {key: {name: there.table(name, key) for name in TABLES} for key in known}
-    lines, codes = dict(known), _codes(published)
-    added: list[Key] = []
-    replaced: list[Key] = []
-    other: list[Key] = []
+    lines = dict(known)
+    codes = read_json(published / CODE) if (published / CODE).is_file() else {}
+    done: dict[str, list[Key]] = {"added": [], "replaced": [], "refused": []}
     for run, path in runs.items():
-        key = (run.selector, run.seed)
+        key, summary = (run.selector, run.seed), summaries[run]
         own = {name: RunFiles(path).table(name) for name in TABLES}
-        line = to_line(summaries[run], own)
+        line = to_line(summary, own)
         if line == known.get(key) or (key in known and not replace and _same(line, known[key])):
             continue
-        (added if key not in known else replaced if replace else other).append(key)
+        done["added" if key not in known else "replaced" if replace else "refused"].append(key)
         lines[key], tables[key] = line, own
-        if json.loads(line).get("code") == CODE:
-            code_hash, code = summaries[run]["code_hash"], summaries[run]["code"]
-            if codes.setdefault(code_hash, code) != code:
-                raise PauseflError(f"{path}: {published / CODE} has other parts of code {code_hash}")
-    if other:
+        if (
+            json.loads(line).get("code") == CODE
+            and codes.setdefault(summary["code_hash"], summary["code"]) != (summary["code"])
+        ):
+            raise PauseflError(f"{path}: {published / CODE} has other parts of code {summary['code_hash']}")
+    if refused := done.pop("refused"):
         raise PauseflError(
-            f"scenario '{scenario}': published already with other settings or numbers: {named(other)};"
+            f"scenario '{scenario}': published already with other settings or numbers: {named(refused)};"
             f" {_REFUSED}"
         )
-    if added or replaced:
+    if changed := [key for keys in done.values() for key in keys]:
         folder.mkdir(parents=True, exist_ok=True)
-
-        def before() -> None:  # lines need their digests and the parts of code that they name
+        with replacing(*(folder / name for name in FILES)) as staged:
+            for name, path in zip(TABLES, staged, strict=False):
+                _write_rows({key: tables[key][name] for key in sorted(lines)}, path)
+            staged[-1].write_text("".join(f"{line}\n" for _, line in sorted(lines.items())), "utf-8")
+            # Lines need their digests and the parts of code that they name.
             _write_codes(published, codes)
-            written = {key: manifest.of_json(json.loads(lines[key])) for key in (*added, *replaced)}
+            written = {key: digest_of(json.loads(lines[key])) for key in changed}
             names = {f"{scenario}/{key[0]}/seed-{key[1]}": digest for key, digest in written.items()}
-            manifest.write(published, "runs", names)
+            _add_digests(published, "runs", names)
+        texts = (path.read_text("utf-8") for path in published.glob(f"*/{LINES}"))
+        used = {json.loads(line).get("code_hash") for text in texts for line in text.splitlines()}
+        _write_codes(published, {code_hash: parts for code_hash, parts in codes.items() if code_hash in used})
+    told = [f"{len(keys)} {verb} ({named(keys)})" for verb, keys in done.items() if keys]
+    if left := len(runs) - len(changed):
+        told.append(f"{left} there already")
+    return [f"{scenario}: {', '.join(told)}"]
 
-        _write_runs(folder, dict(sorted(lines.items())), tables, before)
-        _write_codes(published, codes, unused=False)
-    counts = {"added": added, "replaced": replaced}
-    told = [f"{len(keys)} {verb} ({named(keys)})" for verb, keys in counts.items() if keys]
-    left = len(runs) - len(added) - len(replaced)
-    return [f"{scenario}: {', '.join([*told, *([f'{left} there already'] if left else [])])}"]
+
+def to_line(summary: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> str:
+    """The line of a run with this ``summary.json`` and these `TABLES`, without its end."""
+    published = {name: digests.of_table(table) for name, table in tables.items()}
+    published["summary"] = digest_of(summary)
+    whole = {"selector": summary["selector"], "seed": summary["seed"], **summary}
+    if isinstance(summary.get("code"), Mapping) and summary["code_hash"]:
+        whole["code"] = CODE
+    return json.dumps(whole | {"published": published}, separators=(",", ":"))
 
 
 def _same(line: str, other: str) -> bool:
     """Whether two lines are of runs with the same settings and numbers."""
     ours, theirs = json.loads(line), json.loads(other)
-    settings = [flattened(as_of_today(one["scenario"])) for one in (ours, theirs)]
-    return settings[0] == settings[1] and all(ours["published"][n] == theirs["published"][n] for n in TABLES)
+    settings = (as_of_today(one["scenario"]) for one in (ours, theirs))
+    return not differing(*settings) and all(ours["published"][n] == theirs["published"][n] for n in TABLES)
 
 
-def _write_runs(
-    folder: Path,
-    lines: Mapping[Key, str],
-    tables: Mapping[Key, Mapping[str, pd.DataFrame]],
-    before: Callable[[], None],
-) -> None:
-    """Write the files of a scenario; once they are read back as the lines say, put them in place.
-
-    ``before`` is called just before that.
-    """
-    with replacing(*(folder / name for name in FILES)) as staged:
-        for name, path in zip(TABLES, staged, strict=False):
-            frames = [
-                table.assign(selector=selector, seed=seed)
-                for selector, seed in lines
-                for table in [tables[selector, seed][name]]
-            ]
-            whole = pd.concat(frames, ignore_index=True)
-            columns = ["selector", "seed", *whole.columns.drop(["selector", "seed"])]
-            write_table(pa.Table.from_pandas(whole[columns], preserve_index=False), path)
-            for key, rows in rows_by_run(pd.read_parquet(path)):
-                own = rows[list(tables[key][name].columns)]
-                if digests.of_table(own) != json.loads(lines[key])["published"][name]:
-                    raise PauseflError(f"{folder / name} would lose values of {named([key])}")
-        staged[-1].write_text("".join(f"{line}\n" for line in lines.values()), "utf-8")
-        before()
+def _write_rows(tables: Mapping[Key, pd.DataFrame], target: Path) -> None:
+    """Write a table of several runs one below the other."""
+    frames = [table.assign(selector=selector, seed=seed) for (selector, seed), table in tables.items()]
+    whole = pd.concat(frames, ignore_index=True)
+    columns = ["selector", "seed", *whole.columns.drop(["selector", "seed"])]
+    write_table(pa.Table.from_pandas(whole[columns], preserve_index=False), target)
 
 
-def _codes(published: Path) -> dict[str, Any]:
-    path = published / CODE
-    return read_json(path) if path.is_file() else {}
-
-
-def _write_codes(published: Path, codes: Mapping[str, Any], unused: bool = True) -> None:
-    """Write the parts of code, sorted; without those that no line names, unless ``unused``."""
-    path = published / CODE
-    if not unused:
-        texts = (file.read_text("utf-8") for file in published.glob(f"*/{LINES}"))
-        used = {json.loads(line).get("code_hash") for text in texts for line in text.splitlines()}
-        codes = {key: parts for key, parts in codes.items() if key in used}
-    if codes or path.exists():
-        with replacing(path) as (staged,):
+def _write_codes(published: Path, codes: Mapping[str, Any]) -> None:
+    if codes or (published / CODE).exists():
+        with replacing(published / CODE) as (staged,):
             staged.write_text(json.dumps(codes, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def _add_digests(published: Path, section: str, entries: Mapping[str, str]) -> None:
+    there = read_manifest(published) if (published / MANIFEST).exists() else {"runs": {}, "studies": {}}
+    write_manifest(published, there | {section: there[section] | dict(entries)})
 
 
 def publish_study(source: Path, files: Iterable[str], target: Path, replace: bool = False) -> list[str]:
@@ -212,9 +204,9 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
             else:
                 shutil.copyfile(own[0], staged)
     if changed or replace:
-        with replacing(target / PUBLISHED_CODE) as (staged,):
+        with replacing(target / CODE) as (staged,):
             staged.write_text(json.dumps(study_codes(source, codes), indent=1) + "\n", "utf-8")
-        manifest.write(target.parents[1], "studies", {target.name: manifest.of_study(target)})
+        _add_digests(target.parents[1], "studies", {target.name: study_digest(target)})
     written = ", ".join(path.name for path in changed)
     return [f"study {target.name}: {f'wrote {written}' if written else 'there already'}"]
 
@@ -229,7 +221,7 @@ def _differ(sources: Iterable[Path], path: Path) -> bool:
     """Whether a published table has other values than the files that it is made of."""
     if path.suffix != ".parquet":
         return any(one.read_bytes() != path.read_bytes() for one in sources)
-    return not _joined(sources).to_pandas().equals(_joined([path]).to_pandas())
+    return bool(difference(_joined(sources).to_pandas(), _joined([path]).to_pandas()))
 
 
 def write_table(table: pa.Table, target: Path) -> None:

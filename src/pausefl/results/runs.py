@@ -17,7 +17,7 @@ from pausefl.errors import PauseflError
 from pausefl.files import remedy
 from pausefl.results.published import TRAINED_COLUMNS, RunFiles
 from pausefl.settings import Experiment, NetworkSettings, Scenario
-from pausefl.settings.changes import flattened, replaced
+from pausefl.settings.changes import differing, replaced
 from pausefl.settings.scenario import MOST_ROUNDS, as_of_today
 from pausefl.streams import Streams
 
@@ -61,15 +61,43 @@ def collect(run_dirs: Mapping[Experiment, Path]) -> pd.DataFrame:
         If any run is missing, unreadable, cut short or in the wrong folder (the message lists all of them),
         or if the runs differ in scenario or in the number of rounds that they were to have.
     """
-    frames = [rounds for rounds, _ in _read_runs(run_dirs).values()]
-    return pd.concat(frames, ignore_index=True)
+    return read_runs(run_dirs)[0]
 
 
 def read_runs(run_dirs: Mapping[Experiment, Path]) -> tuple[pd.DataFrame, dict[Experiment, dict[str, Any]]]:
     """What `collect` returns, and the ``summary.json`` of each run, with its checks and errors."""
-    runs = _read_runs(run_dirs)
-    rounds = pd.concat([rounds for rounds, _ in runs.values()], ignore_index=True)
-    return rounds, {experiment: summary for experiment, (_, summary) in runs.items()}
+    if not run_dirs:
+        raise PauseflError("no runs to collect")
+    scenarios = sorted({experiment.scenario for experiment in run_dirs})
+    if len(scenarios) > 1:
+        raise PauseflError(f"a table holds the runs of one scenario, got {', '.join(scenarios)}")
+    frames: list[pd.DataFrame] = []
+    summaries: dict[Experiment, dict[str, Any]] = {}
+    problems: dict[str, str] = {}  # published runs share files, and problems
+    for run, folder in run_dirs.items():
+        try:
+            summary, rounds = read_run(folder)
+            found = (summary["scenario"].get("name"), summary["selector"], summary["seed"])
+            if found != _identity(run):
+                path = RunFiles.of(folder).path("summary.json")
+                raise PauseflError(f"{path} belongs to another run: {', '.join(map(str, found))}")
+        except PauseflError as error:
+            problems.setdefault(str(error), f"  {run.selector}, seed {run.seed}: {error}")
+            continue
+        summaries[run] = summary
+        frames.append(as_collected(rounds, run))
+    if problems:
+        raise PauseflError(
+            f"scenario '{scenarios[0]}': {len(run_dirs) - len(summaries)} of {len(run_dirs)} runs cannot be"
+            " used:\n" + "\n".join(problems.values())
+        )
+    lengths: dict[int, list[str]] = {}
+    for run, summary in summaries.items():
+        lengths.setdefault(summary["n_rounds"], []).append(f"{run.selector}/seed-{run.seed}")
+    if len(lengths) > 1:  # their ends cannot be compared
+        listing = "; ".join(f"{n} rounds: {', '.join(names)}" for n, names in sorted(lengths.items()))
+        raise PauseflError(f"runs of one scenario differ in their number of rounds: {listing}")
+    return pd.concat(frames, ignore_index=True), summaries
 
 
 def check_settings(summaries: Mapping[Experiment, Mapping[str, Any]], settings: Mapping[str, Any]) -> None:
@@ -97,9 +125,7 @@ def has_settings(folder: Path, scenario: Scenario) -> bool:
         made_with = RunFiles.of(folder).summary().get("scenario")
     except PauseflError:
         return False
-    if not isinstance(made_with, dict):
-        return False
-    return flattened(as_of_today(made_with)) == flattened(scenario.job_settings())
+    return isinstance(made_with, dict) and not differing(as_of_today(made_with), scenario.job_settings())
 
 
 def rounds_made(summary: Mapping[str, Any]) -> int:
@@ -121,49 +147,6 @@ def runs_of(rounds: pd.DataFrame) -> Iterator[tuple[str, int, pd.DataFrame]]:
     """Yield each run of a rounds table: selector, seed, rounds in order."""
     for _, run in rounds.groupby(KEY, sort=False):
         yield str(run["selector"].iloc[0]), int(run["seed"].iloc[0]), run.sort_values("round")
-
-
-def _read_runs(run_dirs: Mapping[Experiment, Path]) -> dict[Experiment, tuple[pd.DataFrame, dict[str, Any]]]:
-    """Read every run, or raise one error that lists every problem."""
-    if not run_dirs:
-        raise PauseflError("no runs to collect")
-    scenarios = sorted({experiment.scenario for experiment in run_dirs})
-    if len(scenarios) > 1:
-        raise PauseflError(f"a table holds the runs of one scenario, got {', '.join(scenarios)}")
-    runs: dict[Experiment, tuple[pd.DataFrame, dict[str, Any]]] = {}
-    problems: dict[str, str] = {}  # published runs share files, and problems
-    for experiment, folder in run_dirs.items():
-        try:
-            runs[experiment] = _read_run(experiment, folder)
-        except PauseflError as error:
-            problems.setdefault(str(error), f"  {experiment.selector}, seed {experiment.seed}: {error}")
-    if problems:
-        raise PauseflError(
-            f"scenario '{scenarios[0]}': {len(run_dirs) - len(runs)} of {len(run_dirs)} runs cannot be"
-            " used:\n" + "\n".join(problems.values())
-        )
-    _check_equal_length(runs)
-    return runs
-
-
-def _check_equal_length(runs: Mapping[Experiment, tuple[pd.DataFrame, dict[str, Any]]]) -> None:
-    """Raise `PauseflError` if runs were to have different lengths: their ends cannot be compared."""
-    lengths: dict[int, list[str]] = {}
-    for experiment, (_, summary) in runs.items():
-        lengths.setdefault(summary["n_rounds"], []).append(f"{experiment.selector}/seed-{experiment.seed}")
-    if len(lengths) > 1:
-        listing = "; ".join(f"{n} rounds: {', '.join(names)}" for n, names in sorted(lengths.items()))
-        raise PauseflError(f"runs of one scenario differ in their number of rounds: {listing}")
-
-
-def _read_run(experiment: Experiment, folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Rounds (with key columns) and summary of one run."""
-    summary, rounds = read_run(folder)
-    found = (summary["scenario"].get("name"), summary["selector"], summary["seed"])
-    if found != _identity(experiment):
-        path = RunFiles.of(folder).path("summary.json")
-        raise PauseflError(f"{path} belongs to another run: {', '.join(map(str, found))}")
-    return as_collected(rounds, experiment), summary
 
 
 def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
@@ -229,9 +212,7 @@ def _check_agreement(files: RunFiles, rounds: pd.DataFrame, summary: Mapping[str
         problem = "the latencies of rounds.parquet are not those of the seed and the network in summary.json"
     elif not _ends_rightly(rounds, summary):
         problem = "rounds.parquet does not end where n_rounds and the time horizon in summary.json end it"
-    elif files.published is None and (  # published runs were compared as they were read
-        swapped := _not_as_written({"rounds.parquet": rounds, "ledger.parquet": ledger}, summary)
-    ):
+    elif swapped := _not_as_written({"rounds.parquet": rounds, "ledger.parquet": ledger}, summary):
         problem = f"{' and '.join(swapped)} differ from what summary.json was written with"
     if problem:
         told = f"{files.folder}: files of different runs: {problem}"

@@ -62,19 +62,21 @@ def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
     The scenario's own ``name`` does not count; those of its model, reward and so on do.
     """
-    found = _differing(old, new)
-    found.pop("name", None)
-    return found
+    return {key: was for key, (was, _) in differing(old, new).items() if key != "name"}
 
 
-def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in old.items():
-        other = new.get(key)
-        if isinstance(value, Mapping) and isinstance(other, Mapping):
-            found |= {f"{key}.{name}": below for name, below in _differing(value, other).items()}
-        elif _plain(value) != _plain(other):
-            found[key] = _plain(value)
+def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Both values of each dotted key in which nested settings differ; None where one lacks the key.
+
+    A section that only one of them has is one key.
+    """
+    found: dict[str, tuple[Any, Any]] = {}
+    for key in dict.fromkeys([*old, *new]):
+        was, now = old.get(key), new.get(key)
+        if isinstance(was, Mapping) and isinstance(now, Mapping):
+            found |= {f"{key}.{name}": values for name, values in differing(was, now).items()}
+        elif _plain(was) != _plain(now):
+            found[key] = _plain(was), _plain(now)
     return found
 
 

@@ -138,6 +138,21 @@ class Study(Settings):
         """The same by selector, where each run is computed on its own; else under ""."""
         return {"": self.code()}
 
+    def current_codes(self, name: str, published: Path) -> dict[str, list[str]]:
+        """Hashes of code whose tables count as computed by today's code, as by `codes`.
+
+        An empty text is among them where what computed the published study is not recorded, and the study was
+        found equal under today's code.
+        """
+        from pausefl.results.verified import still_verified
+
+        known, found = still_verified(published)["studies"], {}
+        for selector, code in self.codes().items():
+            entry = known.get("/".join(filter(None, (name, selector))), {})
+            equal = entry.get("made_with", [""]) if entry.get("equal") and entry["code"] == code else []
+            found[selector] = list(dict.fromkeys([str(code), *equal]))
+        return found
+
     @classmethod
     def by_run(cls) -> bool:
         """Whether there is a computed file for each selector and seed."""

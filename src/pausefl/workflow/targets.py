@@ -13,8 +13,7 @@ from pausefl.figures.papers import wholes
 from pausefl.project import Project
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
-from pausefl.results import manifest
-from pausefl.results.published import CODE
+from pausefl.results.published import CODE, MANIFEST
 from pausefl.settings import Experiment
 from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
@@ -267,5 +266,5 @@ def metrics(table: Project) -> list[str]:
 
 def of_crate(table: Project, name: str) -> list[str]:
     """Results in the archive of a target."""
-    beside = (Path(paths.finished(table), file) for file in (CODE, manifest.FILE))
+    beside = (Path(paths.finished(table), file) for file in (CODE, MANIFEST))
     return [*find(table, name).files, *(str(path) for path in beside if path.is_file())]

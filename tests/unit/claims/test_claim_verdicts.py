@@ -234,10 +234,10 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
     document = read_yaml(ROOT / f"config/{config}.yaml")
     loaded = load_config({**document, "scenarios": str(FOLDER), "studies": None})
     studies = load_studies(ROOT / "config/studies.yaml", FOLDER)
-    assert scales(SHIPPED, loaded.scenarios, studies.names() if config == "config" else ()) == [scale]
+    assert scales(SHIPPED, loaded.scenarios, studies if config == "config" else ()) == [scale]
     scenarios, named = places(SHIPPED, scale)
     assert scenarios <= loaded.scenarios.keys()
-    assert named <= set(studies.names())
+    assert named <= set(studies)
     table = {(row.scenario, row.selector) for row in loaded.experiments}
     for test in (test for one in SHIPPED for test in one.tests):
         for scenario in test.scenarios.get(scale, ()):

@@ -21,7 +21,7 @@ from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.provenance import Code, changes, code, code_hash, job_code
-from pausefl.registry import BACKENDS, MODELS, REWARDS, SAMPLERS, SELECTORS, Record, Registry
+from pausefl.registry import BACKENDS, MODELS, SELECTORS
 from pausefl.settings import Scenario, load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
@@ -395,22 +395,6 @@ def test_what_a_record_names_may_move(copy: Path) -> None:
         assert code.Hashes(copy).code([], [moved]) == before
 
 
-def test_a_registry_counts_by_its_name() -> None:
-    """A record that is not used changes nothing; nor does it matter where registries are."""
-    for registry in (MODELS, SELECTORS, REWARDS, SAMPLERS):
-        assert isinstance(registry, Registry)
-    found = code_hash("pausefl.federated.run:run_job")
-    assert not any(name.partition(":")[2].isupper() for name in found.parts if ".registry" in name)
-
-
-def test_modules_are_roots_too(copy: Path) -> None:
-    both = code_hash("pausefl.streams", "pausefl.training.models")
-    assert both == code_hash("pausefl.training.models", "pausefl.streams")
-    before = code.Hashes(copy).code(["pausefl.figures.style"], [])
-    with edited(copy, ("figures/style.py", "\nDPI", "\nEDITED = True\nDPI")):
-        assert code.Hashes(copy).code(["pausefl.figures.style"], []) != before
-
-
 @pytest.mark.parametrize("root", ["pausefl.streams:Steams", "pausefl.federated.run:run", "pausefl.stream:x"])
 def test_a_root_that_is_not_there_is_an_error(root: str) -> None:
     with pytest.raises(LookupError):
@@ -504,10 +488,3 @@ def test_every_function_that_a_job_runs_counts(
     own = job_code(scenario, selector, genie=True)
     counted = set(own.parts)
     assert ran <= counted
-
-
-def test_records_of_what_a_scenario_uses() -> None:
-    scenario = load_scenario("mnist_large_iid_r1", SCENARIOS)
-    records: list[Record] = code.scenario_records(scenario, ["pause", "genie"])
-    assert SELECTORS["genie"] in records
-    assert REWARDS[scenario.reward.name] in records

@@ -38,11 +38,15 @@ def hashes() -> dict[str, dict[str, str]]:
 
 
 def study_hashes() -> dict[str, dict[str, str]]:
-    """Hash of each shipped study, by selector where it is computed run by run, else under ""."""
+    """Hash of each shipped study, by selector where it is computed run by run, else under "".
+
+    Those that collect runs train nothing themselves: their runs are frozen.
+    """
     studies = load_studies(STUDIES_FILE, SCENARIOS)
     return {
         name: {selector: str(code) for selector, code in study.codes().items()}
         for name, study in studies.items()
+        if not study.trained
     }
 
 

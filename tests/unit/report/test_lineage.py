@@ -107,7 +107,7 @@ def test_a_selector_has_one_line_that_says_why_its_runs_have_several_hashes(
     (line,) = [line for line in lineage.explain(FIGURE, project).splitlines() if "pause: " in line]
     assert line == (
         f"  pause: seeds 0–3, 5; 6 rounds; code {today} of seed 0 (today's), {'a' * 16} of seeds 1–2, 5"
-        f" (an earlier version, found equal to today's), {'b' * 16} of seed 3 (the code has changed since);"
+        f" (counts as today's), {'b' * 16} of seed 3 (the code has changed since);"
         " Abacus"
     )
 

@@ -10,7 +10,16 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from pausefl.results.differences import differences
+from pausefl.results.differences import difference, differences
+
+ROUNDS = pd.DataFrame(
+    {
+        "round": [1, 2, 3],
+        "selection": [[1, 2], [0], [2, 3]],
+        "accuracy": [0.5, float("nan"), 0.7],
+        "reward": [1.0, float("nan"), 3.0],
+    }
+)
 
 
 def results(folder: Path, accuracy: float = 0.5, code: str = "a", shade: int = 0) -> Path:
@@ -44,3 +53,24 @@ def test_a_file_of_one_folder_only_is_named(tmp_path: Path) -> None:
     (new / "summary.csv").unlink()
     (new / "more.csv").write_text("a\n", encoding="utf-8")
     assert list(differences(old, new)) == [f"more.csv: only in {new}", f"summary.csv: only in {old}"]
+
+
+def test_equal_rounds_do_not_differ() -> None:
+    assert difference(ROUNDS, ROUNDS) == ""
+    assert difference(ROUNDS.iloc[:2], ROUNDS) == "other columns or rows"
+
+
+@pytest.mark.parametrize(("column", "value"), [("selection", [0, 1]), ("reward", 1.0 + 2**-52), ("round", 9)])
+def test_one_bit_is_a_difference(column: str, value: object) -> None:
+    other = ROUNDS.copy()
+    other.at[0, column] = value
+    problem = f"column {column} differs in round {other['round'][0]}"
+    assert difference(other, ROUNDS) == problem
+
+
+def test_a_bit_may_be_rounding() -> None:
+    other = ROUNDS.copy()
+    other.at[0, "reward"] = 1.0 + 2**-52
+    assert difference(other, ROUNDS, 1e-15) == ""
+    other.at[2, "reward"] = 3.1
+    assert difference(other, ROUNDS, 1e-15) == "column reward differs in round 3"

@@ -14,15 +14,16 @@ import pytest
 
 import pausefl
 from pausefl.errors import PauseflError
-from pausefl.results import manifest
 from pausefl.results.compare import compare
 from pausefl.results.published import (
     CODE,
     LINES,
+    MANIFEST,
     TABLES,
     PublishedRuns,
     RunFiles,
     read_study,
+    renew_manifest,
 )
 from pausefl.results.runs import collect, read_run, read_runs
 from pausefl.settings import Experiment
@@ -106,7 +107,7 @@ def one_more_use(table: pd.DataFrame) -> pd.DataFrame:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     copy = Path(shutil.copytree(PUBLISHED / NAME, tmp_path / "published" / NAME))
-    shutil.copy(PUBLISHED / manifest.FILE, copy.parent)
+    shutil.copy(PUBLISHED / MANIFEST, copy.parent)
     return copy
 
 
@@ -192,7 +193,7 @@ def test_swapped_digests_are_refused(folder: Path) -> None:
     edited(folder, swap)
     with pytest.raises(PauseflError, match="the line of pause, seed 0 is not the one that was published"):
         read_run(folder / "pause" / "seed-0")
-    manifest.renew(folder.parent)
+    renew_manifest(folder.parent)
     with pytest.raises(PauseflError, match=f"{ROUNDS}: the rows of pause, seed 0 are not those"):
         read_run(folder / "pause" / "seed-0")
 
@@ -211,7 +212,7 @@ def test_a_line_that_is_missing_double_or_of_another_scenario_is_refused(folder:
     other = (PUBLISHED / "reduced_cifar10_small_iid_r2" / LINES).read_text("utf-8").splitlines()
     (pause,) = [line for line in other if json.loads(line)["selector"] == "pause"]
     (folder / LINES).write_text(text.replace(lines["pause"], pause), "utf-8")
-    manifest.renew(folder.parent)
+    renew_manifest(folder.parent)
     with pytest.raises(
         PauseflError, match="pause, seed 0 belongs to scenario 'reduced_cifar10_small_iid_r2'"
     ):
@@ -237,7 +238,7 @@ def test_a_file_that_is_missing_or_damaged_is_an_error_of_the_user(folder: Path,
 
 
 def test_without_a_whole_manifest_nothing_is_read(folder: Path) -> None:
-    path, run = folder.parent / manifest.FILE, folder / "pause" / "seed-0"
+    path, run = folder.parent / MANIFEST, folder / "pause" / "seed-0"
     read_run(run)
     path.write_text('{"runs": {}}')
     with pytest.raises(
@@ -254,14 +255,14 @@ def test_the_manifest_is_the_one_that_publishing_writes(tmp_path: Path) -> None:
         (tmp_path / path.parent.name).mkdir()
         shutil.copy(path, tmp_path / path.parent.name)
     shutil.copytree(PUBLISHED / "studies", tmp_path / "studies")
-    manifest.renew(tmp_path)
-    assert (tmp_path / manifest.FILE).read_bytes() == (PUBLISHED / manifest.FILE).read_bytes()
+    renew_manifest(tmp_path)
+    assert (tmp_path / MANIFEST).read_bytes() == (PUBLISHED / MANIFEST).read_bytes()
 
 
 def test_a_study_that_was_overwritten_is_refused_by_name(tmp_path: Path) -> None:
     name, file = "benchmark_cifar10", "runs.csv"
     study = Path(shutil.copytree(PUBLISHED / "studies" / name, tmp_path / "published" / "studies" / name))
-    shutil.copy(PUBLISHED / manifest.FILE, tmp_path / "published")
+    shutil.copy(PUBLISHED / MANIFEST, tmp_path / "published")
     assert read_study(study, file) is not None
     other = pd.read_csv(study / file)
     other.iloc[1:].to_csv(study / file, index=False)

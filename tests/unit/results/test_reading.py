@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from pausefl.figures.notes import code_notes
-from pausefl.results import manifest
-from pausefl.results.reading import PUBLISHED_CODE, study_codes
-from pausefl.results.verified import FILE, current_study_codes
+from pausefl.results.published import CODE, renew_manifest, study_codes, study_digest
+from pausefl.results.verified import FILE
 from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
@@ -25,7 +24,7 @@ def test_each_run_of_a_study_has_its_code_and_all_are_published_in_one_file(tmp_
         (tmp_path / first / f"seed-{seed}.code").write_text("b\n" if seed else "a\n", "utf-8")
     found = study_codes(tmp_path, study.code_files())
     assert found == {first: ["a", "b"], second: [""]} | {other: [""] for other in others}
-    (tmp_path / PUBLISHED_CODE).write_text(json.dumps(found), "utf-8")
+    (tmp_path / CODE).write_text(json.dumps(found), "utf-8")
     (tmp_path / first / "seed-0.code").unlink()
     assert study_codes(tmp_path, study.code_files()) == found
 
@@ -66,10 +65,10 @@ def test_a_study_of_old_code_is_noted_unless_it_was_found_equal(
     today = study.code()
     if verified is not None:
         (tmp_path / "studies/bsfl_fig4").mkdir(parents=True)
-        manifest.renew(tmp_path)
-        digest = manifest.of_study(tmp_path / "studies/bsfl_fig4")
+        renew_manifest(tmp_path)
+        digest = study_digest(tmp_path / "studies/bsfl_fig4")
         document = {"runs": {}, "studies": {"bsfl_fig4": {"code": today, "digest": digest} | verified}}
         (tmp_path / FILE).write_text(json.dumps(document), "utf-8")
-    versions = current_study_codes("bsfl_fig4", study.codes(), tmp_path)
+    versions = study.current_codes("bsfl_fig4", tmp_path)
     codes = {"": [today if made_with == "today" else made_with]}
     assert code_notes(codes, versions) == note

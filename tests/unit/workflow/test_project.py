@@ -92,7 +92,7 @@ def test_scenarios_and_studies_are_found_from_any_folder(
     monkeypatch.chdir(tmp_path)
     table = load(studies="config/studies.yaml", experiments=[row("demo_small", "pause")])
     assert table.folders[0] == ROOT / "config/scenarios"
-    assert "bsfl_fig4" in table.studies.names()
+    assert "bsfl_fig4" in table.studies
 
 
 def test_scenarios_of_the_working_directory_go_first(
@@ -139,16 +139,16 @@ def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) 
 
 def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause")])
-    study = table.studies.trained_knobs["mnist_knobs"]
+    study = table.studies.of_kind("trained_knobs")["mnist_knobs"]
     runs = table.runs_of_study("mnist_knobs")
     assert {one.scenario for one in runs} == {one.name for one in study.scenarios.values()}
     assert Experiment("mnist_large_iid_r1_epsilon_total_1", "random", 0) in runs
-    compared = {study.jobs for study in table.studies.benchmark.values()}
+    compared = {study.jobs for study in table.studies.of_kind("benchmark").values()}
     assert set(table.job_scenarios) == {*table.scenarios, *(one.scenario for one in runs), *compared}
     assert table.job_scenarios["mnist_large_iid_r1"] is table.scenarios["mnist_large_iid_r1"]
     assert table.seeds("mnist_large_iid_r1") == [0]
     assert table.runs_of_study("bsfl_fig4") == []
-    assert set(table.studies.names()) - set(untrained(table)) == {"mnist_knobs", *table.studies.benchmark}
+    assert set(table.studies) - set(untrained(table)) == {"mnist_knobs", *table.studies.of_kind("benchmark")}
     assert needs(table, "mnist_knobs") == (runs, ["mnist_knobs"])
     assert needs(table, "studies") == ([], untrained(table))
     published = load("published")
@@ -157,9 +157,9 @@ def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
 
 def test_a_comparison_beyond_the_papers_is_made_if_it_is_asked_for(load: Load) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause")])
-    names = list(table.studies.benchmark)
+    names = list(table.studies.of_kind("benchmark"))
     jobs, studies = needs(table, "benchmark")
-    study = table.studies.benchmark["benchmark_mnist_iid"]
+    study = table.studies.of_kind("benchmark")["benchmark_mnist_iid"]
     assert studies == names
     assert {one.selector for one in jobs if one.scenario == study.jobs} == set(study.scenario.selectors)
     assert named(table)["benchmark"] == [path for name in names for path in of_study(table, name)]

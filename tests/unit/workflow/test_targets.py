@@ -76,7 +76,7 @@ def test_a_regret_study_has_a_file_for_each_run(table: Project) -> None:
 
 
 def test_an_audit_ends_in_a_verdict_and_no_other_study_does(table: Project) -> None:
-    files = [path for name in table.studies.names() for path in targets.of_study(table, name)]
+    files = [path for name in table.studies for path in targets.of_study(table, name)]
     verdicts = [path for path in files if path.endswith("verdict.txt")]
     assert verdicts == [f"results/studies/privacy_audit{suffix}/verdict.txt" for suffix in ("", "_secure")]
 

@@ -15,14 +15,16 @@ from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.provenance import job_code
+from pausefl.results.differences import difference
 from pausefl.results.publishing import publish_runs
-from pausefl.results.verified import FILE, LONGEST_S, current_codes, difference, spot_check, verify
+from pausefl.results.verified import FILE, current_codes
 from pausefl.settings import Experiment, RawData, Scenario
+from pausefl.tools.recompute import LONGEST_S, prefixes, recompute
 
 #: Hash of the code that made the published runs.
 OTHER = "0" * 16
 ROOT = Path(__file__).parents[3]
-CONFIG = ROOT / "config"
+CONFIG_FILES = (ROOT / "config" / "scenarios", ROOT / "config" / "studies.yaml")
 ROUNDS = pd.DataFrame(
     {
         "round": [1, 2, 3],
@@ -43,35 +45,13 @@ def test_all_published_results_that_were_compared_are_equal() -> None:
     assert not differ
 
 
-def test_equal_rounds_do_not_differ() -> None:
-    assert difference(ROUNDS, ROUNDS) == ""
-    assert difference(ROUNDS.iloc[:2], ROUNDS) == ""
-
-
-@pytest.mark.parametrize(("column", "value"), [("selection", [0, 1]), ("reward", 1.0 + 2**-52), ("round", 9)])
-def test_one_bit_is_a_difference(column: str, value: object) -> None:
-    other = ROUNDS.copy()
-    other.at[0, column] = value
-    problem = f"column {column} differs in round {other['round'][0]}"
-    assert difference(other, ROUNDS) == problem
-    assert difference(other.iloc[:1], ROUNDS) == problem
-
-
-def test_a_bit_may_be_rounding() -> None:
-    other = ROUNDS.copy()
-    other.at[0, "reward"] = 1.0 + 2**-52
-    assert difference(other, ROUNDS, 1e-15) == ""
-    other.at[2, "reward"] = 3.1
-    assert difference(other, ROUNDS, 1e-15) == "column reward differs in round 3"
-
-
 def test_a_prefix_may_be_evaluated_once_more() -> None:
     other = ROUNDS.copy()
     other.loc[1, "accuracy"] = 0.6
-    assert difference(other.iloc[:2], ROUNDS) == ""
-    assert difference(other, ROUNDS) == "column accuracy differs in round 2"
+    assert difference(*prefixes(other.iloc[:2], ROUNDS)) == ""
+    assert difference(*prefixes(other, ROUNDS)) == "column accuracy differs in round 2"
     other.loc[0, "accuracy"] = 0.6
-    assert difference(other.iloc[:2], ROUNDS) == "column accuracy differs in round 1"
+    assert difference(*prefixes(other.iloc[:2], ROUNDS)) == "column accuracy differs in round 1"
 
 
 @pytest.fixture
@@ -105,7 +85,7 @@ def with_other_losses(folder: Path, t: int) -> None:
 def verified(published: Path) -> list[str]:
     said: list[str] = []
     raw = RawData(root=Path("nowhere"), download=False, folders={})
-    verify(published, CONFIG / "scenarios", CONFIG / "studies.yaml", raw, n_processes=1, tell=said.append)
+    recompute(published, *CONFIG_FILES, raw, n_processes=1, tell=said.append)
     return said
 
 
@@ -180,7 +160,7 @@ def test_how_many_rounds_of_a_long_run_is_drawn(
     )
     raw, said = RawData(root=Path("nowhere"), download=False, folders={}), set[str]()
     for _ in range(12):
-        spot_check(tmp_path / "published", CONFIG / "scenarios", raw, 1, "", 1, said.add)
+        recompute(tmp_path / "published", *CONFIG_FILES, raw, "", 1, 1, said.add)
     counts = {int(line.split("equal, ")[1].split()[0]) for line in said if "equal, " in line}
     assert len(counts) > 2
     assert counts <= set(range(2, 8))
@@ -205,7 +185,7 @@ def test_runs_drawn_at_random_are_compared_and_not_recorded(published: Path, dem
 
     def drawn(n_runs: int, only: str = "") -> tuple[bool, list[str]]:
         said: list[str] = []
-        equal = spot_check(published, CONFIG / "scenarios", raw, n_runs, only, 1, said.append)
+        equal = recompute(published, *CONFIG_FILES, raw, only, n_runs, 1, said.append)
         return equal, said
 
     assert drawn(1, "pause") == (True, ["1 of 1 runs", "runs/demo_small/pause/seed-3: equal, 4 of 4 rounds"])
@@ -220,4 +200,4 @@ def test_runs_drawn_at_random_are_compared_and_not_recorded(published: Path, dem
     with pytest.raises(PauseflError, match="nothing that was published has 'fedavg' in its name"):
         drawn(1, "fedavg")
     with pytest.raises(PauseflError, match="nothing that was published has 'fedavg' in its name"):
-        verify(published, CONFIG / "scenarios", CONFIG / "studies.yaml", raw, "fedavg", 1)
+        recompute(published, *CONFIG_FILES, raw, "fedavg")

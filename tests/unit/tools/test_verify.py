@@ -15,11 +15,18 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.results import manifest
-from pausefl.results.published import LINES, TABLES, Key, PublishedRuns, to_line
-from pausefl.results.publishing import publish_runs
+from pausefl.results.published import (
+    LINES,
+    MANIFEST,
+    TABLES,
+    Key,
+    PublishedRuns,
+    read_manifest,
+    renew_manifest,
+)
+from pausefl.results.publishing import publish_runs, to_line
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.replay import main, problems, replayed
+from pausefl.tools.verify import main, problems, replayed
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED, SCENARIOS = ROOT / "results" / "published", ROOT / "config" / "scenarios"
@@ -35,8 +42,8 @@ def published(tmp_path: Path) -> Path:
     """A scenario and a study of the real ones, and their manifest."""
     for name in (NAME, f"studies/{STUDY}"):
         shutil.copytree(PUBLISHED / name, tmp_path / "published" / name)
-    manifest.renew(tmp_path / "published")
-    digests, real = manifest.read(tmp_path / "published"), manifest.read(PUBLISHED)
+    renew_manifest(tmp_path / "published")
+    digests, real = read_manifest(tmp_path / "published"), read_manifest(PUBLISHED)
     assert all(digests[section].items() <= real[section].items() for section in real)
     return tmp_path / "published"
 
@@ -60,7 +67,7 @@ def edit(published: Path, change: Callable[[Tables], None], remade: str) -> None
         lines = [to_line(summaries[key], own) for key, own in tables.items()]
         (folder / LINES).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     if "manifest" in remade:
-        manifest.renew(published)
+        renew_manifest(published)
 
 
 def better(tables: Tables) -> None:
@@ -178,10 +185,10 @@ def test_the_command_names_what_is_wrong_and_fails(published: Path) -> None:
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1
     assert f"{NAME}/pause/seed-0: column latency_s differs in round 1" in done.output
-    (published / manifest.FILE).unlink()
+    (published / MANIFEST).unlink()
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1
-    assert f"Error: {published / manifest.FILE}: no such file" in done.output
+    assert f"Error: {published / MANIFEST}: no such file" in done.output
 
 
 def test_a_run_of_other_settings_is_named(published: Path) -> None:

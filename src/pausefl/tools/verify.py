@@ -1,9 +1,9 @@
-"""Published runs, replayed without training: all that does not depend on accuracies, of every run.
+"""Compares published results with their digests, and replays every published run without training.
 
-``python -m pausefl.studies.replay`` (``make verify``) compares the digests of all published runs and studies
+``python -m pausefl.tools.verify`` (``make verify``) compares the digests of all published runs and studies
 with those of the manifest. Then it runs the selection of each run alone, and compares selections, latencies,
-leakage, rewards, pseudo-regret and ledger. Selectors that look at updates or losses repeat the selections of
-the run. No data are read: users' shares have the right sizes.
+leakage, rewards, pseudo-regret and ledger: all that does not depend on accuracies. Selectors that look at
+updates or losses repeat the selections of the run. No data are read: users' shares have the right sizes.
 """
 
 from __future__ import annotations
@@ -24,55 +24,26 @@ from pausefl.federated.earlier import Repeated
 from pausefl.federated.simulation import Result, make_protection
 from pausefl.federated.untrained import selection_only
 from pausefl.registry import SELECTORS, SOURCES
-from pausefl.results import manifest
-from pausefl.results.published import LINES, TABLES, Key, PublishedRuns, run_folder
+from pausefl.results.differences import difference
+from pausefl.results.published import (
+    LINES,
+    MANIFEST,
+    TABLES,
+    Key,
+    PublishedRuns,
+    check_study,
+    read_manifest,
+    run_folder,
+)
 from pausefl.results.runs import ROUND_COLUMNS, read_run
-from pausefl.results.verified import difference
 from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
-from pausefl.settings.changes import flattened
+from pausefl.settings.changes import differing
 from pausefl.settings.scenario import as_of_today
 from pausefl.training.layout import Layout
 from pausefl.training.sizes import model_layout
 
 #: Relative difference of floats that is rounding of another processor.
 RTOL = 1e-9
-
-
-def replayed(scenario: Scenario, selector: str, seed: int, n_rounds: int, rounds: pd.DataFrame) -> Result:
-    """What a run gives besides losses and accuracies.
-
-    Parameters
-    ----------
-    scenario, selector, seed
-        The run.
-    n_rounds
-        Most rounds.
-    rounds
-        The published ones: they say whether there is a pseudo-regret, and what is selected by whoever looks
-        at updates or losses.
-
-    Raises
-    ------
-    ConfigError
-        If the sizes of users' data, or labels that decide on them, are not known without reading a file.
-    """
-    genie = bool(rounds["pseudo_regret"].notna().any())
-    simulation = selection_only(scenario, selector, seed, genie)
-    simulation.horizon = scenario.training.horizon
-    layout = _layout(scenario.model, scenario.data.source, scenario.data.n_features or 0)
-    simulation.ledger, *_ = make_protection(scenario, selector, layout, simulation.streams)
-    record = SELECTORS[selector]
-    if record.needs_updates or record.needs_losses:
-        simulation.select, simulation.n_observed = Repeated(rounds["selection"].tolist()), 0
-    return simulation.run(n_rounds)
-
-
-@cache
-def _layout(model: ModelSettings, source: str, n_features: int) -> Layout:
-    """Of a model on data of a source: images of ten classes, or features."""
-    record = SOURCES[source]
-    x = np.empty((0, *(record.image_shape or (n_features,))), np.uint8)
-    return model_layout(model, Dataset(source, x, x, x, x, 0 if record.regression else 10, ""))
 
 
 def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = print) -> Iterator[str]:
@@ -92,7 +63,7 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
     PauseflError
         If the manifest is missing or damaged.
     """
-    digests = manifest.read(published)
+    digests = read_manifest(published)
     runs, studies = set(digests["runs"]), set(digests["studies"])
     for path in sorted(published.glob(f"*/{LINES}")):
         try:
@@ -106,17 +77,18 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
             runs.discard(name)
             for check in (_read, _replayed):
                 try:
-                    if problem := check(there, key, scenario):
-                        yield f"{name}: {problem}"
+                    problem = check(there, key, scenario)
                 except (PauseflError, LookupError, TypeError, ValueError) as error:
-                    yield f"{name}: {error}"
+                    problem = str(error)
+                if problem:
+                    yield f"{name}: {problem}"
     for folder in sorted(filter(Path.is_dir, published.glob("studies/*"))):
         studies.discard(folder.name)
         try:
-            manifest.check_study(folder)
+            check_study(folder)
         except PauseflError as error:
             yield f"study {folder.name}: {error}"
-    yield from (f"{name}: in {manifest.FILE}, and not published" for name in sorted(runs | studies))
+    yield from (f"{name}: in {MANIFEST}, and not published" for name in sorted(runs | studies))
 
 
 def _read(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
@@ -127,12 +99,41 @@ def _read(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
 def _replayed(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
     """How a run, whether its digests are right or not, differs from its replay."""
     line = json.loads(runs.lines[key])
-    if flattened(as_of_today(line["scenario"])) != flattened(scenario.job_settings()):
+    if differing(as_of_today(line["scenario"]), scenario.job_settings()):
         return "settings differ from the scenario's of today, so it was not replayed"
     rounds, ledger = (runs.rows(name, key) for name in TABLES)
     alone = replayed(scenario, *key, line["n_rounds"], rounds)
     columns = list(ROUND_COLUMNS)
     return difference(alone.rounds[columns], rounds[columns], RTOL) or difference(alone.ledger, ledger, RTOL)
+
+
+def replayed(scenario: Scenario, selector: str, seed: int, n_rounds: int, rounds: pd.DataFrame) -> Result:
+    """What a run of at most ``n_rounds`` gives besides losses and accuracies.
+
+    The published ``rounds`` say whether there is a pseudo-regret, and what is selected by whoever looks at
+    updates or losses.
+
+    Raises
+    ------
+    ConfigError
+        If the sizes of users' data, or labels that decide on them, are not known without reading a file.
+    """
+    simulation = selection_only(scenario, selector, seed, bool(rounds["pseudo_regret"].notna().any()))
+    simulation.horizon = scenario.training.horizon
+    layout = _layout(scenario.model, scenario.data.source, scenario.data.n_features or 0)
+    simulation.ledger, *_ = make_protection(scenario, selector, layout, simulation.streams)
+    record = SELECTORS[selector]
+    if record.needs_updates or record.needs_losses:
+        simulation.select, simulation.n_observed = Repeated(rounds["selection"].tolist()), 0
+    return simulation.run(n_rounds)
+
+
+@cache
+def _layout(model: ModelSettings, source: str, n_features: int) -> Layout:
+    """Of a model on data of a source: images of ten classes, or features."""
+    record = SOURCES[source]
+    x = np.empty((0, *(record.image_shape or (n_features,))), np.uint8)
+    return model_layout(model, Dataset(source, x, x, x, x, 0 if record.regression else 10, ""))
 
 
 def main(
