@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from workspace import ROOT, Checkout, counted, make_checkout
 
+from pausefl.project import Project
 from pausefl.settings import load_scenario, read_yaml
 from pausefl.workflow import targets
-from pausefl.project import Project
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_every_figure_of_the_papers_is_a_target_with_its_number_and_a_title(ship
     numbers = {"pause_v2": range(1, 16), "pause_v1": range(2, 10), "bsfl": range(2, 11)}
     wanted = {f"{paper}_fig{n}" for paper, figures in numbers.items() for n in figures}
     assert wanted | {"pause_v2_table1"} <= set(there)
-    reduced = targets.named(Project.load(read_yaml(ROOT / "config/reduced.yaml"), ROOT))
+    reduced = targets.targets(Project.load(read_yaml(ROOT / "config/reduced.yaml"), ROOT))
     trained = {"pause_v2": [*range(2, 8), *range(10, 16)], "bsfl": [6, 7, 9, 10]}
     assert {f"reduced_{paper}_fig{n}" for paper, figures in trained.items() for n in figures} <= set(reduced)
 

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from pausefl.errors import ConfigError, DataError, PauseflError
+from pausefl.project import Project
 from pausefl.registry import SOURCES
 from pausefl.workflow.checks import check, check_data, check_interpreter, rules
-from pausefl.project import Project
 
 ROOT = Path(__file__).parents[3]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from pausefl.project import Project
 from pausefl.settings import read_yaml
 from pausefl.workflow import code
-from pausefl.project import Project
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = ROOT / "workflow/scripts"
