@@ -83,7 +83,7 @@ format: .venv/installed ## put the code in its canonical form
 	$(BIN)/snakefmt Snakefile workflow
 
 docs: .venv/installed ## write config/README.md and config/schemas from the settings, and the tables of claims from results/published
-	$(BIN)/python -m pausefl.settings.reference
+	$(BIN)/python -m pausefl.tools.reference
 	$(BIN)/python -m pausefl.tools.documentation
 
 constraints: ## pin the newest versions that pyproject.toml admits

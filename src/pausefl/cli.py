@@ -249,11 +249,11 @@ def claims(
 
     Scenarios are those of the configuration's folder, then those of config/scenarios.
     """
+    from pausefl.claims.load import load_claims, scales
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
     from pausefl.settings import SHIPPED, load_config, read_yaml
-    from pausefl.settings.claims import load_claims, scales
     from pausefl.studies import load_studies
 
     if published:

@@ -40,7 +40,7 @@ def _why_unreadable(path: Path) -> str:
 
 
 def remedy(path: Path) -> str:
-    """How to get a damaged result or prepared file again, for the end of a message."""
+    """Advice on getting a damaged result or prepared file again, for the end of a message."""
     if "published" in path.parts:
         return f"; get it again: git restore {path}"
     return f"; if the workflow made it, make it again: snakemake --cores 1 --force {path}"

@@ -290,7 +290,7 @@ class _Record(SelectorRecord):
     given: Any = field(default=None, repr=False)
 
     def load(self) -> Any:
-        """What builds the selector, as the class of a registered one does."""
+        """The builder of the selector, as the class of a registered one does."""
         return self
 
     def build(self, scenario: Scenario) -> Selector:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pausefl.claims.load import Claim, load_claims, scales
 from pausefl.data.partition import partition_key
 from pausefl.data.sources import dataset_key
 from pausefl.federated.runnable import trains_alike
@@ -22,7 +23,6 @@ from pausefl.settings import (
     load_scenario,
     read_yaml,
 )
-from pausefl.settings.claims import Claim, load_claims, scales
 from pausefl.studies import Studies, load_studies
 
 

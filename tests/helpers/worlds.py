@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pausefl.claims.base import ClaimTest
+from pausefl.claims.load import KINDS, Claim
 from pausefl.claims.records import Records
 from pausefl.results.runs import as_collected
 from pausefl.settings import Experiment, Scenario
-from pausefl.settings.claims import Claim, ClaimTest
 from pausefl.studies import Studies, Study
 from pausefl.studies.regret import Regret
 from pausefl.studies.selection import Selection
@@ -149,9 +150,9 @@ def claim(*tests: ClaimTest) -> Claim:
 
 def on_runs(kind: str, **keys: Any) -> ClaimTest:
     """A test on the scenario ``s``."""
-    return ClaimTest(kind=kind, scenarios={SCALE: ("s",)}, **keys)
+    return KINDS[kind](kind=kind, scenarios={SCALE: ("s",)}, **keys)
 
 
 def on_study(kind: str, **keys: Any) -> ClaimTest:
     """A test on the study ``study``."""
-    return ClaimTest(kind=kind, studies={SCALE: ("study",)}, **keys)
+    return KINDS[kind](kind=kind, studies={SCALE: ("study",)}, **keys)

@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 from cases import RAN, Case
 
+from pausefl.claims.load import load_claims
 from pausefl.federated.runnable import check_table
 from pausefl.settings import load_config, read_yaml
-from pausefl.settings.claims import load_claims
 from pausefl.settings.scenario import Scenario
 from pausefl.settings.schema import described
 from pausefl.studies import load_studies

@@ -9,7 +9,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import pytest
 import yaml
 
 from pausefl import __version__
+from pausefl.claims.load import KINDS
 from pausefl.cli import main
 from pausefl.data.dataset import Dataset, load_dataset
 
@@ -219,20 +219,13 @@ def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
 def test_published_results_are_judged_and_what_is_missing_is_counted(
     pausefl: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pausefl.claims.verdicts.CLAIM_TESTS", defaultdict(lambda: Untested))
+    for kind in KINDS.values():
+        monkeypatch.setattr(kind, "compare", lambda *_: ())
     judged = re.findall("Judged on .*", pausefl("claims", "--published")[1])
     nothing = "results/published: 0 runs, 0 tables of studies"
     assert judged == [f"Judged on {nothing}"] * 2
     out = pausefl("claims", "--config", "config/demo.yaml", "--partial")[1]
     assert "missing: " not in out
-
-
-class Untested:
-    """A kind of test that compares nothing."""
-
-    @staticmethod
-    def load() -> Callable[..., tuple[()]]:
-        return lambda *_: ()
 
 
 def test_a_job_runs_on_prepared_data_without_the_packages_of_the_workflow(

@@ -5,10 +5,10 @@ from common import logged
 from pathlib import Path
 
 from pausefl.claims import page
+from pausefl.claims.load import load_claims
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
 from pausefl.files import replacing
-from pausefl.settings.claims import load_claims
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.studies import load_studies
 

@@ -1,4 +1,4 @@
-"""What the server has observed; a selector may look at nothing else."""
+"""Observations of the server; a selector may look at nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pausefl.errors import PauseflError
 
 @dataclass(frozen=True)
 class Feedback:
-    """What one round reveals to the server.
+    """Observations that one round reveals to the server.
 
     Attributes
     ----------

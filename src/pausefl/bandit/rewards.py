@@ -91,7 +91,7 @@ class Reward(ABC):
 
     @abstractmethod
     def scores(self, history: History) -> Floats:
-        """What each user adds to a selection of ``history.n_selected`` users, (K,), finite."""
+        """Value that each user adds to a selection of ``history.n_selected`` users, (K,), finite."""
 
     def clusters(self, history: History) -> Users:
         """Cluster (K,) of each user, from 0."""

@@ -1,5 +1,5 @@
 """Whether the papers' claims hold in finished runs and studies, and how clearly.
 
-`pausefl.settings.claims` reads the claims, `records` the runs and studies. Tests are in `kinds` (on runs),
-`laws` (on studies) and `searches` (on random instances). `verdicts` combines them, `page` writes them.
+`load` reads ``config/claims.yaml``, `records` the runs and studies. Kinds of tests are in `on_runs`,
+`on_studies` and `on_instances`. `verdicts` combines their comparisons, `page` writes them.
 """

@@ -4,77 +4,54 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-from pausefl.claims.statistics import NOT_RUN, UNDECIDED, Judgement
-from pausefl.results.intervals import Estimate
+from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, Judgement
 
 #: Unit of a gap that is a ratio.
 RATIO = "ratio"
 
-#: Kind, place, question and wanted region of a comparison.
-Head = tuple[str, str, str, str]
-
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison and its outcome.
-
-    Attributes
-    ----------
-    kind
-        Kind of the test.
-    where
-        Scenario or study; empty for random instances.
-    question
-        What is compared: names of selectors and quantities.
-    wanted
-        Where the gap should lie.
-    outcome
-        ``holds``, ``fails``, ``undecided`` or ``not run``.
-    gap, low, high
-        The measured gap and its interval; NaN if there is none.
-    unit
-        ``ratio``, ``points``, ``exponent`` or the unit of a difference.
-    bound
-        ``at most`` or ``at least`` if the gap is only bounded, because a run ended too early.
-    p
-        Twice the p-value of the outcome's side (`pausefl.claims.statistics`); NaN where nothing is estimated.
-    measure
-        What is measured, without names of selectors and scenarios.
-    seeds
-        Seeds of the runs; empty for studies without seeds and random instances.
-    runs
-        Names of the runs, or the study.
-    n_missing
-        Number of planned runs or seeds that are missing.
-    note
-        What else a reader should know.
-    repeats
-        The comparison whose runs these are, under other names; then this one has no vote.
-    prints
-        By side and seed, a hash of what the runs did; not written to files.
-    """
+    """One comparison and its outcome."""
 
     kind: str
+    """Kind of the test."""
     where: str
+    """Scenario or study; empty for random instances."""
     question: str
+    """What is compared: names of selectors and quantities."""
     wanted: str
+    """Where the gap should lie."""
     outcome: str
+    """``holds``, ``fails``, ``undecided`` or ``not run``."""
     gap: float = math.nan
+    """The measured gap."""
     low: float = math.nan
     high: float = math.nan
+    """Ends of its interval; NaN if there is none."""
     unit: str = ""
+    """``ratio``, ``points``, ``exponent`` or the unit of a difference."""
     bound: str = ""
+    """``at most`` or ``at least`` if the gap is only bounded, because a run ended too early."""
     p: float = math.nan
+    """Twice the p-value of the outcome's side (`statistics`); NaN where nothing is estimated."""
     measure: str = ""
+    """What is measured, without names of selectors and scenarios."""
     seeds: tuple[int, ...] = ()
+    """Seeds of the runs; empty for studies without seeds and random instances."""
     runs: tuple[str, ...] = ()
+    """Names of the runs, or the study."""
     n_missing: int = 0
+    """Number of planned runs or seeds that are missing."""
     note: str = ""
+    """What else a reader should know."""
     repeats: str = ""
+    """The comparison whose runs these are, under other names; then this one has no vote."""
     prints: Mapping[tuple[str, int], str] = field(default_factory=dict, repr=False)
+    """By side and seed, a hash of what the runs did; not written to files."""
 
     @property
     def made(self) -> bool:
@@ -102,26 +79,50 @@ class Comparison:
         return f"{self.where}: {self.question}" if self.where else self.question
 
 
-def not_run(kind: str, where: str, question: str, wanted: str, note: str) -> Comparison:
-    """A comparison that could not be made; ``note`` says why."""
-    return Comparison(kind, where, question, wanted, NOT_RUN, note=note)
+class NotRunError(Exception):
+    """Why a comparison cannot be made."""
+
+
+class Question:
+    """A comparison to be made in a ``with`` block; it is not run if the block raises `NotRunError`.
+
+    Parameters
+    ----------
+    kind, where, text, wanted
+        As a `Comparison` has them.
+    """
+
+    def __init__(self, kind: str, where: str, text: str, wanted: str) -> None:
+        self.answer = Comparison(kind, where, text, wanted, NOT_RUN)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, NotRunError):
+            return False
+        self.answer = replace(self.answer, note=str(error))
+        return True
+
+    def decide(self, judged: Judgement, gap: str = "difference", **fields: Any) -> None:
+        """Answer by a judgement of differences, or of logarithms of ratios (``gap`` is ``ratio``).
+
+        Without ``measure`` in the fields of the comparison, it is the beginning of the question.
+        """
+        mean, low, high = map(math.exp, judged.found) if gap == RATIO else judged.found
+        fields = {"unit": RATIO if gap == RATIO else ""} | fields
+        self.settle(judged.outcome, mean, low=low, high=high, bound=judged.bound, p=judged.p, **fields)
+
+    def settle(self, outcome: str | bool, gap: float, **fields: Any) -> None:
+        """Answer by what is known for certain."""
+        fields = {"measure": self.answer.question.partition(":")[0]} | fields
+        told = outcome if isinstance(outcome, str) else HOLDS if outcome else FAILS
+        self.answer = replace(self.answer, outcome=told, gap=gap, **fields)
 
 
 def joined(*notes: str) -> str:
     """Notes as one text, without empty ones."""
     return "; ".join(filter(None, notes))
-
-
-def in_units(found: Estimate, gap: str) -> tuple[float, float, float]:
-    """Mean, low and high; as ratios if they are logarithms of ratios."""
-    values = (found.mean, found.low, found.high)
-    return (math.exp(values[0]), math.exp(values[1]), math.exp(values[2])) if gap == RATIO else values
-
-
-def decided(head: Head, judged: Judgement, gap: str = "difference", **fields: Any) -> Comparison:
-    """A comparison with the outcome, gap, interval and p-value of a judgement."""
-    measured, low, high = in_units(judged.found, gap)
-    return Comparison(*head, judged.outcome, measured, low, high, bound=judged.bound, p=judged.p, **fields)
 
 
 def wanted_text(low: float, high: float, gap: str) -> str:

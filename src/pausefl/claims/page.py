@@ -17,7 +17,9 @@ from pausefl.claims.statistics import NOT_RUN
 from pausefl.claims.verdicts import FINDINGS, Judged
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
-from pausefl.settings.claims import ANY
+
+#: The scale of a comparison on instances that its test samples, which is part of a claim at every scale.
+ANY = "any"
 
 
 def to_json(judged: Iterable[Judged], scale: str, code_hash: str) -> str:
@@ -79,18 +81,13 @@ def summary_line(judged: Sequence[Judged]) -> str:
 def to_text(judged: Sequence[Judged], scale: str) -> str:
     """A compact table for the screen."""
     rows = [("claim", "finding", "effect", "coverage", "")]
-    rows += [
-        (
-            one.claim.id,
-            one.finding,
-            words.effect(one),
-            words.covered(one.coverage),
-            one.claim.sentence,
-        )
-        for one in judged
-    ]
+    rows += [(one.claim.id, one.finding, *_told(one), one.claim.sentence) for one in judged]
     lines = [f"Runs at scale '{scale}'", *markdown.aligned(rows), summary_line(judged)]
     return "\n".join(lines) + "\n"
+
+
+def _told(one: Judged) -> tuple[str, str]:
+    return words.effect(one), words.covered(one.coverage)
 
 
 def to_markdown(judged: Sequence[Judged], scale: str) -> str:
@@ -103,14 +100,7 @@ def _page(judged: Sequence[Judged], scale: str) -> Iterator[str]:
     yield markdown.table(
         ("Claim", "What the papers say", "Where", "Finding", "Effect", "Coverage"),
         [
-            (
-                one.claim.id,
-                one.claim.sentence,
-                one.claim.place,
-                f"**{one.finding}**",
-                words.effect(one),
-                words.covered(one.coverage),
-            )
+            (one.claim.id, one.claim.sentence, one.claim.place, f"**{one.finding}**", *_told(one))
             for one in judged
         ],
     )

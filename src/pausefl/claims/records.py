@@ -29,25 +29,27 @@ from pausefl.studies import Studies
 
 
 @dataclass(frozen=True)
-class Run:
-    """One finished run.
-
-    Attributes
-    ----------
-    name
-        Its folder below that of all runs, or of all studies.
-    rounds
-        One row a round, in order, as `pausefl.results.runs.collect` returns them.
-    outcome
-        As `pausefl.results.outcomes.outcomes` returns it.
-    expected_s
-        (K,) expected latencies of the users, in simulated seconds.
-    """
+class Replicate:
+    """One finished run, under one seed."""
 
     name: str
+    """Its folder below that of all runs, or of all studies."""
     rounds: pd.DataFrame
+    """One row a round, in order, as `pausefl.results.runs.collect` returns them."""
     outcome: Mapping[str, Any]
+    """As `pausefl.results.outcomes.outcomes` returns it."""
     expected_s: NDArray[np.float64]
+    """(K,) expected latencies of the users, in simulated seconds."""
+
+    @cached_property
+    def is_trained(self) -> bool:
+        """Whether it was evaluated on test data."""
+        return bool(self.rounds["loss"].notna().any())
+
+    @property
+    def leakage(self) -> NDArray[np.float64]:
+        """Largest leakage of any user (n,) after each round, as the ledger has it."""
+        return self.rounds["leakage_max"].to_numpy(np.float64)
 
     @cached_property
     def selections(self) -> str:
@@ -70,32 +72,19 @@ def _hash(*arrays: NDArray[Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Runs:
-    """The runs of one scenario.
-
-    Attributes
-    ----------
-    scenario
-        Its settings.
-    seeds
-        Seeds by selector that were planned, finished or not.
-    found
-        Finished runs by selector and seed.
-    """
+class Replicates:
+    """The runs of one scenario."""
 
     scenario: Scenario
     seeds: Mapping[str, tuple[int, ...]]
-    found: Mapping[tuple[str, int], Run]
+    """Seeds by selector that were planned, finished or not."""
+    found: Mapping[tuple[str, int], Replicate]
+    """Finished runs by selector and seed."""
 
 
 def run_name(scenario: str, selector: str, seed: int) -> str:
     """Folder of a run below that of all runs."""
     return f"{scenario}/{selector}/seed-{seed}"
-
-
-def is_trained(run: Run) -> bool:
-    """Whether the run was evaluated on test data."""
-    return bool(run.rounds["loss"].notna().any())
 
 
 def expected_latencies(network: NetworkSettings) -> NDArray[np.float64]:
@@ -110,29 +99,19 @@ def expected_latencies(network: NetworkSettings) -> NDArray[np.float64]:
 
 @dataclass
 class Records:
-    """Runs and studies of a configuration, read on demand.
-
-    Attributes
-    ----------
-    scenarios, experiments, studies
-        The configuration.
-    results
-        Folder with ``runs`` and ``studies``, or that of published results.
-    tables
-        Tables of all rounds of a scenario's runs, by scenario. The runs of the others are read one by one.
-    found, missing
-        Names of runs and files of studies that were asked for and exist, or do not.
-    """
+    """Runs and studies of a configuration, read on demand."""
 
     scenarios: Mapping[str, Scenario]
     experiments: Iterable[Experiment]
     studies: Studies
     results: Path
+    """Folder with ``runs`` and ``studies``, or that of published results."""
     tables: Mapping[str, Path] = field(default_factory=dict)
+    """Tables of all rounds of a scenario's runs, by scenario. The runs of the others are read one by one."""
     found: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
-    _trained: dict[str, Runs | None] = field(default_factory=dict)
-    _selected: dict[str, Runs | None] = field(default_factory=dict)
+    """Names of runs and files of studies that were asked for and do not exist; ``found`` has the others."""
+    _read: dict[tuple[str, str], Replicates | None] = field(default_factory=dict)
 
     def extent(self) -> str:
         """How much was found, and how much is missing, in words."""
@@ -143,7 +122,7 @@ class Records:
         missing = f"; {len(self.missing)} missing (names: --missing)" if self.missing else ""
         return f"{runs}, {len(studies)} tables of studies{missing}"
 
-    def trained(self, name: str) -> Runs | None:
+    def trained(self, name: str) -> Replicates | None:
         """The runs of a scenario in the experiment table; None if it has none.
 
         Raises
@@ -151,13 +130,13 @@ class Records:
         PauseflError
             If a finished run cannot be used.
         """
-        if name not in self._trained:
-            self._trained[name] = self._of_table(name) if name in self.scenarios else None
-        return self._trained[name]
+        if ("trained", name) not in self._read:
+            self._read["trained", name] = self._of_table(name) if name in self.scenarios else None
+        return self._read["trained", name]
 
-    def selected(self, name: str) -> Runs | None:
+    def selected(self, name: str) -> Replicates | None:
         """As `trained`, and what the selection study of the scenario has beyond it."""
-        if name not in self._selected:
+        if ("selected", name) not in self._read:
             table, study = self.trained(name), self._of_study(name)
             both = [runs for runs in (study, table) if runs is not None]
             seeds: dict[str, set[int]] = {}
@@ -166,8 +145,8 @@ class Records:
                     seeds.setdefault(selector, set()).update(own)
             merged = {selector: tuple(sorted(own)) for selector, own in seeds.items()}
             found = {key: run for runs in both for key, run in runs.found.items()}
-            self._selected[name] = Runs(both[-1].scenario, merged, found) if both else None
-        return self._selected[name]
+            self._read["selected", name] = Replicates(both[-1].scenario, merged, found) if both else None
+        return self._read["selected", name]
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
         """A table of a study; None if it is not configured or `missing`."""
@@ -184,7 +163,7 @@ class Records:
     def _folder(self, study: str) -> Path:
         return self.results / "studies" / study
 
-    def _of_study(self, name: str) -> Runs | None:
+    def _of_study(self, name: str) -> Replicates | None:
         study, file = self.studies.simulation_of(name), "rounds.parquet"
         if study is None or (name in self.scenarios and not self.has(study, file)):
             return None  # the missing results are the runs
@@ -193,9 +172,9 @@ class Records:
             return None
         settings = self.studies.of_kind("selection")[study]
         seeds = dict.fromkeys(settings.scenario.selectors, settings.seeds)
-        return Runs(settings.scenario, seeds, _found(rounds, study, settings.scenario))
+        return Replicates(settings.scenario, seeds, _found(rounds, study, settings.scenario))
 
-    def _of_table(self, name: str) -> Runs:
+    def _of_table(self, name: str) -> Replicates:
         rows = [row for row in self.experiments if row.scenario == name]
         seeds = {
             selector: tuple(sorted(row.seed for row in rows if row.selector == selector))
@@ -203,20 +182,20 @@ class Records:
         }
         scenario = self.scenarios[name]
         if name in self.tables:
-            return Runs(scenario, seeds, _found(read_table(self.tables[name]), name, scenario))
+            return Replicates(scenario, seeds, _found(read_table(self.tables[name]), name, scenario))
         folders = {row: run_folder(self.results, row) for row in rows}
         there = {row: folder for row, folder in folders.items() if RunFiles.of(folder).there()}
         for row in rows:
             name_of_run = run_name(row.scenario, row.selector, row.seed)
             (self.found if row in there else self.missing).add(name_of_run)
-        return Runs(scenario, seeds, _found(collect(there), name, scenario) if there else {})
+        return Replicates(scenario, seeds, _found(collect(there), name, scenario) if there else {})
 
 
-def _found(rounds: pd.DataFrame, place: str, scenario: Scenario) -> dict[tuple[str, int], Run]:
-    """Runs of a table of rounds, by selector and seed; their names begin with ``place``."""
+def _found(rounds: pd.DataFrame, place: str, scenario: Scenario) -> dict[tuple[str, int], Replicate]:
+    """Replicates of a table of rounds, by selector and seed; their names begin with ``place``."""
     expected_s = expected_latencies(scenario.network)
     outcome = {(run.selector, run.seed): values for run, values in outcomes(rounds).items()}
     return {
-        (selector, seed): Run(run_name(place, selector, seed), run, outcome[selector, seed], expected_s)
+        (selector, seed): Replicate(run_name(place, selector, seed), run, outcome[selector, seed], expected_s)
         for selector, seed, run in runs_of(rounds)
     }

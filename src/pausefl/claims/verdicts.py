@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pausefl.claims.comparisons import Comparison, joined
+from pausefl.claims.load import Claim
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, holm
 from pausefl.errors import PauseflError
-from pausefl.registry.claims import CLAIM_TESTS
-from pausefl.settings.claims import Claim
 
 SUPPORTED, CONTRADICTED, MIXED = "supported", "contradicted", "mixed"
 
@@ -180,7 +179,7 @@ def evaluate(
     records
         Runs and studies. Only those of the scale are read.
     scale
-        One of `pausefl.settings.claims.SCALES`.
+        One of `pausefl.settings.SCALES`.
     partial
         Judge the results that exist. A comparison with missing runs has fewer seeds, and the coverage says
         so.
@@ -193,10 +192,7 @@ def evaluate(
     found = []
     for claim in claims:
         comparisons = [
-            each
-            for test in claim.tests
-            if test.applies(scale)
-            for each in CLAIM_TESTS[test.kind].load()(test, records, scale)
+            each for test in claim.tests if test.applies(scale) for each in test.compare(records, scale)
         ]
         found.append(judged(claim, comparisons, scale))
     if records.missing and not partial:

@@ -33,7 +33,7 @@ QUALITY_RANGE = (0.2, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Which user holds which training examples.
+    """Assignment of training examples to users.
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ def _to_stderr(text: str) -> None:
 
 @dataclass(frozen=True)
 class Saving:
-    """How the state of a job is saved, and what happens to an existing one.
+    """Rules for saving the state of a job, and for one that exists.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Checkpoint:
         self._failed = False
 
     def course(self, seconds: Mapping[str, float]) -> dict[str, Any]:
-        """How the job went so far, in all its parts, as ``summary.json`` has it.
+        """Course of the job so far, in all its parts, as ``summary.json`` has it.
 
         Parameters
         ----------
@@ -418,7 +418,7 @@ def _other_selection(alone: pd.DataFrame, trained: pd.DataFrame) -> str:
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, str]:
-    """What differs between the identities of two jobs: by dotted key in a few words, hashes last."""
+    """Differences between the identities of two jobs: by dotted key in a few words, hashes last."""
     old, new = flattened(there), flattened(here)
     keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     keys.sort(key=_HASHES.__contains__)

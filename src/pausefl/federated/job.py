@@ -1,4 +1,4 @@
-"""What a job is, what its result depends on, and the files of a result."""
+"""A job, what its result depends on, and the files of a result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = ("rounds.parquet", "ledger.parquet", "summary.json")
 
 @dataclass(frozen=True)
 class Job:
-    """What to run, besides the data.
+    """A run to be made, besides the data.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pausefl.errors import ConfigError
 from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.settings import Config, Scenario
-from pausefl.settings.changes import flattened
+from pausefl.settings.changes import differing
 
 #: What decides nothing in the training of a selector that does not look at the reward: the reward, how it is
 #: searched, and when a run ends.
@@ -41,14 +41,11 @@ def trains_alike(scenario: Scenario, other: Scenario) -> bool:
     They do if the two differ in `NOT_TRAINED` alone, and the other's runs have all their rounds: its horizon
     comes no earlier, and its rounds last no longer, since overlaps cost no time there.
     """
-    settings = [
-        {key: value for key, value in flattened(one.job_settings()).items() if not_within(key, NOT_TRAINED)}
-        for one in (scenario, other)
-    ]
+    apart = differing(scenario.job_settings(), other.job_settings())
     within = other.training.horizon == math.inf or (
         scenario.training.horizon <= other.training.horizon and not other.reward.overlap_latency
     )
-    return within and settings[0] == settings[1]
+    return within and not any(not_within(key, NOT_TRAINED) for key in apart)
 
 
 def not_within(key: str, sections: Iterable[str]) -> bool:

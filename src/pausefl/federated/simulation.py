@@ -75,7 +75,7 @@ class Stopwatch:
 
 @dataclass(frozen=True)
 class Result:
-    """What a federated job produces.
+    """Results of a federated job.
 
     Attributes
     ----------
@@ -377,7 +377,7 @@ class Simulation:
         return {"accuracy": accuracy, "loss": loss}
 
     def _outcome(self, users: Users, latency: Floats) -> dict[str, float]:
-        """What the round costs, leaks and is worth; no cost and no reward if nobody takes part."""
+        """Cost, leakage and reward of the round; no cost and no reward if nobody takes part."""
         cost, reward = 0.0, np.nan
         if len(users):
             cost = min(float(latency.max()), self.round_latency_max) + self.reward.delay(self.history, users)
@@ -395,7 +395,7 @@ class Simulation:
 
 
 def first_history(scenario: Scenario, partition: Partition, streams: Streams) -> History:
-    """What the server knows before the first round."""
+    """Knowledge of the server before the first round."""
     network = scenario.network
     clusters = make_clusters(scenario.reward, network.n_users, streams)
     return History.empty(

@@ -1,4 +1,4 @@
-"""How far a job is, in words. No result depends on it."""
+"""Progress of a job in words. No result depends on it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Watcher:
         return f"round {len(self._rows)}{self._of()}"
 
     def _of(self) -> str:
-        """How many rounds there will be, if that is known."""
+        """Number of rounds there will be, if that is known."""
         return f" of {self.n_rounds}" if math.isinf(self.horizon) else ""
 
     def _left(self) -> list[str]:

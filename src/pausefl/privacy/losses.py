@@ -1,4 +1,4 @@
-"""What happens to a training loss before it leaves its user, and which part of a budget pays for it.
+"""Treatment of a training loss before it leaves its user, and which part of a budget pays for it.
 
 A reported loss is one number that depends on the user's data, so it is a release of its own. Of the budget
 eps_i of a participation, s eps_i pays for the loss and (1 - s) eps_i for the update. By basic composition,
@@ -64,7 +64,7 @@ class LossProtection:
 
     @classmethod
     def build(cls, settings: PrivacySettings, share: float, streams: Streams) -> LossProtection:
-        """With the bound and the sampler of a scenario."""
+        """Protection with the bound and the sampler of a scenario."""
         assert settings.loss_bound is not None
         sampler = make_sampler(settings, streams, "loss noise")
         return cls(

@@ -67,7 +67,7 @@ class CoordinateMechanism(Mechanism):
 
     @classmethod
     def build(cls, settings: PrivacySettings) -> Self:
-        """With Delta."""
+        """Mechanism with Delta."""
         assert settings.sensitivity is not None
         return cls(settings.sensitivity)
 
@@ -105,7 +105,7 @@ class VectorMechanism(Mechanism):
 
     @classmethod
     def build(cls, settings: PrivacySettings) -> Self:
-        """With C."""
+        """Mechanism with C."""
         assert settings.clip_norm is not None
         return cls(settings.clip_norm)
 

@@ -1,4 +1,4 @@
-"""What happens to an update before it leaves its user."""
+"""Treatment of an update before it leaves its user."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class GeometricSchedule(Schedule):
 
     @classmethod
     def build(cls, settings: PrivacySettings) -> Self:
-        """With eps_bar and eta."""
+        """Schedule with eps_bar and eta."""
         assert settings.decay is not None
         return cls(settings.epsilon_total, settings.decay)
 
@@ -87,7 +87,7 @@ class UniformSchedule(Schedule):
 
     @classmethod
     def build(cls, settings: PrivacySettings) -> Self:
-        """With eps_bar and N."""
+        """Schedule with eps_bar and N."""
         assert settings.n_participations is not None
         return cls(settings.epsilon_total, settings.n_participations)
 
@@ -119,7 +119,7 @@ class ListedSchedule(Schedule):
 
     @classmethod
     def build(cls, settings: PrivacySettings) -> Self:
-        """With eps_bar and its budgets."""
+        """Schedule with eps_bar and its budgets."""
         assert settings.budgets is not None
         return cls(settings.epsilon_total, tuple(settings.budgets))
 

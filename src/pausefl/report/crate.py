@@ -187,7 +187,7 @@ def _add(crate: ROCrate, source: Path, path: str, what: str) -> Any:
 
 
 def _what(path: Path) -> str:
-    """What a result is."""
+    """Description of a result."""
     if path.parts[0] != "results":
         return "A partition of a data set"
     published = path.parts[1] == "published"

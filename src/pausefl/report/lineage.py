@@ -1,4 +1,4 @@
-"""Where a figure comes from: runs or computed files, settings, code, deviations from the papers."""
+"""Origins of a figure: runs or computed files, settings, code, deviations from the papers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pausefl.results.reading import read_json
 from pausefl.results.runs import has_settings, read_run
 from pausefl.results.verified import current_codes
 from pausefl.settings import Config, Experiment, Scenario, load_scenario, scenario_file, scenario_names
-from pausefl.settings.changes import flattened
+from pausefl.settings.changes import differing
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.studies import Study, load_studies
 
@@ -42,7 +42,7 @@ class Project:
 
 
 def explain(figure: str, project: Project) -> str:
-    """Where a figure comes from: table rows, runs, seeds, code, settings, notes, deviations.
+    """Origins of a figure: table rows, runs, seeds, code, settings, notes, deviations.
 
     Of a figure that is not made yet: what will run.
 
@@ -89,7 +89,7 @@ def explain(figure: str, project: Project) -> str:
 
 
 def explain_run(folder: Path) -> str:
-    """What differs between the code that made a run and today's.
+    """Differences between the code that made a run and today's.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def explain_run(folder: Path) -> str:
 
 
 def _of_scenario(figure: str, scenario: Scenario, project: Project) -> list[str]:
-    """Where a figure of a scenario comes from."""
+    """Origins of a figure of a scenario."""
     kind = scenario.figures[figure]
     sidecar = project.results / "figures" / scenario.name / f"{kind}.json"
     rows = [row for row in project.config.experiments if row.scenario == scenario.name]
@@ -144,7 +144,7 @@ def _of_scenario(figure: str, scenario: Scenario, project: Project) -> list[str]
 
 
 def _of_study(name: str, study: Study, project: Project) -> list[str]:
-    """Where the figure of a study comes from."""
+    """Origins of the figure of a study."""
     sidecar = project.results / "studies" / name / f"{name}.json"
     made = _metadata(name, sidecar)
     settings = made.get("study", study.settings())
@@ -188,8 +188,7 @@ def _metadata(figure: str, sidecar: Path) -> dict[str, Any]:
 
 def _changed(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str:
     """The settings that have changed since the figure was made."""
-    old, new = flattened(then or {}), flattened(now)
-    keys = {key for key in old.keys() & new.keys() if old[key] != new[key]} - {"title", "scenario.title"}
+    keys = differing(then, now).keys() - {"title", "scenario.title"} if then else ()
     return f" (changed since: {', '.join(sorted(keys))})" if keys else ""
 
 

@@ -105,7 +105,7 @@ def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def _agreement(parts: ReportParts) -> dict[str, float]:
-    """How many runs the authors archived, and how many of their numbers lie in the range of ours."""
+    """Number of runs that the authors archived, and of their numbers in the range of ours."""
     tables = [
         pd.read_csv(part.archive, dtype={"inside": "boolean"})
         for part in parts.scenarios.values()
@@ -149,7 +149,7 @@ def reductions(settings: Mapping[str, Any]) -> list[str]:
 
 
 def jobs_of(parts: ReportParts) -> pd.DataFrame:
-    """What each job took and what it was made with, one row a job; no columns if there is none."""
+    """Time, memory, software and machine of each job, one row a job; no columns if there is none."""
     rows = []
     for name, part in parts.scenarios.items():
         for run, folder in part.runs.items():

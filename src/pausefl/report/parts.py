@@ -1,4 +1,4 @@
-"""What a report shows. The workflow fills these; importing this loads nothing that plots or renders."""
+"""Contents of a report. The workflow fills these; importing this loads nothing that plots or renders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pausefl.settings import Experiment
 
 @dataclass(frozen=True)
 class ScenarioPart:
-    """What a report shows of one scenario."""
+    """Files and words of one scenario in a report."""
 
     settings: Mapping[str, Any]
     #: Folder of each run.
@@ -31,7 +31,7 @@ class ScenarioPart:
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What a report shows of one study."""
+    """Files and words of one study in a report."""
 
     kind: str
     title: str

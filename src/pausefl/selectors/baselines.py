@@ -51,7 +51,7 @@ class Fastest(Selector):
 
     @classmethod
     def build(cls, scenario: Scenario) -> Fastest:
-        """With the means of the latency law."""
+        """Selector with the means of the latency law."""
         return cls(mean_latencies(scenario.network))
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:

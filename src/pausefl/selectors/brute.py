@@ -78,7 +78,7 @@ class BrutePause(Search):
 
     @classmethod
     def build(cls, scenario: Scenario) -> Self:
-        """With the scenario's reward, unless its network is too large."""
+        """Selector with the scenario's reward, unless its network is too large."""
         _check_size(scenario.network.n_users, scenario.network.n_selected)
         return super().build(scenario)
 

@@ -172,7 +172,7 @@ class ClusteredBySize(Selector):
 
     @classmethod
     def build(cls, scenario: Scenario) -> ClusteredBySize:
-        """With the scenario's order of ties."""
+        """Selector with the scenario's order of ties."""
         return cls(scenario.selection.size_ties == "index")
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:

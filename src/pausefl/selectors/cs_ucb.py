@@ -58,7 +58,7 @@ class CsUcb(Selector):
 
     @classmethod
     def build(cls, scenario: Scenario) -> Self:
-        """With the scenario's tau_max."""
+        """Selector with the scenario's tau_max."""
         assert scenario.network.round_latency_max is not None
         return cls(scenario.network.round_latency_max)
 

@@ -57,7 +57,7 @@ def _replace_least(heap: Floats, size: int, value: float) -> None:
 
 @njit(cache=True)
 def _heap_bounds(cluster: Users, m: int) -> Users:
-    """Where the heap of each cluster, of its users but at most m, starts and ends in one array."""
+    """Start and end, in one array, of the heap of each cluster: of its users, but at most m."""
     capacity = np.zeros(cluster.max() + 2, np.int64)
     for r in cluster:
         capacity[r + 1] += 1
@@ -214,7 +214,7 @@ class Genie(Pause):
 
     @classmethod
     def build(cls, scenario: Scenario) -> Genie:
-        """With the scenario's reward and true speeds."""
+        """Selector with the scenario's reward and true speeds."""
         return cls(make_reward(scenario.reward), expected_speeds(scenario.network))
 
     def bound(self, history: History) -> Floats:

@@ -62,7 +62,7 @@ class PowerOfChoice(Selector):
 
     @classmethod
     def build(cls, scenario: Scenario) -> PowerOfChoice:
-        """With the number of candidates of the scenario."""
+        """Selector with the number of candidates of the scenario."""
         assert scenario.selection.n_candidates is not None
         return cls(scenario.selection.n_candidates)
 
@@ -122,7 +122,7 @@ class Oort(Selector):
 
     @classmethod
     def build(cls, scenario: Scenario) -> Oort:
-        """With the constants of the scenario."""
+        """Selector with the constants of the scenario."""
         return cls(scenario.selection)
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:

@@ -134,7 +134,7 @@ class Search(Selector):
 
     @classmethod
     def build(cls, scenario: Scenario) -> Self:
-        """With the scenario's reward and constants."""
+        """Selector with the scenario's reward and constants."""
         settings = scenario.selection
         constants = (getattr(settings, key) for key in cls.constants)
         search = cls(make_reward(scenario.reward), settings.exploitation, *constants)

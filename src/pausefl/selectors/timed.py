@@ -47,7 +47,7 @@ class Tifl(Selector):
 
     @classmethod
     def build(cls, scenario: Scenario) -> Tifl:
-        """With the tiers of the scenario."""
+        """Selector with the tiers of the scenario."""
         settings = scenario.selection
         assert settings.n_tiers is not None
         weights = settings.tier_weights or [1.0] * settings.n_tiers
@@ -93,7 +93,7 @@ class Tifl(Selector):
 
 
 class FedCs(Selector):
-    """As many of n random users as are expected to meet the deadline (Nishio and Yonetani, ICC 2019).
+    """The most of n random users that can be expected to meet the deadline (Nishio and Yonetani, ICC 2019).
 
     Maximise the number of users in S subject to T(S) <= T_round (eq. 2), over subsets S of n candidates drawn
     uniformly. Here users work side by side, so T(S) is the largest estimated latency in S, and Algorithm 3,
@@ -116,7 +116,7 @@ class FedCs(Selector):
 
     @classmethod
     def build(cls, scenario: Scenario) -> FedCs:
-        """With the deadline and the number of candidates of the scenario."""
+        """Selector with the deadline and the number of candidates of the scenario."""
         settings = scenario.selection
         assert settings.deadline is not None
         assert settings.n_candidates is not None

@@ -54,7 +54,7 @@ def with_values(scenario: Scenario, values: Mapping[str, Any], origin: str) -> S
         _put(document, key, value, origin)
     changed = Scenario.read({**document, "scale": "own", "reduced": {}, "changed": {}}, origin)
     found = replaced(scenario.job_settings(), changed.job_settings())
-    return changed.replace(changed=found) if found else scenario
+    return changed.model_copy(update={"changed": found}) if found else scenario
 
 
 def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

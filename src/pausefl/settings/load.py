@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from pausefl.errors import ConfigError, suggest
-from pausefl.settings import papers
 from pausefl.settings.changes import replaced
 from pausefl.settings.scenario import Scenario
 from pausefl.settings.yaml import parse, read_text
@@ -17,25 +17,41 @@ from pausefl.settings.yaml import parse, read_text
 #: Folder of the workflow's scenarios, from the root of the repository.
 SHIPPED = Path("config/scenarios")
 
+#: Settings of the papers' scenarios as this project reads them, so that a change of their files is noticed.
+PAPERS = Path(__file__).with_name("papers.json")
+
+#: Keys that a scenario does not take from its base.
+_OWN = ("name", "title", "figures", "scale")
+
+_parse = cache(parse)
+
 
 def scenario_names(*folders: Path) -> list[str]:
     """Names of all scenario files in some folders, sorted."""
     return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
 
 
-def scenario_from_dict(document: Mapping[str, Any], origin: str = "scenario") -> Scenario:
-    """Check a scenario document and build it.
+def scenario_file(name: str, *folders: Path) -> Path | None:
+    """The file of a scenario in the first folder that has one."""
+    if not re.fullmatch(r"\w{1,200}", name):  # no path, and no longer than file systems allow
+        return None
+    paths = (folder / f"{name}.yaml" for folder in folders)
+    return next((path for path in paths if path.is_file()), None)
 
-    Raises
-    ------
-    ConfigError
-        If a key is unknown, missing, of the wrong type or out of range, or contradicts another.
-    """
+
+def check_folder(folder: Path) -> None:
+    """Raise `ConfigError` unless there are scenarios in a folder."""
+    if not scenario_names(folder):
+        raise ConfigError(f"no scenarios in {folder}: expected files NAME.yaml there")
+
+
+def scenario_from_dict(document: Mapping[str, Any], origin: str = "scenario") -> Scenario:
+    """A scenario from a document; `ConfigError` as `Scenario.read` raises it."""
     return Scenario.read(document, origin)
 
 
 def load_scenario(name: str, *folders: Path) -> Scenario:
-    """Load the scenario ``NAME.yaml`` of the first folder that has it.
+    """The scenario ``NAME.yaml`` of the first folder that has it.
 
     Parameters
     ----------
@@ -49,73 +65,70 @@ def load_scenario(name: str, *folders: Path) -> Scenario:
     ConfigError
         If there is none, naming the nearest one, or if anything in it is wrong.
     """
-    path, scenario = read_scenario(name, *folders)
+    scenario = read_scenario(name, *folders)
     if scenario.scale != "paper":
         return scenario
-    changed = papers.changes(scenario, path)
-    return scenario.replace(changed=changed) if changed else scenario
+    if name not in _papers():
+        path = scenario_file(name, *folders)
+        raise ConfigError(
+            f"{path}: scale = 'paper' is for the papers' scenarios, and '{name}' is none of them; leave scale"
+            " out, and figures say that the settings are your own"
+        )
+    return _saying(scenario, "changed", replaced(_papers()[name], scenario.job_settings()))
 
 
-def read_scenario(name: str, *folders: Path) -> tuple[Path, Scenario]:
-    """The file that `load_scenario` finds, and the scenario in it, whether or not it is the papers'."""
+def read_scenario(name: str, *folders: Path) -> Scenario:
+    """The scenario that `load_scenario` finds, whether or not its settings are those of the papers."""
     path = scenario_file(name, *folders)
     if path is None:
         check_folder(folders[0])
         raise ConfigError(f"unknown scenario '{name}'. {suggest(name, scenario_names(*folders))}")
-    text = read_text(path)
-    document = parse(path, text)
-    base = document.get("base")
-    base_path = scenario_file(base, *folders) if isinstance(base, str) else None
-    if "base" in document and base_path is None:
-        known = scenario_names(*folders)
-        raise ConfigError(f"{path}: base = {base!r} is not known. {suggest(str(base), known)}")
-    base_text = read_text(base_path) if base_path is not None else ""
-    return path, _loaded(path, text, base_path, base_text)
-
-
-def check_folder(folder: Path) -> None:
-    """Raise `ConfigError` unless there are scenarios in a folder."""
-    if not scenario_names(folder):
-        raise ConfigError(f"no scenarios in {folder}: expected files NAME.yaml there")
-
-
-def scenario_file(name: str, *folders: Path) -> Path | None:
-    """The file of a scenario in the first folder that has one."""
-    if not re.fullmatch(r"\w{1,200}", name):  # no path, and no longer than file systems allow
-        return None
-    paths = (folder / f"{name}.yaml" for folder in folders)
-    return next((path for path in paths if path.is_file()), None)
+    files = [(path, read_text(path))]
+    if "base" in (document := _parse(*files[0])):
+        base, known = document["base"], scenario_names(*folders)
+        if (below := scenario_file(str(base), *folders)) is None:
+            raise ConfigError(f"{path}: base = {base!r} is not known. {suggest(str(base), known)}")
+        files.append((below, read_text(below)))
+    return _checked(*files)
 
 
 @cache
-def _loaded(path: Path, text: str, base_path: Path | None, base_text: str) -> Scenario:
-    """Build a scenario from the texts of its file and of its base, once for each."""
-    document, base = parse(path, text), None
-    if base_path is not None:
-        if "base" in parse(base_path, base_text):
-            raise ConfigError(f"{path}: base = '{base_path.stem}' has a base itself; name one without a base")
-        base = _loaded(base_path, base_text, None, "")  # its mistakes are said of its own file
-        inherited = {key: value for key, value in parse(base_path, base_text).items() if key not in _OWN}
-        document = _merged(inherited, {key: value for key, value in document.items() if key != "base"})
-    scale = document.get("scale")
-    if base is None or scale not in (None, "own", "reduced"):
-        return _checked(document, path)
-    scenario = _checked({key: value for key, value in document.items() if key != "scale"}, path)
-    differing = "reduced" if scale == "reduced" else "changed"
-    found = replaced(base.job_settings(), scenario.job_settings())
-    return _checked({**document, differing: found}, path)
+def _papers() -> dict[str, Any]:
+    """Recorded settings that results depend on, by scenario of scale ``paper``."""
+    found: dict[str, Any] = json.loads(PAPERS.read_text("utf-8"))
+    return found
 
 
-def _checked(document: Mapping[str, Any], path: Path) -> Scenario:
-    """A scenario whose name is that of its file."""
+@cache
+def _checked(file: tuple[Path, str], base_file: tuple[Path, str] | None = None) -> Scenario:
+    """A scenario from its file and that of its base, each a path and a text; checked once."""
+    path, document = file[0], _parse(*file)
+    scale = document.get("scale", "own")
+    if base_file is not None:
+        below = _parse(*base_file)
+        if "base" in below:
+            name = base_file[0].stem
+            raise ConfigError(f"{path}: base = '{name}' has a base itself; name one without a base")
+        base = _checked(base_file)  # its mistakes are said of its own file
+        inherited = {key: value for key, value in below.items() if key not in _OWN}
+        left = ("base", "scale") if scale in ("own", "reduced") else ("base",)
+        document = _merged(inherited, {key: value for key, value in document.items() if key not in left})
     scenario = Scenario.read(document, str(path))
     if scenario.name != path.stem:
         raise ConfigError(f"{path}: name = '{scenario.name}' must equal the file's name, '{path.stem}'")
-    return scenario
+    if base_file is None or scale not in ("own", "reduced"):
+        return scenario
+    found = replaced(base.job_settings(), scenario.job_settings())
+    if scale == "own":
+        return _saying(scenario, "changed", found)
+    if not found:
+        raise ConfigError(f"{path}: scale = 'reduced', and no setting differs from those of the base")
+    return _saying(scenario.model_copy(update={"scale": scale}), "reduced", found)
 
 
-#: Keys that a scenario does not take from its base.
-_OWN = ("name", "title", "figures", "scale")
+def _saying(scenario: Scenario, key: str, differing: Mapping[str, Any]) -> Scenario:
+    """A scenario with what it has in place of others' settings."""
+    return scenario.model_copy(update={key: differing}) if differing else scenario
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -20,7 +20,10 @@ def inside(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def described(model: type[BaseModel]) -> dict[str, Any]:
-    """JSON schema of a model without references, and without saying which values may be null."""
+    """JSON schema of a model without references, and without saying which values may be null.
+
+    One of several models (``oneOf``) has the keys of all.
+    """
     schema = plain_schema(model)
     inlined: dict[str, Any] = _inlined(schema, schema.pop("$defs", {}))
     return inlined
@@ -55,4 +58,17 @@ def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
     if "$ref" in schema:
         definition = definitions[schema["$ref"].rpartition("/")[2]]
         schema = {**definition, **{key: part for key, part in schema.items() if key != "$ref"}}
-    return {key: _inlined(part, definitions) for key, part in schema.items()}
+    inlined = {key: _inlined(part, definitions) for key, part in schema.items()}
+    return {**inlined, **_keys_of_all(inlined["oneOf"])} if "oneOf" in inlined else inlined
+
+
+def _keys_of_all(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Keys of several models, with the choices of all; those that every model requires are required."""
+    keys: dict[str, Any] = {}
+    for model in models:
+        for key, schema in model["properties"].items():
+            known = keys.setdefault(key, {name: part for name, part in schema.items() if name != "const"})
+            if choices := schema.get("enum", [schema["const"]] if "const" in schema else []):
+                known["enum"] = [*dict.fromkeys([*known.get("enum", ()), *choices])]
+    required = [key for key in keys if all(key in model.get("required", ()) for model in models)]
+    return {"type": "object", "properties": keys, "required": required}

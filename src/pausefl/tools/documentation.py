@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from pausefl.claims import words
+from pausefl.claims.load import Claim, load_claims, places
 from pausefl.claims.page import to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import Judged, evaluate
@@ -27,81 +28,17 @@ from pausefl.results import archive, markdown
 from pausefl.results.published import run_folder
 from pausefl.results.runs import collect
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
-from pausefl.settings.claims import Claim, load_claims, places
 from pausefl.studies import benchmark, load_studies
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
-
-#: The pages with a table of claims.
-PAGE, README = Path("docs/artifact.md"), Path("README.md")
-
-#: The page with the table of what was run.
-FINDINGS = Path("docs/findings.md")
-
-#: The page with the tables of all selectors side by side.
-BENCHMARK = Path("docs/benchmark.md")
 
 #: Scales of the published runs, the best first.
 SCALES = ("paper", "reduced")
 
-_AUTHORS = """# The authors' runs beside ours
-
-The PAUSE authors keep logs of runs with their code. This page sets [their
-numbers](../src/pausefl/results/authors_archive/README.md), one run of each setting, beside those of the
-published runs. Latencies are drawn anew, so runs agree in distribution, not round by round. Of the figures of
-BSFL we know no log.
-
-"""
-
-_LOGS = """## The logs of the figures
-
-These logs are behind Figs. 2 to 15 of PAUSE v2 and Figs. 2 to 9 of v1. Each has a scenario *as run*, with the
-log's settings; its figures show the rounds that were read as circles.
-
-Accuracies are on the test split: ours are means of 10 rounds, theirs of those of the 10 that were read, at
-least one. The end is the last round of theirs, or of ours where our run ends before. The mean round is in
-simulated seconds, up to the end. Leakage is the largest ε per coordinate of any user; most logs tell only how
-often the users of a round took part, not all.
-"""
-
-_ARCHIVED = """## The archived runs
-
-15 runs with seed 0 have the settings of the authors' released tests; the figures `authors_…` show them as
-thin lines.
-
-Accuracies are means of 10 rounds: the authors' on their evaluation split, ours on the test split. Times are
-simulated, until that mean first reaches a target and until the last round that was archived. Leakage is
-the largest ε per coordinate of any user; the authors' budgets are larger than those of their papers.
-"""
-
-_HEAD = (
-    "Claim",
-    "What the papers say",
-    "Command",
-    "Core-hours",
-    "MB",
-    "Tests",
-    "Finding",
-    "Effect",
-    "Coverage",
-)
-
 
 class PublishedVerdicts:
-    """The claims, judged on the published runs.
+    """The claims, judged on the published runs of a repository.
 
-    Parameters
-    ----------
-    root
-        The repository.
-
-    Attributes
-    ----------
-    claims
-        All of them.
-    records
-        The published runs and studies.
-    judged
-        For each of `SCALES`, the claims judged on the runs at that scale, in the same order.
+    ``judged`` has for each of `SCALES` the claims judged on the runs at that scale, in order
     """
 
     def __init__(self, root: Path = Path()) -> None:
@@ -118,13 +55,14 @@ class PublishedVerdicts:
 
     def table(self) -> str:
         """The reviewers' table: one row a claim, with the cost of checking it."""
-        rows = (_row(claim, self._full, judged) for claim, judged in self._rows())
-        return markdown.table(_HEAD, rows, "lllrrllll")
+        head = (*_CLAIM, "Command", "Core-hours", "MB", "Tests", *_FOUND)
+        rows = ((*_claimed(claim), *_cost(claim, self._full), *_found(one)) for claim, one in self._rows())
+        return markdown.table(head, rows, "lllrrllll")
 
     def summary(self) -> str:
         """The README's table: one row a claim."""
-        rows = ((claim.id, claim.sentence, *_told(judged)) for claim, judged in self._rows())
-        return markdown.table(("Claim", "What the papers say", "Finding", "Effect", "Coverage"), rows)
+        rows = ((*_claimed(claim), *_found(judged)) for claim, judged in self._rows())
+        return markdown.table((*_CLAIM, *_FOUND), rows)
 
     def _rows(self) -> Iterator[tuple[Claim, Judged]]:
         """Every claim, judged at the best scale at which something was compared."""
@@ -134,6 +72,37 @@ class PublishedVerdicts:
     def page(self, scale: str) -> str:
         """A page with every comparison of every claim at one scale."""
         return f"# Verdicts on the published runs, scale {scale}\n\n{to_markdown(self.judged[scale], scale)}"
+
+
+_CLAIM, _FOUND = ("Claim", "What the papers say"), ("Finding", "Effect", "Coverage")
+
+
+def _claimed(claim: Claim) -> tuple[str, str]:
+    return claim.id, claim.sentence
+
+
+def _found(one: Judged) -> tuple[str, str, str]:
+    return f"**{one.finding}**", words.effect(one), words.covered(one.coverage)
+
+
+def _cost(claim: Claim, table: Project) -> tuple[str, str, str, str]:
+    """Command, core-hours, megabytes and kinds of tests of a claim."""
+    scenarios, studies = places([claim], "paper")
+    rates = shipped_rates()
+    rows = [row for name in table.own if name in scenarios for row in table.rows[name]]
+    jobs = [job_estimate(table, row, rates) for row in with_trainers(table, rows)]
+    seconds = [job.seconds for job in jobs]
+    seconds += [each for name in studies for each in table.studies[name].seconds(rates)]
+    hours = math.fsum(seconds) / 3600
+    megabytes = sum(job.disk_bytes for job in jobs) / 1e6
+    return (
+        f"`make claim ID={claim.id}`",
+        "see [costs](costs.md)" if math.isnan(hours) else f"{hours:.1f}" if hours >= 0.05 else "< 0.1",
+        f"{max(1, math.ceil(megabytes))}",
+        ", ".join(
+            f"[{kind}](claims.md#kinds-of-tests)" for kind in dict.fromkeys(t.kind for t in claim.tests)
+        ),
+    )
 
 
 def runs_table(root: Path = Path()) -> str:
@@ -164,25 +133,16 @@ def runs_table(root: Path = Path()) -> str:
     return markdown.table(head, rows, "llrll")
 
 
-def authors_page(root: Path = Path()) -> str:
-    """A page with the authors' runs beside the published ones of the same scenarios."""
+def beside_authors(names: Iterable[str], root: Path = Path()) -> str:
+    """The authors' runs of some scenarios beside the published ones."""
     config = _config(root, "published")
-    logs = [_beside(name, config, root) for name in LOGGED]
-    return "\n".join(
-        [
-            _AUTHORS.rstrip() + "\n",
-            _LOGS,
-            *logs,
-            _ARCHIVED,
-            *(_beside(name, config, root) for name in ARCHIVED),
-        ]
-    )
+    return "\n".join(_beside(name, config, root) for name in names)
 
 
 def _beside(name: str, config: Config, root: Path) -> str:
-    """The part of that page on one scenario."""
-    rows = [row for row in config.experiments if row.scenario == name]
-    folders = {row: run_folder(root / "results/published", row) for row in rows}
+    folders = {
+        row: run_folder(root / "results/published", row) for row in config.experiments if row.scenario == name
+    }
     scenario = load_scenario(name, root / "config/scenarios")
     table = archive.beside_ours(collect(folders) if folders else pd.DataFrame(), scenario)
     assert scenario.privacy is not None
@@ -202,32 +162,6 @@ def _beside(name: str, config: Config, root: Path) -> str:
 def _config(root: Path, name: str) -> Config:
     document = read_yaml(root / f"config/{name}.yaml")
     return load_config(document | {"scenarios": str(root / document["scenarios"])}, name)
-
-
-def _row(claim: Claim, table: Project, judged: Judged) -> tuple[str, ...]:
-    scenarios, studies = places([claim], "paper")
-    rates = shipped_rates()
-    rows = [row for name in table.own if name in scenarios for row in table.rows[name]]
-    jobs = [job_estimate(table, row, rates) for row in with_trainers(table, rows)]
-    seconds = [job.seconds for job in jobs]
-    seconds += [each for name in studies for each in table.studies[name].seconds(rates)]
-    hours = math.fsum(seconds) / 3600
-    megabytes = sum(job.disk_bytes for job in jobs) / 1e6
-    kinds = dict.fromkeys(test.kind for test in claim.tests)
-    return (
-        claim.id,
-        claim.sentence,
-        f"`make claim ID={claim.id}`",
-        "see [costs](costs.md)" if math.isnan(hours) else f"{hours:.1f}" if hours >= 0.05 else "< 0.1",
-        f"{max(1, math.ceil(megabytes))}",
-        ", ".join(f"[{kind}](claims.md#kinds-of-tests)" for kind in kinds),
-        *_told(judged),
-    )
-
-
-def _told(one: Judged) -> tuple[str, str, str]:
-    """Finding, effect and coverage."""
-    return f"**{one.finding}**", words.effect(one), words.covered(one.coverage)
 
 
 def benchmark_tables(root: Path = Path()) -> dict[str, str]:
@@ -255,15 +189,18 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
 def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     """Text of each generated page of the repository at ``root``, by path."""
     tables = {
-        PAGE: {"claims": published.table()},
-        README: {"claims": published.summary()},
-        FINDINGS: {"runs": runs_table(root)},
-        BENCHMARK: benchmark_tables(root),
+        "docs/artifact.md": {"claims": published.table()},
+        "README.md": {"claims": published.summary()},
+        "docs/findings.md": {"runs": runs_table(root)},
+        "docs/benchmark.md": benchmark_tables(root),
+        "docs/authors.md": {
+            "logs": beside_authors(LOGGED, root),
+            "archived": beside_authors(ARCHIVED, root),
+        },
     }
     return {
-        **{path: filled(root / path, texts) for path, texts in tables.items()},
+        **{Path(path): filled(root / path, texts) for path, texts in tables.items()},
         **{Path(f"docs/verdicts-{scale}.md"): published.page(scale) for scale in SCALES},
-        Path("docs/authors.md"): authors_page(root),
     }
 
 

@@ -12,7 +12,7 @@ from pausefl.settings import TrainingSettings
 
 @dataclass(frozen=True)
 class Participation:
-    """What a user does in a round.
+    """Work of a user in a round.
 
     Attributes
     ----------

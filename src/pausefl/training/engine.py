@@ -200,7 +200,7 @@ class Trainer:
         return Scores(accuracy, loss, n_guessed > 0, tuple(by_class))
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What coming rounds depend on; write or copy it before them, see `UserOptimizer.state`."""
+        """State that coming rounds depend on; write or copy it before them, see `UserOptimizer.state`."""
         return self._optimizer.state()
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:

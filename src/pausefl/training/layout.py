@@ -1,4 +1,4 @@
-"""How the values of a model lie in a flat vector."""
+"""Layout of the values of a model in a flat vector."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Layout:
-    """How the values of a model are laid out in a flat vector: protected | unprotected | buffers.
+    """Layout of the values of a model in a flat vector: protected | unprotected | buffers.
 
     Attributes
     ----------

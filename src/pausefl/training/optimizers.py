@@ -72,7 +72,7 @@ class UserOptimizer(ABC):
         """
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What outlives a participation, of the users who took part; nothing without ``persist`` or moments.
+        """State after a participation, of the users who took part; empty without ``persist`` or moments.
 
         One array a user and moment. Arrays on the CPU are not copied, since they can be half of a job's
         memory: write or copy them before the next step.

@@ -1,4 +1,4 @@
-"""How many values a model has, of which kind."""
+"""Number of values of a model, by kind."""
 
 from __future__ import annotations
 

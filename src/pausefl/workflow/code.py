@@ -12,7 +12,6 @@ from pausefl.data.sources import find_record
 from pausefl.project import Project
 from pausefl.provenance import code_hash, job_code
 from pausefl.registry import FIGURES, TABLES
-from pausefl.registry.claims import CLAIM_TESTS, QUANTITIES
 from pausefl.results.verified import current_codes
 from pausefl.settings import Experiment
 from pausefl.studies import kinds
@@ -76,9 +75,8 @@ def study_verdict(kind: str) -> str:
 
 def claims() -> str:
     """Of what judges the claims."""
-    records = (*CLAIM_TESTS.values(), *QUANTITIES.values())
-    modules = ("pausefl.claims.page", "pausefl.claims.records", "pausefl.claims.verdicts")
-    return code_hash(*modules, records=records)
+    modules = ("load", "on_runs", "on_studies", "on_instances", "quantities", "records", "verdicts", "page")
+    return code_hash(*(f"pausefl.claims.{module}" for module in modules))
 
 
 def script(table: Project, name: str) -> str:

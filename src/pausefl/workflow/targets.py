@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from pausefl.claims.load import Claim, places
 from pausefl.errors import ConfigError
 from pausefl.figures.papers import wholes
 from pausefl.project import Project
@@ -15,7 +16,6 @@ from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
 from pausefl.results.published import CODE, MANIFEST
 from pausefl.settings import Experiment
-from pausefl.settings.claims import Claim, places
 from pausefl.workflow import paths
 
 #: Targets that stand for others; some are there only where there is something that they stand for.

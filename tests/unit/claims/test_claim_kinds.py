@@ -14,19 +14,19 @@ from scipy import stats
 from worlds import SCALE, World, on_runs, on_study
 
 from pausefl.bandit.latency import LatencyLaw
-from pausefl.claims import laws, searches
+from pausefl.claims import on_instances, on_studies
+from pausefl.claims.base import ClaimTest
 from pausefl.claims.comparisons import Comparison
+from pausefl.claims.load import KINDS
 from pausefl.claims.quantities import latency_spread
-from pausefl.claims.records import Run, expected_latencies
+from pausefl.claims.records import Replicate, expected_latencies
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, gaps, holm, judge, region
-from pausefl.registry.claims import CLAIM_TESTS
 from pausefl.results.intervals import estimate
 from pausefl.results.runs import collect
 from pausefl.selectors.exact import Pause
 from pausefl.selectors.graphs import Swaps, sample_criteria
-from pausefl.settings.claims import ClaimTest
 from pausefl.streams import Streams
-from pausefl.studies import regret as growth
+from pausefl.studies import regret
 from pausefl.studies.comparison import Comparison as Race
 from pausefl.studies.graphs import Graphs
 from pausefl.studies.regret import Regret
@@ -35,7 +35,7 @@ RISING = [0.05 * i for i in range(1, 21)]
 
 
 def found(world: World, test: ClaimTest) -> list[Comparison]:
-    return list(CLAIM_TESTS[test.kind].load()(test, world.records(), SCALE))
+    return list(test.compare(world.records(), SCALE))
 
 
 def outcomes(world: World, test: ClaimTest) -> list[str]:
@@ -133,7 +133,7 @@ def test_runs_can_be_read_from_the_table_of_a_scenario(world: World) -> None:
     collect({row: runs / f"s/{row.selector}/seed-{row.seed}" for row in world.experiments}).to_parquet(table)
     shutil.rmtree(runs)
     records = replace(world.records(), tables={"s": table})
-    assert list(CLAIM_TESTS["ordering"].load()(ordering(), records, SCALE)) == expected
+    assert list(ordering().compare(records, SCALE)) == expected
     assert not records.missing
 
 
@@ -310,7 +310,7 @@ def test_what_the_table_does_not_have_is_not_run(world: World) -> None:
     world.add("pause", 0)
     (finding,) = found(world, ordering())
     assert (finding.outcome, finding.note) == (NOT_RUN, "random of s is not in the experiment table")
-    elsewhere = ClaimTest(kind="bound", scenarios={SCALE: ("elsewhere",)})
+    elsewhere = KINDS["bound"](kind="bound", scenarios={SCALE: ("elsewhere",)})
     (finding,) = found(world, elsewhere)
     assert (finding.outcome, "elsewhere" in finding.note) == (NOT_RUN, True)
     assert outcomes(
@@ -328,7 +328,7 @@ def regrets(world: World) -> World:
         for name, curve in curves.items()
         for seed in (0, 1, 2)
     )
-    world.study("study", fits=growth.fits(runs), growth=growth.growth(runs))
+    world.study("study", fits=regret.fits(runs), growth=regret.growth(runs))
     return world
 
 
@@ -401,7 +401,7 @@ def test_a_share_of_instances(world: World) -> None:
 def test_the_exact_search_is_exact_and_a_wrong_one_is_not(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    test = ClaimTest(kind="exactness", rewards=("r1", "r2", "bsfl"), n_instances=40)
+    test = KINDS["exactness"](kind="exactness", rewards=("r1", "r2", "bsfl"), n_instances=40)
     assert outcomes(world, test) == [HOLDS] * 3
     first = lambda self, objective, history, users, rng: np.arange(objective.n_selected)  # noqa: E731
     monkeypatch.setattr(Pause, "search", first)
@@ -413,16 +413,16 @@ def test_the_law_of_annealing_is_that_of_the_exact_chain(
     selector: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Blocks against every single iteration, of the first 1,000."""
-    monkeypatch.setattr(searches, "DECADES", (2, 3))
-    blocks = searches.probabilities(selector, 4)
-    monkeypatch.setattr(searches, "EXACT", 1000)
-    np.testing.assert_allclose(blocks, searches.probabilities(selector, 4), atol=0.02)
+    monkeypatch.setattr(on_instances, "DECADES", (2, 3))
+    blocks = on_instances.probabilities(selector, 4)
+    monkeypatch.setattr(on_instances, "EXACT", 1000)
+    np.testing.assert_allclose(blocks, on_instances.probabilities(selector, 4), atol=0.02)
 
 
 def test_annealing_is_in_equilibrium_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """With every swap admitted, the law tends to weights of (1 + j)^(energy / C)."""
-    monkeypatch.setattr(searches, "DECADES", (100,))
-    held = searches.probabilities("sa_bsfl", 5)[:, 0]
+    monkeypatch.setattr(on_instances, "DECADES", (100,))
+    held = on_instances.probabilities("sa_bsfl", 5)[:, 0]
     for instance, probability in enumerate(held):
         criteria = sample_criteria(5, instance)
         energy = Swaps.of(5, 2).energies(criteria["ucb"], criteria["g"])
@@ -433,13 +433,15 @@ def test_annealing_is_in_equilibrium_late(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_limit_fails_where_the_probability_does_not_rise(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searches, "DECADES", (1, 30))
-    test = ClaimTest(kind="limit", selectors=("sa_pause",), n_instances=4, at_least=0.5, reason="?")
+    monkeypatch.setattr(on_instances, "DECADES", (1, 30))
+    test = KINDS["limit"](kind="limit", selectors=("sa_pause",), n_instances=4, at_least=0.5, reason="?")
     assert outcomes(world, test) == [HOLDS]
     assert outcomes(
-        world, ClaimTest(kind="limit", selectors=("sa_pause",), n_instances=20, at_least=1.0, reason="?")
+        world, KINDS["limit"](kind="limit", selectors=("sa_pause",), n_instances=20, at_least=1.0, reason="?")
     ) == [UNDECIDED]
-    monkeypatch.setattr(searches, "_step", lambda walk, loss, log_j: searches._stochastic(walk.copy()))
+    monkeypatch.setattr(
+        on_instances, "_step", lambda walk, loss, log_j: on_instances._stochastic(walk.copy())
+    )
     assert outcomes(world, test) == [FAILS]
 
 
@@ -527,8 +529,8 @@ def test_spread_of_latency_is_of_expected_values(world: World) -> None:
 def test_spread_of_latency_by_hand() -> None:
     """Standard deviation of all users of a round, not an estimate from a sample; mean over common rounds."""
 
-    def run(*selections: list[int]) -> Run:
-        return Run("one", pd.DataFrame({"selection": selections}), {}, np.array([1.0, 3.0, 8.0]))
+    def run(*selections: list[int]) -> Replicate:
+        return Replicate("one", pd.DataFrame({"selection": selections}), {}, np.array([1.0, 3.0, 8.0]))
 
     ours, theirs = run([0, 1], [2], [0, 1, 2, 2], [0, 2]), run([0, 1], [0, 1], [1, 2])
     # 1 and 3: 1; alone: left out; 1, 3 and 8, of mean 4: the root of (9 + 1 + 16) / 3; not in common.
@@ -565,9 +567,9 @@ def test_the_bounds_of_regret_are_the_proofs(regrets: World) -> None:
     delta, speeds = 0.075, 0.05 / 0.125 - 0.05 / 0.9
     most = speeds + 2 * scenario.reward.alpha + scenario.reward.gamma + delta
     terms = 4 * 3 * math.log(1000) / delta**2 + 1 + 4 * math.pi**2 / 3
-    assert laws.theorem3(scenario, 1000) == pytest.approx(4 * most * terms, rel=1e-4)
+    assert on_studies.theorem3(scenario, 1000) == pytest.approx(4 * most * terms, rel=1e-4)
     terms = 4 * 3 * math.log(1000) / 0.1**2 + 1 + math.pi**2 / 3
-    assert laws.theorem1(scenario, 1000, 0.1) == pytest.approx(4 * (most - delta) * terms, rel=1e-4)
+    assert on_studies.theorem1(scenario, 1000, 0.1) == pytest.approx(4 * (most - delta) * terms, rel=1e-4)
     test = on_study("regret_bound", selectors=("pause",))
     (one,) = found(regrets, test)
     assert one.outcome == HOLDS
@@ -576,11 +578,11 @@ def test_the_bounds_of_regret_are_the_proofs(regrets: World) -> None:
 
 def test_a_regret_above_the_bound_fails(regrets: World, monkeypatch: pytest.MonkeyPatch) -> None:
     test = on_study("regret_bound", selectors=("pause",))
-    monkeypatch.setattr(laws, "theorem3", lambda scenario, n_rounds: 20.0)
+    monkeypatch.setattr(on_studies, "theorem3", lambda scenario, n_rounds: 20.0)
     assert outcomes(regrets, test) == [FAILS]
-    (study,) = regrets.studies["regret"].values()
+    study = regrets.studies["study"]
     assert isinstance(study, Regret)
-    regrets.studies["regret"]["study"] = study.replace(reward_step=0.1)
+    regrets.studies["study"] = study.replace(reward_step=0.1)
     assert outcomes(regrets, test) == [HOLDS]
 
 

@@ -15,13 +15,13 @@ import pytest
 from worlds import SCALE, World, claim, on_runs
 
 from pausefl.bandit.rewards import AverageReward
+from pausefl.claims.load import Claim, load_claims
 from pausefl.claims.verdicts import evaluate
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.privacy.ledger import Ledger
 from pausefl.privacy.schedule import GeometricSchedule
 from pausefl.settings import Scenario
-from pausefl.settings.claims import Claim, load_claims
 
 ROOT = Path(__file__).parents[3]
 SELECTORS = ("pause", "random", "clustered_size", "fastest", "fedavg")

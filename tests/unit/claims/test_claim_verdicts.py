@@ -16,11 +16,11 @@ from worlds import SCALE, World, claim, on_runs, on_study
 
 from pausefl.claims import page, words
 from pausefl.claims.comparisons import Comparison
+from pausefl.claims.load import KINDS, load_claims, places, scales
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import Judged, evaluate, judged
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.settings import load_config, read_yaml
-from pausefl.settings.claims import SCALES, ClaimTest, load_claims, places, scales
+from pausefl.settings import SCALES, load_config, read_yaml
 from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
@@ -240,10 +240,11 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
     assert named <= set(studies)
     table = {(row.scenario, row.selector) for row in loaded.experiments}
     for test in (test for one in SHIPPED for test in one.tests):
-        for scenario in test.scenarios.get(scale, ()):
-            assert {(scenario, selector) for selector in (*test.selectors, *test.against)} <= table
-        for study in test.studies.get(scale, ()):
-            if studies.kind(study) != "graphs":
+        selectors = {*getattr(test, "selectors", ()), *getattr(test, "against", ())}
+        for scenario in test.scenarios_at(scale):
+            assert {(scenario, selector) for selector in selectors} <= table
+        for study in test.studies_at(scale):
+            if studies[study].kind != "graphs":
                 assert set(test.selectors) <= set(studies[study].scenario.selectors)
 
 
@@ -251,8 +252,11 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
     ("test", "message"),
     [
         ({"kind": "ordring"}, "Did you mean 'ordering'?"),
-        ({"kind": "bound"}, "kind = 'bound' needs the key 'scenarios'"),
-        ({"kind": "exactness", "rewards": ["r1"], "n_instances": 3, "margin": 1}, "margin is no key of"),
+        ({"kind": "bound"}, "missing key 'claims.0.tests.0.scenarios' (Scenarios whose runs are compared"),
+        (
+            {"kind": "exactness", "rewards": ["r1"], "n_instances": 3, "margin": 1},
+            "unknown key 'claims.0.tests.0.margin'. Allowed: ",
+        ),
         ({"kind": "bound", "scenarios": {"demo": ["demo_smal"]}}, "Did you mean 'demo_small'?"),
         (
             {"kind": "limit", "selectors": ["puase"], "n_instances": 1, "at_least": 1},
@@ -264,7 +268,7 @@ def test_a_shipped_configuration_has_every_run_that_its_claims_need(config: str,
         ),
         (
             {"kind": "cost", "studies": {"paper": ["s"]}, "selectors": ["pause"], "law": "linear"},
-            "law = ",
+            "claims.0.tests.0.law = 'linear' is not known. Did you mean 'linearithmic'?",
         ),
         (
             {
@@ -302,7 +306,7 @@ def test_mistakes_in_the_claims_are_named(tmp_path: Path, test: dict[str, Any], 
 
 
 def test_a_test_without_places_is_part_of_a_claim_at_every_scale() -> None:
-    drawn = ClaimTest(kind="exactness", rewards=("r1",), n_instances=1)
+    drawn = KINDS["exactness"](kind="exactness", rewards=("r1",), n_instances=1)
     assert all(drawn.applies(scale) for scale in SCALES)
     assert [scale for scale in SCALES if LOWER.applies(scale)] == ["demo"]
 

@@ -294,7 +294,7 @@ HARMLESS: dict[str, list[Edit]] = {
     ],
     "another package": [
         ("figures/curves.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
-        ("settings/claims.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
+        ("claims/load.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
         ("studies/base.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
         ("settings/config.py", "\nfrom collections", "\nEDITED = 1\nfrom collections"),
     ],

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.figures.captions import paper_figures
 from pausefl.figures.notes import scale_note
@@ -17,13 +18,13 @@ from pausefl.settings import (
     Scenario,
     load_config,
     load_scenario,
-    papers,
     scenario_names,
     with_changes,
 )
 from pausefl.settings.changes import replaced
-from pausefl.settings.claims import load_claims
+from pausefl.settings.load import PAPERS
 from pausefl.studies import load_studies
+from pausefl.tools.reference import papers_record
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "config" / "scenarios"
@@ -182,8 +183,7 @@ def test_many_differences_are_counted_and_not_all_told(tmp_path: Path) -> None:
 
 def test_the_record_of_the_papers_scenarios_is_that_of_the_files() -> None:
     shipped = [load_scenario(name, SHIPPED) for name in scenario_names(SHIPPED)]
-    file = ROOT / "src/pausefl/settings" / papers.FILE
-    assert file.read_text("utf-8") == papers.record(shipped)
+    assert PAPERS.read_text("utf-8") == papers_record(shipped)
     assert all(scenario.changed == {} for scenario in shipped)
 
 

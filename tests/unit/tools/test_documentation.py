@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pausefl.claims.load import load_claims
 from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
-from pausefl.settings.claims import load_claims
 from pausefl.tools.documentation import SCALES, PublishedVerdicts, pages
 
 ROOT = Path(__file__).parents[3]

@@ -1,4 +1,4 @@
-"""What several readers share."""
+"""Parts that several readers share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OFFICIAL = "; replace it by the official file (where it is missing, a run with d
 
 
 class Examples(NamedTuple):
-    """What a reader returns; shapes and types as in `pausefl.data.dataset.Dataset`."""
+    """Result of a reader; shapes and types as in `pausefl.data.dataset.Dataset`."""
 
     train_x: Array
     train_y: Array

@@ -1,1 +1,1 @@
-"""How local training is computed: one meaning, several backends."""
+"""Computation of local training: one meaning, several backends."""

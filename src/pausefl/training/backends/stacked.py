@@ -63,7 +63,7 @@ def runs_of(sizes: Sequence[Sequence[int]]) -> Iterator[Run]:
 
 
 def _equal_from(values: Sequence[int], start: int) -> int:
-    """How many values from ``start`` on equal the first of them."""
+    """Number of values from ``start`` on that equal the first of them."""
     return next((i for i, v in enumerate(values[start:]) if v != values[start]), len(values) - start)
 
 

@@ -1,4 +1,4 @@
-"""Claim tests on random instances: the exact search against enumeration, and the limit of annealing.
+"""Kinds of claim tests on random instances: the exact search against enumeration, and the limit of annealing.
 
 The limit. On a small graph the distribution of annealing's state after j iterations can be computed: the
 chain proposes a uniformly random neighbour and accepts a worse one with probability (1 + j)^(-loss / C). C is
@@ -15,24 +15,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import Reward, confidence_bound, make_reward
-from pausefl.claims.comparisons import Comparison
+from pausefl.claims.base import AtLeast, ClaimTest
+from pausefl.claims.comparisons import Comparison, Question
 from pausefl.claims.records import Records
-from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED
+from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED, Floats
 from pausefl.registry import REWARDS
-from pausefl.selectors.brute import BrutePause
-from pausefl.selectors.exact import Bsfl, Pause
-from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 from pausefl.settings import RewardSettings
-from pausefl.settings.claims import ClaimTest
+from pausefl.settings.types import Count, Distinct, OneOf
 from pausefl.streams import Streams
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from pausefl.selectors.exact import Pause
 
 #: Largest number of users of an enumerated instance.
 MOST_USERS = 14
@@ -53,30 +53,43 @@ DECADES = (1, 10, 100)
 HELD = 0.99
 
 
-def exactness(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
-    """The exact search finds selections worth as much as the best one, on random histories."""
-    for name in test.rewards:
-        gaps = [shortfall(name, seed) for seed in range(test.n_instances)]
-        worst, n_exact = max(gaps), sum(gap <= TIE for gap in gaps)
-        yield Comparison(
-            test.kind,
-            "",
-            f"{exact_search(name).__name__.lower()} against enumeration, reward {name}",
-            f"difference ≤ {TIE:g}",
-            HOLDS if n_exact == len(gaps) else FAILS,
-            worst,
-            measure="largest loss of reward",
-            note=f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact",
-        )
+class OnInstances(ClaimTest):
+    """A test that makes its instances itself, and is part of a claim at every scale."""
+
+    n_instances: Count
+    """How many instances are sampled."""
+
+
+class Exactness(OnInstances):
+    """Exact search and enumeration find equal values on random histories, of up to 14 users."""
+
+    kind: Literal["exactness"]
+    rewards: Distinct[Annotated[str, OneOf(REWARDS)]]
+    """Rewards that are searched."""
+
+    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+        """Compare the search with enumeration under each reward."""
+        for name in self.rewards:
+            gaps = [shortfall(name, seed) for seed in range(self.n_instances)]
+            worst, n_exact = max(gaps), sum(gap <= TIE for gap in gaps)
+            text = f"{exact_search(name).__name__.lower()} against enumeration, reward {name}"
+            question = Question(self.kind, "", text, f"difference ≤ {TIE:g}")
+            note = f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact"
+            question.settle(n_exact == len(gaps), worst, measure="largest loss of reward", note=note)
+            yield question.answer
 
 
 def exact_search(reward_name: str) -> type[Pause]:
     """The exact search of the selector that uses a reward."""
+    from pausefl.selectors.exact import Bsfl, Pause
+
     return Pause if REWARDS.find(reward_name).has_privacy_term else Bsfl
 
 
 def shortfall(reward_name: str, seed: int) -> float:
     """Difference in reward between the exact search and enumeration on one random history."""
+    from pausefl.selectors.brute import BrutePause
+
     reward = make_reward(
         RewardSettings(
             name=reward_name,
@@ -113,30 +126,32 @@ def random_history(rng: np.random.Generator) -> History:
     return history
 
 
-def limit(test: ClaimTest, records: Records, scale: str) -> Iterator[Comparison]:
-    """The probability that annealing holds a maximiser rises, to `HELD` on at least a share of graphs."""
-    for selector in test.selectors:
-        held = probabilities(selector, test.n_instances)
-        rises = bool((np.diff(held, axis=1) > 0).all())
-        share = float((held[:, -1] >= HELD).mean())
-        outcome = FAILS if not rises else HOLDS if share >= test.at_least else UNDECIDED
-        least = ", ".join(f"{held[:, i].min():.3g} after 1e{d}" for i, d in enumerate(DECADES))
-        yield Comparison(
-            test.kind,
-            "",
-            f"graphs on which {selector} holds a maximiser with probability {HELD:g} or more",
-            f"share ≥ {test.at_least:g}, and the probability rises on every graph",
-            outcome,
-            share,
-            unit="of the graphs",
-            measure="maximiser held",
-            note=f"{test.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability: {least}"
-            f" iterations; {'it rises on all' if rises else 'it does not rise on all'}",
-        )
+class Limit(OnInstances, AtLeast):
+    """The exact probability of holding a maximiser rises on all small graphs, to 0.99 on enough of them."""
+
+    kind: Literal["limit"]
+
+    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+        """Look at the probabilities of each annealer."""
+        for selector in self.selectors:
+            held = probabilities(selector, self.n_instances)
+            rises = bool((np.diff(held, axis=1) > 0).all())
+            share = float((held[:, -1] >= HELD).mean())
+            outcome = FAILS if not rises else HOLDS if share >= self.at_least else UNDECIDED
+            least = ", ".join(f"{held[:, i].min():.3g} after 1e{d}" for i, d in enumerate(DECADES))
+            note = f"{self.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability: {least}"
+            note += f" iterations; it {'rises' if rises else 'does not rise'} on all"
+            text = f"graphs on which {selector} holds a maximiser with probability {HELD:g} or more"
+            wanted = f"share ≥ {self.at_least:g}, and the probability rises on every graph"
+            question = Question(self.kind, "", text, wanted)
+            question.settle(outcome, share, unit="of the graphs", measure="maximiser held", note=note)
+            yield question.answer
 
 
 def probabilities(selector: str, n_instances: int) -> Floats:
     """Probability (n, n decades) that annealing holds a maximiser, on instances 0 .. n - 1."""
+    from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
+
     swaps = Swaps.of(*GRAPH)
     walks, losses, best = [], [], []
     for instance in range(n_instances):
@@ -202,3 +217,6 @@ def _power(matrix: Floats, log_exponent: float) -> Floats:
     for _ in range(max(round(log_exponent / math.log(2)), 0)):
         matrix = _stochastic(matrix @ matrix)
     return matrix
+
+
+OnInstancesTest = Exactness | Limit

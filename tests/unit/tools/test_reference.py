@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from pausefl.claims.load import Claims
 from pausefl.settings import Scenario, read_yaml, scenario_names
-from pausefl.settings.claims import Claims
 from pausefl.settings.config import ConfigFile
-from pausefl.settings.reference import editor_schemas, reference
 from pausefl.settings.schema import described, inside
-from pausefl.studies import Studies
+from pausefl.studies import file_of_studies
+from pausefl.tools.reference import editor_schemas, reference
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config"
 FOLDER = CONFIG / "scenarios"
-MODELS = [ConfigFile, Scenario, Studies, Claims]
+MODELS = [ConfigFile, Scenario, file_of_studies(), Claims]
 
 
 def described_keys(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
@@ -36,12 +36,12 @@ def described_keys(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str
 
 def test_the_file_is_up_to_date() -> None:
     found = (CONFIG / "README.md").read_text(encoding="utf-8")
-    assert found == reference(FOLDER), "run: python -m pausefl.settings.reference"
+    assert found == reference(FOLDER), "run: python -m pausefl.tools.reference"
 
 
 def test_the_schemas_are_up_to_date() -> None:
     found = {p.name: json.loads(p.read_text(encoding="utf-8")) for p in (CONFIG / "schemas").iterdir()}
-    assert found == editor_schemas(), "run: python -m pausefl.settings.reference"
+    assert found == editor_schemas(), "run: python -m pausefl.tools.reference"
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -1,24 +1,24 @@
 """The reference of all configuration keys and the schemas for editors, made from the models.
 
-``python -m pausefl.settings.reference`` writes ``config/README.md`` and ``config/schemas``; with ``--papers``
-it also records the papers' scenarios (`pausefl.settings.papers`).
+``python -m pausefl.tools.reference`` writes ``config/README.md`` and ``config/schemas``. With ``--papers`` it
+also records the papers' scenarios: run that only when what we know of the papers has changed, for from then
+on the values there count as the papers'.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pausefl.claims.load import KINDS, Claims
 from pausefl.registry import SELECTORS
 from pausefl.results.markdown import table
-from pausefl.settings import papers
 from pausefl.settings.base import Settings
-from pausefl.settings.claims import Claims
 from pausefl.settings.config import ConfigFile
-from pausefl.settings.load import SHIPPED, load_scenario, read_scenario, scenario_names
+from pausefl.settings.load import PAPERS, SHIPPED, load_scenario, read_scenario, scenario_names
 from pausefl.settings.scenario import Scenario
 from pausefl.settings.schema import described, inside, plain_schema
 from pausefl.studies import file_of_studies
@@ -26,7 +26,7 @@ from pausefl.studies import file_of_studies
 _INTRODUCTION = """\
 # Configuration
 
-<!-- Made by `python -m pausefl.settings.reference`; edit `src/pausefl/settings`, not this file. -->
+<!-- Made by `python -m pausefl.tools.reference`; edit `src/pausefl/settings`, not this file. -->
 
 - `config.yaml` says where the data are and which experiments are run: rows of a scenario, its selectors and
   seeds. Each selector and seed of a row is one federated job.
@@ -48,6 +48,7 @@ Scenarios of your own go into a folder of your own, named by `scenarios`; what i
 what the base says.
 """
 
+_KIND_HEAD = ("Kind", "Holds if", "Keys that it needs", "Keys that it may have")
 _HEAD = ("Key", "Required", "Value", "Meaning")
 _SCENARIO_HEAD = ("Scenario", "Title", "K", "m", "Data", "Model", "Budget")
 
@@ -94,6 +95,8 @@ def reference(scenario_folder: Path) -> str:
         *_sections(file_of_studies()),
         "## Keys of `claims.yaml`\n",
         *_sections(Claims),
+        "### Kinds of tests\n",
+        table(_KIND_HEAD, map(_kind, KINDS.values())),
         "## Scenarios\n",
         "K users, m of them selected in a round; the budget holds per user and coordinate.\n",
         table(_SCENARIO_HEAD, (_scenario_row(scenario) for scenario in scenarios)),
@@ -165,6 +168,14 @@ def _sections(model: type[Settings]) -> Iterator[str]:
         yield table(_HEAD, _leaves(sub, key))
 
 
+def _kind(model: type[Settings]) -> tuple[str, ...]:
+    """Row of a kind of claim test."""
+    schema = plain_schema(model)
+    needed, keys = schema["required"], [key for key in schema["properties"] if key not in ("kind", "reason")]
+    listed = (", ".join(f"`{key}`" for key in keys if (key in needed) == wanted) for wanted in (True, False))
+    return f"`{schema['properties']['kind']['const']}`", schema["description"], *listed
+
+
 def _has_keys(schema: Mapping[str, Any]) -> bool:
     return "properties" in (inside(schema) or schema)
 
@@ -227,8 +238,15 @@ def _scenario_row(scenario: Scenario) -> tuple[str, ...]:
     )
 
 
+def papers_record(scenarios: Iterable[Scenario]) -> str:
+    """Text of the record of the papers' settings, a scenario of scale ``paper`` a line."""
+    settings = {one.name: one.job_settings() for one in scenarios if one.scale == "paper"}
+    lines = [f"{json.dumps(name)}: {json.dumps(values)}" for name, values in sorted(settings.items())]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["--papers"]:
-        shipped = [read_scenario(name, SHIPPED)[1] for name in scenario_names(SHIPPED)]
-        Path("src/pausefl/settings", papers.FILE).write_text(papers.record(shipped), "utf-8")
+        shipped = [read_scenario(name, SHIPPED) for name in scenario_names(SHIPPED)]
+        PAPERS.write_text(papers_record(shipped), "utf-8")
     write(Path("config"))

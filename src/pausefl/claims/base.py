@@ -1,0 +1,79 @@
+"""What all kinds of claim tests have in common.
+
+A kind is one class with its keys in ``config/claims.yaml``, their checks and its comparisons; its docstring
+says when it holds. Kinds are in `on_runs`, `on_studies` and `on_instances`, by what they compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import Strict, model_validator
+
+from pausefl.claims.comparisons import Comparison
+from pausefl.claims.records import Records
+from pausefl.settings.base import Settings
+from pausefl.settings.scenario import SelectorName
+from pausefl.settings.types import Distinct, NonNegative, Real
+
+
+class ClaimTest(Settings):
+    """One test of a claim, in each of its scenarios or studies."""
+
+    kind: str
+    """Kind of test; it decides which other keys there are."""
+    reason: Annotated[str, Strict()] = ""
+    """Why this `margin` or `at_least`; needed where one of them is given."""
+
+    @model_validator(mode="after")
+    def _our_numbers_have_reasons(self) -> Self:
+        ours = sorted(self.model_fields_set & {"margin", "at_least"})
+        if ours and not self.reason:
+            raise ValueError(f"{' and '.join(ours)} needs the key 'reason', which says why")
+        return self
+
+    def scenarios_at(self, scale: str) -> tuple[str, ...]:
+        """All scenarios whose runs the test needs at a scale."""
+        return ()
+
+    def studies_at(self, scale: str) -> tuple[str, ...]:
+        """All studies that it needs at a scale."""
+        return ()
+
+    def applies(self, scale: str) -> bool:
+        """Whether the test is part of its claim at a scale."""
+        return True
+
+    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+        """Make each comparison of the test at a scale."""
+        raise NotImplementedError
+
+
+class Selectors(ClaimTest):
+    """A test of selectors."""
+
+    selectors: Distinct[SelectorName]
+    """Selectors that the claim is about."""
+
+
+class Against(Selectors):
+    """A test of selectors and others."""
+
+    against: Distinct[SelectorName]
+    """Selectors that each of them is compared with."""
+
+
+class Margin(ClaimTest):
+    """A test with a margin."""
+
+    margin: NonNegative
+    """What a gap has to exceed (`ordering`, `collapse`, `final_regret`) or must not (other kinds): in the
+    metric's unit (accuracy in points), of a ratio its distance from 1."""
+
+
+class AtLeast(Selectors):
+    """A test of a share."""
+
+    at_least: Annotated[float, Real(ge=0, le=1)]
+    """Least share of instances, or of graphs."""

@@ -1,0 +1,135 @@
+"""The papers' claims and how each is tested: ``config/claims.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self, get_args
+
+from pydantic import BeforeValidator, Field, Strict, model_validator
+
+from pausefl.claims.base import ClaimTest
+from pausefl.claims.on_instances import OnInstancesTest
+from pausefl.claims.on_runs import OnRunsTest
+from pausefl.claims.on_studies import OnStudiesTest
+from pausefl.errors import ConfigError, suggest
+from pausefl.settings.base import Settings, shortened
+from pausefl.settings.load import load_scenario, scenario_file, scenario_names
+from pausefl.settings.scenario import SCALES
+from pausefl.settings.types import Distinct, Several, Text
+from pausefl.settings.yaml import read_yaml
+
+#: Every kind of test by its name.
+KINDS: dict[str, type[ClaimTest]] = {
+    get_args(kind.model_fields["kind"].annotation)[0]: kind
+    for kinds in (OnRunsTest, OnStudiesTest, OnInstancesTest)
+    for kind in get_args(kinds)
+}
+
+
+def _of_its_kind(values: Any) -> ClaimTest:
+    """Check a test as one of its kind, so that messages have the path in the file and the nearest names."""
+    if isinstance(values, ClaimTest):
+        return values
+    kind = values.get("kind") if isinstance(values, Mapping) else None
+    if kind is None:  # says what is missing, or that a mapping is
+        return ClaimTest.model_validate({} if isinstance(values, Mapping) else values)
+    if kind not in list(KINDS):
+        raise ValueError(f"kind = {shortened(kind)} is not known. {suggest(str(kind), KINDS)}")
+    return KINDS[kind].model_validate(values)
+
+
+#: A test in the file: the key ``kind`` says of which model it is.
+AnyTest = Annotated[
+    OnRunsTest | OnStudiesTest | OnInstancesTest, Field(discriminator="kind"), BeforeValidator(_of_its_kind)
+]
+
+
+class Claim(Settings):
+    """One claim."""
+
+    id: Annotated[str, Strict(), Field(pattern=r"^[A-Z][A-Za-z0-9]*$")]
+    """What the claim is called."""
+    sentence: Text
+    """What is claimed, in our words."""
+    place: Text
+    """Where the papers have it."""
+    figures: dict[str, Distinct[str]] = {}
+    """Figures of the papers that show it, each with the scenarios and studies that it is compared on."""
+    tests: Several[AnyTest]
+    """How it is tested."""
+
+
+class Claims(Settings):
+    """What the papers claim, and how each claim is tested on runs and studies."""
+
+    claims: Several[Claim]
+    """The claims, in the order of the page. docs/claims.md says what each kind of test does."""
+
+    @model_validator(mode="after")
+    def _one_of_each_id(self) -> Self:
+        ids = [claim.id for claim in self.claims]
+        for name in ids:
+            if ids.count(name) > 1:
+                raise ValueError(f"claim '{name}' is there twice")
+        return self
+
+    @model_validator(mode="after")
+    def _a_study_has_one_scale(self) -> Self:
+        found: dict[str, str] = {}
+        for claim in self.claims:
+            for test in claim.tests:
+                for scale in SCALES:
+                    for name in test.studies_at(scale):
+                        if found.setdefault(name, scale) != scale:
+                            raise ValueError(
+                                f"'{name}' is at scale '{found[name]}' in one test and at '{scale}' in"
+                                f" another, of claim '{claim.id}'; it can have only one"
+                            )
+        return self
+
+
+def load_claims(path: Path, *folders: Path) -> tuple[Claim, ...]:
+    """Read and check a file of claims.
+
+    Parameters
+    ----------
+    path
+        The file.
+    folders
+        Where scenarios are looked for: the user's folder, then that of the workflow.
+
+    Raises
+    ------
+    ConfigError
+        For the first thing that is wrong, naming the claim.
+    """
+    claims = Claims.read(read_yaml(path), str(path)).claims
+    known = scenario_names(*folders)
+    for claim in claims:
+        for scale in SCALES:
+            for name in sorted(places([claim], scale)[0]):
+                where = f"{path}: claim '{claim.id}'"
+                if name not in known:
+                    raise ConfigError(f"{where}: unknown scenario '{name}'. {suggest(name, known)}")
+                if (own := load_scenario(name, *folders).scale) != scale:
+                    file = scenario_file(name, *folders)
+                    raise ConfigError(f"{where} lists '{name}' at scale '{scale}'; {file} says '{own}'")
+    return claims
+
+
+def places(claims: Iterable[Claim], scale: str) -> tuple[set[str], set[str]]:
+    """Names of all scenarios and of all studies that claims are tested on at a scale."""
+    tests = [test for claim in claims for test in claim.tests]
+    scenarios = {name for test in tests for name in test.scenarios_at(scale)}
+    return scenarios, {name for test in tests for name in test.studies_at(scale)}
+
+
+def scales(claims: Iterable[Claim], scenarios: Iterable[str], studies: Iterable[str]) -> list[str]:
+    """Scales at which claims have a test on any of these scenarios or studies."""
+    claims, there = list(claims), (set(scenarios), set(studies))
+    return [
+        scale
+        for scale in SCALES
+        if any(named & given for named, given in zip(places(claims, scale), there, strict=True))
+    ]

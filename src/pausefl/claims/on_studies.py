@@ -1,0 +1,389 @@
+"""Kinds of claim tests on studies of selection: laws of growth, ends of regret, shares of races, degrees."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import Strict
+
+from pausefl.bandit.latency import expected_speeds
+from pausefl.claims.base import Against, AtLeast, Margin, Selectors
+from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, Question, wanted_text
+from pausefl.claims.records import Records, expected_latencies
+from pausefl.claims.statistics import (
+    FAILS,
+    HOLDS,
+    LEVEL,
+    ROUNDING,
+    UNDECIDED,
+    Floats,
+    Judgement,
+    gaps,
+    judge,
+    region,
+)
+from pausefl.results.intervals import CONFIDENCE, Estimate, t_quantile
+from pausefl.settings import Scenario
+from pausefl.settings.scenario import Scale
+from pausefl.settings.types import Distinct, NonNegative, OneOf, Positive
+
+#: Laws of growth that are logarithmic, or slower.
+_SLOW = ("constant", "logarithmic")
+
+
+class OnStudies(Selectors):
+    """A test on the tables of studies."""
+
+    studies: dict[Scale, Distinct[str]]
+    """Studies that are read, by scale."""
+
+    def studies_at(self, scale: str) -> tuple[str, ...]:
+        """All studies that the test needs at a scale."""
+        return self.studies.get(scale, ())
+
+    def applies(self, scale: str) -> bool:
+        """Whether the test is part of its claim at a scale."""
+        return bool(self.studies.get(scale))
+
+
+def _tables(records: Records, study: str, *files: str) -> list[pd.DataFrame]:
+    """Tables of a study; `NotRunError` without one of them."""
+    tables = [records.study(study, file) for file in files]
+    found = [table for table in tables if table is not None]
+    if len(found) < len(files):
+        raise NotRunError("the study is not configured, or is missing")
+    return found
+
+
+def _of_seeds(table: pd.DataFrame, selector: str) -> pd.DataFrame:
+    """Rows of a selector's seeds, without those of the mean curve."""
+    from pausefl.studies.regret import MEAN
+
+    return table[(table["selector"] == selector) & (table["seed"].astype(str) != MEAN)]
+
+
+def _facts(
+    records: Records, study: str, selectors: Iterable[str] = (), seeds: Iterable[Any] = ()
+) -> dict[str, Any]:
+    """Seeds, name and prints of a study, as a `Comparison` has them.
+
+    Prints are hashes of the simulated times of each run: equal selections have equal times.
+    """
+    seeds, prints = tuple(int(seed) for seed in seeds), {}
+    for (side, selector), seed in product(zip(("ours", "theirs"), selectors, strict=False), seeds):
+        file = f"{selector}/seed-{seed}.parquet"
+        table = records.study(study, file) if records.has(study, file) else None
+        if table is not None:
+            times = np.ascontiguousarray(table["elapsed_s"].to_numpy(np.float64)).tobytes()
+            prints[side, seed] = hashlib.sha256(times).hexdigest()
+    return {"seeds": seeds, "runs": (f"study {study}",), "prints": prints}
+
+
+class OfGrowth(OnStudies, Margin):
+    """A test of how something grows."""
+
+    law: str
+    """Law of growth: `logarithmic` or `linear` of regret; `power`, `linearithmic` (as a sort of K numbers),
+    `at most linearithmic` or `exponential` of time."""
+
+
+class Regret(OfGrowth):
+    """A logarithm fits regret as well as the best other law; or its last decade's exponent is 1.
+
+    The margin is that of the ratio of errors, seed by seed, or that of the exponent.
+    """
+
+    kind: Literal["regret"]
+    law: Annotated[str, OneOf(("logarithmic", "linear"))]
+
+    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+        """Look at the regret of each selector."""
+        if linear := self.law == "linear":
+            text, unit, low, high = "exponent of regret", "exponent", 1 - self.margin, 1 + self.margin
+        else:
+            text, unit = "fit of a logarithm to regret, error against the best other law", RATIO
+            low, high = region("not higher", self.margin, RATIO)
+        wanted = wanted_text(low, high, unit)
+        for study, selector in product(self.studies[scale], self.selectors):
+            with Question(self.kind, study, f"{text}: {selector}", wanted) as question:
+                tables = _tables(records, study, "fits.csv", "growth.csv")
+                laws, growth = (_of_seeds(table, selector) for table in tables)
+                if not len(growth):
+                    raise NotRunError(f"{selector} is not in the study")
+                facts = _facts(records, study, (selector,), growth["seed"])
+                best = laws[laws["preferred"]]["law"].value_counts().items()
+                note = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
+                exponents = growth["exponent"].to_numpy(np.float64)
+                if linear:
+                    question.decide(judge(exponents, low, high), note=note, **facts)
+                else:
+                    note = f"mean exponent over the last decade of rounds {exponents.mean():.2f}; {note}"
+                    judged = judge(_error_ratios(laws, facts["seeds"]), low, high)
+                    measure = "error of a logarithm's fit"
+                    question.decide(judged, RATIO, measure=measure, note=note, **facts)
+            yield question.answer
+
+
+def _error_ratios(laws: pd.DataFrame, seeds: Iterable[int]) -> Floats:
+    """For each seed, the log of the least error of a slow law over the least error of all others."""
+    slow, of_seed = laws["law"].isin(_SLOW), laws["seed"].astype(int)
+
+    def least(rows: pd.Series) -> Floats:
+        errors = laws[rows].groupby(of_seed[rows])["error"].min()
+        return np.asarray(np.log(np.maximum(errors.loc[list(seeds)].to_numpy(np.float64), ROUNDING)))
+
+    return np.asarray(least(slow) - least(~slow))
+
+
+class FinalRegret(OnStudies, Against, Margin):
+    """Regret ends lower than that of other selectors, by more than the margin as a ratio."""
+
+    kind: Literal["final_regret"]
+
+    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+        """Compare each selector with each other one."""
+        low, high = region("lower", self.margin, RATIO)
+        for study, *names in product(self.studies[scale], self.selectors, self.against):
+            text, wanted = f"final regret: {' against '.join(names)}", wanted_text(low, high, RATIO)
+            with Question(self.kind, study, text, wanted) as question:
+                (growth,) = _tables(records, study, "growth.csv")
+                ours, theirs = (_of_seeds(growth, name).set_index("seed")["regret"] for name in names)
+                both = ours.index.intersection(theirs.index)
+                if not len(both):
+                    raise NotRunError("the study lacks one of the two")
+                judged = judge(gaps(ours[both], theirs[both], RATIO), low, high)
+                question.decide(judged, RATIO, **_facts(records, study, names, both))
+            yield question.answer
+
+
+class RegretBound(OnStudies):
+    """Regret ends below the bound of PAUSE's Theorem 3 (D5), or of BSFL's Theorem 1 (quantised rewards)."""
+
+    kind: Literal["regret_bound"]
+
+    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+        """Compare each selector's regret after all rounds with the bound."""
+        wanted = wanted_text(-math.inf, 0, RATIO)
+        for study, selector in product(self.studies[scale], self.selectors):
+            text = f"final regret over the bound: {selector}"
+            with Question(self.kind, study, text, wanted) as question:
+                (growth,) = _tables(records, study, "growth.csv")
+                growth = _of_seeds(growth, selector)
+                if not len(growth):
+                    raise NotRunError(f"{selector} is not in the study")
+                settings = records.studies.of_kind("regret")[study]
+                scenario, n_rounds, step = settings.scenario, settings.n_rounds, settings.reward_step
+                most = theorem3(scenario, n_rounds) if step is None else theorem1(scenario, n_rounds, step)
+                worst = n_rounds * largest_gap(scenario)
+                note = f"bound {most:.2g} after {n_rounds:,} rounds"
+                if worst <= most:
+                    note += f"; no selector can lose more than {worst:.2g}, so the bound excludes nothing yet"
+                ratios = np.log(growth["regret"].to_numpy(np.float64)) - math.log(most)
+                facts = _facts(records, study, (selector,), growth["seed"])
+                judged = judge(ratios, -math.inf, 0)
+                question.decide(judged, RATIO, measure="regret over the bound", note=note, **facts)
+            yield question.answer
+
+
+def theorem3(scenario: Scenario, n_rounds: int) -> float:
+    """Bound on the regret after n rounds (PAUSE v2, Theorem 3), with the constant of its proof (D5).
+
+    K (Delta_max + delta) (4 (m + 1) ln n / delta^2 + 1 + 4 pi^2 / 3), where delta is the least difference of
+    two users' expected latencies in seconds (v2, II-A).
+    """
+    network = scenario.network
+    delta = float(np.diff(np.sort(expected_latencies(network))).min())
+    terms = 4 * (network.n_selected + 1) * math.log(n_rounds) / delta**2 + 1 + 4 * math.pi**2 / 3
+    return network.n_users * (largest_gap(scenario) + delta) * terms
+
+
+def theorem1(scenario: Scenario, n_rounds: int, step: float) -> float:
+    """Bound on the regret after n rounds (BSFL, Theorem 1), where rewards are multiples of a step.
+
+    Delta_max K (4 (m + 1) ln n / Delta_min^2 + 1 + pi^2 / 3), where Delta_min, the least difference of two
+    rewards, is the step.
+    """
+    network = scenario.network
+    terms = 4 * (network.n_selected + 1) * math.log(n_rounds) / step**2 + 1 + math.pi**2 / 3
+    return network.n_users * largest_gap(scenario) * terms
+
+
+def largest_gap(scenario: Scenario) -> float:
+    """Delta_max (PAUSE v2, Lemma 1; BSFL, eq. 14), with ranges 2 of generalisation and 1 of privacy (D4)."""
+    speeds, reward = expected_speeds(scenario.network), scenario.reward
+    return float(np.ptp(speeds)) + 2 * reward.alpha + (reward.gamma or 0.0)
+
+
+#: What is timed, and how it is to grow, in words.
+_TIMED = {"selection": "a selection's time", "listing": "the time of an iteration that lists all neighbours"}
+_LAWS = {
+    "power": "as K to the power {exponent:g}",
+    "linearithmic": "as K log K",
+    "at most linearithmic": "at most as K log K",
+    "exponential": "exponentially",
+}
+
+
+class Cost(OfGrowth):
+    """A time grows exponentially in K, as K log K (or at most so), or as a power of K, within the margin.
+
+    A power or an exponential, whichever has the smaller error in ln t. The interval is that of its slope.
+    K log K has the slope of a sort of as many numbers.
+    """
+
+    kind: Literal["cost"]
+    law: Annotated[str, OneOf(_LAWS)]
+    quantity: Annotated[str, OneOf(_TIMED)] = "selection"
+    """Which time: of a `selection`, or of an annealer's iteration that is `listing` all neighbours."""
+    exponent: Positive = 1.0
+    """Power of K by which a search's time is to grow."""
+    margin: NonNegative = 0.0
+
+    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+        """Look at the times of each selector."""
+        wanted, timed = _LAWS[self.law].format(exponent=self.exponent), _TIMED[self.quantity]
+        for study, selector in product(self.studies[scale], self.selectors):
+            with Question(self.kind, study, f"growth with K of {timed}: {selector}", wanted) as question:
+                (times,) = _tables(records, study, "times.csv")
+                self._judge(question, times[times["selector"] == selector], _facts(records, study))
+            yield question.answer
+
+    def _judge(self, question: Question, times: pd.DataFrame, facts: dict[str, Any]) -> None:
+        from pausefl.studies.runtime import QUANTITIES, fits
+
+        fitted = fits(times)
+        fitted = fitted[fitted["quantity"] == self.quantity]
+        if not len(fitted):
+            raise NotRunError(f"fewer than three sizes with {_TIMED[self.quantity]}")
+        fit, sizes = fitted.iloc[0], times[times[QUANTITIES[self.quantity]].notna()]["n_users"]
+        n_sizes = int(sizes.between(fit["from_users"], fit["to_users"]).sum())
+        is_power = fit["exponent_error"] <= fit["rate_error"]
+        better = "a power" if is_power else "an exponential"
+        note = f"K from {fit['from_users']:,} to {fit['to_users']:,}, {n_sizes} sizes; {better} fits better"
+        slope, unit, measure = _SLOPES[self.law.split()[-1]]
+        error = float(fit[f"{slope}_se"])
+        if math.isnan(error):
+            raise NotRunError("no sort of as many numbers was timed")
+        middle = self.exponent if self.law == "power" else 0.0
+        low = -math.inf if self.law.startswith("at most") else middle - self.margin
+        judged = _within(float(fit[slope]), error, n_sizes - 2, low, high := middle + self.margin)
+        if self.law == "exponential":
+            judged = Judgement(FAILS if is_power else HOLDS, judged.found)
+        else:
+            note = f"wanted: {'up to' if low == -math.inf else f'{low:.3g} to'} {high:.3g}; {note}"
+            judged = judged if is_power else Judgement(FAILS, judged.found)
+        question.decide(judged, unit=unit, measure=measure, note=note, **facts)
+
+
+#: Column of a fit's slope by the last word of a law, its unit, and what it is.
+_SLOPES = {
+    "power": ("exponent", "", "exponent of time"),
+    "linearithmic": ("over_sort", "", "exponent of time over that of a sort"),
+    "exponential": ("rate", "a user", "growth of ln(time)"),
+}
+
+
+def _within(slope: float, error: float, n_free: int, low: float, high: float) -> Judgement:
+    """One-sided t tests of a fitted slope against the ends of a region."""
+    from scipy.special import stdtr
+
+    half = t_quantile(n_free) * error
+    found = Estimate(slope, slope - half, slope + half)
+    error = max(error, ROUNDING)
+    above, below = (stdtr(n_free, (limit - slope) / error) for limit in (low, high))
+    p_holds, p_fails = 2 * max(above, 1 - below), 2 * min(1 - above, below)
+    outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
+    return Judgement(outcome, found, p=float(min(p_holds, p_fails, 1.0)))
+
+
+class Share(OnStudies, AtLeast):
+    """Wilson's interval of the share of won instances lies above a given share, in each row of the study."""
+
+    kind: Literal["share"]
+    rows: dict[str, tuple[str | int | float, ...]] = {}
+    """Rows of a study's table of shares that are used: columns, and the values that they may have."""
+    pool: Distinct[Annotated[str, Strict()]] = ()
+    """Columns of that table over whose values the instances are counted together."""
+
+    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+        """Look at the share that each selector won, in each row."""
+        for study, selector in product(self.studies[scale], self.selectors):
+            text, wanted = f"share won by {selector}", f"share ≥ {self.at_least:g}"
+            rows: list[tuple[str, int, int]] = []
+            with Question(self.kind, study, text, wanted) as question:
+                rows += self._rows(records, study, selector)
+            if not rows:
+                yield question.answer
+            for name, won, n in rows:
+                row, facts = Question(self.kind, study, f"{text}: {name}", wanted), _facts(records, study)
+                judged = _of_share(won, n, self.at_least)
+                row.decide(judged, unit="of instances", note=f"{n:,} instances", **facts)
+                yield row.answer
+
+    def _rows(self, records: Records, study: str, selector: str) -> Iterator[tuple[str, int, int]]:
+        """Name, won instances and all instances of each row that is used."""
+        configured = records.studies.get(study)
+        (table,) = _tables(records, study, "" if configured is None else configured.claims[0])
+        table = table[table["selector"] == selector]
+        for column, values in self.rows.items():
+            known = table[column].astype(str) if column in table else pd.Series("", table.index)
+            table = table[known.isin([str(value) for value in values])]
+        if not len(table):
+            raise NotRunError(f"the study has no such rows of {selector}")
+        cell = [name for name in _CELL if name in table and name not in self.pool]
+        for names, rows in table.groupby(cell, sort=False):
+            name = ", ".join(f"{column} {value}" for column, value in zip(cell, names, strict=True))
+            n_instances = int(rows["n_instances"].sum())
+            yield name, round(float((rows["share"] * rows["n_instances"]).sum())), n_instances
+
+
+#: Columns of a table of shares that say which comparison a row is.
+_CELL = ("source", "n_users", "n_selected", "temperature_divisor", "moves", "budget", "energy")
+
+
+def _of_share(won: int, n: int, least: float) -> Judgement:
+    """Judge a share of n instances by Wilson's interval, with the p-value of the score test, which agrees."""
+    from scipy.stats import binomtest, norm
+
+    found = binomtest(won, n).proportion_ci(CONFIDENCE, method="wilson")
+    outcome = HOLDS if found.low >= least else FAILS if found.high < least else UNDECIDED
+    spread = math.sqrt(least * (1 - least) / n)
+    p = 2 * float(norm.sf(abs(won / n - least) / spread)) if spread else math.nan
+    return Judgement(outcome, Estimate(won / n, found.low, found.high), p=p)
+
+
+class Degrees(OnStudies, Against):
+    """On every graph, a mean of at most 4 (K − m) neighbours; in plain annealing's, all have m (K − m)."""
+
+    kind: Literal["degrees"]
+
+    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+        """Look at the graphs of each selector."""
+        for study, selector in product(self.studies[scale], (*self.selectors, *self.against)):
+            plain = selector in self.against
+            wanted = "m (K − m) for every vertex" if plain else "at most 4 (K − m) on average"
+            text = f"mean number of neighbours: {selector}"
+            with Question(self.kind, study, text, wanted) as question:
+                (table,) = _tables(records, study, "degrees.parquet")
+                own, settings = table[table["selector"] == selector], records.studies.of_kind("graphs")[study]
+                m, n_users = settings.n_selected, settings.n_users
+                claimed, most = (m if plain else 4) * (n_users - m), float(own["degree_mean"].max())
+                note = f"{most:.4g} against {claimed}, {len(own):,} graphs of {m} of {n_users} users"
+                if plain:
+                    holds = bool((own[["degree_min", "degree_max"]] == claimed).all(axis=None))
+                else:
+                    holds = most <= claimed
+                    note += "; with m ≤ 4 no graph has more" if m <= 4 else ""
+                measure = f"mean neighbours over {'m' if plain else '4'} (K − m)"
+                facts = {"unit": RATIO, "measure": measure, "note": note} | _facts(records, study)
+                question.settle(holds, most / claimed, **facts)
+            yield question.answer
+
+
+OnStudiesTest = Regret | FinalRegret | RegretBound | Cost | Share | Degrees
