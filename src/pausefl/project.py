@@ -33,7 +33,7 @@ class Project:
     Attributes
     ----------
     root
-        Folder of the workflow: ``config/demo.yaml``, scenarios, captions and the ledger are there.
+        Folder of the workflow: ``config/demo.yaml``, scenarios and the ledger are there.
     folders
         Where scenario files are looked for: the configuration's folder, then the workflow's own.
     config
@@ -120,6 +120,12 @@ class Project:
         for row in self.config.experiments:
             found[row.scenario].append(row)
         return found
+
+    def settings(self, scenario: str) -> dict[str, Any]:
+        """A scenario in plain values; the title says if the images are not the official ones."""
+        one = self.scenarios[scenario]
+        substitute = " (re-encoded images)" if one.data.source in self.config.raw.folders else ""
+        return one.as_dict() | {"title": one.title + substitute}
 
     def seeds(self, scenario: str) -> list[int]:
         """Seeds of a scenario."""

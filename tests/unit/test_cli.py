@@ -163,12 +163,6 @@ def test_data_of_another_scenario_are_refused(pausefl: Command, digits: Dataset,
     assert "digits" in message
 
 
-def test_an_output_folder_that_cannot_be_made_is_named(pausefl: Command, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    message = refused(pausefl(*run_demo(tmp_path / "file" / "out")))
-    assert f"Error: cannot write to output folder {tmp_path}/file/out" in message
-
-
 def test_check_lists_the_experiment_table(pausefl: Command) -> None:
     code, out, _ = pausefl("check", "--config", "config/demo.yaml")
     assert code == 0

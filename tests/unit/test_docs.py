@@ -59,7 +59,7 @@ class Step(NamedTuple):
 def steps(section: str) -> Iterator[Step]:
     """What a section asks for, in order. Every block of code must be a file, an insertion or commands."""
     body = TEXT.split(f"\n## {section}\n")[1].split("\n## ")[0]
-    for block in re.finditer(r"^( *)```(?P<language>python|yaml|bash)\n", body, re.MULTILINE):
+    for block in re.finditer(r"^( *)```(?P<language>python|yaml|jinja|bash)\n", body, re.MULTILINE):
         indent, language = block.groups()
         code, _, _ = body[block.end() :].partition(f"\n{indent}```\n")
         words = body[: block.start()].rstrip().rpartition("\n\n")[2]
@@ -274,7 +274,7 @@ def test_the_noise_of_the_findings_is_that_of_the_published_runs() -> None:
         re.MULTILINE,
     )
     rows = [[float(number) for number in re.findall(r"[\d.]+", row)] for row in told.splitlines()]
-    aggregate_noise = runpy.run_path(str(ROOT / "benchmarks/aggregate_noise.py"))
+    aggregate_noise = runpy.run_path(str(ROOT / "analyses/aggregate_noise.py"))
     scenarios = ("small_iid_r1", "small_noniid_r1", "large_noniid_r1", "small_authors")
     runs = []
     for name in scenarios:
@@ -292,7 +292,7 @@ def test_the_noise_of_the_findings_is_that_of_the_published_runs() -> None:
 @pytest.mark.slow
 def test_participations_and_noise_of_long_runs_are_those_of_the_findings() -> None:
     """1,000 rounds on MNIST, simulated without training."""
-    noise = runpy.run_path(str(ROOT / "benchmarks/aggregate_noise.py"))["noise"]
+    noise = runpy.run_path(str(ROOT / "analyses/aggregate_noise.py"))["noise"]
     scenario = load_scenario("mnist_large_iid_r1", ROOT / "config" / "scenarios")
     found: dict[str, list[tuple[float, ...]]] = {"pause": [], "random": []}
     for selector, of_seeds in found.items():
@@ -333,7 +333,7 @@ def test_selection_under_the_settings_of_the_authors_logs_is_that_of_the_ledger(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Mean simulated rounds of the 28 logged runs within 3 %, but for the best-gain annealer of Fig. 8."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "analyses")
     authors_logs = importlib.import_module("authors_logs")
     page = (ROOT / "docs" / "deviations.md").read_text("utf-8")
     for table in (authors_logs.beside(5), authors_logs.changes(5)):
@@ -391,7 +391,7 @@ def test_selection_under_the_settings_of_the_authors_logs_is_that_of_the_ledger(
 @pytest.mark.slow
 def test_what_else_would_give_the_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Random ties of size, and another least rise of the best-gain annealer."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "analyses")
     authors_logs = importlib.import_module("authors_logs")
     page = " ".join((ROOT / "docs" / "deviations.md").read_text("utf-8").split())
 

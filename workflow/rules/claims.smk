@@ -21,7 +21,7 @@ rule check_claims:
         table="results/claims/{scale}/claims.csv",
         text=report(
             "results/claims/{scale}/claims.md",
-            caption="../report/claims.rst",
+            caption="../report/caption.rst",
             category="Claims",
             labels={"scale": "{scale}"},
         ),

@@ -1,6 +1,6 @@
 # Raw files to prepared arrays to partitions.
 from pausefl.provenance import code_hash
-from pausefl.workflow import captions, code, paths
+from pausefl.workflow import code, paths
 
 # Only files that are missing have a rule, so that Snakemake never deletes or replaces those that exist. The sources
 # differ in their files, so each source has a rule.
@@ -72,7 +72,7 @@ rule plot_partition:
     output:
         report(
             "data/partitions/{dataset}/{partition}/seed-{seed}.png",
-            caption="../report/figure.rst",
+            caption="../report/caption.rst",
             category="Partitions",
             labels={"data": "{dataset}", "partition": "{partition}", "seed": "{seed}"},
         ),
@@ -81,9 +81,6 @@ rule plot_partition:
     benchmark:
         "results/benchmarks/plot_partition/{dataset}/{partition}/seed-{seed}.tsv"
     params:
-        caption=lambda wildcards: captions.of_scenario(
-            W, W.partitions[wildcards.dataset, wildcards.partition].name, "partition"
-        ),
         partition=lambda wildcards: W.partitions[wildcards.dataset, wildcards.partition].partition,
         code=code_hash("pausefl.figures.partition:plot_partition", "pausefl.figures.style:theme"),
         script=code.script(W, "plot_partition"),

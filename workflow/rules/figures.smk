@@ -1,6 +1,5 @@
 # The figures of a scenario, from its table, in one process: that starts slower than it plots.
-from pausefl.figures.notes import SidecarNotes
-from pausefl.workflow import captions, code, paths, targets
+from pausefl.workflow import code, paths, targets
 
 # Kinds of figures differ between scenarios, and so do the files: one rule for all scenarios with the same kinds.
 for figures, scenarios in targets.scenarios_by_figures(W).items():
@@ -17,7 +16,7 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             png=[
                 report(
                     f"results/figures/{{scenario}}/{kind}.png",
-                    caption="../report/figure.rst",
+                    caption="../report/caption.rst",
                     category="Figures",
                     subcategory="{scenario}",
                     labels={"figure": kind},
@@ -35,9 +34,7 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
         params:
             kinds=kinds,
             folder="results/figures/{scenario}",
-            scenario=lambda wildcards: captions.settings(W, wildcards.scenario),
-            caption=lambda wildcards, kinds=kinds: captions.of_scenario(W, wildcards.scenario, *kinds),
-            notes=lambda wildcards, output: SidecarNotes(output.sidecar[0]),
+            scenario=lambda wildcards: W.settings(wildcards.scenario),
             code=code.figures(kinds),
             script=code.script(W, "plot_figures"),
         script:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pausefl.studies import kinds
-from pausefl.workflow import captions, code, paths
+from pausefl.workflow import code, paths
 
 for kind, facts in kinds().items():
 
@@ -50,7 +50,7 @@ for kind, facts in kinds().items():
             pdf="results/studies/{study}/{study}.pdf",
             png=report(
                 "results/studies/{study}/{study}.png",
-                caption="../report/figure.rst",
+                caption="../report/caption.rst",
                 category="Studies",
                 labels={"study": "{study}"},
             ),
@@ -68,7 +68,6 @@ for kind, facts in kinds().items():
             study=lambda wildcards: W.studies[wildcards.study].settings(),
             title=lambda wildcards: W.studies[wildcards.study].title,
             folder=lambda wildcards: paths.study_folder(W, wildcards.study),
-            caption=lambda wildcards: captions.of_study(W, wildcards.study),
             versions=lambda wildcards: W.studies[wildcards.study].current_codes(
                 wildcards.study, Path("results/published")
             ),

@@ -1,5 +1,5 @@
 # The tables of a scenario: all rounds, one line for each run, means over seeds, what users have spent, the authors' runs.
-from pausefl.workflow import captions, checks, code, paths, targets
+from pausefl.workflow import checks, code, paths, targets
 
 # What there are tables of differs, and so do the files: one rule for all scenarios with the same tables.
 for tables, scenarios in targets.scenarios_by_tables(W).items():
@@ -18,7 +18,7 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
             text=[
                 report(
                     f"results/tables/{{scenario}}/{kind}.md",
-                    caption="../report/figure.rst",
+                    caption="../report/caption.rst",
                     category="Tables",
                     labels={"scenario": "{scenario}", "content": kind},
                 )
@@ -34,7 +34,6 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
             kinds=kinds,
             runs=lambda wildcards: paths.run_folders(W, wildcards.scenario),
             scenario=lambda wildcards: W.scenarios[wildcards.scenario].as_dict(),
-            caption=lambda wildcards, kinds=kinds: captions.of_scenario(W, wildcards.scenario, *kinds),
             versions=lambda wildcards: code.jobs(W, wildcards.scenario),
             code=code.tables(kinds),
             script=code.script(W, "table"),

@@ -12,11 +12,11 @@ from pausefl.errors import PauseflError
 from pausefl.figures.kinds import plot
 from pausefl.figures.notes import Notes
 from pausefl.figures.style import save
-from pausefl.settings import scenario_from_dict
+from pausefl.settings import Scenario
 
 params = snakemake.params
 with logged(snakemake.log[0]) as note:
-    scenario = scenario_from_dict(params.scenario)
+    scenario = Scenario.read(params.scenario, "scenario")
     rounds = pd.read_parquet(snakemake.input.rounds)
     about = json.loads(Path(snakemake.input.about).read_text("utf-8"))
     notes = Notes(**about["notes"])

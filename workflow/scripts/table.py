@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.figures.captions import protected
 from pausefl.figures.notes import absent_note, run_notes, scale_note, with_notes
-from pausefl.figures.style import LABELS
 from pausefl.files import replacing
+from pausefl.registry.figures import protected
+from pausefl.registry.selectors import LABELS
 from pausefl.results import archive, privacy_table, tables
+from pausefl.results.outcomes import TARGET
 from pausefl.results.runs import check_settings, read_runs
-from pausefl.settings import scenario_from_dict
+from pausefl.settings import Scenario
 
 output, params = snakemake.output, snakemake.params
 
@@ -41,11 +42,12 @@ def authors() -> tuple[pd.DataFrame, str]:
 MAKE = {"summary": summary, "privacy": privacy, "authors": authors}
 
 with logged(snakemake.log[0]):
-    scenario = scenario_from_dict(params.scenario)
+    scenario = Scenario.read(params.scenario, "scenario")
     runs = {row: Path(folder) for row, folder in params.runs.items()}
     rounds, summaries = read_runs(runs)
     check_settings(summaries, scenario.job_settings())
     by_run = tables.summarise(rounds, summaries)
+    rounds.attrs[TARGET] = float(by_run["target_accuracy"].iloc[0])  # to_parquet keeps it
     warnings = run_notes(summaries.values(), params.versions, LABELS)
     warnings.shown.extend(filter(None, [absent_note(scenario, set(by_run["selector"]), LABELS)]))
     about = {

@@ -20,9 +20,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.figures.captions import is_regression, protected
-from pausefl.figures.style import in_legend_order, look, new_figure, style_of, title_lines
+from pausefl.figures.style import look, new_figure, title_lines
 from pausefl.registry import SELECTORS
+from pausefl.registry.figures import is_regression, protected
+from pausefl.registry.selectors import in_legend_order, look_of
 from pausefl.results.archive import archived, log_of, logged
 from pausefl.results.outcomes import seconds_to_target, smoothed, target_accuracy
 from pausefl.results.runs import runs_of
@@ -187,7 +188,7 @@ def plot_leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     panel = Panel(scenario, "Round", leakage_label(scenario))
     bands = leakage_bands(rounds, "round")
     for selector, curve in bands.items():
-        panel.add(selector, curve, style_of(selector).label, step=True)
+        panel.add(selector, curve, look_of(selector).label, step=True)
     panel.axes.set_xlim(0, max((curve.x[-1] for curve in bands.values()), default=1))
     mark_budget(panel.axes, scenario)
     _add_authors(panel, scenario, "leakage_max", x_column="round")
@@ -309,7 +310,7 @@ def _add_authors(
     (start, end), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     look = _POINTS if log else _CIRCLES if single else _THIN
     for selector, run in runs.items():
-        style = style_of(selector)
+        style = look_of(selector)
         if single:
             x, y = run[x_column].to_numpy(np.float64), run[column].to_numpy(np.float64)
         else:
@@ -332,7 +333,7 @@ def on_time_axis(bands: Mapping[str, Band]) -> tuple[float, dict[str, tuple[Band
     cut = {}
     for selector, curve in bands.items():
         beyond = f" (to {ends[selector]:.0f} s)" if ends[selector] > limit else ""
-        cut[selector] = _up_to(curve, limit), style_of(selector).label + beyond
+        cut[selector] = _up_to(curve, limit), look_of(selector).label + beyond
     return limit, cut
 
 
@@ -378,7 +379,7 @@ def _mark_target(panel: Panel, rounds: pd.DataFrame) -> None:
     drawn: list[float] = []
     near = DOT_WIDTH * float(np.ptp(axes.get_xlim()))
     for selector in panel.lines:
-        style, reached = style_of(selector), float(np.mean(times[selector]))
+        style, reached = look_of(selector), float(np.mean(times[selector]))
         if np.isfinite(reached):
             level = sum(abs(reached - other) < near for other in drawn)
             place = offset_copy(axes.transData, panel.figure, y=-5 * level, units="points")

@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.figures.curves import Band, band, plot_band
-from pausefl.figures.style import COLUMN_WIDTH, in_legend_order, title_lines
+from pausefl.figures.style import COLUMN_WIDTH, title_lines
+from pausefl.registry.selectors import in_legend_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

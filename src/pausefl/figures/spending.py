@@ -21,11 +21,12 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter, StrMeth
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.figures.captions import MOST_LINES, protected
 from pausefl.figures.curves import Band, mark_budget, plot_band
-from pausefl.figures.style import COLUMN_WIDTH, DOT, in_legend_order, style_of, title_lines
+from pausefl.figures.style import COLUMN_WIDTH, title_lines
 from pausefl.privacy import Ledger, loss_share, make_mechanism, make_schedule
 from pausefl.registry import SELECTORS
+from pausefl.registry.figures import MOST_LINES, protected
+from pausefl.registry.selectors import DOT, in_legend_order, look_of
 from pausefl.results.runs import runs_of
 from pausefl.settings import PrivacySettings, Scenario
 
@@ -133,7 +134,7 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     shown = {selector: one.spent for selector, (one,) in accounts(rounds, scenario, n_seeds=1).items()}
     figure, panels = _panels(scenario, shown, [])
     for axes, (selector, spent) in zip(panels, shown.items(), strict=True):
-        _plot_spent(axes, spent, style_of(selector).color)
+        _plot_spent(axes, spent, look_of(selector).color)
         axes.sharey(panels[0])
         mark_budget(axes, scenario, words=axes is panels[0])
     _label(figure, f"Spent (ε per {protected(scenario)})")
@@ -161,7 +162,7 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
         assert scenario.privacy is not None
         of_update = (1 - loss_share(scenario.privacy, selector)) * upcoming
         ratio = signal_to_noise(of_update, scenario.privacy)
-        _plot_signal(axes, ratio, style_of(selector).color)
+        _plot_signal(axes, ratio, look_of(selector).color)
         lowest[selector], highest = float(np.nanmin(ratio)), max(highest, float(np.nanmax(ratio)))
         share = np.mean(upcoming > 0, axis=1)
         curve = Band(np.arange(len(share), dtype=np.float64), share, share, share, n_seeds=1)
@@ -171,7 +172,7 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     end = min(0.8 * bottom, highest / 10)  # at least a decade, for the ticks
     for axes, (selector, low) in zip(panels, lowest.items(), strict=False):
         if low < end:
-            axes.set_title(f"{style_of(selector).label} (to {low:.1g})", **_TITLE)
+            axes.set_title(f"{look_of(selector).label} (to {low:.1g})", **_TITLE)
         axes.set_yscale("log")
         axes.set_ylim(end, 1.25 * highest)
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
@@ -200,7 +201,7 @@ def _panels(
     scenario: Scenario, shown: Mapping[str, Floats], more: Sequence[str]
 ) -> tuple[Figure, list[Axes]]:
     """A grid of small panels over rounds, one for each selector and title, the scenario's title above."""
-    titles = [*(style_of(selector).label for selector in shown), *more]
+    titles = [*(look_of(selector).label for selector in shown), *more]
     n_columns = min(COLUMNS, len(titles))
     n_rows = -(-len(titles) // n_columns)
     width = max(COLUMN_WIDTH, 2 * COLUMN_WIDTH * n_columns / COLUMNS)

@@ -1,131 +1,33 @@
-"""How every figure looks: one fixed colour, line and label a selector, one theme, one way to save.
-
-Hues follow Okabe and Ito's palette, with shades of one hue for related selectors. Two selectors with the same
-dashes differ clearly in lightness, so that figures work in greyscale and for colour-blind readers.
-"""
+"""How every figure looks: one theme, one way to save. `pausefl.registry.selectors` has how selectors look."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
-from pausefl.errors import PauseflError, suggest
 from pausefl.files import replacing
-from pausefl.registry import SELECTORS
+from pausefl.registry.selectors import look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-#: A dash pattern as Matplotlib takes it: offset and lengths in line widths.
-Line = Literal["-"] | tuple[float, tuple[float, ...]]
-
-SOLID: Line = "-"
-DASH: Line = (0, (4, 1.5))
-SHORT_DASH: Line = (0, (2.2, 1))
-LONG_DASH: Line = (0, (8, 2))
-DOT: Line = (0, (1, 1))
-DASH_DOT: Line = (0, (3.5, 2.2, 1.2, 2.2))
-LONG_DASH_DOT: Line = (0, (9, 1.5, 1.5, 1.5))
-DASH_DOT_DOT: Line = (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2))
 
 #: Width of one column of the papers, in inches.
 COLUMN_WIDTH = 3.5
 
 DPI = 300
 
-
-@dataclass(frozen=True)
-class SelectorStyle:
-    """How one selector looks and what it is called.
-
-    Attributes
-    ----------
-    label
-        What the legend calls it.
-    color
-        Hexadecimal RGB.
-    line
-        Dash pattern.
-    width
-        Line width in points.
-    zorder
-        Higher is on top.
-    """
-
-    label: str
-    color: str
-    line: Line
-    width: float = 1.3
-    zorder: float = 3.0
-
-
-#: Styles of selectors; the order of this dictionary is that of the legend.
-_CHOSEN: dict[str, SelectorStyle] = {
-    "pause": SelectorStyle("PAUSE", "#0072B2", SOLID, width=1.8, zorder=4.0),
-    # SA-PAUSE follows PAUSE closely: light dashes on top of the solid line leave both visible.
-    "sa_pause": SelectorStyle("SA-PAUSE", "#56B4E9", DASH, width=1.5, zorder=4.2),
-    "pause_brute": SelectorStyle("PAUSE (enumeration)", "#00182B", SHORT_DASH, zorder=4.1),
-    "sa_pause_v1": SelectorStyle("SA-PAUSE (v1)", "#004A94", DASH_DOT_DOT, zorder=3.9),
-    "sa_pause_best_gain": SelectorStyle("SA-PAUSE (best gain)", "#3A7BD5", DASH_DOT_DOT, zorder=3.85),
-    "sa_vanilla": SelectorStyle("PAUSE by plain SA", "#9FC4EA", LONG_DASH, zorder=3.8),
-    "bsfl": SelectorStyle("BSFL", "#0CA87C", SOLID, width=1.6, zorder=3.7),
-    "alsa": SelectorStyle("ALSA", "#00664A", DASH, zorder=3.75),
-    "sa_bsfl": SelectorStyle("BSFL by plain SA", "#6CC8A8", DASH_DOT, zorder=3.6),
-    "genie": SelectorStyle("Genie", "#000000", SOLID, width=1.0, zorder=3.5),
-    "clustered_size": SelectorStyle("Clustered (size)", "#912B6B", DOT, width=1.5, zorder=3.4),
-    "clustered_similarity": SelectorStyle("Clustered (similarity)", "#E08CC0", LONG_DASH_DOT, zorder=3.3),
-    "random": SelectorStyle("Random", "#E69F00", SHORT_DASH, zorder=3.2),
-    "random_by_size": SelectorStyle("Random by size", "#F2CB6C", DOT, width=1.5, zorder=3.1),
-    "cs_ucb": SelectorStyle("CS-UCB", "#A6A636", DASH_DOT_DOT, zorder=3.0),
-    "cs_ucb_q": SelectorStyle("CS-UCB-Q", "#5C5C14", LONG_DASH, zorder=2.9),
-    "tifl": SelectorStyle("TiFL", "#7B4FA3", LONG_DASH_DOT, zorder=2.88),
-    "fedcs": SelectorStyle("FedCS", "#B58AD6", DOT, width=1.5, zorder=2.86),
-    "power_of_choice": SelectorStyle("Power-of-Choice", "#1B7F8C", SHORT_DASH, zorder=2.84),
-    "oort": SelectorStyle("Oort", "#D1495B", DASH, zorder=2.82),
-    # Its leakage coincides with that of FedAvg, whose longer dashes show beneath it.
-    "fastest": SelectorStyle("Fastest in expectation", "#8C8C8C", DASH_DOT, zorder=2.8),
-    "fedavg": SelectorStyle("FedAvg with privacy", "#D55E00", LONG_DASH, width=1.6, zorder=2.7),
-    "fedavg_no_privacy": SelectorStyle("FedAvg w/o privacy", "#7A2E00", LONG_DASH_DOT, zorder=2.6),
-}
-
-#: Colours and dashes of selectors without a style of their own; no dashes of `_CHOSEN` are among them.
-_SPARE: list[tuple[str, Line]] = [
-    (color, (0, (*[1.0, 1.0] * n_dots, 6.0, 1.5)))
-    for n_dots in (3, 4)
-    for color in ("#4B3A6B", "#B22222", "#2F7F7F", "#8A6D3B", "#C71585", "#6A8E23")
-]
-
-
-def _styles() -> dict[str, SelectorStyle]:
-    """The chosen styles, and one for every other registered selector, named after it."""
-    others = [name for name in SELECTORS if name not in _CHOSEN]
-    return _CHOSEN | {
-        name: SelectorStyle(name.replace("_", " ").capitalize(), *look, zorder=2.5)
-        for name, look in zip(others, itertools.cycle(_SPARE), strict=False)
-    }
-
-
-#: The style of every registered selector, in the order of the legend.
-STYLES: dict[str, SelectorStyle] = _styles()
-
 #: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
 MECHANISMS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
 OTHER_MECHANISM = ("#4B3A6B", "D", (0, 4))
 
-#: What people call each selector.
-LABELS: dict[str, str] = {name: style.label for name, style in STYLES.items()}
-
 #: What differs from seaborn's light grid for papers. The font is shipped with Matplotlib: the
 #: same glyphs, so the same bytes, on every machine.
-_OURS: dict[str, Any] = {
+THEME: dict[str, Any] = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
     "axes.titleweight": "bold",
@@ -156,46 +58,22 @@ _OURS: dict[str, Any] = {
 }
 
 
-@cache
-def theme_settings() -> dict[str, Any]:
-    """Matplotlib's settings of every figure: seaborn's for papers, a little finer, and ours."""
-    import seaborn
-
-    settings = {**seaborn.axes_style("whitegrid"), **seaborn.plotting_context("paper", font_scale=0.93)}
-    del settings["image.cmap"]  # a map of seaborn's own, which only its import makes known
-    return {**settings, **_OURS}
-
-
 @contextmanager
 def theme() -> Iterator[None]:
-    """Use `theme_settings` inside the block, whatever the user has set."""
+    """Use the theme of every figure inside the block, whatever the user has set."""
     import matplotlib as mpl
+    import seaborn as sns
 
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(cast(Any, theme_settings()))
+        sns.set_theme("paper", "whitegrid", palette=None, font_scale=0.93, rc=THEME)
         yield
-
-
-def style_of(selector: str) -> SelectorStyle:
-    """Style of a selector; `PauseflError` with the nearest name if it is not registered."""
-    if selector not in STYLES:
-        raise PauseflError(f"unknown selector '{selector}'. {suggest(selector, STYLES)}")
-    return STYLES[selector]
 
 
 def look(selector: str) -> dict[str, Any]:
     """Matplotlib's keywords for a selector's line."""
-    style = style_of(selector)
-    return {"color": style.color, "linestyle": style.line, "linewidth": style.width, "zorder": style.zorder}
-
-
-def in_legend_order(selectors: Iterable[str]) -> list[str]:
-    """Each selector once, in the fixed order of the legends; `PauseflError` for an unknown one."""
-    unique = set(selectors)
-    for selector in sorted(unique):
-        style_of(selector)
-    return [name for name in STYLES if name in unique]
+    one = look_of(selector)
+    return {"color": one.color, "linestyle": one.line, "linewidth": one.width, "zorder": one.zorder}
 
 
 def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:

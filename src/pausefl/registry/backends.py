@@ -14,25 +14,15 @@ from pausefl.registry.base import Record, Registry
 
 @dataclass(frozen=True)
 class BackendRecord(Record):
-    """A backend's class and the jobs that it takes.
+    """A backend's class and the jobs that it takes."""
 
-    Attributes
-    ----------
-    code
-        Where the class is.
-    devices
-        Types of device that it runs on.
-    families
-        Families of models (`pausefl.registry.models`) that it trains.
-    precisions
-        Values of ``training.precision`` that it computes in.
-    regression
-        Whether it trains on numbers as well as on classes.
-    """
-
+    #: Types of device that it runs on.
     devices: tuple[str, ...]
+    #: Families of models (`pausefl.registry.models`) that it trains.
     families: tuple[str, ...] = ("dense", "convolutional")
+    #: Values of ``training.precision`` that it computes in.
     precisions: tuple[str, ...] = ("float32", "bfloat16")
+    #: Whether it trains on numbers as well as on classes.
     regression: bool = True
 
     def takes(self, device: str, family: str, precision: str, regression: bool) -> bool:
@@ -63,13 +53,7 @@ BACKENDS: Registry[BackendRecord] = Registry(
 
 
 def fastest_backend(device: str, family: str, precision: str, regression: bool) -> str:
-    """Name of the backend for a type of device, a family of models, a precision and a kind of target.
-
-    Raises
-    ------
-    PauseflError
-        If there is none.
-    """
+    """Name of the backend for a job; `PauseflError` if there is none."""
     for name, record in BACKENDS.items():
         if record.takes(device, family, precision, regression):
             return name

@@ -13,14 +13,9 @@ from pausefl.errors import ConfigError, suggest
 
 @dataclass(frozen=True)
 class Record:
-    """Base of all records.
+    """Base of all records."""
 
-    Attributes
-    ----------
-    code
-        Where the class or function is, ``package.module:name``. Reading a registry imports none of them.
-    """
-
+    #: Where the class or function is, ``package.module:name``. Reading a registry imports none of them.
     code: str
 
     def load(self) -> Any:
@@ -33,15 +28,7 @@ R = TypeVar("R", bound=Record)
 
 
 class Registry(Mapping[str, R], Generic[R]):
-    """Records by name, in the order of tables and legends.
-
-    Parameters
-    ----------
-    what
-        What the records are, in messages: ``selector``.
-    records
-        Record by name.
-    """
+    """Records by name, in the order of tables and legends; ``what`` they are, in messages: ``selector``."""
 
     def __init__(self, what: str, records: Mapping[str, R]) -> None:
         self.what = what
@@ -57,7 +44,7 @@ class Registry(Mapping[str, R], Generic[R]):
         return len(self._records)
 
     def find(self, name: str) -> R:
-        """Return the record of a name; `ConfigError` suggests the nearest name if there is none."""
+        """The record of a name; `ConfigError` suggests the nearest name if there is none."""
         if name not in self._records:
             raise ConfigError(f"unknown {self.what} '{name}'. {suggest(name, self._records)}")
         return self._records[name]
@@ -65,13 +52,7 @@ class Registry(Mapping[str, R], Generic[R]):
 
 @contextmanager
 def lent(registry: Registry[R], name: str, record: R) -> Iterator[None]:
-    """Have a record in a registry inside the block, for what runs without being registered.
-
-    Raises
-    ------
-    ConfigError
-        If the name is registered.
-    """
+    """Have a record in a registry inside the block; `ConfigError` if its name is registered."""
     if name in registry:
         raise ConfigError(f"'{name}' is the name of a registered {registry.what}; choose another")
     registry._records[name] = record

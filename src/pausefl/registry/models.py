@@ -10,33 +10,20 @@ from pausefl.registry.base import Record, Registry
 
 @dataclass(frozen=True)
 class ModelRecord(Record):
-    """A network's function and what checks, backends, plans and captions must know of it.
+    """A network: a function of input shape, number of outputs and normalisation that makes the module."""
 
-    Attributes
-    ----------
-    code
-        Where the function is that makes the module from (input shape, number of outputs, normalisation).
-    family
-        ``dense``: the function returns a `pausefl.training.models.Mlp`, which compiled kernels train.
-        ``convolutional``: any other network; a GPU pays.
-    norms
-        Values of ``model.norm`` that apply.
-    smallest_image
-        Fewest pixels a side, for a network that needs images; None for one that takes examples of any shape.
-    unprotected_norms
-        Values of ``model.norm`` whose layers keep batch statistics. Their values leave a user without noise
-        (deviation D9).
-    minutes
-        Time to ask of a cluster for one job of the papers' size on a CPU.
-    about
-        What it is, for the reference of settings.
-    """
-
+    #: ``dense``: the function returns a `pausefl.training.models.Mlp`, which compiled kernels train.
+    #: ``convolutional``: any other network; a GPU pays.
     family: Literal["dense", "convolutional"]
+    #: Values of ``model.norm`` that apply.
     norms: tuple[str, ...] = ("none",)
+    #: Fewest pixels a side, for a network that needs images; None for one that takes examples of any shape.
     smallest_image: int | None = None
+    #: Values of ``model.norm`` whose layers keep batch statistics, which leave a user without noise (D9).
     unprotected_norms: tuple[str, ...] = ("batch",)
+    #: Time to ask of a cluster for one job of the papers' size on a CPU.
     minutes: int = 60
+    #: What it is, for the reference of settings.
     about: str = field(default="", repr=False)
 
     @property

@@ -2,7 +2,8 @@
 
 ``requires`` lists the settings that must be given, as dotted keys; a key that another record of the same
 registry requires must not be given. ``caption`` is a sentence for captions of figures, "" for none; it is
-formatted with the keys of the privacy settings and ``n_budgets``, the number of ``budgets``.
+formatted with the keys of the privacy settings and ``n_budgets``, the number of ``budgets``. ``about`` says
+what it is, for the reference of settings.
 """
 
 from __future__ import annotations
@@ -15,20 +16,9 @@ from pausefl.registry.base import Record, Registry
 
 @dataclass(frozen=True)
 class MechanismRecord(Record):
-    """A mechanism's class and what checks, tables and captions must know of it.
+    """A mechanism's class and what checks, tables and captions must know of it."""
 
-    Attributes
-    ----------
-    code
-        Where the class is.
-    protects
-        What ``epsilon_total`` is for: a ``coordinate`` of the update, or the ``update`` as a whole.
-    requires, caption
-        See the module.
-    about
-        What it is, for the reference of settings.
-    """
-
+    #: What ``epsilon_total`` is for: a ``coordinate`` of the update, or the ``update`` as a whole.
     protects: Literal["coordinate", "update"]
     requires: tuple[str, ...] = ()
     caption: str = field(default="", repr=False)
@@ -37,17 +27,7 @@ class MechanismRecord(Record):
 
 @dataclass(frozen=True)
 class ScheduleRecord(Record):
-    """A schedule's class and what checks and captions must know of it.
-
-    Attributes
-    ----------
-    code
-        Where the class is.
-    requires, caption
-        See the module.
-    about
-        What it is, for the reference of settings.
-    """
+    """A schedule's class and what checks and captions must know of it."""
 
     requires: tuple[str, ...] = ()
     caption: str = field(default="", repr=False)
@@ -56,17 +36,7 @@ class ScheduleRecord(Record):
 
 @dataclass(frozen=True)
 class SamplerRecord(Record):
-    """A sampler's class and what captions must know of it.
-
-    Attributes
-    ----------
-    code
-        Where the class is.
-    caption
-        See the module.
-    about
-        What it is, for the reference of settings.
-    """
+    """A sampler's class and what captions must know of it."""
 
     caption: str = field(default="", repr=False)
     about: str = field(default="", repr=False)

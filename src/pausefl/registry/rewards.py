@@ -9,22 +9,13 @@ from pausefl.registry.base import Record, Registry
 
 @dataclass(frozen=True)
 class RewardRecord(Record):
-    """A reward's class and what checks and captions must know of it.
+    """A reward's class and what checks and captions must know of it."""
 
-    Attributes
-    ----------
-    code
-        Where the class is.
-    requires
-        Settings that must be given, as dotted keys.
-    has_privacy_term
-        Whether the privacy that users have left counts; without, ``reward.gamma`` must be 0.
-    about
-        What it is, for the reference of settings.
-    """
-
+    #: Settings that must be given, as dotted keys.
     requires: tuple[str, ...] = ()
+    #: Whether the privacy that users have left counts; without, ``reward.gamma`` must be 0.
     has_privacy_term: bool = True
+    #: What it is, for the reference of settings.
     about: str = field(default="", repr=False)
 
 

@@ -15,59 +15,40 @@ from pausefl.registry.base import Record, Registry
 class SourceRecord(Record):
     """A data source: its raw files, its reader and its data.
 
-    In ``files`` and ``origin``, ``{key}`` stands for the value of the setting ``data.key``. Fields that bear
-    on no number are not part of ``repr``.
-
-    Attributes
-    ----------
-    code
-        Where the reader is: a function of the data settings and the list of raw files that returns
-        `pausefl.data.sources.common.Examples`.
-    origin
-        What the data are made from, for captions.
-    files
-        Raw files or folders, relative to the data root; none if the data come from code alone.
-    check
-        Where a function of the same arguments is that raises early what the reader would raise.
-    requires, optional
-        Keys of the data settings that the data depend on: those without which there are no data, and others.
-    n_train, n_test
-        Examples of the official training and test split; 0 if there are none or they are not known.
-    n_balanced
-        Classes of the official training split if it has equally many examples of each; else 0.
-    n_examples
-        Examples where the test split is made here; 0 if not known, or if it is the setting ``n_examples``.
-    image_shape
-        Of an image; empty if it is not known, or if there are none.
-    images
-        Whether the examples are images.
-    regression
-        Whether targets are numbers; there are no classes, and no accuracy.
-    example_bytes
-        Bytes of a prepared example, for the plan; 0 if it varies, or if all take hardly any space.
-    torchvision
-        Class of ``torchvision.datasets`` that downloads the files; empty if they cannot be downloaded.
-    mirror
-        Folder on the web with the archives, in place of the class's own list, which has http addresses.
-    in_folder
-        Record of a folder of images that may replace the files (``image_folders``); None if none may.
+    The reader is a function of the data settings and the list of raw files that returns
+    `pausefl.data.sources.common.Examples`. In ``files`` and ``origin``, ``{key}`` stands for the value of the
+    setting ``data.key``. Fields that bear on no number are not part of ``repr``.
     """
 
+    #: What the data are made from, for captions.
     origin: str = field(repr=False)
+    #: Raw files or folders, relative to the data root; none if the data come from code alone.
     files: tuple[str, ...] = ()
+    #: Where a function of the same arguments is that raises early what the reader would raise.
     check: str = field(default="", repr=False)
+    #: Keys of the data settings without which there are no data, and others that these depend on.
     requires: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    #: Examples of the official training and test split; 0 if there are none or they are not known.
     n_train: int = 0
     n_test: int = 0
+    #: Classes of the official training split if it has equally many examples of each; else 0.
     n_balanced: int = 0
+    #: Examples where the test split is made here; 0 if not known, or if it is the setting ``n_examples``.
     n_examples: int = 0
+    #: Of an image; empty if it is not known, or if there are none.
     image_shape: tuple[int, ...] = field(default=(), repr=False)
+    #: Whether the examples are images.
     images: bool = True
+    #: Whether targets are numbers; there are no classes, and no accuracy.
     regression: bool = False
+    #: Bytes of a prepared example, for the plan; 0 if it varies, or if all take hardly any space.
     example_bytes: int = field(default=0, repr=False)
+    #: Class of ``torchvision.datasets`` that downloads the files; empty if they cannot be downloaded.
     torchvision: str = field(default="", repr=False)
+    #: Folder on the web with the archives, in place of the class's own list, which has http addresses.
     mirror: str = field(default="", repr=False)
+    #: Record of a folder of images that may replace the files (``image_folders``); None if none may.
     in_folder: SourceRecord | None = None
 
     @property

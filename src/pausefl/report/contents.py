@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pausefl.figures import papers
-from pausefl.figures.captions import Caption
-from pausefl.figures.style import LABELS
+from pausefl.figures.captions import caption
+from pausefl.figures.words import Caption
 from pausefl.registry import FIGURES, TABLES
+from pausefl.registry.selectors import LABELS
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.results.reading import read_json
 from pausefl.settings import SCALES
@@ -160,7 +161,9 @@ def _entry(id: str, name: str, part: ScenarioPart, kind: str) -> Entry:
     shows, title = FIGURES[kind].label, part.settings["title"]
     selectors = ", ".join(LABELS[selector] for selector in selectors_of(part))
     alt = f"{shows[0].upper()}{shows[1:]}; {title}; selectors: {selectors}"
-    return Entry(id, name, title, part.settings["scale"], part.figures[kind], part.captions[kind], alt, shows)
+    return Entry(
+        id, name, title, part.settings["scale"], part.figures[kind], caption_of(part, kind), alt, shows
+    )
 
 
 def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Entry]]:
@@ -204,8 +207,13 @@ def _tables(parts: ReportParts, entry: Entry) -> Iterator[Table]:
 def _table(name: str, part: ScenarioPart, kind: str) -> Table:
     title = f"{part.settings['title']}: {TABLES[kind].label}"
     return Table(
-        f"table-{name}-{kind}", title, part.settings["scale"], part.tables[kind], part.captions[kind]
+        f"table-{name}-{kind}", title, part.settings["scale"], part.tables[kind], caption_of(part, kind)
     )
+
+
+def caption_of(part: ScenarioPart, kind: str) -> Caption:
+    """Caption of a figure or a table of a scenario, or of its ``partition``."""
+    return caption(kind, part.scenario, [run.seed for run in part.runs], part.origin)
 
 
 def selectors_of(part: ScenarioPart) -> list[str]:

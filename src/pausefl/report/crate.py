@@ -30,7 +30,7 @@ _WORKFLOW = {
     "Snakefile": "The entry point of Snakemake",
     "workflow/rules": "The rules of the workflow",
     "workflow/scripts": "What its rules run",
-    "workflow/report": "Texts of its report",
+    "workflow/report": "Caption of Snakemake's own report",
     "src": "The Python package that computes all results",
     "config": "Scenarios, studies and claims, and every key of the configuration",
     "profiles": "How Snakemake runs the workflow on one machine and on Slurm",

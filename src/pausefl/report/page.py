@@ -12,19 +12,21 @@ from typing import Any
 import jinja2
 import pandas as pd
 import yaml
-from markupsafe import Markup
 
 from pausefl.claims import words
 from pausefl.claims.verdicts import FINDINGS
 from pausefl.figures import papers
-from pausefl.figures.style import LABELS
+from pausefl.registry.selectors import LABELS
 from pausefl.report import text
-from pausefl.report.contents import sections_of, selectors_of
+from pausefl.report.contents import caption_of, sections_of, selectors_of
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import Figures, pixels
 from pausefl.results import archive
 from pausefl.results.published import RunFiles
 from pausefl.results.reading import read_json
+
+#: Folder of the page's template and texts.
+_HERE = Path(__file__).parent
 
 #: What each scale means.
 _SCALES = {
@@ -42,8 +44,7 @@ def render(parts: ReportParts) -> str:
     """HTML of a report; the same results give the same bytes."""
     ledger = Path(parts.ledger).read_text("utf-8")
     linked = partial(text.link_deviations, known=set(re.findall(r"^\| (D\d+) +\|", ledger, re.MULTILINE)))
-    title, introduction = text.titled((Path(parts.texts) / "workflow.rst").read_text("utf-8"))
-    first, end, reading = str(introduction).partition("</p>")
+    title, introduction, reading = (_HERE / "introduction.md").read_text("utf-8").split("\n\n", 2)
     beside, *sections = sections_of(parts)
     claims = [read_json(Path(path)) for path in parts.claims.values()]
     entries = [entry for section in sections for entry in section.entries]
@@ -58,7 +59,8 @@ def render(parts: ReportParts) -> str:
     )
     environment.filters |= {
         "linked": linked,
-        "caption": lambda words: linked(text.restructured(words)),
+        "caption": lambda words: linked(text.markdown(words)),
+        "caption_of": caption_of,
         "table": lambda path: linked(text.markdown(Path(path).read_text("utf-8"), 5)),
         "picture": lambda path: figures.add(Path(path)),
         "pixels": lambda path: pixels(Path(path)),
@@ -74,9 +76,9 @@ def render(parts: ReportParts) -> str:
     }
     environment.globals |= {"letters": figures.letters, "counted": _counted}
     return environment.get_template("page.html.jinja").render(
-        title=title,
-        introduction=linked(Markup(first + end)),
-        reading=linked(Markup(reading)),
+        title=title.removeprefix("# "),
+        introduction=introduction,
+        reading=reading,
         parts=parts,
         runs=[run for part in parts.scenarios.values() for run in part.runs],
         beside=beside,
@@ -89,7 +91,7 @@ def render(parts: ReportParts) -> str:
         ],
         scales=[(name, meaning) for name, meaning in _SCALES.items() if name in there],
         claims=claims,
-        judging=jinja2.Template((Path(parts.texts) / "claims.rst").read_text("utf-8")),
+        judging=(_HERE / "claims.md").read_text("utf-8"),
         found={entry.owner: entry.id for entry in reversed(entries)},
         shared=_shared(parts.scenarios),
         ledger=linked(text.markdown(ledger.partition("\n")[2], 2)),

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pausefl.figures.captions import Caption
-from pausefl.settings import Experiment
+from pausefl.figures.words import Caption
+from pausefl.settings import Experiment, Scenario
 
 
 @dataclass(frozen=True)
 class ScenarioPart:
     """Files and words of one scenario in a report."""
 
+    scenario: Scenario
+    #: In plain values; the title says if the images are not the official ones.
     settings: Mapping[str, Any]
     #: Folder of each run.
     runs: Mapping[Experiment, str]
@@ -23,8 +25,8 @@ class ScenarioPart:
     tables: Mapping[str, str]
     #: The table ``authors`` as CSV, if there are runs of the authors' with the scenario's settings.
     archive: str | None
-    #: Caption of each figure, by kind, of each table, and of the ``partition``.
-    captions: Mapping[str, Caption]
+    #: Where the data came from.
+    origin: str
     #: Picture of the first seed's partition.
     partition: str | None
 
@@ -53,7 +55,5 @@ class ReportParts:
     studies: Mapping[str, StudyPart]
     #: Path of ``claims.json`` by scale.
     claims: Mapping[str, str]
-    #: Folder with ``workflow.rst``, the introduction, and ``claims.rst``, how claims are judged.
-    texts: str
     #: Path of the deviation ledger.
     ledger: str

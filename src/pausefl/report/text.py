@@ -1,4 +1,4 @@
-"""Markdown and reStructuredText as safe HTML, with links from ids of deviations into the ledger."""
+"""Markdown as safe HTML, with links from ids of deviations into the ledger."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from docutils.core import publish_parts
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
@@ -19,34 +18,6 @@ from markupsafe import Markup, escape
 DEVIATION = re.compile(r"D\d+")
 
 _TAG_OR_ID = re.compile(r"<a\b[^>]*>.*?</a>|<[^>]*>|\b(D\d+)\b", re.DOTALL)
-
-#: Captions include no files and no raw HTML; errors in their markup are not shown.
-_RST = {
-    "raw_enabled": False,
-    "file_insertion_enabled": False,
-    "_disable_config": True,
-    "report_level": 5,
-    "halt_level": 5,
-    "syntax_highlight": "none",
-    "embed_stylesheet": False,
-}
-
-
-def restructured(text: str) -> Markup:
-    """Render reStructuredText."""
-    return Markup(_parts(text)["body"])
-
-
-def titled(text: str) -> tuple[Markup, Markup]:
-    """Title and body of reStructuredText that has a title."""
-    parts = _parts(text)
-    return Markup(parts["title"]), Markup(parts["body"])
-
-
-@cache
-def _parts(text: str) -> dict[str, str]:
-    parts: dict[str, str] = publish_parts(text, writer="html5", settings_overrides=_RST)
-    return parts
 
 
 def markdown(text: str, heading: int = 3) -> Markup:

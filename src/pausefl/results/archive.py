@@ -7,7 +7,7 @@ of its own spread: a number of theirs is marked by whether it lies between the l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -67,12 +67,10 @@ def archived(scenario: str) -> dict[str, pd.DataFrame]:
     """
     if scenario not in ARCHIVED:
         return {}
-    rounds = _read("rounds.csv").merge(_read("leakage.csv"), "left", ["scenario", "selector", "round"])
-    own = rounds[rounds["scenario"] == scenario].drop(columns="scenario")
-    return {
-        str(selector): run.drop(columns="selector").reset_index(drop=True)
-        for selector, run in own.groupby("selector", sort=False)
-    }
+    leakage = _read("leakage.csv")
+    return _by_selector(
+        _read("rounds.csv").merge(leakage, "left", ["scenario", "selector", "round"]), scenario
+    )
 
 
 def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
@@ -90,7 +88,7 @@ def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
         return {}
     schedule = make_schedule(scenario.privacy)
     found = {}
-    for selector, run in _of_log("figures.csv", scenario.name).items():
+    for selector, run in _by_selector(_read("figures.csv"), LOGGED[scenario.name]).items():
         seen = run.pop("largest_participations").cummax()
         accuracy = run.pop("accuracy_percent") / 100
         found[selector] = run.assign(accuracy=accuracy, leakage_max=schedule.spent(seen))
@@ -99,25 +97,24 @@ def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
 
 def log_of(scenario: str) -> dict[str, Any]:
     """Source of the log of a scenario's figures: ``folder`` and ``commit`` of the repository; ``seed``."""
-    rows = _read("logs.csv").to_dict("records")
-    return next({str(key): row[key] for key in row} for row in rows if row["scenario"] == LOGGED[scenario])
-
-
-def _of_log(name: str, scenario: str) -> dict[str, pd.DataFrame]:
-    """Rows of a scenario's log in a file, by selector; runs of none of our selectors are left out."""
-    rows = _read(name)
-    own = rows[rows["scenario"] == LOGGED[scenario]].drop(columns="scenario")
-    return {
-        str(selector): run.drop(columns="selector").reset_index(drop=True)
-        for selector, run in own.groupby("selector", sort=False)
-        if selector in SELECTORS
-    }
+    source = _read("logs.csv").set_index("scenario").loc[LOGGED[scenario]]
+    return {str(key): value for key, value in source.items()}
 
 
 @cache
 def _read(name: str) -> pd.DataFrame:
     with (_FOLDER / name).open(encoding="utf-8") as file:
         return pd.read_csv(file)
+
+
+def _by_selector(rows: pd.DataFrame, scenario: str) -> dict[str, pd.DataFrame]:
+    """Rows of a scenario by selector; runs of none of our selectors are left out."""
+    own = rows[rows["scenario"] == scenario].drop(columns="scenario")
+    return {
+        str(selector): run.drop(columns="selector").reset_index(drop=True)
+        for selector, run in own.groupby("selector", sort=False)
+        if selector in SELECTORS
+    }
 
 
 def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
@@ -150,128 +147,109 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
     PauseflError
         If there are no runs of the authors' with the scenario's settings.
     """
-    name, n_users = scenario.name, scenario.network.n_users
-    theirs = _of_archived(name) if name in ARCHIVED else _of_logged(scenario)
+    name = scenario.name
+    theirs = {row: value for row, value in _theirs(scenario) if not math.isnan(value)}
     if not theirs:
         known = ", ".join((*ARCHIVED, *LOGGED))
         raise PauseflError(f"scenario '{name}' has no runs of the authors; these have: {known}")
+    ends = {selector: float(run["elapsed_s"].iloc[-1]) for selector, run in archived(name).items()}
     ours: dict[str, list[pd.DataFrame]] = {}
     for selector, _, run in runs_of(rounds) if len(rounds) else ():
         ours.setdefault(selector, []).append(run)
     rows = []
-    for selector in (one for one in SELECTORS if one in theirs):
-        values, end = theirs[selector]
-        for (quantity, at), value in values.items():
-            if math.isnan(value):
-                continue
-            seeds = ours.get(selector, [])
-            found = np.array([_ours(one, quantity, at, n_users) for one in seeds], dtype=np.float64)
-            found = found[~np.isnan(found)]
-            row: dict[str, Any] = {"scenario": name, "selector": selector, "quantity": quantity, "at": at}
-            rows.append(
-                row | {"authors": value} | _spread(found) | {"inside": _inside(quantity, value, found, end)}
-            )
-    return pd.DataFrame(rows).astype({"inside": "boolean"})
+    for selector, quantity, at in sorted(theirs, key=lambda row: list(SELECTORS).index(row[0])):
+        seeds = [_number(run, quantity, at, scenario.network.n_users) for run in ours.get(selector, [])]
+        found = np.array([value for value in seeds if not math.isnan(value)], np.float64)
+        spread = (found.mean(), found.min(), found.max()) if len(found) else (math.nan,) * 3
+        authors = theirs[selector, quantity, at]
+        inside = _inside(quantity, authors, found, ends.get(selector, math.nan))
+        rows.append((name, selector, quantity, at, authors, *spread, len(found), inside))
+    columns = [
+        "scenario",
+        "selector",
+        "quantity",
+        "at",
+        "authors",
+        "mean",
+        "low",
+        "high",
+        "n_seeds",
+        "inside",
+    ]
+    return pd.DataFrame(rows, columns=columns).astype({"inside": "boolean"})
 
 
-#: Numbers of a run of the authors by quantity and round (or target), and the simulated second at which it
-#: ends.
-_Numbers = tuple[dict[tuple[str, float], float], float]
+#: Selector and quantity of a number of theirs, and its round, or its target.
+_Row = tuple[str, str, float]
 
 
-def _of_archived(name: str) -> dict[str, _Numbers]:
-    """Numbers of the archived runs of a scenario, by selector."""
-    runs = archived(name)
-    taken = _read("participations.csv").query("scenario == @name").set_index("selector")
-    targets = _targets(runs)
-    found: dict[str, _Numbers] = {}
+def _theirs(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
+    """Yield the numbers of the authors' runs of a scenario; NaN where a run has none."""
+    if scenario.name in ARCHIVED:
+        yield from _archived_numbers(scenario)
+    elif scenario.name in LOGGED:
+        yield from _logged_numbers(scenario)
+
+
+def _archived_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
+    runs, taken = archived(scenario.name), _by_selector(_read("participations.csv"), scenario.name)
+    private = [run for selector, run in runs.items() if SELECTORS[selector].private]
+    # The two highest that one of them reaches.
+    targets = [at for at in TARGETS if any(math.isfinite(_reached(run, at)) for run in private)][-2:]
     for selector, run in runs.items():
-        last, end = int(run["round"].iloc[-1]), float(run["elapsed_s"].iloc[-1])
-        values: dict[tuple[str, float], float] = {
-            **{("accuracy", at): _at(run, "accuracy", at) for at in ROUNDS},
-            **{("seconds_to_target", at): _reached(run, at) for at in targets},
-            ("elapsed_s", last): end,
-            **{("leakage_max", at): _at(run, "leakage_max", at) for at in ROUNDS},
-        }
-        if selector in taken.index:
-            values |= {(which, last): float(taken[which][selector]) for which in ("fewest", "most")}
-        found[selector] = values, end
-    return found
+        last = len(run)
+        wanted: list[tuple[str, float]] = [("accuracy", at) for at in ROUNDS]
+        wanted += [("seconds_to_target", at) for at in targets]
+        wanted += [("elapsed_s", last), *(("leakage_max", at) for at in ROUNDS)]
+        for quantity, at in wanted:
+            yield (selector, quantity, at), _number(run, quantity, at, 0)
+        for which in ("fewest", "most") if selector in taken else ():
+            yield (selector, which, last), float(taken[selector][which].iloc[0])
 
 
-def _of_logged(scenario: Scenario) -> dict[str, _Numbers]:
-    """Numbers of the log of a scenario's figures, by selector."""
-    if scenario.name not in LOGGED:
-        return {}
+def _logged_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
     assert scenario.privacy is not None
-    schedule = make_schedule(scenario.privacy)
-    checkpoints = _of_log("checkpoints.csv", scenario.name)
-    found: dict[str, _Numbers] = {}
-    for selector, run in _of_log("figures.csv", scenario.name).items():
+    log, schedule = LOGGED[scenario.name], make_schedule(scenario.privacy)
+    checkpoints = _by_selector(_read("checkpoints.csv"), log)
+    for selector, run in _by_selector(_read("figures.csv"), log).items():
         last, end = int(run["round"].iloc[-1]), float(run["elapsed_s"].iloc[-1])
-        values: dict[tuple[str, float], float] = {}
         if selector in checkpoints:
             own = checkpoints[selector].set_index("round")
             last, end = int(own["rounds_in_all"].iloc[-1]), float(own["seconds_in_all"].iloc[-1])
-            accuracy = own["accuracy_mean_percent"] / 100
-            values = {("accuracy", at): accuracy[at] for at in own.index if at != last}
-            values["accuracy_end", last] = accuracy[last]
+            for at, percent in zip(own.index, own["accuracy_mean_percent"], strict=True):
+                yield (selector, "accuracy_end" if at == last else "accuracy", at), percent / 100
             # The same at every checkpoint: it was read off the whole log, before each user's last
             # participation.
             most = own["largest_participations_before"]
             if SELECTORS[selector].private and most.nunique() == 1:
-                values["leakage_end", last] = float(schedule.spent(most[last] + 1))
-        values["mean_round_s", last] = end / last
-        found[selector] = values, end
-    return found
+                yield (selector, "leakage_end", last), float(schedule.spent(most[last] + 1))
+        yield (selector, "mean_round_s", last), end / last
 
 
-def _targets(runs: Mapping[str, pd.DataFrame]) -> tuple[float, ...]:
-    """The two highest of `TARGETS` that an archived private run reaches."""
-    private = [run for selector, run in runs.items() if SELECTORS[selector].private]
-    reached = [at for at in TARGETS if any(math.isfinite(_reached(run, at)) for run in private)]
-    return tuple(reached[-2:])
-
-
-def _at(run: pd.DataFrame, column: str, at: float) -> float:
-    """A column after round ``at``, accuracy as a trailing mean; NaN if the run ended before."""
+def _number(run: pd.DataFrame, quantity: str, at: float, n_users: int) -> float:
+    """A quantity of a run of at least ``at`` rounds, accuracy as a trailing mean; NaN of a shorter one."""
+    if quantity == "seconds_to_target":
+        return _reached(run, at)
+    if quantity in ("mean_round_s", *_AT_THE_END):
+        at = min(int(at), len(run))
     if at > len(run):
         return math.nan
+    last = int(at) - 1
+    if quantity == "mean_round_s":
+        return float(run["elapsed_s"].iloc[last]) / at
+    if quantity in ("fewest", "most"):
+        taken = np.concatenate([np.unique(users) for users in run["selection"].iloc[: last + 1]])
+        counts = np.bincount(taken.astype(np.int64), minlength=n_users)
+        return float(counts.min() if quantity == "fewest" else counts.max())
+    column = _AT_THE_END.get(quantity, quantity)
     values: NDArray[np.float64] = run[column].to_numpy(dtype=np.float64)
-    return float((moving_average(values) if column == "accuracy" else values)[int(at) - 1])
+    return float((moving_average(values) if column == "accuracy" else values)[last])
 
 
 def _reached(run: pd.DataFrame, target: float) -> float:
+    """Seconds to a target; infinite if never, NaN without accuracies."""
     seconds = seconds_to_target(run, target)
     return math.inf if math.isnan(seconds) and run["accuracy"].notna().any() else seconds
-
-
-def _ours(run: pd.DataFrame, quantity: str, at: float, n_users: int) -> float:
-    if quantity == "seconds_to_target":
-        return _reached(run, at)
-    if quantity == "mean_round_s":
-        last = min(int(at), len(run))
-        return _at(run, "elapsed_s", last) / last
-    if quantity in _AT_THE_END:
-        return _at(run, _AT_THE_END[quantity], min(int(at), len(run)))
-    if quantity not in ("fewest", "most"):
-        return _at(run, quantity, at)
-    if at > len(run):
-        return math.nan
-    taken = np.concatenate([np.unique(users) for users in run["selection"].iloc[: int(at)]])
-    counts = np.bincount(taken.astype(np.int64), minlength=n_users)
-    return float(counts.min() if quantity == "fewest" else counts.max())
-
-
-def _spread(values: NDArray[np.float64]) -> dict[str, Any]:
-    if not len(values):
-        return {"mean": math.nan, "low": math.nan, "high": math.nan, "n_seeds": 0}
-    return {
-        "mean": float(values.mean()),
-        "low": float(values.min()),
-        "high": float(values.max()),
-        "n_seeds": len(values),
-    }
 
 
 def _inside(quantity: str, theirs: float, ours: NDArray[np.float64], end: float) -> bool | None:
@@ -289,20 +267,7 @@ def _inside(quantity: str, theirs: float, ours: NDArray[np.float64], end: float)
 
 
 def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """The table for people: of each selector the authors' run, our mean and our range.
-
-    Parameters
-    ----------
-    table
-        As `beside_ours` returns it.
-    labels
-        Label of each selector.
-
-    Returns
-    -------
-    str
-        Three rows a selector (two without a second seed of ours, one without a run of ours), and a note.
-    """
+    """The table for people: of each selector the authors' run, our mean and our range, if there are any."""
     heads = [
         _COLUMNS[quantity][0].format(at=at, percent=100 * at)
         for quantity, at in zip(table["quantity"], table["at"], strict=True)
@@ -319,9 +284,7 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         for i in range(min(1 + n_seeds, 3)):
             label = labels[str(selector)] if i == 0 else ""
             rows.append([label, names[i], *[cells[head][i] if head in cells else "" for head in columns]])
-    return (
-        f"{markdown.table(['Selector', 'Run', *columns], rows, 'll' + 'r' * len(columns))}\n{_note(table)}\n"
-    )
+    return f"{markdown.table(['Selector', 'Run', *columns], rows, 'llr')}\n{_note(table)}\n"
 
 
 def _cells(row: pd.Series) -> tuple[str, str, str]:

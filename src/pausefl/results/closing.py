@@ -20,18 +20,7 @@ _FALLEN_SHARE, _FALLEN_BY = 0.1, 0.05
 
 
 def closing(folder: Path) -> str:
-    """The result of a run, what it took, where its files are, and warnings.
-
-    Parameters
-    ----------
-    folder
-        Of the finished run.
-
-    Raises
-    ------
-    PauseflError
-        If there is none.
-    """
+    """The result of a finished run, what it took, where its files are, and warnings."""
     summary, rounds = read_run(folder)
     head = f"{summary['scenario']['name']}, {summary['selector']}, seed {summary['seed']}:"
     lines = [f"  {line}" for line in aligned(list(_rows(summary, rounds, folder)))]

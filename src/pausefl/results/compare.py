@@ -32,15 +32,10 @@ _TOLD = ("digests.rounds.parquet", "digests.ledger.parquet")
 def compare(first: Path, second: Path) -> str:
     """Two runs side by side: settings that differ, results, and the first round that differs.
 
-    Parameters
-    ----------
-    first, second
-        Folders of finished runs, or names of published ones.
-
     Raises
     ------
     PauseflError
-        If one of them is not a finished run.
+        If a folder is neither that of a finished run nor the name of a published one.
     """
     for folder in (first, second):
         if not RunFiles.of(folder).there():

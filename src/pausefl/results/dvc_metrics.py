@@ -28,32 +28,22 @@ _DIGITS = 5
 def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: Path) -> None:
     """Write numbers and curves of finished scenarios, and the number of claims with each finding.
 
-    Files of other scenarios and selectors are removed.
-
-    Parameters
-    ----------
-    tables
-        Folders of scenarios, each with ``summary.csv`` and ``rounds.parquet``.
-    claims
-        Files ``claims.json``, each in a folder named by its scale.
-    metrics
-        Folder to write ``SCENARIO/SELECTOR.json`` and ``claims/SCALE.json`` to.
-    plots
-        Folder to write ``SCENARIO.csv`` to.
+    ``tables`` are folders with ``summary.csv`` and ``rounds.parquet``, ``claims`` are ``SCALE/claims.json``.
+    What is written, ``SCENARIO/SELECTOR.json`` and ``claims/SCALE.json`` to ``metrics``, ``SCENARIO.csv`` to
+    ``plots``, replaces all that is there.
     """
-    files: dict[Path, str] = {}
+    texts: dict[Path, str] = {}
     for folder in tables:
         for row in pd.read_csv(folder / "summary.csv").to_dict("records"):
-            path = metrics / folder.name / f"{row['selector']}.json"
-            files[path] = _json(numbers({str(key): value for key, value in row.items()}))
-        files[plots / f"{folder.name}.csv"] = curves_text(pd.read_parquet(folder / "rounds.parquet"))
+            own = {str(key): value for key, value in row.items()}
+            texts[metrics / folder.name / f"{row['selector']}.json"] = _json(numbers(own))
+        texts[plots / f"{folder.name}.csv"] = curves_text(pd.read_parquet(folder / "rounds.parquet"))
     for path in claims:
         judged = json.loads(path.read_text("utf-8"))["claims"]
-        files[metrics / "claims" / f"{path.parent.name}.json"] = _json(findings(judged))
-    for old in [*metrics.rglob("*.json"), *plots.rglob("*.csv")]:
-        if old not in files:
-            old.unlink()
-    for path, text in files.items():
+        texts[metrics / "claims" / f"{path.parent.name}.json"] = _json(findings(judged))
+    for old in {*metrics.rglob("*.json"), *plots.rglob("*.csv")} - texts.keys():
+        old.unlink()
+    for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as (staged,):
             staged.write_text(text, "utf-8")
@@ -77,16 +67,8 @@ def findings(claims: Iterable[Mapping[str, object]]) -> dict[str, int]:
 def curves(rounds: pd.DataFrame) -> pd.DataFrame:
     """Mean over seeds of the smoothed accuracy, or of the smoothed loss if there is no accuracy.
 
-    Parameters
-    ----------
-    rounds
-        As `pausefl.results.runs.collect` returns them, of one scenario.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``round``, ``selector``, ``accuracy`` or ``loss``. At most `N_POINTS` evenly spaced rounds a selector,
-        the last one among them; no rounds that not all seeds have, or in which the loss of one is infinite.
+    Columns ``round``, ``selector``, ``accuracy`` or ``loss``. At most `N_POINTS` evenly spaced rounds a
+    selector, the last one among them; no rounds that not all seeds have, or in which a loss is infinite.
     """
     column = "accuracy" if rounds["accuracy"].notna().any() else "loss"
     parts = []

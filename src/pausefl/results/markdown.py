@@ -8,7 +8,7 @@ _RULES = {"l": ":--", "r": "--:"}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
-    """A Markdown table.
+    """A Markdown table, one line a row; ends with a newline.
 
     Parameters
     ----------
@@ -17,14 +17,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -
     rows
         Cells in Markdown, as many in each row as in ``head``. A ``|`` is escaped, a line break is a space.
     align
-        One letter a column, ``l`` or ``r``. Left to the renderer by default.
-
-    Returns
-    -------
-    str
-        One line a row; ends with a newline.
+        One letter a column, ``l`` or ``r``; the last is that of all further columns. Left to the renderer by
+        default.
     """
-    rule = [_RULES[letter] for letter in align] or ["---"] * len(head)
+    rule = [_RULES[letter] for letter in _whole(align, len(head))] if align else ["---"] * len(head)
     return "".join(f"| {' | '.join(map(_escaped, cells))} |\n" for cells in [head, rule, *rows])
 
 
@@ -33,17 +29,18 @@ def of_records(records: Sequence[Mapping[str, str]], align: str) -> str:
     return table(list(records[0]), [list(record.values()) for record in records], align)
 
 
-def aligned(rows: Sequence[Sequence[str]], align: str = "") -> list[str]:
-    """Rows as lines of columns two spaces apart; ``align`` as for `table`, by default all to the left."""
+def aligned(rows: Sequence[Sequence[str]], align: str = "l") -> list[str]:
+    """Rows as lines of columns two spaces apart; ``align`` as for `table`."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    columns = list(zip(widths, align or "l" * len(widths), strict=True))
+    sides = [str.rjust if letter == "r" else str.ljust for letter in _whole(align, len(widths))]
     return [
-        "  ".join(
-            cell.rjust(width) if side == "r" else cell.ljust(width)
-            for cell, (width, side) in zip(row, columns, strict=True)
-        ).rstrip()
+        "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def _whole(align: str, n: int) -> str:
+    return (align or "l").ljust(n, (align or "l")[-1])
 
 
 def _escaped(cell: str) -> str:

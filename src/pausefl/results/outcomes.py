@@ -20,17 +20,15 @@ from pausefl.settings import Experiment
 #: Rounds in the trailing moving average of accuracy and loss.
 WINDOW = 10
 
+#: Attribute of a table of rounds, in its Parquet file too, that has the target accuracy of all its runs.
+TARGET = "target_accuracy"
+
 #: The target accuracy, as a share of the best that private selectors have when the first of them ends.
 TARGET_SHARE = 0.9
 
 
 def outcomes(rounds: pd.DataFrame) -> dict[Experiment, dict[str, Any]]:
-    """Compute the outcome of each run from its rounds.
-
-    Parameters
-    ----------
-    rounds
-        As `pausefl.results.runs.collect` returns them.
+    """The outcome of each run in a table of `pausefl.results.runs.collect`.
 
     Returns
     -------
@@ -64,7 +62,7 @@ def _outcome(run: pd.DataFrame, target: float) -> dict[str, Any]:
 
 
 def target_accuracy(rounds: pd.DataFrame) -> float:
-    """Accuracy in [0, 1] that "seconds to target" refers to.
+    """Accuracy in [0, 1] that "seconds to target" refers to; a table of all rounds has it as an attribute.
 
     It is `TARGET_SHARE` of the best smoothed accuracy (mean over seeds) that a selector of finite leakage has
     when the first of them ends under that seed: what one of them reached while all were running, so that no
@@ -72,6 +70,8 @@ def target_accuracy(rounds: pd.DataFrame) -> float:
     Where that leaves nobody, all selectors count. Of those that count, the ones with the most seeds set the
     target: one lucky run does not. NaN if no run has an accuracy.
     """
+    if TARGET in rounds.attrs:
+        return float(rounds.attrs[TARGET])
     runs = list(runs_of(rounds))
     unbounded = {selector for selector, _, run in runs if not np.isfinite(run["leakage_max"]).all()}
     private = {selector for selector, _, _ in runs} - unbounded
@@ -117,20 +117,7 @@ def seconds_to_target(run: pd.DataFrame, target: float) -> float:
 
 
 def smoothed(run: pd.DataFrame, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times and moving average of one column of one run, at the rounds with an evaluation.
-
-    Parameters
-    ----------
-    run
-        The rounds of one run, in order.
-    column
-        ``accuracy``, ``loss`` or ``train_loss``.
-
-    Returns
-    -------
-    elapsed, average : numpy.ndarray
-        Shape (n evaluations,) each; simulated seconds and the column's unit.
-    """
+    """Simulated seconds and moving average of ``accuracy`` or a loss of one run, at its evaluations (n,)."""
     values = run[column].to_numpy(dtype=np.float64)
     evaluated = ~np.isnan(values)
     elapsed = run["elapsed_s"].to_numpy(dtype=np.float64)
@@ -138,20 +125,10 @@ def smoothed(run: pd.DataFrame, column: str) -> tuple[NDArray[np.float64], NDArr
 
 
 def moving_average(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Trailing mean over at most `WINDOW` entries, without NaN entries.
+    """Trailing mean (n,) over at most `WINDOW` entries of ``values`` (n,) that are not NaN; NaN without any.
 
-    Computed window by window: a running sum would carry the rounding error of one huge loss into
-    all later rounds.
-
-    Parameters
-    ----------
-    values
-        Shape (n,), one entry a round, NaN without an evaluation.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n,); NaN where the whole window is NaN.
+    Computed window by window: a running sum would carry the rounding error of one huge loss into all later
+    rounds.
     """
     padded = np.concatenate([np.full(WINDOW - 1, np.nan), np.asarray(values, dtype=np.float64)])
     windows = np.lib.stride_tricks.sliding_window_view(padded, WINDOW)

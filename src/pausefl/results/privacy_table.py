@@ -22,14 +22,7 @@ LEDGER = ("user", "participations", "epsilon_coordinate", "epsilon_update", "val
 
 
 def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings) -> pd.DataFrame:
-    """Two rows a run: the user who has spent most, and the median user.
-
-    Parameters
-    ----------
-    run_dirs
-        Folder of each run of one scenario.
-    privacy
-        Privacy settings of the scenario.
+    """Two rows a run of a scenario: the user who has spent most, and the median user.
 
     Returns
     -------
@@ -76,33 +69,31 @@ def _ledger(files: RunFiles) -> pd.DataFrame:
 
 
 def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """The table for people, one row a selector; each number is the largest over seeds.
-
-    Parameters
-    ----------
-    table
-        As `privacy_table` returns it.
-    labels
-        Label of each selector.
-    """
+    """The `privacy_table` for people, one row a selector; each number is the largest over seeds."""
     of, delta = str(table["pld_of"].iloc[0]), _power_of_ten(float(table["delta"].iloc[0]))
-    header = ["Selector", "Participations", f"ε per {of}", f"ε per {of}, δ = {delta}"]
     in_parts = of != "update"
-    if in_parts:
-        header.append("ε per update")
-    header += ["Unprotected values", "Median: participations", "ε", f"ε, δ = {delta}"]
-    rows = []
+    records = []
     for selector, runs in table.groupby("selector", sort=False):
         highest, median = (
             runs[runs["rank"] == rank].max(numeric_only=True) for rank in ("highest", "median")
         )
-        cells = [labels[str(selector)], f"{highest['participations']:.0f}"]
-        cells += [_epsilon(highest["epsilon_coordinate"]), _epsilon(highest["epsilon_pld"])]
+        cells = {
+            "Selector": labels[str(selector)],
+            "Participations": f"{highest['participations']:.0f}",
+            f"ε per {of}": _epsilon(highest["epsilon_coordinate"]),
+            f"ε per {of}, δ = {delta}": _epsilon(highest["epsilon_pld"]),
+        }
         if in_parts:
-            cells.append(_epsilon(highest["epsilon_update"], 0))
-        cells += [f"{highest['values_unprotected']:,.0f}", f"{median['participations']:.0f}"]
-        cells += [_epsilon(median["epsilon_coordinate"]), _epsilon(median["epsilon_pld"])]
-        rows.append(cells)
+            cells["ε per update"] = _epsilon(highest["epsilon_update"], 0)
+        records.append(
+            cells
+            | {
+                "Unprotected values": f"{highest['values_unprotected']:,.0f}",
+                "Median: participations": f"{median['participations']:.0f}",
+                "ε": _epsilon(median["epsilon_coordinate"]),
+                f"ε, δ = {delta}": _epsilon(median["epsilon_pld"]),
+            }
+        )
     note = (
         "The user who spent most, then the median user; each number is the largest over seeds. ε without δ is"
         " the sum of the budgets (pure), which holds whoever is selected and when."
@@ -112,7 +103,7 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         " selection depends on earlier releases, as in clustered sampling by similarity, only the sums hold."
         " Unprotected values were released as they are, outside any ε."
     )
-    return f"{markdown.table(header, rows, 'l' + 'r' * (len(header) - 1))}\n{note}\n"
+    return f"{markdown.of_records(records, 'lr')}\n{note}\n"
 
 
 def _epsilon(value: float, digits: int = 2) -> str:

@@ -56,22 +56,10 @@ _REFUSED = "nothing was published. To replace what is there: snakemake republish
 
 
 def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool = False) -> list[str]:
-    """Add finished runs of one scenario to its published ones.
+    """Add finished runs of one scenario to its published ones; a line on what was added, replaced and left.
 
-    Parameters
-    ----------
-    runs
-        Folder of each run.
-    published
-        Folder of all published results; files that are there are replaced.
-    replace
-        Whether to replace published runs by others of the same selector and seed. Otherwise those with the
-        same settings and numbers stay, whatever else differs, such as times and code; the others are refused.
-
-    Returns
-    -------
-    list of str
-        A line on what was added, replaced and left.
+    Published runs of the same selector and seed stay if they have the same settings and numbers, whatever
+    else differs, such as times and code. Others are refused, unless they are to ``replace`` what is there.
 
     Raises
     ------
@@ -96,10 +84,8 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
             continue
         done["added" if key not in known else "replaced" if replace else "refused"].append(key)
         lines[key], tables[key] = line, own
-        if (
-            json.loads(line).get("code") == CODE
-            and codes.setdefault(summary["code_hash"], summary["code"]) != (summary["code"])
-        ):
+        parts = summary.get("code")
+        if _has_parts(summary) and codes.setdefault(summary["code_hash"], parts) != parts:
             raise PauseflError(f"{path}: {published / CODE} has other parts of code {summary['code_hash']}")
     if refused := done.pop("refused"):
         raise PauseflError(
@@ -131,9 +117,14 @@ def to_line(summary: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> s
     published = {name: digests.of_table(table) for name, table in tables.items()}
     published["summary"] = digest_of(summary)
     whole = {"selector": summary["selector"], "seed": summary["seed"], **summary}
-    if isinstance(summary.get("code"), Mapping) and summary["code_hash"]:
+    if _has_parts(summary):
         whole["code"] = CODE
     return json.dumps(whole | {"published": published}, separators=(",", ":"))
+
+
+def _has_parts(summary: Mapping[str, Any]) -> bool:
+    """Whether a run says which parts its code has."""
+    return isinstance(summary.get("code"), Mapping) and bool(summary["code_hash"])
 
 
 def _same(line: str, other: str) -> bool:
@@ -163,28 +154,16 @@ def _add_digests(published: Path, section: str, entries: Mapping[str, str]) -> N
 
 
 def publish_study(source: Path, files: Iterable[str], target: Path, replace: bool = False) -> list[str]:
-    """Publish the tables of a study, and the hashes of the code that computed them.
+    """Publish the tables of a study and the hashes of its code; a line on what was written.
 
     Parameters
     ----------
-    source
-        Folder of the study.
+    source, target
+        Folder of the study, and of what is published of it.
     files
         Names of its files; those of one selector and seed get into one, and so do all hashes.
-    target
-        Folder of what is published of it.
     replace
         Whether to replace what is published with other values, which is refused otherwise.
-
-    Returns
-    -------
-    list of str
-        A line on the files that were written.
-
-    Raises
-    ------
-    PauseflError
-        If a file is refused.
     """
     parts: dict[Path, list[Path]] = {}
     codes = [name for name in files if name.endswith(CODE_SUFFIX)]

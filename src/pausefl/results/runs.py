@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pausefl import digests
 from pausefl.bandit.latency import LatencyLaw
@@ -101,15 +100,7 @@ def read_runs(run_dirs: Mapping[Experiment, Path]) -> tuple[pd.DataFrame, dict[E
 
 
 def check_settings(summaries: Mapping[Experiment, Mapping[str, Any]], settings: Mapping[str, Any]) -> None:
-    """Raise `PauseflError` if a run was made with other settings than those of its scenario today.
-
-    Parameters
-    ----------
-    summaries
-        As `read_runs` returns them.
-    settings
-        What a job of the scenario depends on (`pausefl.settings.Scenario.job_settings`).
-    """
+    """Raise `PauseflError` if a run was made with other `job_settings` than its scenario has today."""
     for run, summary in summaries.items():
         if differing := replaced(as_of_today(summary["scenario"]), settings):
             told = ", ".join(f"{key} = {value}" for key, value in differing.items())
@@ -150,12 +141,7 @@ def runs_of(rounds: pd.DataFrame) -> Iterator[tuple[str, int, pd.DataFrame]]:
 
 
 def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Summary and rounds of a finished run.
-
-    Parameters
-    ----------
-    folder
-        Of the run, or the name of a published run, ``results/published/SCENARIO/SELECTOR/seed-SEED``.
+    """Summary and rounds of a finished run, by its folder or by the name of a published run.
 
     Raises
     ------
@@ -172,10 +158,8 @@ def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
         if not isinstance(value, int) or not 1 <= value <= MOST_ROUNDS:
             raise PauseflError(f"{files.path('summary.json')}: {key} = {value!r} is no number of rounds")
     if len(rounds) != n_rounds or rounds["round"].tolist() != list(range(1, n_rounds + 1)):
-        raise PauseflError(
-            f"{files.path('rounds.parquet')} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without"
-            " gaps" + _missing(rounds["round"].to_numpy(), n_rounds)
-        )
+        path = files.path("rounds.parquet")
+        raise PauseflError(f"{path} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps")
     try:
         _check_agreement(files, rounds, summary)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -199,6 +183,8 @@ def _check_agreement(files: RunFiles, rounds: pd.DataFrame, summary: Mapping[str
     """
     ledger = files.table("ledger.parquet")
     _check_keys(files.path("ledger.parquet"), ledger, ("user", "participations", "epsilon_coordinate"))
+    tables, written = {"rounds.parquet": rounds, "ledger.parquet": ledger}, summary.get("digests", {})
+    other = [name for name in tables if name in written and written[name] != digests.of_table(tables[name])]
     taken = np.array([user for users in rounds["selection"] for user in set(users.tolist())], np.int64)
     leaked = ledger["epsilon_coordinate"].max()
     problem = ""
@@ -212,8 +198,8 @@ def _check_agreement(files: RunFiles, rounds: pd.DataFrame, summary: Mapping[str
         problem = "the latencies of rounds.parquet are not those of the seed and the network in summary.json"
     elif not _ends_rightly(rounds, summary):
         problem = "rounds.parquet does not end where n_rounds and the time horizon in summary.json end it"
-    elif swapped := _not_as_written({"rounds.parquet": rounds, "ledger.parquet": ledger}, summary):
-        problem = f"{' and '.join(swapped)} differ from what summary.json was written with"
+    elif other:
+        problem = f"{' and '.join(other)} differ from what summary.json was written with"
     if problem:
         told = f"{files.folder}: files of different runs: {problem}"
         raise PauseflError(told + remedy(files.path("summary.json")))
@@ -237,22 +223,6 @@ def _ends_rightly(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
     horizon = summary["scenario"]["training"].get("time_horizon_s") or math.inf
     reached = np.flatnonzero(rounds["elapsed_s"].to_numpy(np.float64) >= horizon)
     return len(rounds) == int(reached[0] + 1 if len(reached) else summary["n_rounds"])
-
-
-def _not_as_written(tables: Mapping[str, pd.DataFrame], summary: Mapping[str, Any]) -> list[str]:
-    """The files whose tables are not those that the summary has digests of."""
-    written = summary.get("digests", {})
-    return [
-        name for name, table in tables.items() if name in written and written[name] != digests.of_table(table)
-    ]
-
-
-def _missing(found: NDArray[np.int64], n_rounds: int) -> str:
-    """The missing rounds, as ranges."""
-    absent = np.setdiff1d(np.arange(1, n_rounds + 1), found)
-    ranges = [part for part in np.split(absent, np.flatnonzero(np.diff(absent) > 1) + 1) if len(part)]
-    words = [f"{part[0]}" if len(part) == 1 else f"{part[0]} .. {part[-1]}" for part in ranges]
-    return f"; missing: {', '.join(words)}" if words else ""
 
 
 def _identity(experiment: Experiment) -> tuple[str, str, int]:

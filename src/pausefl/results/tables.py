@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,12 +31,7 @@ _AVERAGED = (
 
 
 def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, Any]]) -> pd.DataFrame:
-    """One row a run.
-
-    Parameters
-    ----------
-    rounds, summaries
-        As `pausefl.results.runs.read_runs` returns them.
+    """One row a run of `pausefl.results.runs.read_runs`.
 
     Returns
     -------
@@ -75,15 +70,10 @@ def _costs(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
-    """Mean and sample standard deviation over seeds, one row a selector.
+    """Mean and sample standard deviation over the seeds of a `summarise`, one row a selector.
 
     A mean is NaN as soon as one seed has no value (target never reached, run diverged): a mean over the
     lucky seeds would flatter a selector. ``n_reached`` and ``n_diverged`` count these seeds.
-
-    Parameters
-    ----------
-    summary
-        As `summarise` returns it, of one scenario.
 
     Returns
     -------
@@ -92,9 +82,9 @@ def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
         each quantity of `summarise`, ``..._mean`` and ``..._sd`` (NaN with one seed). Selectors come in
         the order of `pausefl.registry.SELECTORS`.
     """
-    rows = []
-    for selector in sorted(summary["selector"].unique(), key=_selector_rank):
-        runs = summary[summary["selector"] == selector]
+    rows, order = [], {name: i for i, name in enumerate(SELECTORS)}
+    by_name = summary.groupby("selector")
+    for selector, runs in sorted(by_name, key=lambda group: order.get(str(group[0]), len(order))):
         row: dict[str, Any] = {
             "scenario": runs["scenario"].iloc[0],
             "selector": selector,
@@ -112,15 +102,12 @@ def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _selector_rank(selector: str) -> tuple[int, str]:
-    known = list(SELECTORS).index(selector) if selector in SELECTORS else len(SELECTORS)
-    return known, selector
-
-
 def to_markdown(
     across: pd.DataFrame, labels: Mapping[str, str] | None = None, protected: str = "coordinate"
 ) -> str:
-    """A Markdown table for people.
+    """The table for people, with the best final accuracy among private selectors in bold, and a note.
+
+    A regression has a column of final losses, and dashes for accuracy.
 
     Parameters
     ----------
@@ -131,12 +118,6 @@ def to_markdown(
     protected
         What the epsilon of the leakage is for, e.g. ``coordinate`` or ``update``.
 
-    Returns
-    -------
-    str
-        The table, the best final accuracy among private selectors in bold, and a note on the columns. A
-        regression has a column of final losses, and dashes for accuracy. Ends with a newline.
-
     Raises
     ------
     PauseflError
@@ -144,28 +125,27 @@ def to_markdown(
     """
     if across.empty:
         raise PauseflError("no runs to tabulate")
-    labels = labels or {}
-    columns: dict[str, Callable[[pd.Series], str]] = {
-        "Selector": lambda row: labels.get(row["selector"], f"`{row['selector']}`"),
-        "Final accuracy (%)": _accuracy,
-        "Best accuracy (%)": lambda row: mean_sd(row, "best_accuracy", 1, scale=100),
-        "Final loss": lambda row: mean_sd(row, "final_loss", 4),
-        "Time to target (s)": _time_to_target,
-        "Mean round (s)": lambda row: mean_sd(row, "mean_round_s", 3),
-        f"Leakage (ε per {protected})": lambda row: mean_sd(row, "leakage_max", 2),
-        "Selection (ms a round)": lambda row: mean_sd(row, "selection_ms_per_round", 2),
-        "Wall time (s)": lambda row: mean_sd(row, "wall_s", 0),
-        "Peak memory (MB)": lambda row: mean_sd(row, "peak_memory_mb", 0),
-        "Seeds": lambda row: str(row["n_seeds"]),
-    }
-    if not _loss_alone(across):
-        del columns["Final loss"]
-    rows = [[cell(row) for cell in columns.values()] for _, row in across.iterrows()]
-    best = _best_private(across)
-    if best is not None:
-        rows[best][1] = f"**{rows[best][1]}**"
-    table = markdown.table(list(columns), rows, "l" + "r" * (len(columns) - 1))
-    return f"{table}\n{_table_note(across)}\n"
+    labels, best = labels or {}, _best_private(across)
+    records = []
+    for i, row in across.reset_index(drop=True).iterrows():
+        accuracy = _accuracy(row)
+        cells = {
+            "Selector": labels.get(row["selector"], f"`{row['selector']}`"),
+            "Final accuracy (%)": f"**{accuracy}**" if i == best else accuracy,
+            "Best accuracy (%)": mean_sd(row, "best_accuracy", 1, scale=100),
+            "Final loss": mean_sd(row, "final_loss", 4),
+            "Time to target (s)": _time_to_target(row),
+            "Mean round (s)": mean_sd(row, "mean_round_s", 3),
+            f"Leakage (ε per {protected})": mean_sd(row, "leakage_max", 2),
+            "Selection (ms a round)": mean_sd(row, "selection_ms_per_round", 2),
+            "Wall time (s)": mean_sd(row, "wall_s", 0),
+            "Peak memory (MB)": mean_sd(row, "peak_memory_mb", 0),
+            "Seeds": str(row["n_seeds"]),
+        }
+        if not _loss_alone(across):
+            del cells["Final loss"]
+        records.append(cells)
+    return f"{markdown.of_records(records, 'lr')}\n{_table_note(across)}\n"
 
 
 def _loss_alone(across: pd.DataFrame) -> bool:

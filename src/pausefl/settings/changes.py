@@ -20,15 +20,10 @@ def with_changes(scenario: Scenario, texts: Iterable[str]) -> Scenario:
     Parameters
     ----------
     scenario
-        What is changed.
+        What is changed. If no value differs, it is what is returned; otherwise the scale is ``own``.
     texts
         Each a dotted key and a value in YAML, ``network.n_users=20``. All are applied before anything is
         checked, so their order does not matter.
-
-    Returns
-    -------
-    Scenario
-        Of scale ``own``, unless no value differs.
 
     Raises
     ------

@@ -69,14 +69,9 @@ class Experiment:
 
 @dataclass(frozen=True)
 class RawData:
-    """Where raw data sets are, and what may be done when they are missing.
+    """Where raw data sets are, and what may be done when they are missing."""
 
-    Attributes
-    ----------
-    root, download, folders
-        The keys ``data_root``, ``download`` and ``image_folders`` of the configuration.
-    """
-
+    #: The keys ``data_root``, ``download`` and ``image_folders`` of the configuration.
     root: Path
     download: bool
     folders: dict[str, str]
@@ -84,22 +79,16 @@ class RawData:
 
 @dataclass(frozen=True)
 class Config:
-    """What to run.
-
-    Attributes
-    ----------
-    raw, studies
-        Where data and the file of studies are.
-    scenarios, experiments
-        The scenarios in use, and the table of jobs.
-    published
-        Whether the runs are those of ``results/published``, so that nothing is trained.
-    """
+    """What to run."""
 
     raw: RawData
+    #: The scenarios in use.
     scenarios: dict[str, Scenario]
+    #: The table of jobs.
     experiments: tuple[Experiment, ...]
+    #: File of the studies.
     studies: Path | None
+    #: Whether the runs are those of ``results/published``, so that nothing is trained.
     published: bool = False
 
     @property
@@ -123,20 +112,18 @@ def load_places(
     Raises
     ------
     ConfigError
-        If the file cannot be read, or anything in it is wrong.
+        If anything in the file is wrong, or there are no scenarios.
     """
     raw, folder = RawData(Path("data/raw"), True, {}), SHIPPED
     if path is not None:
         file = ConfigFile.read(read_yaml(path), str(path))
         raw, folder = file.raw, Path(file.scenarios)
-    folder = folder if scenarios is None else scenarios
-    check_folder(folder)
-    root = raw.root if data_root is None else data_root
-    return RawData(root, raw.download if download is None else download, raw.folders), folder
+    check_folder(folder := scenarios or folder)
+    return RawData(data_root or raw.root, raw.download if download is None else download, raw.folders), folder
 
 
 def load_config(document: Mapping[str, Any], origin: str = "config", shipped: Path = SHIPPED) -> Config:
-    """Check a whole configuration, its scenarios included, and expand the experiment table.
+    """A checked configuration with its scenarios and the expanded experiment table.
 
     Parameters
     ----------
@@ -150,26 +137,20 @@ def load_config(document: Mapping[str, Any], origin: str = "config", shipped: Pa
     Raises
     ------
     ConfigError
-        For the first thing that is wrong, before anything runs.
+        For the first thing that is wrong.
     """
     file = ConfigFile.read(document, origin)
-    folders = (Path(file.scenarios), shipped)
-    check_folder(folders[0])
-    scenarios: dict[str, Scenario] = {}
-    experiments: list[Experiment] = []
-    for row in file.experiments:
-        name = row.scenario
-        if name not in scenarios:
-            scenarios[name] = load_scenario(name, *folders)
-        selectors = scenarios[name].selectors if row.selectors is None else row.selectors
-        experiments += [Experiment(name, selector, seed) for selector in selectors for seed in row.seeds]
-    if twice := next((job for job, n in Counter(experiments).items() if n > 1), None):
+    check_folder(Path(file.scenarios))
+    rows = [(row, load_scenario(row.scenario, Path(file.scenarios), shipped)) for row in file.experiments]
+    table = [
+        Experiment(row.scenario, selector, seed)
+        for row, scenario in rows
+        for selector in row.selectors or scenario.selectors
+        for seed in row.seeds
+    ]
+    if twice := next((job for job, n in Counter(table).items() if n > 1), None):
         job = f"{twice.selector} with seed {twice.seed}"
         raise ConfigError(f"{origin}: the rows of scenario '{twice.scenario}' have {job} twice")
-    return Config(
-        file.raw,
-        scenarios,
-        tuple(experiments),
-        None if file.studies is None else Path(file.studies),
-        published=file.runs == "published",
-    )
+    scenarios = {row.scenario: scenario for row, scenario in rows}
+    studies = None if file.studies is None else Path(file.studies)
+    return Config(file.raw, scenarios, tuple(table), studies, published=file.runs == "published")

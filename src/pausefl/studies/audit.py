@@ -102,7 +102,7 @@ WORDS = """
 Lower bounds on ε that an attacker shows, against the ε that is claimed. A red cross is a bound above its
 claim; there must be none.
 
-*Setting.* Mechanisms {{ study.mechanisms }}, sampler ``{{ study.sampler }}``; budgets ε =
+*Setting.* Mechanisms {{ study.mechanisms }}, sampler `{{ study.sampler }}`; budgets ε =
 {{ study.epsilons }}; {{ "{:,}".format(study.n_trials) }} trials of each claim for each of two data sets.
 Nothing is trained.
 
@@ -116,8 +116,8 @@ verdict fails.**
 
 *How to read it.* A bound below its claim means that these events do not refute it, and no more: bounds fall
 short where telling events are rare. Right: the budget given, and a whole update of d coordinates.
-``coordinate`` claims d times the budget of one coordinate, and the audit shows that updates do leak more
-than that budget. ``vector`` claims the budget for the update. Two users: the attacker knows the update of
+`coordinate` claims d times the budget of one coordinate, and the audit shows that updates do leak more
+than that budget. `vector` claims the budget for the update. Two users: the attacker knows the update of
 the other, of the same round. Two rounds: budgets ε and ε/2 of one user. Of 2,048: all coordinates but one
 are known.
 """

@@ -14,7 +14,9 @@ import pandas as pd
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
 from pausefl.errors import ConfigError, PauseflError, suggest
-from pausefl.figures import captions, words
+from pausefl.figures import words
+from pausefl.figures.captions import places_of, values_of
+from pausefl.figures.deviations import applying, iterates
 from pausefl.files import replacing
 from pausefl.provenance import Code, code_hash, scenario_records
 from pausefl.registry import SELECTORS, SOURCES, Record
@@ -34,6 +36,33 @@ AtLeastTwo = Annotated[int, Whole(ge=2)]
 
 #: Deviations that can bear on whatever anneals.
 ANNEALING = ("D1", "D2", "D4")
+
+#: Sentences that the words of several kinds share, by the name there: ``lines``, ``runs``, ``simulated`` ...
+_LINES = "{% from '_sentences.md.jinja' import lines with context %}{{ lines() }}"
+_RUNS = "Runs: {% include '_seeds.md.jinja' %}."
+_SIMULATED = """
+{{ scenario.network.n_users }} users, {{ scenario.network.n_selected }} selected in each of
+{{ study.length }} rounds
+{%- include "_everyone.md.jinja" %}; nothing is trained. Scenario `{{ scenario.name }}`, reward
+`{{ scenario.reward.name }}` with α = {{ scenario.reward.alpha }}, β = {{ scenario.reward.beta }},
+γ = {{ scenario.reward.gamma }}
+{%- if privacy and scenario.reward.gamma %}, the weight of the budget that is left{% endif %}. The bandit
+index multiplies the mean speed by ζ = {{ scenario.selection.exploitation }}.
+"""
+#: ... and ``annealing``.
+_ANNEALING = """
+Annealers run {{ search.n_iterations }} iterations a round, with temperatures divided by
+κ = {{ search.temperature_divisor }}.
+"""
+
+#: What ends all captions.
+_ENDING = """
+{% if seeds %}{% include "_privacy.md.jinja" %}{% endif %}
+
+*In the papers.* {{ place }}.
+
+{% include "_deviations.md.jinja" %}
+"""
 
 
 class Study(Settings):
@@ -211,7 +240,7 @@ class Study(Settings):
         """Time of each of its steps by the rates of ``workflow/rates.json``; NaN if it is not known."""
         return [0.0 if self.instant or self.trained else math.nan]
 
-    def caption(self, figures: Mapping[str, str]) -> captions.Caption:
+    def caption(self, figures: Mapping[str, str]) -> words.Caption:
         """Caption of the figure and the table.
 
         Parameters
@@ -219,26 +248,23 @@ class Study(Settings):
         figures
             Figures of the study's scenario, if any, as its file has them: names and kinds.
         """
-        shown, _, details = words.render(self._module().WORDS, **self._values()).partition("\n\n")
-        place = f"*In the papers.* {self.place_in(figures)}."
-        page = captions._page([details, self._on_privacy(), place], self.applying())
-        return captions.Caption(f"{captions.escaped(self.title)}: {self.label}", shown, page)
+        place, deviations = self.place_in(figures), self.applying()
+        return words.caption(
+            self._module().WORDS + _ENDING, place=place, deviations=deviations, **self._values()
+        )
 
     def place_in(self, figures: Mapping[str, str]) -> str:
         """Where the papers have what it shows; ``figures`` as for `caption`."""
-        places = [place for kind in self.repeats for place in captions._places(figures, kind)]
+        places = [place for kind in self.repeats for place in places_of(figures, kind)]
         return "; ".join(dict.fromkeys(places)) or self.place
 
     def applying(self) -> list[str]:
         """Deviations that bear on it, in words."""
-        return captions._applying(self.deviations, self.in_scenario)
+        return applying(self.deviations, self.in_scenario)
 
     def _values(self) -> dict[str, Any]:
         """What stands for names in ``WORDS``."""
-        return {"study": self}
-
-    def _on_privacy(self) -> str:
-        return ""
+        return {"study": self, "seeds": ()}
 
 
 class ScenarioStudy(Study):
@@ -282,12 +308,8 @@ class ScenarioStudy(Study):
         return [*scenario_records(scenario, sorted({*scenario.selectors} | self.besides)), source]
 
     def _values(self) -> dict[str, Any]:
-        search, annealing = self.scenario.selection, ""
-        if any("selection.n_iterations" in SELECTORS[name].requires for name in self.selectors):
-            annealing = (
-                f"Annealers run {search.n_iterations} iterations a round, with temperatures divided by"
-                f" κ = {search.temperature_divisor:g}."
-            )
+        anneals = any(map(iterates, self.selectors))
+        annealing = words.render(_ANNEALING, search=self.scenario.selection) if anneals else ""
         return super()._values() | {"annealing": annealing}
 
 
@@ -368,21 +390,9 @@ class SeededStudy(ScenarioStudy):
         return [rates["start_s"] + math.fsum(runs)]
 
     def _values(self) -> dict[str, Any]:
-        scenario, reward = self.scenario, self.scenario.reward
-        weighed = scenario.privacy is not None and reward.gamma
-        simulated = (
-            f"{scenario.network.n_users} users, {scenario.network.n_selected} selected in each of"
-            f" {self.length} rounds{captions._everyone(scenario)}; nothing is trained. Scenario"
-            f" ``{scenario.name}``, reward ``{reward.name}`` with α = {reward.alpha:g}, β = {reward.beta:g},"
-            f" γ = {reward.gamma:g}{', the weight of the budget that is left' if weighed else ''}. The bandit"
-            f" index multiplies the mean speed by ζ = {scenario.selection.exploitation:g}."
-        )
-        runs = f"Runs: {captions._seeds(self.seeds)}."
-        lines = captions._lines(self.seeds)
-        return super()._values() | {"lines": lines, "runs": runs, "simulated": simulated}
-
-    def _on_privacy(self) -> str:
-        return f"*Privacy.* {captions._privacy(self.scenario.privacy)}"
+        known = super()._values() | values_of(self.scenario, self.seeds)
+        shared = {"lines": _LINES, "runs": _RUNS, "simulated": _SIMULATED}
+        return known | {name: words.render(text, **known) for name, text in shared.items()}
 
 
 class SimulatedStudy(SeededStudy):

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import LABELS, in_legend_order, style_of, theme
+from pausefl.figures.style import theme
 from pausefl.registry import SOURCES
+from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results import markdown
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
@@ -126,14 +127,14 @@ of the three and as good in the others.
 
 *Setting.* {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users are selected
 in each round (all of them by FedAvg), with the data, model and budgets of scenario
-``{{ study.scenario.name }}``. {{ runs }}
+`{{ study.scenario.name }}`. {{ runs }}
 
 *What is shown.* Accuracy is a trailing mean over 10 rounds, averaged from chance level at the start to
 {{ study.time_s }} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of any user by
 then. The target is 90 % of the best accuracy of a private selector at the end of the time; a run that does
 not reach it counts with {{ study.time_s }} s. The axis of accuracy holds the private selectors that reach
 the target under most seeds; of the others, triangles at its ends say how accurate they are. The table has
-deviations over seeds, differences from ``{{ study.selectors[0] }}`` with 95 % intervals, fairness, slow
+deviations over seeds, differences from `{{ study.selectors[0] }}` with 95 % intervals, fairness, slow
 users, the worst class and the cost of selecting.
 
 *How to read it.* The genie and the selector of the fastest users read expected latencies, which a server
@@ -321,7 +322,7 @@ def _plot_points(axes: Axes, points: pd.DataFrame) -> None:
     for _, row in points.iterrows():
         marker = "v" if row["y"] < low else "^" if row["y"] > high else "o"
         at = min(row["x"], beyond), min(max(row["y"], low), high)
-        color = style_of(row["selector"]).color
+        color = look_of(row["selector"]).color
         style: dict[str, Any] = {"color": color, "markersize": 4.5, "zorder": 4, "clip_on": False}
         axes.plot(*at, marker, markerfacecolor=color if row["on_front"] else "white", **style)
         words = LABELS[row["selector"]] + ("" if marker == "o" else f" ({row['y']:.0f} %)")

@@ -26,8 +26,9 @@ from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import LABELS, look, style_of, theme
+from pausefl.figures.style import look, theme
 from pausefl.registry import SELECTORS
+from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
 from pausefl.selectors import make_selector
@@ -97,17 +98,17 @@ WORDS = """
 Upper: what the current vertex lacks of the optimum; medians, 10 % to 90 % quantiles, and one instance
 (thin). Lower: the share of {{ study.n_instances }} instances on which the first annealer is ahead.
 
-*Setting.* ``{{ study.selectors[0] }}`` against ``{{ study.selectors[1] }}``: selections of
+*Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: selections of
 {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users,
 {{ study.n_iterations }} iterations a run, {{ study.n_instances }} instances at each temperature divisor κ
 ({{ study.temperature_divisors }}). Nothing is trained.
 
-*What is shown.* An instance is the objective of one round of scenario ``{{ study.scenario.name }}``. The
+*What is shown.* An instance is the objective of one round of scenario `{{ study.scenario.name }}`. The
 exact search runs a simulation of its own up to a random round after the start-up. Both annealers start at
 random, each with its own random stream, the same for every κ. Upper panels: the optimum of the instance,
 found exactly, less the energy of the current vertex. Lines are medians over the instances, bands reach from
 the 10 % to the 90 % quantile, thin lines are the first instance. Lower panels: the share of instances on
-which the current energy of ``{{ study.selectors[0] }}`` is above that of ``{{ study.selectors[1] }}``,
+which the current energy of `{{ study.selectors[0] }}` is above that of `{{ study.selectors[1] }}`,
 beside one half and the 98.3 % that the paper has for ALSA. The table gives that share after the last
 iteration, and for the best vertex met, with Wilson's interval at 95 %.
 
@@ -358,7 +359,7 @@ def plot_curves(curves: pd.DataFrame, title: str) -> Figure:
             lines = [_plot_gap(gap, compared[compared["selector"] == name]) for name in names]
             gap.set_title(f"κ = {divisor:g}", weight="normal")
             leader = compared[compared["selector"] == names[0]]
-            ahead.plot(leader["iteration"], 100 * leader["ahead"], color=style_of(names[0]).color)
+            ahead.plot(leader["iteration"], 100 * leader["ahead"], color=look_of(names[0]).color)
             ahead.axhline(50, color="black", linewidth=0.5)
             ahead.set(xscale="log", xlabel="Iteration", ylim=(0, 105), yticks=[0, 50, 100])
             ahead.minorticks_off()
@@ -367,9 +368,9 @@ def plot_curves(curves: pd.DataFrame, title: str) -> Figure:
                 where = {"xy": (1, share), "xytext": (0, -2), "ha": "left", "va": "top"}
                 ahead.annotate(f"BSFL: {share:.1f} %", **where, **NOTE)
         grid[0, 0].set(ylabel="Gap to the optimum", ylim=(0, None))
-        grid[1, 0].set_ylabel(f"{style_of(names[0]).label} ahead (%)")
+        grid[1, 0].set_ylabel(f"{look_of(names[0]).label} ahead (%)")
         single = Line2D([], [], color="black", linewidth=0.5)
-        labels = [*[f"{style_of(name).label}, median" for name in names], "First instance"]
+        labels = [*[f"{look_of(name).label}, median" for name in names], "First instance"]
         figure.legend([*lines, single], labels, loc="outside lower center", ncols=len(labels))
     return figure
 

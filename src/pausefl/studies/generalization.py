@@ -12,7 +12,8 @@ from pydantic import model_validator
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import generalization
 from pausefl.figures.panels import NOTE, Plotted
-from pausefl.figures.style import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line, new_figure, theme
+from pausefl.figures.style import new_figure, theme
+from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line
 from pausefl.settings.types import Count, Distinct, Positive
 from pausefl.studies.base import AtLeastTwo, Study, Tables
 

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import LABELS, style_of, theme
+from pausefl.figures.style import theme
+from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
 from pausefl.settings.types import Count, Whole
 from pausefl.studies.base import Study, Tables
@@ -304,7 +305,7 @@ def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame, title: str) -> Figu
             degree = np.bincount(ends.ravel(), minlength=len(energy))
             least, most = degree.min(), degree.max()
             of = f"{least}" if least == most else f"{least} to {most}"
-            axes.set_title(f"{style_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
+            axes.set_title(f"{look_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
             axes.set_xticks([])
             axes.spines["bottom"].set_visible(False)
         for axes in grid[:, 0]:

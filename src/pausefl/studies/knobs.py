@@ -22,9 +22,10 @@ from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import in_legend_order, look, style_of, theme
+from pausefl.figures.style import look, theme
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
+from pausefl.registry.selectors import in_legend_order, look_of
 from pausefl.results.intervals import across_seeds
 from pausefl.settings import Scenario
 from pausefl.settings.base import Settings
@@ -275,7 +276,7 @@ def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str], title: str) -> Fig
                 if row == 0:
                     axes.set_title(_HEADS[metric], weight="normal", size="small", linespacing=1.0)
             grid[row, 0].set_ylabel(NAMES.get(knob, knob), rotation=0, ha="right", va="center")
-        labels = [style_of(name).label for name in selectors]
+        labels = [look_of(name).label for name in selectors]
         figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
     return figure
 

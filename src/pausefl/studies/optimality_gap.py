@@ -21,7 +21,8 @@ from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import LOG_SPAN
 from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
-from pausefl.figures.style import style_of, theme
+from pausefl.figures.style import theme
+from pausefl.registry.selectors import look_of
 from pausefl.results.intervals import across_seeds
 from pausefl.results.outcomes import moving_average
 from pausefl.selectors.base import Selector
@@ -62,7 +63,7 @@ simulated time. {{ lines }}
 *What is shown.* The optimum is that of the exact search on the selector's own history, so gaps of different
 selectors are to different optima. The first rounds, while at least {{ study.scenario.network.n_selected }}
 users were never seen, are left out: every selector is exact in them. The axis is logarithmic where mean gaps
-span more than a factor of 8. A round costs the latency of its slowest participant. ``summary.csv`` has mean
+span more than a factor of 8. A round costs the latency of its slowest participant. `summary.csv` has mean
 gaps, the share of rounds in which the optimum was found, simulated time and the largest leakage at the end;
 the last two also relative to PAUSE under the same seed.
 """
@@ -196,7 +197,7 @@ def plot_gaps(runs: pd.DataFrame, title: str) -> Figure:
     bands = bands_of(later.assign(gap=smooth), "gap")
     gaps = {selector: curve for selector, curve in bands.items() if curve.high.max() > FOUND}
     elapsed = bands_of(runs, "elapsed_s")
-    labels = [style_of(name).label + ("" if name in gaps else " (no gap)") for name in elapsed]
+    labels = [look_of(name).label + ("" if name in gaps else " (no gap)") for name in elapsed]
     with theme():
         figure, left, right = two_panels(title, "Round", ("Gap to the optimum", "Simulated time (s)"))
         plot_bands(left, gaps)

@@ -26,7 +26,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import LABELS, style_of, theme
+from pausefl.figures.style import theme
+from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
 from pausefl.selectors.search import Objective
@@ -103,16 +104,16 @@ WORDS = """
 The share of races in which the first annealer ends higher, with 95 % intervals; pale bars: ties. Thin lines:
 one half, and the 98.3 % that BSFL has.
 
-*Setting.* ``{{ study.selectors[0] }}`` against ``{{ study.selectors[1] }}``: every selection of
+*Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: every selection of
 {{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }} instances of each size,
 {{ study.n_iterations }} iterations, temperature divisors κ = {{ study.temperature_divisors }}. Nothing is
 trained.
 
 *What is shown.* Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ =
-1), or rounds of scenario ``{{ study.scenario.name }}`` that the exact search has played up to them. *Equal
+1), or rounds of scenario `{{ study.scenario.name }}` that the exact search has played up to them. *Equal
 iterations*: both make {{ study.n_iterations }}. *Equal listing*: the other stops once it has listed as many
-neighbours as ``{{ study.selectors[0] }}`` did in all. Compared are the last vertices, or the best ones
-reached. ``shares.csv`` has all numbers, and mean numbers of neighbours.
+neighbours as `{{ study.selectors[0] }}` did in all. Compared are the last vertices, or the best ones
+reached. `shares.csv` has all numbers, and mean numbers of neighbours.
 
 *How to read it.* An implementation that lists neighbours, as the papers' does, spends its time on that:
 plain annealing lists m(K − m) an iteration, a thinner graph fewer. So equal listing is what a fixed time
@@ -357,7 +358,7 @@ def plot_shares(races: pd.DataFrame, title: str) -> Figure:
         grid[0, 0].set_yticks(range(len(names)), names)
         grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
         for axes in grid[-1]:
-            axes.set_xlabel(f"{style_of(selector).label} higher (%)")
+            axes.set_xlabel(f"{look_of(selector).label} higher (%)")
         labels = [f"κ = {divisor:g}" for divisor in races["temperature_divisor"].unique()]
         figure.legend(dots, labels, loc="outside lower center", ncols=len(labels))
     return figure

@@ -31,7 +31,8 @@ from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
-from pausefl.figures.style import style_of, theme
+from pausefl.figures.style import theme
+from pausefl.registry.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.settings.types import Positive
 from pausefl.studies.base import ANNEALING, Rounds, Tables
@@ -107,7 +108,7 @@ t, and linear growth has slope 1.
 *How to read it.* Thin black lines and the legend give the law of growth of each mean: a, a + b ln t,
 a + b √(t ln t), a + b t or a tᵇ, fitted by least relative error to the rounds from
 {{ study.n_rounds // 100 }} on. The preferred law is the first of these whose error is at most a quarter
-above the least. ``fits.csv`` has all laws for each seed, ``growth.csv`` the local exponent d ln R / d ln t
+above the least. `fits.csv` has all laws for each seed, `growth.csv` the local exponent d ln R / d ln t
 over the last two decades of rounds, which falls towards 0 for logarithmic growth.
 {% if study.scenario.selection.exploitation != 1 -%}
 With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly however much is
@@ -326,6 +327,6 @@ def plot_regret(runs: pd.DataFrame, laws: pd.DataFrame, title: str) -> Figure:
             law, a, b = of_mean[selector]
             t = curve.x[curve.x >= curve.x[-1] / FIT_SPAN]
             guide = logarithmic.plot(t, law_value(law, a, b, t), color="black", linewidth=0.6, zorder=5)
-            labels.append(f"{style_of(selector).label}: {_LAWS[law].format(b=b)}")
+            labels.append(f"{look_of(selector).label}: {_LAWS[law].format(b=b)}")
         figure.legend([*lines, *guide], [*labels, "Law fitted"], loc="outside lower center", ncols=3)
     return figure

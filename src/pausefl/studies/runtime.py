@@ -36,9 +36,10 @@ from pausefl.bandit.history import History
 from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import LABELS, in_legend_order, look, style_of, theme
+from pausefl.figures.style import look, theme
 from pausefl.provenance import peak_memory_bytes
 from pausefl.registry import SELECTORS
+from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results import markdown
 from pausefl.selectors import Selector, make_selector
 from pausefl.selectors.search import Objective
@@ -125,7 +126,7 @@ Left: one selection, median time. Right: what one iteration adds to an annealer'
 slopes, not fits. Measured on one core.
 
 *Setting.* {{ study.selected_share|percent }} % of K users are selected, at least one. Reward
-``{{ study.scenario.reward.name }}`` and constants of scenario ``{{ study.scenario.name }}``. {{ annealing }}
+`{{ study.scenario.reward.name }}` and constants of scenario `{{ study.scenario.name }}`. {{ annealing }}
 
 *What is shown.* Left: the median time of one selection, with index, scores and search, on a history in which
 everyone took part. Right: what one iteration adds to an annealer's selection, where it can be told from the
@@ -518,7 +519,7 @@ def plot_times(times: pd.DataFrame, title: str) -> Figure:
             axes.minorticks_off()
             for law, slope in guides.items():
                 _guide(axes, shown, column, law, slope)
-        labels = [style_of(name).label for name in selectors]
+        labels = [look_of(name).label for name in selectors]
         figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
     return figure
 

@@ -14,11 +14,12 @@ import pandas as pd
 from pydantic import model_validator
 
 from pausefl.federated.untrained import selection_only
-from pausefl.figures.captions import protected
 from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis, plot_band
 from pausefl.figures.panels import Plotted, plot_bands, titled_panels
-from pausefl.figures.style import LABELS, theme
+from pausefl.figures.style import theme
 from pausefl.registry import SELECTORS
+from pausefl.registry.figures import protected
+from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
 from pausefl.results.intervals import across_seeds
 from pausefl.results.runs import as_collected

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from pausefl.figures.curves import band, plot_band
 from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import LABELS, in_legend_order, look, style_of, theme
+from pausefl.figures.style import look, theme
 from pausefl.registry import SELECTORS
+from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import collect
@@ -93,14 +94,14 @@ WORDS = """
 Test accuracy against rounds, against one setting at a time, and without terms of the reward. {{ lines }}
 
 *Setting.* {{ study.scenario.network.n_users }} users, {{ study.scenario.network.n_selected }} selected in
-each round of scenario ``{{ study.scenario.name }}``. Each change makes a scenario with jobs of its own.
+each round of scenario `{{ study.scenario.name }}`. Each change makes a scenario with jobs of its own.
 {{ runs }}
 
 *What is shown.* Accuracy is a trailing mean over 10 rounds, shown every 10 rounds. Against rounds: the
 longest runs. Against a setting: the accuracy at equal simulated time, when the first of the two runs of a
 seed ends; the grey bar marks the value of the scenario. Against time: the reward without its privacy term
-(no p), its generalisation term (no g), and both; random selection beside them. ``summary.csv`` has the
-differences between ``{{ study.selectors[0] }}`` and the others, at that time and as means over all time
+(no p), its generalisation term (no g), and both; random selection beside them. `summary.csv` has the
+differences between `{{ study.selectors[0] }}` and the others, at that time and as means over all time
 before it, with 95 % intervals over seeds.
 """
 
@@ -235,7 +236,7 @@ def plot_accuracy(
             rest.set_visible(False)
         for row in grid:
             row[0].set_ylabel("Accuracy (%)")
-        labels = [*[style_of(name).label for name in selectors], *[label for _, label in handles]]
+        labels = [*[look_of(name).label for name in selectors], *[label for _, label in handles]]
         shown = [*lines, *[line for line, _ in handles]]
         figure.legend(shown, labels, loc="outside lower center", ncols=min(len(labels), 4))
     return figure

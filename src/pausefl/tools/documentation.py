@@ -21,9 +21,9 @@ from pausefl.claims.page import to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import Judged, evaluate
 from pausefl.figures import papers
-from pausefl.figures.style import LABELS
 from pausefl.project import Project
 from pausefl.registry.figures import ARCHIVED, LOGGED
+from pausefl.registry.selectors import LABELS
 from pausefl.results import archive, markdown
 from pausefl.results.published import run_folder
 from pausefl.results.runs import collect

@@ -18,7 +18,7 @@ import os
 import random
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -94,10 +94,8 @@ def recompute(
 
     Parameters
     ----------
-    published
-        Folder of published results.
-    scenarios, studies
-        Folder of scenario files, and the file of studies.
+    published, scenarios, studies
+        Folders of published results and of scenario files, and the file of studies.
     raw
         Where raw data are.
     only
@@ -279,21 +277,13 @@ def _compared(
         prepare(settings, raw).save(prepared / f"{key}.npz")
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"
-    for task, entry in _done(tasks, n_processes):
-        outcome = {True: "equal", False: "DIFFERENT", None: "not compared"}[entry["equal"]]
-        details = " ".join(filter(None, [entry["compared"], entry["difference"]]))
-        tell(f"{task.section}/{task.name}: {outcome}, {details}")
-        yield task, entry
-
-
-def _done(tasks: Sequence[_Task], n_processes: int) -> Iterator[tuple[_Task, Entry]]:
-    """Tasks and what came out of them, as they are done; one process is this one."""
-    if n_processes == 1:
-        yield from ((task, _do(task)) for task in tasks)
-        return
     with ProcessPoolExecutor(n_processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        running = {pool.submit(_do, task): task for task in tasks}
-        yield from ((running[done], done.result()) for done in as_completed(running))
+        entries = pool.map(_do, tasks) if n_processes > 1 else map(_do, tasks)
+        for task, entry in zip(tasks, entries, strict=True):
+            outcome = {True: "equal", False: "DIFFERENT", None: "not compared"}[entry["equal"]]
+            details = " ".join(filter(None, [entry["compared"], entry["difference"]]))
+            tell(f"{task.section}/{task.name}: {outcome}, {details}")
+            yield task, entry
 
 
 def _do(task: _Task) -> Entry:
@@ -305,20 +295,15 @@ def _do(task: _Task) -> Entry:
 
 
 def main(
-    published: Annotated[Path, typer.Option(help="Folder of published results.")] = Path("results/published"),
-    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
-    studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
-    data_root: Annotated[Path, typer.Option(help="Folder of the raw data sets.")] = Path("data/raw"),
+    published: Path = Path("results/published"),
+    scenarios: Path = Path("config/scenarios"),
+    studies: Path = Path("config/studies.yaml"),
+    data_root: Path = Path("data/raw"),
     data_folder: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="SOURCE=FOLDER: a folder of images in place of official files, e.g. cifar10=cifar10."
-        ),
+        list[str] | None, typer.Option(help="SOURCE=FOLDER: images in place of official files.")
     ] = None,
     only: Annotated[str, typer.Option(help="Part of the names of what is compared.")] = "",
-    draw: Annotated[
-        int, typer.Option(min=0, help="Compare this many runs drawn at random instead, and record nothing.")
-    ] = 0,
+    draw: Annotated[int, typer.Option(min=0, help="Runs to draw and compare instead; records nothing.")] = 0,
     processes: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 2,
 ) -> None:
     """Compute published results again, and record in verified.json which are the same bit for bit."""

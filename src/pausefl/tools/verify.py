@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -49,19 +48,7 @@ RTOL = 1e-9
 def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = print) -> Iterator[str]:
     """Yield a line for each published run or study that is not as it was published, or not as replayed.
 
-    Parameters
-    ----------
-    published
-        Folder of published results.
-    scenarios
-        Folder of scenario files.
-    tell
-        Is told how many runs each scenario has.
-
-    Raises
-    ------
-    PauseflError
-        If the manifest is missing or damaged.
+    ``tell`` is told how many runs each scenario has. `PauseflError` if the manifest is missing or damaged.
     """
     digests = read_manifest(published)
     runs, studies = set(digests["runs"]), set(digests["studies"])
@@ -136,10 +123,7 @@ def _layout(model: ModelSettings, source: str, n_features: int) -> Layout:
     return model_layout(model, Dataset(source, x, x, x, x, 0 if record.regression else 10, ""))
 
 
-def main(
-    published: Annotated[Path, typer.Option(help="Folder of published results.")] = Path("results/published"),
-    scenarios: Annotated[Path, typer.Option(help="Folder of scenario files.")] = Path("config/scenarios"),
-) -> None:
+def main(published: Path = Path("results/published"), scenarios: Path = Path("config/scenarios")) -> None:
     """Compare digests of all published results with the manifest, and replay every run without training."""
     try:
         found = list(problems(published, scenarios, typer.echo))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pausefl
 from pausefl.data.sources import find_record
 from pausefl.project import Project
 from pausefl.provenance import code_hash, job_code
-from pausefl.registry import FIGURES, TABLES
+from pausefl.registry import FIGURES, SELECTORS, TABLES
 from pausefl.results.verified import current_codes
 from pausefl.settings import Experiment
 from pausefl.studies import kinds
@@ -19,13 +20,16 @@ from pausefl.studies import kinds
 #: What every figure is saved with.
 _SAVE = ("pausefl.figures.style:save", "pausefl.figures.style:add_notes")
 
+#: Names and lines of selectors, whatever their code.
+_LOOKS = [replace(record, code="pausefl.registry.selectors:Look") for record in SELECTORS.values()]
+
 #: What tables say of their runs, to people and to figures.
 _NOTES = (
-    "pausefl.figures.captions:protected",
+    "pausefl.registry.figures:protected",
     "pausefl.figures.notes:run_notes",
     "pausefl.figures.notes:scale_note",
     "pausefl.figures.notes:with_notes",
-    "pausefl.figures.style:LABELS",
+    "pausefl.registry.selectors:LABELS",
 )
 
 
@@ -51,7 +55,8 @@ def jobs(table: Project, scenario: str) -> dict[str, list[str]]:
 
 def figures(kinds: Iterable[str]) -> str:
     """Of what plots some kinds of figures."""
-    code = code_hash("pausefl.figures.kinds:plot", *_SAVE, records=[FIGURES[kind] for kind in kinds])
+    records = [*_LOOKS, *(FIGURES[kind] for kind in kinds)]
+    code = code_hash("pausefl.figures.kinds:plot", *_SAVE, records=records)
     return f"{code} {_archive()}"
 
 
@@ -59,13 +64,14 @@ def tables(kinds: Iterable[str]) -> str:
     """Of what tabulates the runs of a scenario, for people in some kinds of tables."""
     records = [TABLES[kind] for kind in kinds]
     modules = {record.code.partition(":")[0] for record in records}
-    code = code_hash("pausefl.results.runs", "pausefl.results.tables", *modules, *_NOTES)
+    code = code_hash("pausefl.results.runs", "pausefl.results.tables", *modules, *_NOTES, records=_LOOKS)
     return f"{code} {_archive()}" if any("archive" in record.needs for record in records) else code
 
 
 def study_plot(kind: str) -> str:
     """Of what plots a kind of study."""
-    return code_hash(kinds()[kind].place_of("plot"), "pausefl.figures.notes:seed_notes", *_SAVE)
+    plot = kinds()[kind].place_of("plot")
+    return code_hash(plot, "pausefl.figures.notes:seed_notes", *_SAVE, records=_LOOKS)
 
 
 def study_verdict(kind: str) -> str:
@@ -102,7 +108,8 @@ def _archive() -> str:
 
 
 def report_template() -> str:
-    """Of the template of the report, which is no module."""
-    folder = Path(pausefl.__file__).parent / "report"
-    texts = [(folder / name).read_bytes() for name in ("page.html.jinja", "page.css", "page.js")]
+    """Of the templates and texts of the report, which are no modules."""
+    folder, kinds = Path(pausefl.__file__).parent, ("report/*.jinja", "report/page.*s", "report/*.md")
+    files = sorted(file for kind in (*kinds, "figures/words/*.jinja") for file in folder.glob(kind))
+    texts = [file.read_bytes() for file in files]
     return hashlib.sha256(b"".join(texts)).hexdigest()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from pausefl.data.sources import describe_origin
 from pausefl.project import Project
+from pausefl.registry import FIGURES, TABLES
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
-from pausefl.workflow import captions, paths, targets
+from pausefl.workflow import paths, targets
 
 
 def parts(table: Project, report: str) -> ReportParts:
@@ -18,14 +20,14 @@ def parts(table: Project, report: str) -> ReportParts:
         scenarios={name: _scenario(table, name) for name in target.scenarios},
         studies={name: _study(table, name) for name in target.studies},
         claims={scale: f"results/claims/{scale}/claims.json" for scale in target.scales},
-        texts=str(table.root / "workflow/report"),
         ledger=str(table.root / "docs/deviations.md"),
     )
 
 
 def digest(table: Project, report: str) -> str:
-    """Hash of what a report shows, captions included: a plain value, which Snakemake can compare."""
-    return hashlib.sha256(repr(parts(table, report)).encode()).hexdigest()
+    """Hash of what a report shows: a plain value, which Snakemake can compare."""
+    records = [(name, one.label, one.deviations) for name, one in (*FIGURES.items(), *TABLES.items())]
+    return hashlib.sha256(repr((parts(table, report), records)).encode()).hexdigest()
 
 
 def inputs(table: Project, report: str) -> list[str]:
@@ -43,7 +45,6 @@ def inputs(table: Project, report: str) -> list[str]:
         *[part.partition for part in scenarios if part.partition],
         *[path for name in shown.scenarios for path in paths.summaries(table, name)],
         *shown.claims.values(),
-        *sorted(str(path) for path in Path(shown.texts).glob("*.rst")),
         shown.ledger,
     ]
 
@@ -52,14 +53,15 @@ def _scenario(table: Project, name: str) -> ScenarioPart:
     kinds = targets.figure_kinds(table, name)
     tables = {Path(path).stem: path for path in paths.tables(table, name) if path.endswith(".md")}
     pictures = targets.partition_picture(table, name)
-    words = captions.of_scenario(table, name, *kinds, *tables, "partition").made
+    one = table.scenarios[name]
     return ScenarioPart(
-        settings=captions.settings(table, name),
+        scenario=one,
+        settings=table.settings(name),
         runs=paths.run_folders(table, name),
         figures={kind: f"results/figures/{name}/{kind}.svg" for kind in kinds},
         tables=tables,
         archive=tables["authors"].replace(".md", ".csv") if "authors" in tables else None,
-        captions={kind: make() for kind, make in words.items()},
+        origin=describe_origin(one.data, table.config.raw),
         partition=pictures[0] if pictures else None,
     )
 
@@ -69,7 +71,7 @@ def _study(table: Project, name: str) -> StudyPart:
     return StudyPart(
         kind=table.studies[name].kind,
         title=table.studies[name].title,
-        caption=captions.of_study(table, name).made[name](),
+        caption=table.studies[name].caption(table.repeated_figures(name)),
         figures=tuple(table.repeated_figures(name)) or (name,),
         figure=f"results/studies/{name}/{name}.svg",
         table=text if text in paths.study_plots(table, name) else None,

@@ -198,18 +198,6 @@ def test_an_output_folder_that_cannot_be_written_to_is_named(
 
 
 @pytest.mark.parametrize(
-    ("selector", "message"),
-    [("cs_ucb", "needs network.round_latency_max"), ("puase", "Did you mean 'pause'")],
-)
-def test_a_selector_that_does_not_apply_is_refused_before_anything_is_done(
-    start: Callable[..., Path], tmp_path: Path, selector: str, message: str
-) -> None:
-    with pytest.raises(ConfigError, match=message):
-        start(selector=selector)
-    assert files(tmp_path) == set()
-
-
-@pytest.mark.parametrize(
     ("privacy", "expected"),
     [({}, "unaccounted"), ({"loss_share": 0.1, "loss_bound": 2.0}, "accounted"), (None, None)],
 )
@@ -240,12 +228,3 @@ def test_a_selector_that_looks_at_training_is_refused_without_it(
     monkeypatch.setitem(SELECTORS._records, "random", record)
     with pytest.raises(ConfigError, match=rf"'random' looks at the users' {seen}, so it cannot run without"):
         start(selector="random", train=False)
-
-
-def test_cuda_is_refused_where_there_is_none(
-    start: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ConfigError, match="no usable CUDA device"):
-        start(device="cuda")
-    assert files(tmp_path / "out") == set()

@@ -15,7 +15,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.figures import curves, kinds, style
+from pausefl.figures import curves, kinds
+from pausefl.registry.selectors import look_of
 from pausefl.results.archive import archived
 from pausefl.results.outcomes import smoothed
 from pausefl.settings import scenario as config
@@ -49,7 +50,7 @@ def axes_of(figure: Figure) -> Axes:
 
 def line_of(figure: Figure, selector: str) -> Line2D:
     """The curve (not the dot) in a selector's colour."""
-    wanted = style.style_of(selector)
+    wanted = look_of(selector)
     (line,) = [
         line
         for line in axes_of(figure).lines
@@ -174,7 +175,7 @@ def test_a_regression_has_a_loss_to_plot_and_no_accuracy(
 
 def archived_lines(figure: Figure, selector: str, marker: str) -> list[Line2D]:
     """Lines in a selector's colour that are neither its curve nor its dot on the target."""
-    wanted = style.style_of(selector)
+    wanted = look_of(selector)
     return [
         line
         for line in axes_of(figure).lines

@@ -14,6 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pausefl.figures import kinds, notes, style
+from pausefl.registry.selectors import LABELS
 from pausefl.settings import load_scenario
 from pausefl.settings import scenario as config
 
@@ -35,7 +36,7 @@ def run(selector: str, seed: int, code: str | None = None, diverged: int | None 
 
 
 def notes_on(*runs: Mapping[str, Any]) -> notes.Notes:
-    return notes.run_notes(runs, VERSIONS, style.LABELS)
+    return notes.run_notes(runs, VERSIONS, LABELS)
 
 
 def test_losses_outside_the_budget_are_told() -> None:
@@ -119,9 +120,9 @@ def test_selectors_without_a_run_are_told() -> None:
         "fastest",
     }
     told = "Not run: FedAvg with privacy, FedAvg w/o privacy."
-    assert notes.absent_note(paper, run_ones, style.LABELS) == told
-    assert not notes.absent_note(paper, set(paper.selectors) - {"pause_brute"}, style.LABELS)
-    assert not notes.absent_note(demo, {"pause"}, style.LABELS)
+    assert notes.absent_note(paper, run_ones, LABELS) == told
+    assert not notes.absent_note(paper, set(paper.selectors) - {"pause_brute"}, LABELS)
+    assert not notes.absent_note(demo, {"pause"}, LABELS)
 
 
 def test_divergence_is_told_of_each_run() -> None:

@@ -20,7 +20,8 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.figures import kinds, style
+from pausefl.figures import kinds
+from pausefl.registry.selectors import look_of
 from pausefl.results.runs import collect, read_runs
 from pausefl.results.tables import across_seeds, summarise
 from pausefl.settings import Experiment, Scenario
@@ -109,7 +110,7 @@ def line_of(figure: Figure, selector: str) -> Line2D:
     (line,) = [
         line
         for line in figure.axes[0].lines
-        if same_color(line.get_color(), style.style_of(selector).color) and line.get_linestyle() != "None"
+        if same_color(line.get_color(), look_of(selector).color) and line.get_linestyle() != "None"
     ]
     return line
 
@@ -197,7 +198,7 @@ def test_target_its_dots_and_the_table(runs: tuple[Scenario, dict[Experiment, Pa
     assert reached
     assert len(dots) == len(reached)
     for dot, (selector, mean) in zip(dots, reached.items(), strict=True):
-        assert same_color(dot.get_color(), style.style_of(selector).color)
+        assert same_color(dot.get_color(), look_of(selector).color)
         assert [float(np.asarray(values)[0]) for values in dot.get_data()] == pytest.approx(
             [mean, 100 * target]
         )

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from pausefl.figures.style import style_of
+from pausefl.registry.selectors import look_of
 from pausefl.studies.optimality_gap import plot_gaps
 
 N, START_UP = 60, 5
@@ -39,7 +39,7 @@ def test_gaps_on_the_left_time_on_the_right_in_legend_order() -> None:
     (legend,) = figure.legends
     labels = [text.get_text() for text in legend.get_texts()]
     assert labels == ["PAUSE (no gap)", "SA-PAUSE", "PAUSE by plain SA"]
-    colors = [style_of(name).color for name in ("pause", "sa_pause", "sa_vanilla")]
+    colors = [look_of(name).color for name in ("pause", "sa_pause", "sa_vanilla")]
     assert [line.get_color() for line in right.lines] == colors
     assert [line.get_color() for line in left.lines] == colors[1:]
     assert [line.get_ydata()[-1] for line in right.lines] == pytest.approx([N, 2 * N, 3 * N])  # type: ignore[index]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from pausefl.figures.style import style_of
+from pausefl.registry.selectors import look_of
 from pausefl.studies.regret import fits, kept_rounds, plot_regret
 
 T = kept_rounds(10_000)
@@ -39,11 +39,11 @@ def test_lines_are_means_in_the_order_of_the_legend(figure: Figure) -> None:
     for axes, scale in zip(figure.axes, ("linear", "log"), strict=True):
         assert (axes.get_xscale(), axes.get_yscale()) == (scale, scale)
         curves = axes.lines[: len(order)]
-        assert [line.get_color() for line in curves] == [style_of(name).color for name in order]
+        assert [line.get_color() for line in curves] == [look_of(name).color for name in order]
         for line, name in zip(curves, order, strict=True):
             np.testing.assert_allclose(line.get_ydata(), MEANS[name])
     keys = [key.get_color() for key in legend.legend_handles if key is not None]
-    assert keys == [*[style_of(name).color for name in order], "black"]
+    assert keys == [*[look_of(name).color for name in order], "black"]
 
 
 def test_bands_are_of_the_seeds(figure: Figure) -> None:

@@ -13,7 +13,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
-from pausefl.figures.style import style_of
+from pausefl.registry.selectors import look_of
 from pausefl.studies import comparison, graphs, load_studies, runtime
 from pausefl.studies.graphs import Graphs, first
 
@@ -57,7 +57,7 @@ MADE: dict[str, Callable[[], Figure]] = {
 
 
 def lines_of(axes: Any, selector: str) -> list[Any]:
-    return [line for line in axes.lines if same_color(line.get_color(), style_of(selector).color)]
+    return [line for line in axes.lines if same_color(line.get_color(), look_of(selector).color)]
 
 
 def texts(figure: Figure) -> list[str]:

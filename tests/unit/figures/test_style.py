@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import resource
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from matplotlib.transforms import IdentityTransform
 from pausefl.errors import PauseflError
 from pausefl.figures import panels, style, thin
 from pausefl.registry import SELECTORS
+from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 
 
 def lightness(color: str) -> float:
@@ -42,31 +44,31 @@ def a_figure() -> Figure:
     return figure
 
 
-def test_every_selector_has_its_own_style() -> None:
-    assert set(style.STYLES) == set(SELECTORS)
-    looks = [(s.color, s.line) for s in style.STYLES.values()]
-    assert len(set(looks)) == len(looks)
-    assert len({s.color for s in style.STYLES.values()}) == len(looks)
-    assert len(set(style.LABELS.values())) == len(looks)
+LOOKS = {name: look_of(name) for name in SELECTORS}
 
 
-def test_a_selector_without_a_style_gets_one_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = dict.fromkeys((*SELECTORS, "least_used", "most_used"), SELECTORS["random"])
-    monkeypatch.setattr(style, "SELECTORS", known)
-    styles = style._styles()
-    assert list(styles)[-2:] == ["least_used", "most_used"]
-    assert styles["least_used"].label == "Least used"
-    assert len({(s.color, s.line) for s in styles.values()}) == len(known)
+def test_every_selector_has_its_own_look() -> None:
+    assert len({(one.color, one.line) for one in LOOKS.values()}) == len(LOOKS)
+    assert len({one.color for one in LOOKS.values()}) == len(set(LABELS.values())) == len(LOOKS)
+
+
+def test_a_selector_without_a_look_gets_one_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("least_used", "most_used"):
+        monkeypatch.setitem(SELECTORS._records, name, replace(SELECTORS["random"], look=None))
+    looks = {name: look_of(name) for name in SELECTORS}
+    assert looks["least_used"].label == "Least used"
+    assert len({(one.color, one.line) for one in looks.values()}) == len(SELECTORS)
+    assert in_legend_order(looks)[-2:] == ["least_used", "most_used"]
 
 
 def test_same_lines_differ_in_greyscale() -> None:
-    for (a, first), (b, second) in itertools.combinations(style.STYLES.items(), 2):
+    for (a, first), (b, second) in itertools.combinations(LOOKS.items(), 2):
         if first.line == second.line:
             assert abs(lightness(first.color) - lightness(second.color)) >= 12, (a, b)
 
 
 def test_legend_order_is_fixed() -> None:
-    assert style.in_legend_order(["fedavg", "sa_pause", "random", "pause", "random"]) == [
+    assert in_legend_order(["fedavg", "sa_pause", "random", "pause", "random"]) == [
         "pause",
         "sa_pause",
         "random",
@@ -76,9 +78,9 @@ def test_legend_order_is_fixed() -> None:
 
 def test_unknown_selector() -> None:
     with pytest.raises(PauseflError, match="Did you mean 'pause'"):
-        style.style_of("pauze")
+        look_of("pauze")
     with pytest.raises(PauseflError, match="'nobody'"):
-        style.in_legend_order(["nobody"])
+        in_legend_order(["nobody"])
 
 
 def test_theme_leaves_no_trace() -> None:

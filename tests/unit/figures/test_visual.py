@@ -12,10 +12,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.style.core import STYLE_BLACKLIST
 
 from pausefl.data.partition import Partition
 from pausefl.figures import kinds, partition, style
@@ -275,9 +277,11 @@ MADE: dict[str, Callable[[], Figure]] = {
 }
 
 
-@pytest.mark.mpl_image_compare(
-    style=style.theme_settings(), savefig_kwargs={"dpi": 72}, tolerance=2, deterministic=True
-)
+with style.theme():
+    THEME = {key: mpl.rcParams[key] for key in mpl.rcParams if key not in STYLE_BLACKLIST}
+
+
+@pytest.mark.mpl_image_compare(style=THEME, savefig_kwargs={"dpi": 72}, tolerance=2, deterministic=True)
 @pytest.mark.parametrize("name", MADE)
 def test_figure(name: str) -> Figure:
     return MADE[name]()

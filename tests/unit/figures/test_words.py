@@ -25,8 +25,7 @@ def test_a_name_without_a_value_is_an_error() -> None:
 
 def test_the_first_paragraph_is_what_is_shown() -> None:
     one = caption(
-        "T",
-        "What\nis shown.\n\n*Setting.* {{ n }} users.\n\n{% include 'deviations.md.jinja' %}",
+        "What\nis shown.\n\n*Setting.* {{ n }} users.\n\n{% include '_deviations.md.jinja' %}",
         n=3,
         deviations=["D1: a", "D2: b"],
     )
@@ -34,7 +33,7 @@ def test_the_first_paragraph_is_what_is_shown() -> None:
     html = markdown(one.details)
     assert "<p><em>Setting.</em> 3 users.</p>" in html
     assert "<li>D1: a</li>\n<li>D2: b</li>" in html
-    assert "none that bears" in render("deviations.md.jinja", deviations=[])
+    assert "none that bears" in render("_deviations.md.jinja", deviations=[])
 
 
 def test_what_a_user_wrote_has_no_markup() -> None:

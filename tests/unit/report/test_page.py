@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from pausefl.claims.words import interval, number, p_value, tally
-from pausefl.figures.captions import MOST_WORDS, Caption, caption
+from pausefl.figures.words import MOST_WORDS, Caption
 from pausefl.report.contents import sections_of
 from pausefl.report.page import costs, duration, environments, jobs_of, reductions, render, settings_text
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
@@ -54,10 +54,6 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
         **changes: Any,
     ) -> ScenarioPart:
         scenario = base.replace(name=name, title=title, figures=figures, **changes)
-        captions = {
-            kind: caption(kind, scenario, [0, 1], "some digits")
-            for kind in ("summary", "privacy", "partition", *figures.values())
-        }
         paths = {}
         for kind in figures.values():
             stem = tmp_path / "figures" / name / kind
@@ -81,15 +77,15 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
         table = tmp_path / "tables" / f"{name}.md"
         table.parent.mkdir(exist_ok=True)
         table.write_text("| Selector | x |\n| :-- | --: |\n| PAUSE | **1** |\n\nSee D8.\n", "utf-8")
-        return ScenarioPart(scenario.as_dict(), runs, paths, {"summary": str(table)}, None, captions, None)
+        tables = {"summary": str(table)}
+        return ScenarioPart(scenario, scenario.as_dict(), runs, paths, tables, None, "some digits", None)
 
     return scenario_part
 
 
 def parts(**changes: Any) -> ReportParts:
     defaults: dict[str, Any] = {"name": "all", "scenarios": {}, "studies": {}, "claims": {}}
-    folders = {"texts": str(ROOT / "workflow/report"), "ledger": str(ROOT / "docs/deviations.md")}
-    return ReportParts(**defaults | folders | changes)
+    return ReportParts(**defaults | {"ledger": str(ROOT / "docs/deviations.md")} | changes)
 
 
 def claims(tmp_path: Path, scale: str, **changes: Any) -> str:
@@ -228,7 +224,6 @@ def test_the_page_opens_with_the_authors_runs(write: Write, tmp_path: Path) -> N
         part,
         tables={**part.tables, "authors": str(tmp_path / "authors.md")},
         archive=str(tmp_path / "authors.csv"),
-        captions={**part.captions, "authors": caption("authors", base, [0, 1], "digits")},
     )
     page = render(parts(scenarios={"mnist_large_authors": part, "other": write("other", {})}))
     assert page.index('<section id="beside">') < page.index('<section id="claims">')
@@ -258,7 +253,7 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     study = StudyPart(
         "graphs",
         "A *study*",
-        Caption("A title", "See *this*.", "And D7."),
+        Caption("See *this*.", "And D7."),
         ("bsfl_fig3",),
         figure,
         str(tmp_path / "s.md"),
@@ -275,7 +270,7 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
 def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
     figure = picture(tmp_path / "s.svg")
     as_json(tmp_path / "s.json", {"study": {}})
-    study = StudyPart("graphs", "A", Caption("A", "B.", "C."), ("pause_v2_fig1",), figure, None)
+    study = StudyPart("graphs", "A", Caption("B.", "C."), ("pause_v2_fig1",), figure, None)
     sections = sections_of(parts(studies={"pause_v2_fig1": study}))
     (first,), (second,) = (section.groups.values() for section in sections if section.groups)
     assert [first.heading, second.heading] == ["Fig. 1", "Fig. 1"]

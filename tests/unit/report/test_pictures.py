@@ -17,6 +17,7 @@ from PIL import Image
 from pausefl.errors import PauseflError
 from pausefl.figures import style
 from pausefl.figures.kinds import plot
+from pausefl.registry.selectors import LABELS
 from pausefl.report.pictures import Figures, pixels
 from pausefl.settings import Scenario
 
@@ -84,7 +85,7 @@ def test_a_dense_figure_is_small(demo: Scenario, tmp_path: Path) -> None:
     """As many selectors, seeds and rounds as any published figure, with the noise of MNIST."""
     random, t = np.random.default_rng(0), np.arange(1, 1501)
     runs = []
-    for i, selector in enumerate([*style.STYLES][:8]):
+    for i, selector in enumerate([*LABELS][:8]):
         for seed in range(3):
             mean = 0.95 - 0.85 * np.exp(-t / (50 + 20 * i)) + 0.002 * seed
             run = {"scenario": "demo_small", "selector": selector, "seed": seed, "round": t}

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import PauseflError
-from pausefl.figures.style import LABELS
 from pausefl.registry.figures import ARCHIVED, LOGGED
+from pausefl.registry.selectors import LABELS
 from pausefl.results.archive import archived, beside_ours, logged, tally, to_markdown
 from pausefl.settings import Scenario, load_scenario, scenario_names
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.figures.style import LABELS
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import LOGGED
+from pausefl.registry.selectors import LABELS
 from pausefl.results.archive import beside_ours, log_of, logged, to_markdown
 from pausefl.settings import Scenario, load_scenario
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import PauseflError
-from pausefl.figures.style import LABELS
 from pausefl.privacy import CoordinateMechanism, Ledger, VectorMechanism, make_mechanism, make_schedule
 from pausefl.privacy.pld import epsilons
+from pausefl.registry.selectors import LABELS
 from pausefl.results.privacy_table import privacy_table, to_markdown
 from pausefl.settings import Experiment, PrivacySettings
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pausefl.figures.style import LABELS
+from pausefl.registry.selectors import LABELS
 from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 from pausefl.studies import graphs
 from pausefl.studies.graphs import Graphs

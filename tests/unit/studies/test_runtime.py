@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from pausefl.bandit.history import History
-from pausefl.figures.style import LABELS
+from pausefl.registry.selectors import LABELS
 from pausefl.selectors.base import Selector
 from pausefl.settings import Scenario
 from pausefl.studies import runtime

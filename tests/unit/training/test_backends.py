@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from local_training import assert_same, train
 from shares import partition
 from torch import nn
 
@@ -17,11 +18,10 @@ from pausefl.registry.backends import BACKENDS, fastest_backend
 from pausefl.registry.models import MODELS
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
-from pausefl.training.backends.base import Backend, LocalUpdates, Workbench
+from pausefl.training.backends.base import Backend, Workbench
 from pausefl.training.backends.dense import Dense
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked
-from pausefl.training.batches import Participation
 from pausefl.training.dropout import MaskedDropout, adopt_dropout
 from pausefl.training.engine import Trainer, build_model
 from pausefl.training.flat import FlatModel
@@ -29,7 +29,7 @@ from pausefl.training.optimizers import make_optimizer
 
 CPU = torch.device("cpu")
 SIZES = [1, 7, 20, 21, 45, 60]
-ROUNDS = [[0, 1, 2, 3, 4, 5], [5, 0, 3], [4], [1, 3, 4, 5]]
+ROUNDS = {1: [0, 1, 2, 3, 4, 5], 2: [5, 0, 3], 3: [4], 4: [1, 3, 4, 5]}
 FC = ModelSettings(name="fc", norm="none")
 #: A convolutional network of each kind of layer, and the smallest images it takes.
 NETWORKS = [
@@ -54,35 +54,12 @@ def settings(**changes: Any) -> TrainingSettings:
     return TrainingSettings(n_rounds=1, **({"optimizer_state": "persist"} | values))
 
 
-def train(
-    backend: type[Backend], model: ModelSettings, size: int, training: TrainingSettings, sizes: list[int]
+def train_with(
+    backend: type[Backend], model: ModelSettings, size: int, training: TrainingSettings
 ) -> list[Any]:
-    """Updates of all rounds by user, and losses; then scores. A round starts near the initial model."""
-    data = images(sum(sizes), size)
-    trainer = Trainer(model, training, data, partition(sizes), Streams(3), CPU, backend)
-    rng, found = np.random.default_rng(5), []
-    for t, users in enumerate(ROUNDS, start=1):
-        theta = trainer.initial * (1 + 0.1 * rng.random(len(trainer.initial), trainer.initial.dtype))
-        locals_ = list(trainer.train(theta, np.array([u for u in users if u < len(sizes)]), t))
-        rows = {int(u): row for local in locals_ for u, row in zip(local.users, local.updates, strict=True)}
-        found.append((rows, [sum(local.loss_sum for local in locals_), *losses_by_user(locals_)]))
-    return [found, trainer.evaluate(trainer.initial)]
-
-
-def losses_by_user(found: list[LocalUpdates]) -> list[float]:
-    """Mean losses in the order of the users."""
-    means = {u: x for each in found for u, x in zip(each.users, each.losses / each.n_visited, strict=True)}
-    return [float(means[user]) for user in sorted(means)]
-
-
-def assert_same(found: list[Any], expected: list[Any], atol: float) -> None:
-    for (rows, loss), (expected_rows, expected_loss) in zip(found[0], expected[0], strict=True):
-        assert rows.keys() == expected_rows.keys()
-        for user, row in rows.items():
-            np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=atol)
-            assert np.abs(row).max() > 100 * atol
-        assert loss == pytest.approx(expected_loss, rel=atol)
-    assert found[1].loss == pytest.approx(expected[1].loss, rel=10 * atol)
+    """Updates and losses of all rounds."""
+    data, share = images(sum(SIZES), size), partition(SIZES)
+    return train(Trainer(model, training, data, share, Streams(3), CPU, backend), ROUNDS)
 
 
 MOMENTUM = {"optimizer": "sgd", "momentum": 0.9}
@@ -95,16 +72,16 @@ MOMENTUM = {"optimizer": "sgd", "momentum": 0.9}
     ids=str,
 )
 def test_kernels_give_the_updates_of_autograd(changes: dict[str, Any]) -> None:
-    expected = train(OneByOne, FC, 6, settings(**changes), SIZES)
-    assert_same(train(Dense, FC, 6, settings(**changes), SIZES), expected, atol=1e-10)
+    expected = train_with(OneByOne, FC, 6, settings(**changes))
+    assert_same(train_with(Dense, FC, 6, settings(**changes)), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("backend", [Stacked, Dense])
 def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Backend]) -> None:
     """The tolerance that the documentation states, after rounds of Adam at 0.01."""
-    expected = train(OneByOne, FC, 6, settings(), SIZES)
-    found = train(backend, FC, 6, settings(), SIZES)
-    for (rows, _), (expected_rows, _) in zip(found[0], expected[0], strict=True):
+    expected = train_with(OneByOne, FC, 6, settings())
+    found = train_with(backend, FC, 6, settings())
+    for (rows, _), (expected_rows, _) in zip(found, expected, strict=True):
         for user, row in rows.items():
             np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=1e-4)
 
@@ -113,9 +90,9 @@ def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Bac
 @pytest.mark.parametrize("model", [FC, ModelSettings(name="cnn3", norm="group")], ids=["fc", "cnn3"])
 def test_bfloat16_trains_near_float32_and_not_equally(backend: type[Backend], model: ModelSettings) -> None:
     size = 6 if model.name == "fc" else 22
-    single = train(backend, model, size, settings(), SIZES)
-    half = train(backend, model, size, settings(precision="bfloat16"), SIZES)
-    for (rows, loss), (expected_rows, expected_loss) in zip(half[0], single[0], strict=True):
+    single = train_with(backend, model, size, settings())
+    half = train_with(backend, model, size, settings(precision="bfloat16"))
+    for (rows, loss), (expected_rows, expected_loss) in zip(half, single, strict=True):
         assert loss == pytest.approx(expected_loss, rel=0.1)
         assert loss != expected_loss
         for user, row in rows.items():
@@ -202,21 +179,6 @@ def test_kernels_are_not_for_regression() -> None:
     data = Dataset("regression", x, y, x, y, 0, "drawn")
     trainer = Trainer(FC, settings(), data, partition([20]), Streams(0), CPU)
     assert isinstance(trainer._backend, OneByOne)
-
-
-def masks(backend: OneByOne, seed: int, n_batches: int = 2) -> list[Any]:
-    part = Participation(0, [np.arange(5)] * n_batches, seed)
-    return [[mask.numpy() for mask in drawn] for drawn in backend.masks(part)]
-
-
-def test_dropout_is_a_function_of_its_seed() -> None:
-    backend = OneByOne(bench(ModelSettings(name="cnn_bsfl", norm="none"), "cpu"))
-    first, again, other = (masks(backend, seed) for seed in (1, 1, 2))
-    for batch in (0, 1):
-        for layer in (0, 1):
-            np.testing.assert_array_equal(first[batch][layer], again[batch][layer])
-            assert (first[batch][layer] != other[batch][layer]).any()
-    assert (first[0][0] != first[1][0]).any()
 
 
 def test_dropout_drops_its_share_and_keeps_the_mean() -> None:

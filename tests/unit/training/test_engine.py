@@ -344,17 +344,6 @@ def test_only_images_without_a_finite_output_are_guessed() -> None:
     assert diverged
 
 
-def test_training_learns() -> None:
-    data = images(200, 6)
-    trainer = Trainer(FC, training(), data, partition([200]), Streams(0), CPU)
-    theta = trainer.initial
-    before = trainer.evaluate(theta)
-    for t in range(1, 11):
-        (local,) = trainer.train(theta, np.array([0]), t)
-        theta = theta + local.updates[0]
-    assert trainer.evaluate(theta)[0] > 0.95 > before[0]
-
-
 def test_cnn5_as_run_learns() -> None:
     data = images(60, 32, channels=3)
     trainer = Trainer(AS_RUN, training(), data, partition([60]), Streams(0), CPU)
@@ -514,16 +503,3 @@ def test_auto_prefers_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_devices_are_refused_with_the_names_there_are(name: str) -> None:
     with pytest.raises(ConfigError, match="auto, cpu, cuda"):
         choose_device(name)
-
-
-def test_a_loss_is_the_mean_over_all_examples_visited() -> None:
-    data, share = images(50, 6), partition([50])
-    trainer = Trainer(FC, training(batch_size=50), data, share, Streams(0), CPU)
-    (local,) = trainer.train(trainer.initial, np.array([0]), 1)
-    net = build_model(FC, data, Streams(0))
-    with torch.no_grad():
-        x = torch.from_numpy(data.train_x).float() / 127.5 - 1
-        expected = functional.cross_entropy(net(x), torch.from_numpy(data.train_y))
-    assert local.n_visited == 50
-    assert local.loss_sum / 50 == pytest.approx(float(expected), rel=1e-5)
-    assert math.isfinite(local.loss_sum)

@@ -17,6 +17,7 @@ import torch
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
+from local_training import assert_equal, assert_same, train
 from replay import Recorder, pretend_gpu
 from shares import partition
 from torch import nn
@@ -89,31 +90,6 @@ def trainer(
     device: torch.device = CPU,
 ) -> Trainer:
     return Trainer(model, training, data(sum(sizes), size), partition(sizes), Streams(3), device, backend)
-
-
-def train(made: Trainer, rounds: dict[int, list[int]]) -> list[Any]:
-    """Updates by user and losses, of all and by user, of some rounds, each from another model."""
-    found = []
-    for t, users in rounds.items():
-        noise = np.random.default_rng(t).random(len(made.initial)).astype(made.initial.dtype)
-        locals_ = list(made.train(made.initial * (1 + noise / 10), np.array(users), t))
-        rows = {
-            int(u): row.copy() for each in locals_ for u, row in zip(each.users, each.updates, strict=True)
-        }
-        losses = {u: x for each in locals_ for u, x in zip(each.users.tolist(), each.losses, strict=True)}
-        total = sum(each.loss_sum for each in locals_)
-        assert sum(losses.values()) == pytest.approx(total, rel=1e-5)
-        found.append((rows, [total, *(losses[user] for user in sorted(losses))]))
-    return found
-
-
-def assert_same(found: list[Any], expected: list[Any], atol: float) -> None:
-    for (rows, loss), (expected_rows, expected_loss) in zip(found, expected, strict=True):
-        assert rows.keys() == expected_rows.keys()
-        for user, row in rows.items():
-            np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=atol)
-            assert np.abs(row).max() > 1e4 * atol
-        assert loss == pytest.approx(expected_loss, rel=1e-10)
 
 
 ALL = dict(enumerate(ROUNDS, start=1))
@@ -269,10 +245,7 @@ def test_graphs_give_the_same_bits_as_steps(
         warnings.simplefilter("error")
         found = train(trainer(Stacked, model, size, local(**changes)), rounds)
     assert len(graphs) > 2
-    for (rows, loss), (expected_rows, expected_loss) in zip(found, expected, strict=True):
-        assert loss == expected_loss
-        for user, row in rows.items():
-            np.testing.assert_array_equal(row, expected_rows[user])
+    assert_equal(found, expected)
 
 
 @pytest.mark.parametrize(("model", "size"), GRAPHED, ids=lambda v: getattr(v, "name", ""))
@@ -340,9 +313,7 @@ def test_what_cannot_be_captured_is_trained_as_it_is_and_said_once(
     assert [str(each.message) for each in told] == [
         "training without CUDA graphs, which is slower: _local_scalar_dense cannot be captured"
     ]
-    for (rows, _), (expected_rows, _) in zip(found, expected, strict=True):
-        for user, row in rows.items():
-            np.testing.assert_array_equal(row, expected_rows[user])
+    assert_equal(found, expected)
 
 
 # ---- Layers
@@ -513,10 +484,7 @@ def test_a_gpu_repeats_itself_with_and_without_graphs(
     monkeypatch.setattr(Stacked, "_captured", lambda backend, n, size: lambda: backend._step_aside(n, size))
     found.append(train(on_gpu(model, size), ALL))
     for again in found[1:]:
-        for (rows, loss), (expected_rows, expected_loss) in zip(again, found[0], strict=True):
-            assert loss == expected_loss
-            for user, row in rows.items():
-                np.testing.assert_array_equal(row, expected_rows[user])
+        assert_equal(again, found[0])
 
 
 @pytest.mark.parametrize(("model", "size"), [pytest.param(*each, marks=ON_GPU) for each in IMAGES])

@@ -6,7 +6,7 @@ details, folded in the report. Conventions:
 - ``*Setting.*`` opens a paragraph; there is bold, code and ``- item``, no HTML, heading or nested list.
 - A float is written shortly (``90.0`` as 90), a tuple with commas.
 - ``{{ title|plain }}`` is for what a user wrote: Markdown finds no markup in it; ``{{ 0.1|percent }}`` is 10.
-- ``{% include "deviations.md.jinja" %}`` and other files of this folder are shared sentences.
+- ``{% include "_deviations.md.jinja" %}`` and other files of this folder are shared sentences.
 - Conditions inside a paragraph stand on a line with words. Blank lines and spaces that they leave over go.
 """
 
@@ -19,6 +19,9 @@ from typing import Any
 
 import jinja2
 
+#: Most words below a picture.
+MOST_WORDS = 50
+
 
 @dataclass(frozen=True)
 class Caption:
@@ -26,23 +29,20 @@ class Caption:
 
     Attributes
     ----------
-    title
-        What is shown and of what.
     shown
-        What is shown, in few words.
+        What is shown, in few words: at most `MOST_WORDS`.
     details
         What else there is to say, with the deviations from the papers.
     """
 
-    title: str
     shown: str
     details: str
 
 
-def caption(title: str, text: str, **values: Any) -> Caption:
-    """Caption with the words of a template; its first paragraph is what is shown. Raises as `render`."""
+def caption(text: str, **values: Any) -> Caption:
+    """Caption with the words of a template; arguments and errors as for `render`."""
     shown, _, details = render(text, **values).partition("\n\n")
-    return Caption(title, shown, details)
+    return Caption(shown, details)
 
 
 def render(text: str, **values: Any) -> str:

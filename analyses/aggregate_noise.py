@@ -3,7 +3,7 @@
 A round adds to each protected coordinate of the model the weighted mean of its users' noise. Selections and
 budgets are replayed from the runs, and data sizes sampled again, so that no data set is needed:
 
-    python benchmarks/aggregate_noise.py cifar10_small_noniid_r1
+    python analyses/aggregate_noise.py cifar10_small_noniid_r1
 
 Runs of your own are in ``RUNS/SCENARIO/SELECTOR/seed-SEED`` (``--runs RUNS``), trained or not.
 """

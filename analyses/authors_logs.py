@@ -3,7 +3,7 @@
 Prints the mean simulated rounds of the logs beside ours in the scenarios ``…_as_run``, and what differs from
 the scenarios as written:
 
-    python benchmarks/authors_logs.py
+    python analyses/authors_logs.py
 """
 
 from __future__ import annotations

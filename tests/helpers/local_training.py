@@ -1,0 +1,44 @@
+"""Rounds of local training, and whether two backends train alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pausefl.training.engine import Trainer
+
+
+def train(made: Trainer, rounds: dict[int, list[int]]) -> list[Any]:
+    """Updates by user and losses, of all and by user, of some rounds, each from another model."""
+    found = []
+    for t, users in rounds.items():
+        noise = np.random.default_rng(t).random(len(made.initial)).astype(made.initial.dtype)
+        locals_ = list(made.train(made.initial * (1 + noise / 10), np.array(users), t))
+        rows = {
+            int(u): row.copy() for each in locals_ for u, row in zip(each.users, each.updates, strict=True)
+        }
+        losses = {u: x for each in locals_ for u, x in zip(each.users.tolist(), each.losses, strict=True)}
+        total = sum(each.loss_sum for each in locals_)
+        assert sum(losses.values()) == pytest.approx(total, rel=1e-5)
+        found.append((rows, [total, *(losses[user] for user in sorted(losses))]))
+    return found
+
+
+def assert_same(found: list[Any], expected: list[Any], atol: float) -> None:
+    """The same updates of the same users, which are not all but 0, and the same losses."""
+    for (rows, loss), (expected_rows, expected_loss) in zip(found, expected, strict=True):
+        assert rows.keys() == expected_rows.keys()
+        for user, row in rows.items():
+            np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=atol)
+            assert np.abs(row).max() > 1e4 * atol
+        assert loss == pytest.approx(expected_loss, rel=1e-10)
+
+
+def assert_equal(found: list[Any], expected: list[Any]) -> None:
+    """The same updates and losses, bit for bit."""
+    for (rows, loss), (expected_rows, expected_loss) in zip(found, expected, strict=True):
+        assert loss == expected_loss
+        for user, row in rows.items():
+            np.testing.assert_array_equal(row, expected_rows[user])
