@@ -39,22 +39,12 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
         ``scenario``, ``selector``, ``seed``; the `pausefl.results.outcomes.outcomes`; measured
         ``selection_ms_per_round``, ``wall_s`` and ``peak_memory_mb`` (1 MB = 10^6 bytes); ``diverged_round``
         (missing if the run did not diverge).
-
-    Raises
-    ------
-    PauseflError
-        If ``rounds`` and ``summaries`` are not of the same runs.
     """
-    found = outcomes(rounds)
-    unmatched = found.keys() ^ summaries.keys()
-    if unmatched:
-        names = ", ".join(sorted(f"{e.selector}/seed-{e.seed}" for e in unmatched))
-        raise PauseflError(f"rounds and summaries are not of the same runs: {names}")
     rows = [
         {"scenario": run.scenario, "selector": run.selector, "seed": run.seed}
         | outcome
         | _costs(summaries[run])
-        for run, outcome in found.items()
+        for run, outcome in outcomes(rounds).items()
     ]
     return pd.DataFrame(rows).astype({"diverged_round": "Int64"})
 
