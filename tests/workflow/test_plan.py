@@ -33,7 +33,7 @@ def check_rows(planned: dict[str, int], config: str) -> None:
     runs = {
         (row["scenario"], name, seed) for row in table for name in row["selectors"] for seed in row["seeds"]
     }
-    studies = load_experiments(config).studies.trained_knobs.values()
+    studies = load_experiments(config).studies.of_kind("trained_knobs").values()
     studied = {(name, *run) for study in studies for name, own in study.runs.items() for run in own}
     assert planned["job"] == len(runs | studied)
     assert tables(planned) == len(table)
