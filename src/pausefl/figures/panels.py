@@ -73,10 +73,10 @@ def plot_bands(axes: Axes, bands: Mapping[str, Band], step: bool = False) -> lis
     return [plot_band(axes, selector, curve, step) for selector, curve in bands.items()]
 
 
-def bands_of(runs: pd.DataFrame, column: str) -> dict[str, Band]:
-    """Mean, minimum and maximum over seeds of a column against ``round``, by selector, in legend order."""
+def bands_of(runs: pd.DataFrame, column: str, x: str = "round") -> dict[str, Band]:
+    """Mean, minimum and maximum over seeds of a column against another, by selector, in legend order."""
     seeds: dict[str, list[tuple[Floats, Floats]]] = {}
     for (selector, _), run in runs.groupby(["selector", "seed"]):
-        curve = run["round"].to_numpy(np.float64), run[column].to_numpy(np.float64)
+        curve = run[x].to_numpy(np.float64), run[column].to_numpy(np.float64)
         seeds.setdefault(str(selector), []).append(curve)
     return {selector: band(seeds[selector]) for selector in in_legend_order(seeds)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,15 @@ def t_quantile(n_free: int) -> float:
     from scipy.special import stdtrit  # scipy.stats takes ten times as long to import
 
     return float(stdtrit(n_free, (1 + CONFIDENCE) / 2))
+
+
+def wilson(n_won: int, n: int) -> tuple[float, float]:
+    """Ends of Wilson's interval for the probability of winning."""
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    share, shrink = n_won / n, 1 + z**2 / n
+    centre = (share + z**2 / (2 * n)) / shrink
+    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / shrink
+    return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
 def estimate(values: ArrayLike) -> Estimate:

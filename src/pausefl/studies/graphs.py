@@ -13,7 +13,7 @@ bounds it by 4 (K - m) for L = 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
@@ -115,13 +115,10 @@ def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
 def run(study: Graphs) -> pd.DataFrame:
     """List the graphs of every instance.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each ``instance`` and ``selector``: ``n_edges``; ``degree_mean``, ``degree_min`` and
-        ``degree_max`` over the vertices; ``diameter``; and of the edges kept, and of those of plain annealing
-        that are dropped (NaN where there are none), ``low_kept`` and ``low_dropped``, the share with both
-        ends below the median energy, and ``step_kept`` and ``step_dropped``, the mean difference in energy.
+    One row for each ``instance`` and ``selector``: ``n_edges``; ``degree_mean``, ``degree_min`` and
+    ``degree_max`` over the vertices; ``diameter``; and of the edges kept, and of those of plain annealing
+    that are dropped (NaN where there are none), ``low_kept`` and ``low_dropped``, the share with both ends
+    below the median energy, and ``step_kept`` and ``step_dropped``, the mean difference in energy.
     """
     from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 
@@ -195,17 +192,12 @@ def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFr
 
     Parameters
     ----------
-    degrees
-        As `run` returns them.
     n_users, n_selected
         K and m.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``selector``, ``criteria``, ``n_instances``; over all instances ``n_edges`` and ``degree`` (means),
-        with ``_min`` and ``_max``; ``degree_formula``, the `mean_degree`; ``connected``, the share of
-        connected graphs; ``diameter_min``, ``diameter_max``; means of the columns on edges kept and dropped.
+    ``selector``, ``criteria``, ``n_instances``; over all instances ``n_edges`` and ``degree`` (means), with
+    ``_min`` and ``_max``; ``degree_formula``, the `mean_degree`; ``connected``, the share of connected
+    graphs; ``diameter_min``, ``diameter_max``; means of the columns on edges kept and dropped.
     """
     from pausefl.selectors.graphs import CRITERIA
 
@@ -231,11 +223,11 @@ def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int, labels: Mapping[str, str]) -> str:
-    """The table of `summarise` in Markdown, with a note; ``labels`` name the selectors."""
+def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int) -> str:
+    """The table of `summarise` in Markdown, with a note."""
     cells = [
         {
-            "Graph": labels[row["selector"]],
+            "Graph": LABELS[row["selector"]],
             "Criteria": row["criteria"] or "none",
             "Edges": f"{row['n_edges']:.1f}",
             "Degree": f"{row['degree']:.2f}",
@@ -270,21 +262,11 @@ def plot(tables: Tables, study: Graphs) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.graphs.compute`."""
     summary = summarise(tables["degrees"], study.n_users, study.n_selected)
     figure = plot_graphs(tables["vertices"], tables["edges"], study.title)
-    return Plotted(
-        figure, {"summary": summary}, to_markdown(summary, study.n_users, study.n_selected, LABELS)
-    )
+    return Plotted(figure, {"summary": summary}, to_markdown(summary, study.n_users, study.n_selected))
 
 
 def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame, title: str) -> Figure:
-    """The graphs of one instance, a vertex as high as its energy and at the same place in all of them.
-
-    Parameters
-    ----------
-    vertices, edges
-        As `pausefl.studies.graphs.first` returns them.
-    title
-        Of the study.
-    """
+    """The graphs of one instance, a vertex as high as its energy and at the same place in all of them."""
     from matplotlib.collections import LineCollection
 
     energy = vertices["energy"].to_numpy(np.float64)
