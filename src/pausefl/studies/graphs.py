@@ -94,12 +94,7 @@ small, and BSFL's bound 4(K − m) on ALSA's mean is below m(K − m) only for m
 def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
     """Most steps on a shortest path between two vertices; infinite if the graph is not connected.
 
-    Parameters
-    ----------
-    n_vertices
-        N; the vertices are 0 .. N - 1.
-    u, v
-        (E,) the ends of the edges.
+    Vertices are 0 .. N - 1; ``u`` and ``v`` (E,) are the ends of the edges.
     """
     joined = np.eye(n_vertices, dtype=np.float32)
     joined[u, v] = joined[v, u] = 1
@@ -188,12 +183,7 @@ def mean_degree(selector: str, n_users: int, n_selected: int) -> float:
 
 
 def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFrame:
-    """One row a selector.
-
-    Parameters
-    ----------
-    n_users, n_selected
-        K and m.
+    """One row a selector, of graphs of m of K users.
 
     ``selector``, ``criteria``, ``n_instances``; over all instances ``n_edges`` and ``degree`` (means), with
     ``_min`` and ``_max``; ``degree_formula``, the `mean_degree`; ``connected``, the share of connected

@@ -105,10 +105,7 @@ def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataF
     ``gap``, their difference (0 there); ``latency_s`` and ``elapsed_s`` in simulated seconds;
     ``leakage_max``, epsilon per coordinate.
 
-    Raises
-    ------
-    PauseflError
-        If the selector has no objective to search exactly.
+    `PauseflError` if the selector has no objective to search exactly.
     """
     from pausefl.selectors.exact import Pause
 

@@ -222,12 +222,7 @@ def _races(study: Races, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def shares(races: pd.DataFrame, by: Sequence[str] = CELL) -> pd.DataFrame:
-    """How often the first annealer ends above the other.
-
-    Parameters
-    ----------
-    by
-        What races are told apart by: some of `CELL`.
+    """How often the first annealer ends above the other, in races that ``by``, some of `CELL`, tells apart.
 
     One row for each value of ``by``, ``budget`` and ``energy``: ``selector``, ``other``; ``n_instances``;
     ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all, with ``low`` and

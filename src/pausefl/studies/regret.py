@@ -151,10 +151,7 @@ def run(
     One row for each of `kept_rounds`: ``round``, ``regret`` of the rounds up to it, and ``elapsed_s`` in
     simulated seconds.
 
-    Raises
-    ------
-    PauseflError
-        If the selector does not select m users in every round, as the genie does (deviation D49).
+    `PauseflError` if the selector does not select m users in every round, as the genie does (deviation D49).
     """
     simulation = selection_only(scenario, selector, seed, genie=True)
     if step is not None:

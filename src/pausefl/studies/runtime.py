@@ -209,10 +209,7 @@ def run(study: Runtime, note: Callable[[str], None] = lambda text: None) -> pd.D
     lists all neighbours, NaN if unknown; ``n_listed``, how many it lists on average, NaN if it is no
     annealer; ``sort_s``, the median of sorting K numbers.
 
-    Raises
-    ------
-    PauseflError
-        If nothing could be timed.
+    `PauseflError` if nothing could be timed.
     """
     rows = []
     for name in study.scenario.selectors:

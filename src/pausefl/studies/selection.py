@@ -116,13 +116,7 @@ def summary(rounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def to_markdown(table: pd.DataFrame, protected: str) -> str:
-    """The `summary` as a Markdown table for people.
-
-    Parameters
-    ----------
-    protected
-        What the epsilons are for: ``coordinate`` or ``update``.
-    """
+    """The `summary` as a Markdown table for people."""
     columns = {column: (head.format(protected=protected), n) for column, (head, n) in _COLUMNS.items()}
     cells = [
         {"Selector": LABELS[row["selector"]]}
@@ -147,11 +141,6 @@ def plot_leakage(rounds: pd.DataFrame, scenario: Scenario, title: str) -> Figure
     """Largest leakage over users, against rounds on the left and against simulated time on the right.
 
     The axis of time is cut as that of a scenario's figures is (`pausefl.figures.curves`).
-
-    Parameters
-    ----------
-    scenario
-        Gives the budget.
     """
     limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
     with theme():

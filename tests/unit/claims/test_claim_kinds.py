@@ -607,6 +607,7 @@ def test_the_time_of_listing(world: World) -> None:
                 "median_s": 1.0,
                 "iteration_s": math.nan,
                 "listing_s": t,
+                "n_listed": math.nan,
                 "sort_s": 1e-9 * sizes * np.log(sizes),
             }
         )

@@ -35,6 +35,7 @@ def times_of(median_s: Any, sizes: Any = SIZES, iteration_s: Any = math.nan) -> 
             "n_selected": np.maximum(1, sizes // 10),
             "median_s": median_s,
             "iteration_s": iteration_s,
+            **dict.fromkeys(("listing_s", "n_listed", "sort_s"), math.nan),
         }
     )
 
