@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.latency import mean_latencies
 from pausefl.results.outcomes import outcomes
-from pausefl.results.published import RunFiles, read_study, run_folder, study_file
+from pausefl.results.published import RunFiles, read_study, run_folder, run_name, study_file
 from pausefl.results.reading import read_table
 from pausefl.results.runs import collect, runs_of
 from pausefl.settings import Experiment, NetworkSettings, Scenario
@@ -80,11 +80,6 @@ class Replicates:
     """Seeds by selector that were planned, finished or not."""
     found: Mapping[tuple[str, int], Replicate]
     """Finished runs by selector and seed."""
-
-
-def run_name(scenario: str, selector: str, seed: int) -> str:
-    """Folder of a run below that of all runs."""
-    return f"{scenario}/{selector}/seed-{seed}"
 
 
 def expected_latencies(network: NetworkSettings) -> NDArray[np.float64]:

@@ -52,10 +52,15 @@ Key = tuple[str, int]
 Digests = dict[str, dict[str, str]]
 
 
+def run_name(scenario: str, selector: str, seed: int) -> str:
+    """Folder of a run below that of all runs, and its name in the manifest."""
+    return f"{scenario}/{selector}/seed-{seed}"
+
+
 def run_folder(results: Path, run: Experiment) -> Path:
     """Name of a run in ``results/runs``, or of a published one in ``results/published``."""
     runs = results if results.name == "published" else results / "runs"
-    return runs / run.scenario / run.selector / f"seed-{run.seed}"
+    return runs / run_name(run.scenario, run.selector, run.seed)
 
 
 def named(keys: Iterable[Key]) -> str:
@@ -80,7 +85,7 @@ def write_manifest(published: Path, found: Mapping[str, Mapping[str, str]]) -> N
 def renew_manifest(published: Path) -> None:
     """Write the digests of what is there, right or wrong."""
     runs = {
-        f"{path.parent.name}/{key[0]}/seed-{key[1]}": digest_of(json.loads(line))
+        run_name(path.parent.name, *key): digest_of(json.loads(line))
         for path in published.glob(f"*/{LINES}")
         for key, line in PublishedRuns(path.parent).lines.items()
     }
@@ -153,7 +158,7 @@ class PublishedRuns:
         if key not in self.lines:
             raise PauseflError(f"{path} has no run of {named([key])}")
         summary: dict[str, Any] = json.loads(self.lines[key])
-        whole = self._digests.get(f"{self.folder.name}/{key[0]}/seed-{key[1]}") == digest_of(summary)
+        whole = self._digests.get(run_name(self.folder.name, *key)) == digest_of(summary)
         written = summary.pop("published")
         if summary.get("code") == CODE:
             summary["code"] = read_json(self.folder.parent / CODE).get(summary.get("code_hash", ""))

@@ -33,6 +33,7 @@ from pausefl.results.published import (
     digest_of,
     named,
     read_manifest,
+    run_name,
     study_codes,
     study_digest,
     study_file,
@@ -100,8 +101,7 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
             staged[-1].write_text("".join(f"{line}\n" for _, line in sorted(lines.items())), "utf-8")
             # Lines need their digests and the parts of code that they name.
             _write_codes(published, codes)
-            written = {key: digest_of(json.loads(lines[key])) for key in changed}
-            names = {f"{scenario}/{key[0]}/seed-{key[1]}": digest for key, digest in written.items()}
+            names = {run_name(scenario, *key): digest_of(json.loads(lines[key])) for key in changed}
             _add_digests(published, "runs", names)
         texts = (path.read_text("utf-8") for path in published.glob(f"*/{LINES}"))
         used = {json.loads(line).get("code_hash") for text in texts for line in text.splitlines()}

@@ -39,22 +39,12 @@ def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, 
         ``scenario``, ``selector``, ``seed``; the `pausefl.results.outcomes.outcomes`; measured
         ``selection_ms_per_round``, ``wall_s`` and ``peak_memory_mb`` (1 MB = 10^6 bytes); ``diverged_round``
         (missing if the run did not diverge).
-
-    Raises
-    ------
-    PauseflError
-        If ``rounds`` and ``summaries`` are not of the same runs.
     """
-    found = outcomes(rounds)
-    unmatched = found.keys() ^ summaries.keys()
-    if unmatched:
-        names = ", ".join(sorted(f"{e.selector}/seed-{e.seed}" for e in unmatched))
-        raise PauseflError(f"rounds and summaries are not of the same runs: {names}")
     rows = [
         {"scenario": run.scenario, "selector": run.selector, "seed": run.seed}
         | outcome
         | _costs(summaries[run])
-        for run, outcome in found.items()
+        for run, outcome in outcomes(rounds).items()
     ]
     return pd.DataFrame(rows).astype({"diverged_round": "Int64"})
 
@@ -69,7 +59,7 @@ def _costs(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
+def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
     """Mean and sample standard deviation over the seeds of a `summarise`, one row a selector.
 
     A mean is NaN as soon as one seed has no value (target never reached, run diverged): a mean over the
@@ -112,7 +102,7 @@ def to_markdown(
     Parameters
     ----------
     across
-        As `across_seeds` returns it.
+        As `by_selector` returns it.
     labels
         Label of each selector; its name by default.
     protected

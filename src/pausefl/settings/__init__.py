@@ -2,7 +2,7 @@
 
 from pausefl.settings.changes import with_changes
 from pausefl.settings.config import Config, Experiment, RawData, load_config, load_places
-from pausefl.settings.load import SHIPPED, load_scenario, scenario_file, scenario_from_dict, scenario_names
+from pausefl.settings.load import SHIPPED, load_scenario, scenario_file, scenario_names
 from pausefl.settings.scenario import (
     SCALES,
     DataSettings,
@@ -37,7 +37,6 @@ __all__ = [
     "load_scenario",
     "read_yaml",
     "scenario_file",
-    "scenario_from_dict",
     "scenario_names",
     "with_changes",
 ]

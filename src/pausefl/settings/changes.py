@@ -44,10 +44,20 @@ def with_values(scenario: Scenario, values: Mapping[str, Any], origin: str) -> S
 
     Messages name ``origin`` as the place of the values.
     """
-    document = scenario.as_dict()
+    document = scenario.as_dict() | {"scale": "own", "reduced": {}, "changed": {}}
     for key, value in values.items():
-        _put(document, key, value, origin)
-    changed = Scenario.read({**document, "scale": "own", "reduced": {}, "changed": {}}, origin)
+        if key in _FIXED:
+            raise ConfigError(
+                f"{origin}: {key} cannot be changed; settings of a scenario are in config/README.md"
+            )
+        *sections, last = key.split(".")
+        place = document
+        for section in sections:
+            if not isinstance(place.get(section), dict):  # left out, or no section, which the check reports
+                place[section] = {}
+            place = place[section]
+        place[last] = value
+    changed = Scenario.read(document, origin)
     found = replaced(scenario.job_settings(), changed.job_settings())
     return changed.model_copy(update={"changed": found}) if found else scenario
 
@@ -92,23 +102,6 @@ def _pair(text: str) -> tuple[str, Any]:
     if not (key and equals):
         raise ConfigError(f"--set {shortened(text)} must be KEY=VALUE, for example network.n_users=20")
     return key, parse_value(value, f"--set {shortened(text)}")
-
-
-def _put(document: dict[str, Any], key: str, value: Any, origin: str) -> None:
-    """Replace the value of a dotted key."""
-    if key in _FIXED:
-        raise ConfigError(
-            f"{origin}: {key} cannot be changed; settings of a scenario are in config/README.md"
-        )
-    *sections, last = key.split(".")
-    place = document
-    for section in sections:
-        if place.get(section) is None:  # left out, or unknown, which the check reports
-            place[section] = {}
-        place = place[section]
-        if not isinstance(place, dict):
-            raise ConfigError(f"{origin}: unknown key '{key}': {section} is a value, not a section")
-    place[last] = value
 
 
 def _plain(value: Any) -> Any:

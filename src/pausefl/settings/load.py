@@ -45,20 +45,10 @@ def check_folder(folder: Path) -> None:
         raise ConfigError(f"no scenarios in {folder}: expected files NAME.yaml there")
 
 
-def scenario_from_dict(document: Mapping[str, Any], origin: str = "scenario") -> Scenario:
-    """A scenario from a document; `ConfigError` as `Scenario.read` raises it."""
-    return Scenario.read(document, origin)
-
-
 def load_scenario(name: str, *folders: Path) -> Scenario:
-    """The scenario ``NAME.yaml`` of the first folder that has it.
+    """The scenario ``NAME.yaml`` of the first folder that has it: the user's, then the workflow's own.
 
-    Parameters
-    ----------
-    name
-        Name of the scenario.
-    folders
-        Where to look for it, and for its base: the user's folder, then that of the workflow (`SHIPPED`).
+    Its base is looked for in the same folders.
 
     Raises
     ------
@@ -133,11 +123,8 @@ def _saying(scenario: Scenario, key: str, differing: Mapping[str, Any]) -> Scena
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Two mappings in one: mappings in both are merged key by key, any other value is that of ``above``."""
-    merged = dict(below)
-    for key, value in above.items():
-        old = merged.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping):
-            merged[key] = _merged(old, value)
-        else:
-            merged[key] = value
-    return merged
+    found = {**below, **above}
+    for key in below.keys() & above.keys():
+        if isinstance(below[key], Mapping) and isinstance(above[key], Mapping):
+            found[key] = _merged(below[key], above[key])
+    return found

@@ -33,6 +33,7 @@ from pausefl.results.published import (
     check_study,
     read_manifest,
     run_folder,
+    run_name,
 )
 from pausefl.results.runs import ROUND_COLUMNS, read_run
 from pausefl.settings import Experiment, ModelSettings, Scenario, load_scenario
@@ -60,7 +61,7 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
             yield str(error)
             continue
         for key in there.lines:
-            name = f"{scenario.name}/{key[0]}/seed-{key[1]}"
+            name = run_name(scenario.name, *key)
             runs.discard(name)
             for check in (_read, _replayed):
                 try:

@@ -19,7 +19,7 @@ from scipy.stats import norm
 from pausefl.bandit.rewards import make_clusters
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import PseudoRegret, Simulation
-from pausefl.settings import Scenario, scenario_from_dict
+from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.training.layout import Layout
 
@@ -35,7 +35,7 @@ def scenario_with(demo: Scenario, reward: dict[str, Any]) -> Scenario:
     document = demo.as_dict()
     document["network"] |= {"n_users": K, "n_selected": M}
     document["reward"] = {"n_clusters": None, "overlap_penalty": None, "overlap_latency": None} | reward
-    return scenario_from_dict(document)
+    return Scenario.read(document, "scenario")
 
 
 def simulation_of(scenario: Scenario, selector: str) -> Simulation:

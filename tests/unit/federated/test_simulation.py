@@ -28,7 +28,7 @@ from pausefl.privacy import (
     SimulatedSampler,
 )
 from pausefl.registry import SELECTORS
-from pausefl.settings import ModelSettings, Scenario, scenario_from_dict
+from pausefl.settings import ModelSettings, Scenario
 from pausefl.streams import Streams
 from pausefl.training.backends.base import LocalUpdates
 from pausefl.training.engine import Trainer, build_model
@@ -66,7 +66,7 @@ def changed(scenario: Scenario, **changes: Any) -> Scenario:
     document = scenario.as_dict()
     for section, values in changes.items():
         document[section] = None if values is None else document[section] | values
-    return scenario_from_dict(document)
+    return Scenario.read(document, "scenario")
 
 
 def paid(scenario: Scenario, share: float = 0.25, bound: float = 2.0) -> Scenario:

@@ -13,7 +13,8 @@ from worlds import trained, untrained, write_run
 
 from pausefl.errors import PauseflError
 from pausefl.results import tables
-from pausefl.results.outcomes import moving_average, outcomes, seconds_to_target, target_accuracy
+from pausefl.results.outcomes import TARGET, moving_average, outcomes, seconds_to_target, target_accuracy
+from pausefl.results.reading import read_table
 from pausefl.results.runs import ROUND_COLUMNS, TRAINED_COLUMNS, collect, read_runs
 from pausefl.settings import Experiment
 
@@ -189,6 +190,15 @@ def test_the_target_is_of_the_time_when_the_first_run_ends(order: tuple[str, str
     assert target_accuracy(pd.concat([runs[name] for name in order])) == pytest.approx(0.36)
 
 
+def test_the_table_of_all_rounds_keeps_the_target(tmp_path: Path) -> None:
+    rounds = rounds_of("pause", [0.4] * 10, [1.0] * 10)
+    rounds.attrs[TARGET] = 0.25
+    rounds.to_parquet(tmp_path / "rounds.parquet")
+    for read in (pd.read_parquet, read_table):
+        (outcome,) = outcomes(read(tmp_path / "rounds.parquet")).values()
+        assert (outcome["target_accuracy"], outcome["seconds_to_target"]) == (0.25, 1.0)
+
+
 def test_sparse_evaluation(write: WriteRun) -> None:
     accuracy = [0.1 * (t // 5) if t % 5 == 0 else math.nan for t in range(1, 21)]
     run = summary_of(dict([write("pause", 0, accuracy)])).iloc[0]
@@ -218,7 +228,7 @@ def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> Non
     table = summary_of(runs)
     assert table.loc[table["selector"] == "fedavg", "final_accuracy"].tolist() == pytest.approx([0.1, 0.6])
     assert table["target_accuracy"].unique() == pytest.approx([0.45])
-    text = tables.to_markdown(tables.across_seeds(table))
+    text = tables.to_markdown(tables.by_selector(table))
     assert "35.0 ± 35.4, diverged (1 of 2 seeds)" in text
 
 
@@ -235,14 +245,6 @@ def test_a_selector_with_fewer_seeds_sets_no_target(write: WriteRun) -> None:
     assert summary_of(runs)["target_accuracy"].unique() == pytest.approx([0.9 * 0.45])
 
 
-def test_rounds_and_summaries_must_match(write: WriteRun) -> None:
-    runs = dict([write("pause", 0, [0.5] * 20), write("random", 0, [0.5] * 20)])
-    _, summaries = read_runs(runs)
-    del summaries[Experiment("s", "random", 0)]
-    with pytest.raises(PauseflError, match="random/seed-0"):
-        tables.summarise(collect(runs), summaries)
-
-
 def test_across_seeds_by_hand(write: WriteRun) -> None:
     runs = dict(
         [
@@ -251,7 +253,7 @@ def test_across_seeds_by_hand(write: WriteRun) -> None:
             write("pause", 1, [0.6] * 20, round_s=3.0),
         ]
     )
-    across = tables.across_seeds(summary_of(runs))
+    across = tables.by_selector(summary_of(runs))
     assert across["selector"].tolist() == ["pause", "random"]
     pause, random = row_of(across, "pause"), row_of(across, "random")
     assert pause["final_accuracy_mean"] == pytest.approx(0.5)
@@ -273,7 +275,7 @@ def test_markdown_reads_well(write: WriteRun) -> None:
             write("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
         ]
     )
-    text = tables.to_markdown(tables.across_seeds(summary_of(runs)), {"pause": "PAUSE"})
+    text = tables.to_markdown(tables.by_selector(summary_of(runs)), {"pause": "PAUSE"})
     header, rule, pause, random, open_fedavg = text.splitlines()[:5]
     assert header.startswith("| Selector | Final accuracy (%)")
     assert len({line.count("|") for line in (header, rule, pause, random, open_fedavg)}) == 1
@@ -288,7 +290,7 @@ def test_markdown_reads_well(write: WriteRun) -> None:
 
 
 def test_markdown_of_selection_alone(write: WriteRun) -> None:
-    text = tables.to_markdown(tables.across_seeds(summary_of(dict([write("pause", 0, None)]))))
+    text = tables.to_markdown(tables.by_selector(summary_of(dict([write("pause", 0, None)]))))
     assert text.splitlines()[2].startswith("| `pause` | – | – | – | 1.000 | 2.00 |")
     assert "target" not in text.splitlines()[-1]
 
@@ -306,7 +308,7 @@ def test_a_regression_has_a_loss_and_no_accuracy(write: WriteRun) -> None:
     assert table["seconds_to_target"].isna().all()
     # The last ten of 20, 19, … 1 have mean 5.5.
     assert row_of(table, "pause")["final_loss"] == pytest.approx(5.5)
-    across = tables.across_seeds(table)
+    across = tables.by_selector(table)
     assert row_of(across, "pause")["final_loss_mean"] == pytest.approx(6.0)
     assert row_of(across, "pause")["n_reached"] == 0
     text = tables.to_markdown(across)

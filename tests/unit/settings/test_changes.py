@@ -132,7 +132,7 @@ def test_what_is_set_to_what_it_was_changes_nothing(mnist: Scenario) -> None:
         (["budget=5"], "--set: unknown key 'budget'. Did you mean 'privacy.epsilon_total'? Allowed: "),
         (["privacy.name=x"], "--set: unknown key 'privacy.name'. Allowed: "),  # many sections have one
         (["netwrk.n_users=20"], "--set: unknown key 'netwrk'. Did you mean 'network'?"),
-        (["network.n_users.x=20"], "--set: unknown key 'network.n_users.x'"),
+        (["network.n_users.x=20"], "--set: network.n_users = {'x': 20} must be"),
         (["network.n_users=many"], "--set: network.n_users = 'many' must be a valid integer (Number"),
         (["network.n_users=3"], "--set: network.n_selected = 15 exceeds network.n_users = 3"),
         (["training.learning_rate=1e-3"], "YAML reads it as text, write 0.001"),

@@ -20,7 +20,6 @@ from pausefl.settings import (
     Scenario,
     load_scenario,
     read_yaml,
-    scenario_from_dict,
     scenario_names,
 )
 
@@ -102,7 +101,7 @@ def changed(changes: dict[str, Any], name: str = "demo_small") -> dict[str, Any]
 def test_every_scenario_file_loads_and_can_run_with_all_its_selectors() -> None:
     for name in NAMES:
         scenario = load_scenario(name, FOLDER)
-        assert scenario_from_dict(scenario.as_dict()) == scenario
+        assert Scenario.read(scenario.as_dict(), "scenario") == scenario
         assert "pause" in scenario.selectors
         check_runnable(scenario, scenario.selectors)
 
@@ -204,14 +203,14 @@ def test_a_reduced_scenario_is_its_base_with_less_work_and_says_what_is_less(nam
 def test_a_scenario_cannot_call_itself_reduced_without_a_base() -> None:
     document = load_scenario("demo_small", FOLDER).as_dict() | {"scale": "reduced"}
     with pytest.raises(ConfigError, match=r"'reduced'.* base"):
-        scenario_from_dict(document)
+        Scenario.read(document, "scenario")
 
 
 @pytest.mark.parametrize("name", ["../escape", "a/b", "A", "", "a b"])
 def test_a_name_that_could_lead_elsewhere_is_refused(name: str) -> None:
     document = load_scenario("demo_small", FOLDER).as_dict() | {"name": name}
     with pytest.raises(ConfigError, match=f"name = {name!r}"):
-        scenario_from_dict(document)
+        Scenario.read(document, "scenario")
 
 
 def test_figure_names_are_unique() -> None:
@@ -311,7 +310,7 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 @pytest.mark.parametrize(("changes", "words"), WRONG, ids=[str(changes) for changes, _ in WRONG])
 def test_a_wrong_scenario_is_refused(changes: dict[str, Any], words: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError) as error:
-        scenario_from_dict(changed(changes))
+        Scenario.read(changed(changes), "scenario")
     assert [word for word in words if word not in str(error.value)] == []
 
 
@@ -319,14 +318,14 @@ def test_a_missing_key_is_named() -> None:
     document = shipped()
     del document["network"]["n_users"]
     with pytest.raises(ConfigError, match=re.escape("demo.yaml: missing key 'network.n_users'")):
-        scenario_from_dict(document, "demo.yaml")
+        Scenario.read(document, "demo.yaml")
 
 
 def test_a_misspelt_key_is_reported_before_the_key_it_stands_for() -> None:
     document = shipped()
     document["network"]["n_user"] = document["network"].pop("n_users")
     with pytest.raises(ConfigError, match=re.escape("unknown key 'network.n_user'. Did you mean 'n_users'?")):
-        scenario_from_dict(document)
+        Scenario.read(document, "scenario")
 
 
 @pytest.mark.parametrize(
@@ -340,13 +339,13 @@ def test_a_misspelt_key_is_reported_before_the_key_it_stands_for() -> None:
     ids=["vector", "uniform", "listed", "secure"],
 )
 def test_other_kinds_of_privacy_are_read_and_written_the_same(changes: dict[str, Any]) -> None:
-    scenario = scenario_from_dict(changed(changes))
-    assert scenario_from_dict(json.loads(json.dumps(scenario.as_dict()))) == scenario
+    scenario = Scenario.read(changed(changes), "scenario")
+    assert Scenario.read(json.loads(json.dumps(scenario.as_dict())), "scenario") == scenario
 
 
 def test_annealing_keys_are_missed_when_an_annealer_is_asked_for() -> None:
     document = changed({"selectors": ["pause"], "selection": {"exploitation": 1.0}})
-    scenario = scenario_from_dict(document)
+    scenario = Scenario.read(document, "scenario")
     check_runnable(scenario, ["pause"])
     with pytest.raises(ConfigError, match=r"selection\.n_iterations\b.*\bselection\.temperature_divisor"):
         check_runnable(scenario, ["sa_pause"])
@@ -381,7 +380,7 @@ def test_a_model_of_images_is_refused_for_data_without() -> None:
 
 
 def test_a_normalisation_the_model_does_not_have_is_refused() -> None:
-    scenario = scenario_from_dict(changed({"model.norm": "batch"}))
+    scenario = Scenario.read(changed({"model.norm": "batch"}), "scenario")
     with pytest.raises(ConfigError, match=r"'batch' does not apply to model 'fc'\. Allowed: none\."):
         check_runnable(scenario, ["pause"])
 

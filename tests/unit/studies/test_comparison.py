@@ -58,14 +58,6 @@ def test_runs_are_matched_by_instance_not_by_order() -> None:
     pd.testing.assert_frame_equal(comparison.shares(shuffled), comparison.shares(runs))
 
 
-@pytest.mark.parametrize(
-    ("n_won", "n", "low", "high"),
-    [(8, 10, 0.4902, 0.9433), (0, 20, 0.0, 0.1611), (20, 20, 0.8389, 1.0), (983, 1000, 0.9729, 0.9893)],
-)
-def test_interval_is_wilsons(n_won: int, n: int, low: float, high: float) -> None:
-    assert wilson(n_won, n) == pytest.approx((low, high), abs=1e-4)
-
-
 def test_curves_summarise_the_gaps() -> None:
     gaps = {
         (1.0, "alsa"): np.array([[1.0, 0.0], [2.0, 2.0], [6.0, 1.0]]),
