@@ -110,7 +110,7 @@ def code_hash(*roots: str, records: Iterable[Record] = ()) -> Code:
     records
         Records of what is used. Their code counts, and those of their other fields that this code reads.
     """
-    return TODAY.code(roots, records)
+    return TODAY.code(roots, tuple(records))
 
 
 def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[str]]:
@@ -156,21 +156,21 @@ class Hashes:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self.code = cache(self._code)
         self._module = cache(self._parse)
         self._effects = cache(self._executed)
         self._source = cache(self._read)
         self._own = cache(self._hash)
         self._reached = cache(self._reach)
 
-    def code(self, roots: Iterable[str], records: Iterable[Record]) -> Code:
+    def _code(self, roots: tuple[str, ...], records: tuple[Record, ...]) -> Code:
         """What `code_hash` returns."""
-        used = list(records)
-        reached = {place: self._reached(place) for place in (*roots, *(record.code for record in used))}
+        reached = {place: self._reached(place) for place in (*roots, *(record.code for record in records))}
         found = frozenset[str]().union(*(one.definitions for one in reached.values()))
         read = frozenset[str]().union(*(one.attributes for one in reached.values()))
         parts = {place: self._own(place) for place in sorted(found) if self._own(place)}
         lines = {_short(*sorted({one.hash for one in reached.values()}))}
-        for record in used:
+        for record in records:
             fields = json.dumps(_fields(record, read), sort_keys=True, default=sorted)
             lines.add(f"{reached[record.code].hash} {fields}")
             parts[f"{record.code} ({type(record).__name__})"] = _short(fields)[:_PART]
