@@ -175,7 +175,7 @@ def test_nothing_run_is_not_a_pass(world: World) -> None:
 
 
 def test_a_missing_study_is_an_error(world: World) -> None:
-    world["study"]
+    world.study("study")
     test = on_study("regret", selectors=("pause",), law="linear", margin=0.1, reason="?")
     with pytest.raises(PauseflError, match=r"study study: fits\.csv"):
         evaluate([claim(test)], world.records(), SCALE)
