@@ -22,7 +22,7 @@ from pausefl.stderr import heard
 
 if TYPE_CHECKING:
     from pausefl.federated.watcher import Watcher
-    from pausefl.workflow.experiments import Experiments
+    from pausefl.project import Project
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -180,14 +180,14 @@ def check(config: ConfigFile = CONFIG) -> None:
     table = _table(config)
     check_all(table)
     downloads = check_data(table)
-    jobs = Counter((row.scenario, row.selector) for row in table.config.experiments)
+    rows = [row for row in table.config.experiments if row.scenario in table.own]
+    jobs = Counter((row.scenario, row.selector) for row in rows)
     for (name, selector), n_seeds in jobs.items():
         typer.echo(f"{name:32} {selector:20} {n_seeds} seeds")
     if downloads:
         typer.echo(f"To be downloaded: {', '.join(downloads)}")
-    n_jobs, n_scenarios = len(table.config.experiments), len(table.config.scenarios)
     studies = f" and {n} studies" if (n := len(table.studies)) else ""
-    typer.echo(f"{n_jobs} jobs in {n_scenarios} scenarios{studies}: all of them can run")
+    typer.echo(f"{len(rows)} jobs in {len(table.own)} scenarios{studies}: all of them can run")
 
 
 @app.command()
@@ -224,12 +224,12 @@ def list_all(
     typer.echo("\n\n".join(lists))
 
 
-def _table(config: Path) -> Experiments:
+def _table(config: Path) -> Project:
     """The experiment table of a configuration, as the workflow reads it."""
+    from pausefl.project import Project
     from pausefl.settings import read_yaml
-    from pausefl.workflow.experiments import Experiments
 
-    return Experiments.load(read_yaml(config), Path(), str(config))
+    return Project.load(read_yaml(config), Path(), str(config))
 
 
 @app.command()
@@ -296,7 +296,7 @@ def explain(
         typer.echo(lineage.explain_run(Path(figure)))
         return
     table = _table(config)
-    project = lineage.Project(table.whole, table.folders, table.config.studies or studies, results)
+    project = lineage.Project(table.config, table.folders, table.config.studies or studies, results)
     typer.echo(lineage.explain(figure, project))
 
 

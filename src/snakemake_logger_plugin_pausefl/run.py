@@ -36,8 +36,6 @@ _TAIL = 1000
 _LOG_LINES, _LOG_WIDTH = 30, 300
 #: Most characters of a title, and of a line of the table of a dry run.
 _TITLE, _WIDTH = 72, 110
-#: Least seconds between two estimates.
-_PAUSE_S = 1.0
 
 
 class Run:
@@ -53,7 +51,6 @@ class Run:
         self.dryrun = dryrun
         self.begun: float | None = None
         self.n_steps = self.n_done = 0
-        self.cores: int | None = None
         self.forecast: Any = None
         self.titles: dict[int, str] = {}
         self.logs: dict[int, tuple[Path, ...]] = {}
@@ -64,7 +61,6 @@ class Run:
         self.stopped = False
         self._errors: list[str] = []
         self.log_file = ""
-        self._left: tuple[float, float] | None = None
 
     def said(self, record: logging.LogRecord, default: Callable[[logging.LogRecord], str]) -> str:
         """What to print of a record; nothing if it is empty.
@@ -83,8 +79,6 @@ class Run:
                 return self._message(record)
             case LogEvent.RUN_INFO:
                 return self._counted(record.stats)  # type: ignore[attr-defined]
-            case LogEvent.RESOURCES_INFO:
-                self.cores = getattr(record, "cores", self.cores)
             case LogEvent.JOB_INFO:
                 self._planned(record)
             case LogEvent.JOB_STARTED:
@@ -131,12 +125,9 @@ class Run:
         return "\n".join(lines)
 
     def _message(self, record: logging.LogRecord) -> str:
-        """A message of its own; also the forecast, which comes with one."""
-        steps, text = getattr(record, "steps", None), record.getMessage()
-        if steps is not None and self.cores is not None:
-            from pausefl.workflow.progress import Forecast
-
-            self.forecast = Forecast(steps, self.cores)
+        """A message of its own; also the forecast, which the workflow may give along with one."""
+        text = record.getMessage()
+        self.forecast = getattr(record, "forecast", self.forecast)
         if text.startswith(_STOPS):
             again, self.stopped = self.stopped, True
             return "" if again else "Stopping; what runs ends first, or saves its state."
@@ -194,9 +185,7 @@ class Run:
         so_far = f"{took(0.0 if self.begun is None else now - self.begun)} so far"
         if self.forecast is None or not 1 < self.n_done < self.n_steps:
             return [so_far]
-        if self._left is None or now - self._left[0] >= _PAUSE_S:
-            self._left = (now, self.forecast.seconds_left(now))
-        return [so_far, f"{about(self._left[1])} left"]
+        return [so_far, f"{about(self.forecast.seconds_left(now))} left"]
 
     def _fail(self, record: Any, now: float) -> str:
         """A failed step: what it is, where its log is, the end of the log, and what to do."""

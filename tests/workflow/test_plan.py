@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from workspace import ROOT, Checkout, counted, make_checkout
 
+from pausefl.project import Project
 from pausefl.settings import load_scenario, read_yaml
 from pausefl.workflow import targets
-from pausefl.workflow.experiments import Experiments
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def check_rows(planned: dict[str, int], config: str) -> None:
     runs = {
         (row["scenario"], name, seed) for row in table for name in row["selectors"] for seed in row["seeds"]
     }
-    studies = load_experiments(config).studies.trained_knobs.values()
+    studies = load_experiments(config).studies.of_kind("trained_knobs").values()
     studied = {(name, *run) for study in studies for name, own in study.runs.items() for run in own}
     assert planned["job"] == len(runs | studied)
     assert tables(planned) == len(table)
@@ -44,8 +44,8 @@ def tables(planned: dict[str, int]) -> int:
     return sum(n for rule, n in planned.items() if rule.startswith("table"))
 
 
-def load_experiments(config: str) -> Experiments:
-    return Experiments.load(read_yaml(ROOT / f"config/{config}.yaml"), ROOT)
+def load_experiments(config: str) -> Project:
+    return Project.load(read_yaml(ROOT / f"config/{config}.yaml"), ROOT)
 
 
 def test_the_default_target_is_the_whole_table_and_its_dry_run_a_page(shipped: Checkout) -> None:
@@ -101,7 +101,7 @@ def test_every_figure_of_the_papers_is_a_target_with_its_number_and_a_title(ship
     numbers = {"pause_v2": range(1, 16), "pause_v1": range(2, 10), "bsfl": range(2, 11)}
     wanted = {f"{paper}_fig{n}" for paper, figures in numbers.items() for n in figures}
     assert wanted | {"pause_v2_table1"} <= set(there)
-    reduced = targets.named(Experiments.load(read_yaml(ROOT / "config/reduced.yaml"), ROOT))
+    reduced = targets.targets(Project.load(read_yaml(ROOT / "config/reduced.yaml"), ROOT))
     trained = {"pause_v2": [*range(2, 8), *range(10, 16)], "bsfl": [6, 7, 9, 10]}
     assert {f"reduced_{paper}_fig{n}" for paper, figures in trained.items() for n in figures} <= set(reduced)
 

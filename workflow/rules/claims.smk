@@ -2,10 +2,20 @@
 from pausefl.workflow import code, paths, targets
 
 
+def tables_of_claims(wildcards):
+    """Tables of the rounds on which claims are tested at a scale, by scenario."""
+    names = targets.claim_scenarios(W, wildcards.scale)
+    return {name: f"results/tables/{name}/rounds.parquet" for name in names}
+
+
 rule check_claims:
     input:
-        tables=lambda wildcards: list(targets.claim_tables(W, wildcards.scale).values()),
-        studies=lambda wildcards: targets.claim_study_files(W, wildcards.scale),
+        tables=lambda wildcards: list(tables_of_claims(wildcards).values()),
+        studies=lambda wildcards: [
+            path
+            for name in targets.claim_studies(W, wildcards.scale)
+            for path in paths.study_claims(W, name)
+        ],
     output:
         json="results/claims/{scale}/claims.json",
         table="results/claims/{scale}/claims.csv",
@@ -23,11 +33,10 @@ rule check_claims:
         scale=paths.one_of({*W.scales, *W.demo_scales}),
     params:
         claims=[claim.model_dump() for claim in W.claims],
-        runs=lambda wildcards: targets.claim_rows(W, wildcards.scale),
-        tables=lambda wildcards: targets.claim_tables(W, wildcards.scale),
+        runs=lambda wildcards: [row for name in tables_of_claims(wildcards) for row in W.rows[name]],
+        tables=tables_of_claims,
         scenarios=lambda wildcards: {
-            row.scenario: W.scenarios[row.scenario].job_settings()
-            for row in targets.claim_rows(W, wildcards.scale)
+            name: W.scenarios[name].job_settings() for name in tables_of_claims(wildcards)
         },
         studies=lambda wildcards: targets.claim_studies(W, wildcards.scale),
         files=lambda wildcards: {

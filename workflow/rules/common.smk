@@ -1,4 +1,4 @@
-# The experiment table `W`, checked before anything runs. All other rule files read it, and nothing of each other.
+# The configuration `W` and its `TARGETS`, checked before anything runs. All other rule files read it, and nothing of each other.
 import os
 from pathlib import Path
 
@@ -7,8 +7,9 @@ from snakemake.exceptions import WorkflowError
 from pausefl.errors import PauseflError
 from pausefl.files import check_writable
 from pausefl.settings import read_yaml
+from pausefl.workflow import targets
 from pausefl.workflow.checks import check
-from pausefl.workflow.experiments import Experiments
+from pausefl.project import Project
 from pausefl.workflow.paths import one_of
 
 
@@ -22,7 +23,7 @@ def checked(action, *arguments):
 
 # Defaults, scenarios, captions and the ledger are found here, also if another workflow uses this one as a module.
 ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
-W = checked(Experiments.load, config, ROOT)
+W = checked(Project.load, config, ROOT)
 
 # A job that runs in a process of its own need not check again, nor load what checks.
 if workflow.is_main_process:
@@ -34,6 +35,9 @@ if workflow.is_main_process:
     for name in ("log", "locks", "metadata", "incomplete"):
         if (folder := Path(".snakemake", name)).exists():
             checked(check_writable, folder)
+
+# What can be asked for by name.
+TARGETS = targets.targets(W)
 
 
 wildcard_constraints:

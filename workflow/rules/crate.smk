@@ -1,6 +1,6 @@
 # The workflow, its configuration and finished results as one archive.
 from pausefl.provenance import code_hash
-from pausefl.workflow import code, contents, paths, targets
+from pausefl.workflow import code, paths, targets
 
 
 rule write_crate:
@@ -13,7 +13,7 @@ rule write_crate:
     benchmark:
         "results/benchmarks/crates/{crate}.tsv"
     wildcard_constraints:
-        crate=paths.one_of(contents.reports(W)),
+        crate=paths.one_of(name for name, target in TARGETS.items() if target.reported),
     params:
         root=str(W.root),
         configuration=config,

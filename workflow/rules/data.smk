@@ -1,10 +1,10 @@
 # Raw files to prepared arrays to partitions.
 from pausefl.provenance import code_hash
-from pausefl.workflow import code, raw
+from pausefl.workflow import code, paths
 
 # Only files that are missing have a rule, so that Snakemake never deletes or replaces those that exist. The sources
 # differ in their files, so each source has a rule.
-for source, files in raw.downloads(W).items():
+for source, files in paths.downloads(W).items():
 
     rule:
         """raw files of a data set"""
@@ -27,7 +27,7 @@ for source, files in raw.downloads(W).items():
 
 rule prepare_data:
     input:
-        lambda wildcards: checked(raw.inputs, W, wildcards.dataset),
+        lambda wildcards: checked(paths.raw, W, wildcards.dataset),
     output:
         "data/prepared/{dataset}.npz",
     log:

@@ -1,6 +1,6 @@
 # One federated job for each row of the experiment table.
 from pausefl.workflow import code, paths, plan
-from pausefl.workflow.experiments import row_of
+from pausefl.workflow.paths import row_of
 
 
 rule job:

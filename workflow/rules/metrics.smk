@@ -1,16 +1,16 @@
 # Numbers and curves of the configuration's scenarios in small files that are kept in Git, for DVC to compare.
 from pausefl.provenance import code_hash
-from pausefl.workflow import code, targets
+from pausefl.workflow import code
 
 
 rule write_metrics:
     """what Git keeps of the configuration's results"""
     input:
-        summaries=[f"results/tables/{name}/summary.csv" for name in W.config.scenarios],
-        rounds=[f"results/tables/{name}/rounds.parquet" for name in W.config.scenarios],
+        summaries=[f"results/tables/{name}/summary.csv" for name in W.own],
+        rounds=[f"results/tables/{name}/rounds.parquet" for name in W.own],
         claims=[f"results/claims/{scale}/claims.json" for scale in W.scales],
     output:
-        targets.metrics(W),
+        TARGETS["metrics"].files,
     log:
         "results/logs/metrics.log",
     benchmark:

@@ -1,15 +1,19 @@
 # What Git keeps of finished runs and studies, so that figures and verdicts can be made without training.
-from pausefl.workflow import publication, targets
+from pausefl.workflow import paths, publication
 
 # Without output, as runs share files with those published before, and Snakemake would not see that one is missing.
-for target, docstring in targets.PUBLISHING.items():
+for target in ("publish", "republish"):
 
     rule:
         name:
             target
         input:
-            runs=lambda wildcards: publication.run_files(W),
-            studies=lambda wildcards: publication.study_files(W),
+            runs=lambda wildcards: paths.of_runs(publication.runs(W).values()),
+            studies=lambda wildcards: [
+                f"results/studies/{name}/{file}"
+                for name, files in publication.studies(W).items()
+                for file in files
+            ],
         log:
             f"results/logs/{target}.log",
         params:
@@ -19,4 +23,4 @@ for target, docstring in targets.PUBLISHING.items():
         script:
             "../scripts/publish.py"
 
-    getattr(rules, target).rule.docstring = docstring
+    getattr(rules, target).rule.docstring = TARGETS[target].title

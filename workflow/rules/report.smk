@@ -13,7 +13,7 @@ rule write_report:
     benchmark:
         "results/benchmarks/report/{report}.tsv"
     wildcard_constraints:
-        report=paths.one_of(contents.reports(W)),
+        report=paths.one_of(name for name, target in TARGETS.items() if target.reported),
     params:
         parts=lambda wildcards: contents.parts(W, wildcards.report),
         content=lambda wildcards: contents.digest(W, wildcards.report),

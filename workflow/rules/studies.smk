@@ -7,6 +7,8 @@ from pausefl.workflow import code, paths
 
 for kind, facts in kinds().items():
 
+    run = "{selector}/seed-{seed}/" if facts.by_run() else ""
+
     # With published runs everything that takes time is there.
     if facts.instant or not W.config.published:
 
@@ -14,17 +16,13 @@ for kind, facts in kinds().items():
             name:
                 f"compute_{kind}"
             input:
-                lambda wildcards: [
-                    f"{folder}/{name}"
-                    for folder in paths.study_runs(W, wildcards.study).values()
-                    for name in paths.RUN_FILES
-                ],
+                lambda wildcards: paths.of_runs(paths.study_runs(W, wildcards.study).values()),
             output:
                 [f"results/studies/{{study}}/{file}" for file in (*facts.data, facts.code_file())],
             log:
-                f"results/logs/{paths.study_log(facts.by_run(), 'log')}",
+                f"results/logs/study/{{study}}/{run}compute.log",
             benchmark:
-                f"results/benchmarks/{paths.study_log(facts.by_run(), 'tsv')}"
+                f"results/benchmarks/study/{{study}}/{run}compute.tsv"
             wildcard_constraints:
                 study=paths.one_of(W.studies.of_kind(kind)),
             # Times are measured on one core, but nothing may run beside: here on all cores, on a cluster on a node.

@@ -1,17 +1,16 @@
-# What can be asked for by name: the demo, a scenario, a figure, a study, the claims. `all` is in ../Snakefile.
-from pausefl.workflow import targets
+# What can be asked for by name: the demo, a scenario, a figure, a study, the claims. Some have a rule of their own.
+for name, target in TARGETS.items():
 
-TITLES = targets.titles(W)
+    if name in ("all", "publish", "republish"):
+        continue
 
-# A rule without output is known by its name alone, so no wildcard can stand for these.
-for target, files in targets.named(W).items():
-
+    # A rule without output is known by its name alone, so no wildcard can stand for these.
     rule:
         name:
-            target
+            name
         input:
-            lambda wildcards, files=files: files,
+            target.files,
         localrule: True
 
     # A docstring in a rule is a constant; `--list-target-rules` shows this one.
-    getattr(rules, target).rule.docstring = TITLES[target]
+    getattr(rules, name).rule.docstring = target.title

@@ -106,14 +106,9 @@ def code_hash(*roots: str, records: Iterable[Record] = ()) -> Code:
     Parameters
     ----------
     roots
-        Definitions, ``"package.module:name"``, or modules, for all of their definitions.
+        Definitions, ``"package.module:name"``, or modules, for all of theirs; `LookupError` if there is none.
     records
         Records of what is used. Their code counts, and those of their other fields that this code reads.
-
-    Raises
-    ------
-    LookupError
-        If there is no such root.
     """
     return TODAY.code(roots, records)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from pausefl.errors import ConfigError, suggest
 
@@ -27,36 +26,15 @@ class Record:
 R = TypeVar("R", bound=Record)
 
 
-class Registry(Mapping[str, R], Generic[R]):
+class Registry(dict[str, R]):
     """Records by name, in the order of tables and legends; ``what`` they are, in messages: ``selector``."""
 
     def __init__(self, what: str, records: Mapping[str, R]) -> None:
+        super().__init__(records)
         self.what = what
-        self._records = dict(records)
-
-    def __getitem__(self, name: str) -> R:
-        return self._records[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._records)
-
-    def __len__(self) -> int:
-        return len(self._records)
 
     def find(self, name: str) -> R:
         """The record of a name; `ConfigError` suggests the nearest name if there is none."""
-        if name not in self._records:
-            raise ConfigError(f"unknown {self.what} '{name}'. {suggest(name, self._records)}")
-        return self._records[name]
-
-
-@contextmanager
-def lent(registry: Registry[R], name: str, record: R) -> Iterator[None]:
-    """Have a record in a registry inside the block; `ConfigError` if its name is registered."""
-    if name in registry:
-        raise ConfigError(f"'{name}' is the name of a registered {registry.what}; choose another")
-    registry._records[name] = record
-    try:
-        yield
-    finally:
-        del registry._records[name]
+        if name not in self:
+            raise ConfigError(f"unknown {self.what} '{name}'. {suggest(name, self)}")
+        return self[name]

@@ -100,14 +100,7 @@ class Config:
 def load_places(
     path: Path | None, data_root: Path | None, download: bool | None, scenarios: Path | None
 ) -> tuple[RawData, Path]:
-    """Where raw data and the user's scenarios are.
-
-    Parameters
-    ----------
-    path
-        Configuration file; None for the defaults.
-    data_root, download, scenarios
-        What goes before the keys of the file; None for what it says.
+    """Where raw data and the user's scenarios are: as the arguments say, else the file, else by default.
 
     Raises
     ------
@@ -132,7 +125,7 @@ def load_config(document: Mapping[str, Any], origin: str = "config", shipped: Pa
     origin
         Named in error messages.
     shipped
-        Folder of the workflow's scenarios, for those that the configuration's folder does not have.
+        Folder of scenarios that the configuration's own folder does not have.
 
     Raises
     ------

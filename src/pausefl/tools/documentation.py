@@ -21,6 +21,7 @@ from pausefl.claims.page import to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import Judged, evaluate
 from pausefl.figures import papers
+from pausefl.project import Project
 from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.registry.selectors import LABELS
 from pausefl.results import archive, markdown
@@ -28,7 +29,6 @@ from pausefl.results.published import run_folder
 from pausefl.results.runs import collect
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.studies import benchmark, load_studies
-from pausefl.workflow.experiments import Experiments
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
 
 #: Scales of the published runs, the best first.
@@ -43,7 +43,7 @@ class PublishedVerdicts:
 
     def __init__(self, root: Path = Path()) -> None:
         published = _config(root, "published")
-        self._full = Experiments.load(read_yaml(root / "config/config.yaml"), root)
+        self._full = Project.load(read_yaml(root / "config/config.yaml"), root)
         self.claims = load_claims(root / "config/claims.yaml", root / "config/scenarios")
         self.records = Records(
             published.scenarios,
@@ -85,11 +85,11 @@ def _found(one: Judged) -> tuple[str, str, str]:
     return f"**{one.finding}**", words.effect(one), words.covered(one.coverage)
 
 
-def _cost(claim: Claim, table: Experiments) -> tuple[str, str, str, str]:
+def _cost(claim: Claim, table: Project) -> tuple[str, str, str, str]:
     """Command, core-hours, megabytes and kinds of tests of a claim."""
     scenarios, studies = places([claim], "paper")
     rates = shipped_rates()
-    rows = [row for row in table.config.experiments if row.scenario in scenarios]
+    rows = [row for name in table.own if name in scenarios for row in table.rows[name]]
     jobs = [job_estimate(table, row, rates) for row in with_trainers(table, rows)]
     seconds = [job.seconds for job in jobs]
     seconds += [each for name in studies for each in table.studies[name].seconds(rates)]
@@ -107,7 +107,7 @@ def _cost(claim: Claim, table: Experiments) -> tuple[str, str, str, str]:
 
 def runs_table(root: Path = Path()) -> str:
     """The published runs of each scenario that ``config/config.yaml`` has, and what the others would cost."""
-    full = Experiments.load(read_yaml(root / "config/config.yaml"), root)
+    full = Project.load(read_yaml(root / "config/config.yaml"), root)
     published, rates = set(_config(root, "published").experiments), shipped_rates()
 
     def left(jobs: Iterable[Experiment]) -> str:
@@ -115,20 +115,20 @@ def runs_table(root: Path = Path()) -> str:
         return f"{len(seconds)} jobs, {sum(seconds) / 3600:.1f} h" if seconds else "–"
 
     rows = []
-    for name in dict.fromkeys(row.scenario for row in full.config.experiments):
-        jobs = [row for row in full.config.experiments if row.scenario == name]
+    for name in full.own:
+        jobs = full.rows[name]
         seeds = Counter(row.selector for row in published if row.scenario == name)
         alike = sorted(Counter(seeds.values()).items(), reverse=True)
         rows.append(
             (
                 f"[`{name}`](../config/scenarios/{name}.yaml)",
-                papers.of_scenario(full.config.scenarios[name].figures),
+                papers.of_scenario(full.scenarios[name].figures),
                 str(len({row.selector for row in jobs})),
                 ", ".join(f"{n_selectors} × {n_seeds}" for n_seeds, n_selectors in alike) or "–",
                 left(jobs),
             )
         )
-    rows.append(("all", "", "", "", left(full.config.experiments)))
+    rows.append(("all", "", "", "", left(row for name in full.own for row in full.rows[name])))
     head = ("Scenario", "Figures", "Selectors", "Published: selectors × seeds", "To be run: core-hours")
     return markdown.table(head, rows, "llrll")
 

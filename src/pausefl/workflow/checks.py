@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from pausefl.data.partition import check_partition
@@ -12,21 +12,15 @@ from pausefl.data.sources import check_available, missing_files, training_size
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_table
 from pausefl.files import check_writable
+from pausefl.project import Project
 from pausefl.registry import SOURCES
 from pausefl.results.published import RunFiles
 from pausefl.settings import Experiment
 from pausefl.studies import kinds
-from pausefl.workflow import paths
-from pausefl.workflow.experiments import Experiments
-from pausefl.workflow.targets import (
-    COLLECTIONS,
-    parts_of_figures,
-    scenarios_by_figures,
-    scenarios_by_tables,
-)
+from pausefl.workflow import paths, targets
 
 
-def check(table: Experiments) -> None:
+def check(table: Project) -> None:
     """Check that every name is one target, and that every job, study and partition can be made.
 
     Raises
@@ -39,7 +33,6 @@ def check(table: Experiments) -> None:
     if table.config.published:
         return
     check_table(table.config)
-    check_table(table.demo)
     for study in table.studies.values():
         study.check()
     for name, scenario in table.scenarios.items():
@@ -57,11 +50,17 @@ def check_interpreter(executable: str) -> None:
         )
 
 
-def check_names(table: Experiments) -> None:
+def check_names(table: Project) -> None:
     """Refuse a scenario, figure or study whose name is also that of another one, or of a rule."""
-    by_kinds = [*scenarios_by_tables(table), *(f"plot_{figures}" for figures in scenarios_by_figures(table))]
-    owners = dict.fromkeys([*rules(table.root), *by_kinds], "a rule of the workflow")
-    for name, owner in _names(table):
+    by_kinds = [f"plot_{figures}" for figures in targets.scenarios_by_figures(table)]
+    owners = dict.fromkeys([*rules(table.root), *targets.scenarios_by_tables(table), *by_kinds], targets.RULE)
+    names = [(target.name, target.owner) for target in targets.every(table) if target.owner != targets.RULE]
+    names += [
+        (own, f"the scenario of the jobs of study '{name}'")
+        for name, study in table.studies.items()
+        for own in study.own_names
+    ]
+    for name, owner in names:
         if name in owners:
             raise ConfigError(f"{owner} is called '{name}', like {owners[name]}: rename one of them")
         owners[name] = owner
@@ -73,27 +72,10 @@ def rules(root: Path) -> set[str]:
     texts = [file.read_text("utf-8") for file in files if file.is_file()]
     found = {name for text in texts for name in re.findall(r"^\s*rule (\w+):", text, re.MULTILINE)}
     found |= {f"{verb}_{kind}" for kind in kinds() for verb in ("compute", "plot")}
-    return found | {f"download_{source}" for source in SOURCES} | set(COLLECTIONS)
+    return found | {f"download_{source}" for source in SOURCES} | targets.COLLECTIONS.keys()
 
 
-def _names(table: Experiments) -> Iterator[tuple[str, str]]:
-    """Name and description of everything that the user named."""
-    for name in table.scenarios:
-        yield name, "a scenario"
-    for name, scenario in table.scenarios.items():
-        for figure in scenario.figures:
-            yield figure, f"a figure of scenario '{name}'"
-    for name, study in table.studies.items():
-        yield name, "a study"
-        for own in study.own_names:
-            yield own, f"the scenario of the jobs of study '{name}'"
-    for name, parts in parts_of_figures(table).items():
-        yield name, f"the whole of {' and '.join(parts)}"
-    for claim in table.claims:
-        yield f"claim_{claim.id}", f"the target of claim '{claim.id}'"
-
-
-def check_published(table: Experiments, rows: Iterable[Experiment]) -> None:
+def check_published(table: Project, rows: Iterable[Experiment]) -> None:
     """Raise `ConfigError` if a run is to be read from ``results/published`` and is not there."""
     folders = [paths.run_folder(table, row) for row in rows]
     if missing := [folder for folder in folders if not RunFiles.of(Path(folder)).there()]:
@@ -108,7 +90,7 @@ def check_folders(files: Iterable[str]) -> None:
         check_writable(folder)
 
 
-def run_files(table: Experiments, scenario: str) -> list[str]:
+def run_files(table: Project, scenario: str) -> list[str]:
     """Files of all jobs of a scenario; `ConfigError` if they are published without some of the jobs."""
     files = paths.run_files(table, scenario)
     if table.config.published and all(Path(path).is_file() for path in files):
@@ -116,7 +98,7 @@ def run_files(table: Experiments, scenario: str) -> list[str]:
     return files
 
 
-def check_data(table: Experiments) -> list[str]:
+def check_data(table: Project) -> list[str]:
     """Check that the raw data, or published runs, of a configuration are there.
 
     Returns
@@ -132,12 +114,11 @@ def check_data(table: Experiments) -> list[str]:
         If a run is to be read from ``results/published`` and is not there.
     """
     if table.config.published:
-        rows = [row for name in table.config.scenarios for row in table.rows[name]]
-        check_published(table, rows)
+        check_published(table, table.config.experiments)
         return []
     wanted = {}
-    for scenario in table.config.scenarios.values():
-        check_available(scenario.data, table.config.raw)
-        if missing_files(scenario.data, table.config.raw):
-            wanted[scenario.data.source] = True
+    for data in (table.scenarios[name].data for name in table.own):
+        check_available(data, table.config.raw)
+        if missing_files(data, table.config.raw):
+            wanted[data.source] = True
     return list(wanted)

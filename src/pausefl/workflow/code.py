@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pausefl
 from pausefl.data.sources import find_record
+from pausefl.project import Project
 from pausefl.provenance import code_hash, job_code
 from pausefl.registry import FIGURES, SELECTORS, TABLES
 from pausefl.results.verified import current_codes
 from pausefl.settings import Experiment
 from pausefl.studies import kinds
-from pausefl.workflow.experiments import Experiments
 
 #: What every figure is saved with.
 _SAVE = ("pausefl.figures.style:save", "pausefl.figures.style:add_notes")
@@ -33,13 +33,13 @@ _NOTES = (
 )
 
 
-def reader(table: Experiments, dataset: str) -> str:
+def reader(table: Project, dataset: str) -> str:
     """Of what reads a data set."""
     record = find_record(table.datasets[dataset], table.config.raw)
     return code_hash("pausefl.data.sources:prepare", records=[record])
 
 
-def job(table: Experiments, row: Experiment) -> str:
+def job(table: Project, row: Experiment) -> str:
     """Of a job, and of what takes over the training of another if it does not train."""
     one = table.job_scenarios[row.scenario]
     own = job_code(one, row.selector, in_folder=one.data.source in table.config.raw.folders)
@@ -48,7 +48,7 @@ def job(table: Experiments, row: Experiment) -> str:
     return f"{own} {code_hash('pausefl.federated.earlier:take_over')}"
 
 
-def jobs(table: Experiments, scenario: str) -> dict[str, list[str]]:
+def jobs(table: Project, scenario: str) -> dict[str, list[str]]:
     """Hashes that count as today's of the jobs of a scenario, by selector."""
     return current_codes(table.scenarios[scenario], table.selectors(scenario), Path("results/published"))
 
@@ -85,7 +85,7 @@ def claims() -> str:
     return code_hash(*(f"pausefl.claims.{module}" for module in modules))
 
 
-def script(table: Experiments, name: str) -> str:
+def script(table: Project, name: str) -> str:
     """Of a script of the workflow with what all scripts share, without comments and docstrings."""
     texts = []
     for path in (table.root / f"workflow/scripts/{file}.py" for file in (name, "common")):

@@ -6,43 +6,31 @@ import hashlib
 from pathlib import Path
 
 from pausefl.data.sources import describe_origin
+from pausefl.project import Project
 from pausefl.registry import FIGURES, TABLES
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.workflow import paths, targets
-from pausefl.workflow.experiments import Experiments
 
 
-def reports(table: Experiments) -> list[str]:
-    """Names of the reports."""
-    demo = [] if table.config.published else ["demo"]
-    return ["all", *demo, *table.scenarios, *table.studies]
-
-
-def parts(table: Experiments, report: str) -> ReportParts:
+def parts(table: Project, report: str) -> ReportParts:
     """Everything that a report shows."""
-    if report == "all":
-        scenarios, studies, scales = list(table.config.scenarios), targets.reproduced(table), table.scales
-    elif report == "demo":
-        scenarios, studies, scales = list(table.demo.scenarios), [], table.demo_scales
-    else:
-        scenarios, studies, scales = [], [], []
-        (scenarios if report in table.scenarios else studies).append(report)
+    target = targets.find(table, report)
     return ReportParts(
         name=report,
-        scenarios={name: _scenario(table, name) for name in scenarios},
-        studies={name: _study(table, name) for name in studies},
-        claims={scale: f"results/claims/{scale}/claims.json" for scale in scales},
+        scenarios={name: _scenario(table, name) for name in target.scenarios},
+        studies={name: _study(table, name) for name in target.studies},
+        claims={scale: f"results/claims/{scale}/claims.json" for scale in target.scales},
         ledger=str(table.root / "docs/deviations.md"),
     )
 
 
-def digest(table: Experiments, report: str) -> str:
+def digest(table: Project, report: str) -> str:
     """Hash of what a report shows: a plain value, which Snakemake can compare."""
     records = [(name, one.label, one.deviations) for name, one in (*FIGURES.items(), *TABLES.items())]
     return hashlib.sha256(repr((parts(table, report), records)).encode()).hexdigest()
 
 
-def inputs(table: Experiments, report: str) -> list[str]:
+def inputs(table: Project, report: str) -> list[str]:
     """Every file that a report reads."""
     shown = parts(table, report)
     scenarios, studies = shown.scenarios.values(), shown.studies.values()
@@ -61,7 +49,7 @@ def inputs(table: Experiments, report: str) -> list[str]:
     ]
 
 
-def _scenario(table: Experiments, name: str) -> ScenarioPart:
+def _scenario(table: Project, name: str) -> ScenarioPart:
     kinds = targets.figure_kinds(table, name)
     tables = {Path(path).stem: path for path in paths.tables(table, name) if path.endswith(".md")}
     pictures = targets.partition_picture(table, name)
@@ -78,7 +66,7 @@ def _scenario(table: Experiments, name: str) -> ScenarioPart:
     )
 
 
-def _study(table: Experiments, name: str) -> StudyPart:
+def _study(table: Project, name: str) -> StudyPart:
     text = f"results/studies/{name}/summary.md"
     return StudyPart(
         kind=table.studies[name].kind,

@@ -20,14 +20,14 @@ from typing import Any
 
 from pausefl.data.sources import training_size
 from pausefl.progress import about
+from pausefl.project import Project
 from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.results.markdown import aligned
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import has_settings
 from pausefl.settings import Experiment, RawData, Scenario
 from pausefl.workflow import paths
-from pausefl.workflow.experiments import Experiments
-from pausefl.workflow.targets import needs
+from pausefl.workflow.targets import find
 
 #: Bytes of a round in `rounds.parquet`, of one selected user in it, of a user in `ledger.parquet`, and of the
 #: rest of a run's files, schemas and summary among them.
@@ -98,13 +98,13 @@ def estimate(
     return Estimate(rates["start_s"] + n_rounds * n_users * user + selection + evaluation, disk)
 
 
-def job_estimate(table: Experiments, row: Experiment, rates: Mapping[str, Any]) -> Estimate:
+def job_estimate(table: Project, row: Experiment, rates: Mapping[str, Any]) -> Estimate:
     """What a job of the table costs; if it takes over the training of another, its selection alone."""
     train = table.trained_by(row) is None
     return estimate(table.job_scenarios[row.scenario], row.selector, table.config.raw, rates, train)
 
 
-def with_trainers(table: Experiments, rows: Iterable[Experiment]) -> list[Experiment]:
+def with_trainers(table: Project, rows: Iterable[Experiment]) -> list[Experiment]:
     """Jobs, and those whose training they take over."""
     jobs = list(rows)
     others = [other for row in jobs if (other := table.trained_by(row)) is not None]
@@ -148,7 +148,7 @@ def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
     return max(busy)
 
 
-def is_done(table: Experiments, row: Experiment, results: Path = Path()) -> bool:
+def is_done(table: Project, row: Experiment, results: Path = Path()) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
     folder = results / paths.run_folder(table, row)
     files = RunFiles.of(folder)
@@ -157,7 +157,7 @@ def is_done(table: Experiments, row: Experiment, results: Path = Path()) -> bool
 
 
 def to_text(
-    table: Experiments,
+    table: Project,
     target: str | None,
     n_cores: int,
     rates: Mapping[str, Any],
@@ -167,8 +167,10 @@ def to_text(
 
     Parameters
     ----------
-    table, target
-        As for `pausefl.workflow.targets.needs`.
+    table
+        The configuration.
+    target
+        Name of a target; all of the configuration by default.
     n_cores
         Number of cores for the wall-clock time.
     rates
@@ -176,7 +178,8 @@ def to_text(
     results
         The working directory: finished jobs and studies in it are not counted.
     """
-    rows, studies = needs(table, target)
+    wanted = find(table, target or "all")
+    rows = wanted.jobs
     if not table.config.published:
         rows = with_trainers(table, rows)
     jobs: dict[tuple[str, str], list[Experiment]] = {}
@@ -197,7 +200,7 @@ def to_text(
         costs = [number(longest / 60, 1), number(math.fsum(seconds) / 3600), f"{disk:.1f}"]
         lines.append([name, selector, str(len(own)), str(len(own) - len(todo)), *costs])
     simulated = []
-    for name in studies:
+    for name in wanted.studies:
         finished = all((results / path).is_file() for path in paths.study_data(table, name))
         seconds = table.studies[name].seconds(rates)
         trained = table.studies[name].trained and not table.config.published
@@ -205,7 +208,7 @@ def to_text(
         simulated.append([name, "done" if finished else cost])
         left += [] if finished else seconds
     parts = aligned(lines, "llrrrrr") if rows else []
-    if studies:
+    if simulated:
         parts += ["", *aligned([["study", "core-hours"], *simulated], "lr")]
     sentences = _sentences(table, rows, n_done, left, megabytes, n_cores, rates)
     return "\n".join([*parts, "", *[textwrap.fill(sentence, 110) for sentence in sentences]]).lstrip("\n")
@@ -220,7 +223,7 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def _sentences(
-    table: Experiments,
+    table: Project,
     rows: Sequence[Experiment],
     n_done: int,
     left: Sequence[float],

@@ -300,7 +300,7 @@ HARMLESS: dict[str, list[Edit]] = {
     ],
     "another record": [("registry/models.py", "smallest_image=22", "smallest_image=23")],
     "how records are kept": [
-        ("registry/base.py", "self._records = dict(records)", "self._records = {**records}"),
+        ("registry/base.py", "super().__init__(records)", "super().__init__({**records})"),
         (
             "registry/base.py",
             "module, _, name = self.code",

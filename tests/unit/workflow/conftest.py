@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
+from pausefl.project import Project
 from pausefl.settings import read_yaml
-from pausefl.workflow.experiments import Experiments
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def load() -> Callable[..., Experiments]:
+def load() -> Callable[..., Project]:
     """Load a configuration of the repository by name, with some keys replaced."""
 
-    def table(name: str = "config", **changes: Any) -> Experiments:
-        return Experiments.load(read_yaml(ROOT / f"config/{name}.yaml") | changes, ROOT)
+    def table(name: str = "config", **changes: Any) -> Project:
+        return Project.load(read_yaml(ROOT / f"config/{name}.yaml") | changes, ROOT)
 
     return table

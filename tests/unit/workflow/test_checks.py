@@ -10,21 +10,21 @@ import pytest
 import yaml
 
 from pausefl.errors import ConfigError, DataError, PauseflError
+from pausefl.project import Project
 from pausefl.registry import SOURCES
 from pausefl.workflow.checks import check, check_data, check_interpreter, rules
-from pausefl.workflow.experiments import Experiments
 
 ROOT = Path(__file__).parents[3]
 
-Load = Callable[..., Experiments]
+Load = Callable[..., Project]
 SAME = {"figures": {"same": "accuracy_vs_time"}}
 
 
 @pytest.fixture
-def mine(load: Load, tmp_path: Path) -> Callable[..., Experiments]:
+def mine(load: Load, tmp_path: Path) -> Callable[..., Project]:
     """A configuration with scenarios of one's own: keys over ``demo_small``, by name; and studies."""
 
-    def table(studies: dict[str, Any] | None = None, **scenarios: dict[str, Any]) -> Experiments:
+    def table(studies: dict[str, Any] | None = None, **scenarios: dict[str, Any]) -> Project:
         folder = tmp_path / "mine"
         folder.mkdir(exist_ok=True)
         for name, keys in scenarios.items():

@@ -14,7 +14,7 @@ from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from pausefl.progress import bar
-from pausefl.workflow.progress import Step
+from pausefl.workflow.progress import Forecast, Step
 from snakemake_logger_plugin_pausefl.run import Run, title
 
 
@@ -41,9 +41,8 @@ def told() -> Told:
     """Four steps of 60 s on one core, of which the first starts after 10 s."""
     told = Told()
     told(1000, "Building DAG of jobs...")
-    told(1000, event=LogEvent.RESOURCES_INFO, cores=1)
     told(1000, event=LogEvent.RUN_INFO, stats={"job": 4, "total": 4})
-    told(1000, "4 steps", steps={n: Step("job", 60.0) for n in range(4)})
+    told(1000, "4 steps", forecast=Forecast({n: Step("job", 60.0) for n in range(4)}, 1))
     told.job(0, 1010, scenario="tiny", selector="pause", seed="0")
     return told
 
@@ -58,7 +57,7 @@ def test_lines_and_the_state_of_a_run(told: Told) -> None:
     told.job(2, 1130, scenario="tiny", selector="pause", seed="2")
     share, text = told.run.state(1200)
     assert share == 0.5
-    assert text == "2 of 4, 3 min 20 s so far, about 2 min left\ntrain tiny pause seed 2"
+    assert text == "2 of 4, 3 min 20 s so far, about 1 min left\ntrain tiny pause seed 2"
 
 
 def lines(text: str, start: float, log: Path) -> None:
@@ -99,9 +98,8 @@ def test_a_log_of_an_earlier_attempt_says_no_round(told: Told, tmp_path: Path) -
 def test_the_bar_shows_the_round_at_80_columns(tmp_path: Path) -> None:
     """Of a run of many steps with long names, after hours."""
     told, log = Told(), tmp_path / "seed-2.log"
-    told(0, event=LogEvent.RESOURCES_INFO, cores=1)
     told(0, event=LogEvent.RUN_INFO, stats={"total": 1205})
-    told(0, "1205 steps", steps={n: Step("job", 60.0) for n in range(1205)})
+    told(0, "1205 steps", forecast=Forecast({n: Step("job", 60.0) for n in range(1205)}, 1))
     wildcards = {"scenario": "cifar10_large_dirichlet_time_r2", "selector": "clustered_similarity"}
     for number in range(3):
         told.job(number, 0, log, **wildcards, seed=str(number))

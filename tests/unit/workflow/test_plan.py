@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError
+from pausefl.project import Project
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario, read_yaml
-from pausefl.workflow.experiments import Experiments
 from pausefl.workflow.plan import (
     estimate,
     job_estimate,
@@ -101,7 +101,8 @@ def test_a_job_whose_training_is_taken_over_costs_its_selection() -> None:
         for name in ("mnist_large_iid_r1", "mnist_large_iid_r2")
     ]
     both = table("config", experiments=rows)
-    costs = {row: job_estimate(both, row, RATES).seconds for row in both.config.experiments}
+    rows = [row for name in both.own for row in both.rows[name]]
+    costs = {row: job_estimate(both, row, RATES).seconds for row in rows}
     alone = Experiment("mnist_large_iid_r2", "random", 0)
     assert costs.pop(alone) == pytest.approx(1.0 + 300 * 0.01)
     assert min(costs.values()) > 1000
@@ -115,7 +116,7 @@ def test_a_job_whose_training_is_taken_over_costs_its_selection() -> None:
 
 
 def test_the_shipped_pace_leaves_bsfl_about_300_rounds() -> None:
-    scenarios = table("config").config.scenarios
+    scenarios = table("config").scenarios
     ended = [one for one in scenarios.values() if one.training.time_horizon_s and one.reward.name == "bsfl"]
     found = [rounds_expected(one, "bsfl", shipped_rates()) for one in ended]
     assert len(ended) == 6
@@ -134,21 +135,21 @@ def plan(name: str, target: str | None = None, cores: int = 2, folder: Path = Pa
     return " ".join(to_text(table(name), target, cores, rates, folder).split())
 
 
-def table(name: str, **changes: Any) -> Experiments:
-    return Experiments.load(read_yaml(ROOT / "config" / f"{name}.yaml") | changes, ROOT)
+def table(name: str, **changes: Any) -> Project:
+    return Project.load(read_yaml(ROOT / "config" / f"{name}.yaml") | changes, ROOT)
 
 
 @pytest.mark.parametrize("name", ["config", "demo", "reduced", "published"])
 def test_every_job_of_the_shipped_configurations_has_rates(name: str) -> None:
     whole, rates = table(name), shipped_rates()
-    config = whole.config
-    assert {network_key(one) for one in config.scenarios.values()} <= set(rates["networks"])
-    parts = [job_estimate(whole, row, rates) for row in config.experiments]
+    jobs = [row for name in whole.own for row in whole.rows[name]]
+    assert {network_key(one) for one in whole.scenarios.values()} <= set(rates["networks"])
+    parts = [job_estimate(whole, row, rates) for row in jobs]
     assert not any(math.isnan(part.seconds) for part in parts)
     if name == "reduced":  # no studies, and all to be run
         total = re.search(r"(\d+) jobs, .* Left to compute: ([\d.]+) core-hours", plan(name))
         assert total is not None
-        assert int(total[1]) == len(config.experiments)
+        assert int(total[1]) == len(jobs)
         assert float(total[2]) == pytest.approx(sum(part.seconds for part in parts) / 3600, abs=0.06)
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from pausefl.project import Project
 from pausefl.settings import read_yaml
 from pausefl.workflow import code
-from pausefl.workflow.experiments import Experiments
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = ROOT / "workflow/scripts"
@@ -53,7 +53,7 @@ def test_what_a_script_does_counts_and_not_its_words(
     shutil.copytree(SCRIPTS, folder)
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
-    table = Experiments.load(read_yaml(Path("config/demo.yaml")), Path())
+    table = Project.load(read_yaml(Path("config/demo.yaml")), Path())
     path = folder / f"{name}.py"
     before, text = code.script(table, "report"), path.read_text("utf-8")
     path.write_text(f"# A comment.\n{text}".replace('"""', '"""Reworded. ', 1), "utf-8")

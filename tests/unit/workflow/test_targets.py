@@ -9,18 +9,23 @@ from typing import Any
 
 import pytest
 
-from pausefl.workflow import contents, paths, publication, raw, targets
-from pausefl.workflow.experiments import Experiments
+from pausefl.project import Project
+from pausefl.workflow import contents, paths, publication, targets
 
-Load = Callable[..., Experiments]
+Load = Callable[..., Project]
 
 
 def row(scenario: str, *selectors: str, seeds: list[int] | None = None) -> dict[str, Any]:
     return {"scenario": scenario, "selectors": list(selectors), "seeds": seeds or [0]}
 
 
+def files_of(table: Project) -> dict[str, list[str]]:
+    """Files of every target."""
+    return {name: list(target.files) for name, target in targets.targets(table).items()}
+
+
 @pytest.fixture
-def table(load: Load) -> Experiments:
+def table(load: Load) -> Project:
     return load(experiments=[row("mnist_large_iid_r1", "pause", "fedavg_no_privacy", seeds=[0, 1])])
 
 
@@ -30,7 +35,7 @@ def test_one_of_admits_names_and_nothing_else() -> None:
     assert not re.fullmatch(paths.one_of([]), "")
 
 
-def test_a_scenario_ends_in_runs_tables_figures_and_one_partition(table: Experiments) -> None:
+def test_a_scenario_ends_in_runs_tables_figures_and_one_partition(table: Project) -> None:
     files = targets.of_scenario(table, "mnist_large_iid_r1")
     assert len(files) == len(set(files))
     assert [path for path in files if path.startswith("results/runs/")] == [
@@ -69,13 +74,13 @@ def test_published_runs_are_read_and_have_no_partitions(load: Load) -> None:
     assert runs == [f"results/published/mnist_large_iid_r1/{name}" for name in names]
 
 
-def test_a_regret_study_has_a_file_for_each_run(table: Experiments) -> None:
+def test_a_regret_study_has_a_file_for_each_run(table: Project) -> None:
     files = targets.of_study(table, "bsfl_fig5_regret")
     assert sum(path.endswith(".parquet") for path in files) == 4 * 5
     assert {"fits.csv", "growth.csv"} < {Path(path).name for path in files}
 
 
-def test_an_audit_ends_in_a_verdict_and_no_other_study_does(table: Experiments) -> None:
+def test_an_audit_ends_in_a_verdict_and_no_other_study_does(table: Project) -> None:
     files = [path for name in table.studies for path in targets.of_study(table, name)]
     verdicts = [path for path in files if path.endswith("verdict.txt")]
     assert verdicts == [f"results/studies/privacy_audit{suffix}/verdict.txt" for suffix in ("", "_secure")]
@@ -88,8 +93,8 @@ def test_instant_studies_are_not_published(load: Load) -> None:
     assert "pause_v2_fig1" not in publication.studies(load())
 
 
-def test_everything_has_a_name(table: Experiments) -> None:
-    named = targets.named(table)
+def test_everything_has_a_name(table: Project) -> None:
+    named = files_of(table)
     for target in ("demo", "studies", "mnist_large_iid_r1", "pause_v2_fig8_as_written", "claim_C3"):
         assert named[target], target
     assert named["pause_v2_fig8_as_written"] == paths.figure("mnist_large_iid_r1", "accuracy_vs_time")
@@ -97,7 +102,7 @@ def test_everything_has_a_name(table: Experiments) -> None:
 
 
 def test_a_figure_s_own_name_is_as_run_and_never_its_other_reading(load: Load) -> None:
-    named = targets.named(load())
+    named = files_of(load())
     for figure, scenario, kind in (
         ("pause_v2_fig8", "mnist_large_iid_r1_as_run", "accuracy_vs_time"),
         ("pause_v2_fig6", "cifar10_small_noniid_r1_as_run", "accuracy_vs_time"),
@@ -106,7 +111,7 @@ def test_a_figure_s_own_name_is_as_run_and_never_its_other_reading(load: Load) -
     ):
         assert named[figure] == paths.figure(scenario, kind)
     # Without its scenario there is no such target, rather than what the text has.
-    written = targets.named(load(experiments=[row("mnist_large_iid_r1", "pause")]))
+    written = files_of(load(experiments=[row("mnist_large_iid_r1", "pause")]))
     assert "pause_v2_fig8_as_written" in written
     assert "pause_v2_fig8" not in written
 
@@ -120,29 +125,30 @@ def test_a_scenario_as_run_has_the_table_beside_the_authors(load: Load) -> None:
 
 def test_a_figure_in_parts_is_all_of_them(load: Load) -> None:
     table = load(experiments=[row("bsfl_linear_iid", "bsfl")])
-    named = targets.named(table)
+    named = files_of(table)
     assert named["bsfl_fig5"] == named["bsfl_fig5_loss"] + named["bsfl_fig5_regret"]
 
 
-def test_a_claim_needs_its_runs_at_the_scales_that_there_are(table: Experiments) -> None:
+def test_a_claim_needs_its_runs_at_the_scales_that_there_are(table: Project) -> None:
     for claim in table.claims:
         needed = targets.claim_inputs(table, "paper", [claim])
         assert set(needed) <= set(targets.claim_inputs(table, "paper"))
-    named = targets.named(table)
+    named = files_of(table)
     assert "claims" in named
     assert not [path for path in named["claims"] if path.startswith("results/claims/reduced")]
 
 
-def test_a_study_of_selection_stands_in_for_runs_that_are_not_there(table: Experiments) -> None:
+def test_a_study_of_selection_stands_in_for_runs_that_are_not_there(table: Project) -> None:
     assert "selection_cifar10_small_iid_r1" in targets.claim_studies(table, "paper")
 
 
 @pytest.mark.parametrize("report", ["all", "demo", "mnist_large_iid_r1", "bsfl_fig4"])
-def test_a_report_reads_what_the_workflow_makes_or_brings(table: Experiments, report: str) -> None:
+def test_a_report_reads_what_the_workflow_makes_or_brings(table: Project, report: str) -> None:
     made = {
-        *targets.everything(table),
-        *targets.named(table)["demo"],
-        *targets.claims(table, [*table.scales, *table.demo_scales]),
+        *files_of(table)["all"],
+        *files_of(table)["demo"],
+        *[path for scale in (*table.scales, *table.demo_scales) for path in paths.claims(scale)],
+        *[path for name in table.studies for path in targets.of_study(table, name)],
     }
     others = [path for path in contents.inputs(table, report) if path not in made]
     assert others
@@ -151,19 +157,19 @@ def test_a_report_reads_what_the_workflow_makes_or_brings(table: Experiments, re
 
 def test_raw_files_are_relative_where_the_data_root_is(load: Load, tmp_path: Path) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause")], data_root="nowhere/raw")
-    files = raw.downloads(table)["mnist"]
-    assert files == raw.inputs(table, "mnist")
+    files = paths.downloads(table)["mnist"]
+    assert files == paths.raw(table, "mnist")
     assert "nowhere/raw/MNIST/raw/train-images-idx3-ubyte" in files
     elsewhere = load(experiments=[row("mnist_large_iid_r1", "pause")], data_root=str(tmp_path))
-    assert all(Path(path).is_relative_to(tmp_path) for path in raw.inputs(elsewhere, "mnist"))
+    assert all(Path(path).is_relative_to(tmp_path) for path in paths.raw(elsewhere, "mnist"))
 
 
 def test_files_that_are_there_are_not_downloaded(load: Load, tmp_path: Path) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause")], data_root=str(tmp_path))
-    for path in map(Path, raw.downloads(table)["mnist"]):
+    for path in map(Path, paths.downloads(table)["mnist"]):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    assert "mnist" not in raw.downloads(table)
+    assert "mnist" not in paths.downloads(table)
 
 
 def test_a_scenario_of_the_papers_that_was_edited_is_run_and_not_judged(load: Load, tmp_path: Path) -> None:
@@ -179,6 +185,6 @@ def test_a_scenario_of_the_papers_that_was_edited_is_run_and_not_judged(load: Lo
             experiments=[row("mnist_large_iid_r1", "pause")],
         )
         assert table.scales == scales
-        assert bool(targets.claim_rows(table, "paper")) == bool(scales)
+        assert bool(targets.claim_scenarios(table, "paper")) == bool(scales)
         assert targets.claim_studies(table, "paper") == (["mine"] if scales else [])
-        assert "results/runs/mnist_large_iid_r1/pause/seed-0/rounds.parquet" in targets.everything(table)
+        assert "results/runs/mnist_large_iid_r1/pause/seed-0/rounds.parquet" in files_of(table)["all"]

@@ -1,4 +1,4 @@
-"""The experiment table: what it has, and where the workflow's own files are found."""
+"""What a configuration names, and where the workflow's own files are found."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError, DataError
+from pausefl.project import Project
 from pausefl.registry import SELECTORS
 from pausefl.settings import Experiment
 from pausefl.workflow.checks import check
-from pausefl.workflow.experiments import Experiments
-from pausefl.workflow.targets import everything, named, needs, of_study, untrained
+from pausefl.workflow.targets import targets
 
 ROOT = Path(__file__).parents[3]
 
-Load = Callable[..., Experiments]
+Load = Callable[..., Project]
 
 
 def row(scenario: str, *selectors: str, seeds: list[int] | None = None) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def test_a_row_of_the_configuration_replaces_that_of_the_demo(load: Load) -> Non
 
 def test_published_runs_leave_the_demo_out(load: Load) -> None:
     table = load("published")
-    assert set(table.scenarios) == set(table.config.scenarios)
+    assert set(table.scenarios) == set(table.own)
 
 
 def test_scenarios_with_the_same_data_share_a_partition(load: Load) -> None:
@@ -103,7 +103,7 @@ def test_scenarios_of_the_working_directory_go_first(
     path.write_text(path.read_text("utf-8").replace("n_rounds: ", "n_rounds: 1"), "utf-8")
     before = load().scenarios["demo_small"].training.n_rounds
     monkeypatch.chdir(tmp_path)
-    after = load().config.scenarios.get("demo_small") or load("demo").scenarios["demo_small"]
+    after = load().scenarios["demo_small"]
     assert after.training.n_rounds != before
 
 
@@ -148,9 +148,10 @@ def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
     assert table.job_scenarios["mnist_large_iid_r1"] is table.scenarios["mnist_large_iid_r1"]
     assert table.seeds("mnist_large_iid_r1") == [0]
     assert table.runs_of_study("bsfl_fig4") == []
-    assert set(table.studies) - set(untrained(table)) == {"mnist_knobs", *table.studies.of_kind("benchmark")}
-    assert needs(table, "mnist_knobs") == (runs, ["mnist_knobs"])
-    assert needs(table, "studies") == ([], untrained(table))
+    untrained = set(targets(table)["studies"].studies)
+    assert set(table.studies) - untrained == {"mnist_knobs", *table.studies.of_kind("benchmark")}
+    assert targets(table)["mnist_knobs"].jobs == runs
+    assert targets(table)["studies"].jobs == []
     published = load("published")
     assert published.job_scenarios == published.scenarios
 
@@ -158,11 +159,12 @@ def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
 def test_a_comparison_beyond_the_papers_is_made_if_it_is_asked_for(load: Load) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause")])
     names = list(table.studies.of_kind("benchmark"))
-    jobs, studies = needs(table, "benchmark")
+    asked, others = targets(table)["benchmark"], [targets(table)[name] for name in ("all", "studies")]
     study = table.studies.of_kind("benchmark")["benchmark_mnist_iid"]
-    assert studies == names
-    assert {one.selector for one in jobs if one.scenario == study.jobs} == set(study.scenario.selectors)
-    assert named(table)["benchmark"] == [path for name in names for path in of_study(table, name)]
-    assert not {"benchmark", *names} & set(needs(table)[1])
-    assert not set(named(table)["benchmark"]) & {*everything(table), *named(table)["studies"]}
+    assert asked.studies == names
+    assert {one.selector for one in asked.jobs if one.scenario == study.jobs} == set(study.scenario.selectors)
+    assert asked.files == [path for name in names for path in targets(table)[name].files]
+    for other in others:
+        assert not {*names} & {*other.studies}
+        assert not {*asked.files} & {*other.files}
     assert set(SELECTORS) - set(study.scenario.selectors) == {"pause_brute", "sa_pause_best_gain"}

@@ -1,4 +1,4 @@
-"""The experiment table of a workflow: every scenario, run, study and claim that it makes files of."""
+"""A configuration with everything that it names: scenarios, jobs, studies, claims."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from pausefl.settings import (
 from pausefl.studies import Studies, load_studies
 
 
-@dataclass(frozen=True)
-class Experiments:
-    """What a configuration asks for, and the demo, which is always a target unless runs are published.
+@dataclass(frozen=True, eq=False)
+class Project:
+    """What a configuration asks for, and the demo, which can always be asked for unless runs are published.
 
     Attributes
     ----------
@@ -36,8 +36,10 @@ class Experiments:
         Folder of the workflow: ``config/demo.yaml``, scenarios and the ledger are there.
     folders
         Where scenario files are looked for: the configuration's folder, then the workflow's own.
-    config, demo
-        The user's configuration, and that of the demo.
+    config
+        The configuration; its scenarios and jobs are those of the demo, then its own.
+    own, demo
+        Names of the configuration's own scenarios, and of those of the demo.
     studies
         Of the configuration; with published runs, those that were published.
     claims
@@ -47,12 +49,13 @@ class Experiments:
     root: Path
     folders: tuple[Path, Path]
     config: Config
-    demo: Config
+    own: tuple[str, ...]
+    demo: tuple[str, ...]
     studies: Studies
     claims: tuple[Claim, ...]
 
     @classmethod
-    def load(cls, document: Mapping[str, Any], root: Path, origin: str = "configuration") -> Experiments:
+    def load(cls, document: Mapping[str, Any], root: Path, origin: str = "configuration") -> Project:
         """Read and check everything that a configuration names.
 
         Parameters
@@ -70,22 +73,22 @@ class Experiments:
         ConfigError
             For the first thing that is wrong.
         """
-        document = _located(document, root)
-        demo = _located(read_yaml(root / "config/demo.yaml"), root)
         shipped = root / SHIPPED
+        document = _located(document, root)
         config = load_config(document, origin, shipped)
         folders = (Path(document["scenarios"]), shipped)
-        studies = load_studies(config.studies, *folders)
+        studies, own = load_studies(config.studies, *folders), tuple(config.scenarios)
+        demo: tuple[str, ...] = ()
         if config.published:
             studies = studies.published(Path("results/published/studies"))
-        return cls(
-            root,
-            folders,
-            config,
-            load_config(demo, "config/demo.yaml", shipped),
-            studies,
-            load_claims(cls.file_of_claims(root), *folders),
-        )
+        else:
+            shown = load_config(
+                _located(read_yaml(root / "config/demo.yaml"), root), "config/demo.yaml", shipped
+            )
+            rows = [row for row in shown.experiments if row.scenario not in own] + [*config.experiments]
+            demo = tuple(shown.scenarios)
+            config = replace(config, scenarios=shown.scenarios | config.scenarios, experiments=tuple(rows))
+        return cls(root, folders, config, own, demo, studies, load_claims(cls.file_of_claims(root), *folders))
 
     @staticmethod
     def file_of_claims(root: Path) -> Path:
@@ -93,10 +96,10 @@ class Experiments:
         own = Path("config/claims.yaml")
         return own if own.is_file() else root / own
 
-    @cached_property
+    @property
     def scenarios(self) -> dict[str, Scenario]:
         """Scenarios by name: those of the demo, then those of the configuration."""
-        return self.config.scenarios if self.config.published else self.demo.scenarios | self.config.scenarios
+        return self.config.scenarios
 
     @cached_property
     def job_scenarios(self) -> dict[str, Scenario]:
@@ -113,9 +116,10 @@ class Experiments:
     @cached_property
     def rows(self) -> dict[str, list[Experiment]]:
         """Rows of the experiment table by scenario."""
-        own = self.config.scenarios
-        table = [row for row in self.demo.experiments if row.scenario not in own] + [*self.config.experiments]
-        return {name: [row for row in table if row.scenario == name] for name in self.scenarios}
+        found: dict[str, list[Experiment]] = {name: [] for name in self.scenarios}
+        for row in self.config.experiments:
+            found[row.scenario].append(row)
+        return found
 
     def settings(self, scenario: str) -> dict[str, Any]:
         """A scenario in plain values; the title says if the images are not the official ones."""
@@ -148,16 +152,20 @@ class Experiments:
             found.setdefault((self.dataset(name), partition_key(scenario)), scenario)
         return found
 
+    def judged(self, scenario: str) -> bool:
+        """Whether claims can be judged on a scenario: it has rows, and is none of the papers' with edits."""
+        return scenario in self.scenarios and not self.scenarios[scenario].edited
+
     @cached_property
     def scales(self) -> list[str]:
         """Scales at which claims have a test on something that the configuration lists."""
         simulated = {study.simulates for study in self.studies.values()} - {""}
-        return scales(self.claims, {*self.config.judged, *simulated}, self.studies)
+        return scales(self.claims, {*filter(self.judged, self.own), *simulated}, self.studies)
 
     @cached_property
     def demo_scales(self) -> list[str]:
         """Scales at which claims have a test on the demo."""
-        return scales(self.claims, self.demo.scenarios, ())
+        return scales(self.claims, self.demo, ())
 
     def trained_by(self, row: Experiment) -> Experiment | None:
         """The job whose training a job takes over: the first of the table that trains the same, if any."""
@@ -182,17 +190,6 @@ class Experiments:
             return {}
         figures = load_scenario(one.in_scenario.name, *self.folders).figures
         return {figure: kind for figure, kind in figures.items() if kind in one.repeats}
-
-    @property
-    def whole(self) -> Config:
-        """The configuration with the rows of the demo."""
-        rows = tuple(row for rows in self.rows.values() for row in rows)
-        return replace(self.config, scenarios=self.scenarios, experiments=rows)
-
-
-def row_of(wildcards: Any) -> Experiment:
-    """The row of the experiment table that a job's files belong to, from Snakemake's wildcards."""
-    return Experiment(wildcards.scenario, wildcards.selector, int(wildcards.seed))
 
 
 def _located(document: Mapping[str, Any], root: Path) -> dict[str, Any]:
