@@ -22,7 +22,7 @@ output, params = snakemake.output, snakemake.params
 
 def summary() -> tuple[pd.DataFrame, str]:
     """One line for each selector."""
-    table = tables.across_seeds(by_run)
+    table = tables.by_selector(by_run)
     text = tables.to_markdown(table, LABELS, protected(scenario))
     return table, with_notes(f"{text}\nData: {'; '.join(about['dataset_origins'])}.\n", notes)
 

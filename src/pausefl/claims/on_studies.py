@@ -28,7 +28,7 @@ from pausefl.claims.statistics import (
     judge,
     region,
 )
-from pausefl.results.intervals import CONFIDENCE, Estimate, t_quantile
+from pausefl.results.intervals import Estimate, t_quantile, wilson
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import Scale
 from pausefl.settings.types import Distinct, NonNegative, OneOf, Positive
@@ -349,13 +349,13 @@ _CELL = ("source", "n_users", "n_selected", "temperature_divisor", "moves", "bud
 
 def _of_share(won: int, n: int, least: float) -> Judgement:
     """Judge a share of n instances by Wilson's interval, with the p-value of the score test, which agrees."""
-    from scipy.stats import binomtest, norm
+    from scipy.stats import norm
 
-    found = binomtest(won, n).proportion_ci(CONFIDENCE, method="wilson")
-    outcome = HOLDS if found.low >= least else FAILS if found.high < least else UNDECIDED
+    low, high = wilson(won, n)
+    outcome = HOLDS if low >= least else FAILS if high < least else UNDECIDED
     spread = math.sqrt(least * (1 - least) / n)
     p = 2 * float(norm.sf(abs(won / n - least) / spread)) if spread else math.nan
-    return Judgement(outcome, Estimate(won / n, found.low, found.high), p=p)
+    return Judgement(outcome, Estimate(won / n, low, high), p=p)
 
 
 class Degrees(OnStudies, Against):

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.figures.curves import Band, band, plot_band
+from pausefl.figures.curves import Band, bands, plot_band
 from pausefl.figures.style import COLUMN_WIDTH, title_lines
-from pausefl.registry.selectors import in_legend_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,15 +67,14 @@ def titled_panels(
     return figure, figure.subplots(*shape, squeeze=False, **sharing)
 
 
-def plot_bands(axes: Axes, bands: Mapping[str, Band], step: bool = False) -> list[Line2D]:
+def plot_bands(axes: Axes, curves: Mapping[str, Band], step: bool = False) -> list[Line2D]:
     """Plot a line and a band for each selector; ``step`` as in `band`. Returns the lines."""
-    return [plot_band(axes, selector, curve, step) for selector, curve in bands.items()]
+    return [plot_band(axes, selector, curve, step) for selector, curve in curves.items()]
 
 
 def bands_of(runs: pd.DataFrame, column: str) -> dict[str, Band]:
     """Mean, minimum and maximum over seeds of a column against ``round``, by selector, in legend order."""
-    seeds: dict[str, list[tuple[Floats, Floats]]] = {}
-    for (selector, _), run in runs.groupby(["selector", "seed"]):
-        curve = run["round"].to_numpy(np.float64), run[column].to_numpy(np.float64)
-        seeds.setdefault(str(selector), []).append(curve)
-    return {selector: band(seeds[selector]) for selector in in_legend_order(seeds)}
+    return bands(
+        (str(selector), run["round"], run[column])
+        for (selector, _), run in runs.groupby(["selector", "seed"])
+    )

@@ -50,7 +50,7 @@ def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: 
 
 
 def numbers(row: Mapping[str, object]) -> dict[str, float]:
-    """Finite key numbers of a row of `pausefl.results.tables.across_seeds`."""
+    """Finite key numbers of a row of `pausefl.results.tables.by_selector`."""
     means = {name: float(str(row[f"{name}_mean"])) for name in NUMBERS}
     finite = {name: float(f"{mean:.{_DIGITS}g}") for name, mean in means.items() if math.isfinite(mean)}
     if "final_accuracy" in finite:

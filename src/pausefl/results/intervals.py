@@ -1,8 +1,9 @@
-"""Means over seeds with their intervals."""
+"""Means over seeds and shares, with their intervals."""
 
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,15 @@ def estimate(values: ArrayLike) -> Estimate:
         return Estimate(mean, math.nan, math.nan)
     half = t_quantile(len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
     return Estimate(mean, mean - half, mean + half)
+
+
+def wilson(n_won: int, n: int) -> tuple[float, float]:
+    """Wilson's interval for a probability of which ``n_won`` of ``n`` trials are seen."""
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    share, shrink = n_won / n, 1 + z**2 / n
+    centre = (share + z**2 / (2 * n)) / shrink
+    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / shrink
+    return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
 def across_seeds(runs: pd.DataFrame) -> pd.DataFrame:

@@ -59,7 +59,7 @@ def _costs(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def across_seeds(summary: pd.DataFrame) -> pd.DataFrame:
+def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
     """Mean and sample standard deviation over the seeds of a `summarise`, one row a selector.
 
     A mean is NaN as soon as one seed has no value (target never reached, run diverged): a mean over the
@@ -102,7 +102,7 @@ def to_markdown(
     Parameters
     ----------
     across
-        As `across_seeds` returns it.
+        As `by_selector` returns it.
     labels
         Label of each selector; its name by default.
     protected

@@ -51,21 +51,12 @@ class Settings(BaseModel):
 
     @classmethod
     def read(cls, values: Mapping[str, Any], origin: str, context: Mapping[str, Any] | None = None) -> Self:
-        """Check plain values and build the settings.
-
-        Parameters
-        ----------
-        values
-            Values by key, as read from a file.
-        origin
-            Where they come from, for messages.
-        context
-            What validators may look at besides.
+        """Settings from plain values by key; ``context`` is what validators may look at besides.
 
         Raises
         ------
         ConfigError
-            For the first mistake, naming key and value, what is allowed and the nearest name.
+            For the first mistake, naming ``origin``, key and value, what is allowed and the nearest name.
         """
         try:
             return cls.model_validate(values, context=context)
@@ -73,7 +64,7 @@ class Settings(BaseModel):
             raise ConfigError(f"{origin}: {_first_mistake(cls, error)}") from None
 
     def replace(self, **changes: Any) -> Self:
-        """Return a checked copy with some keys replaced."""
+        """A checked copy with some keys replaced."""
         given = {key: getattr(self, key) for key in self.model_fields_set}
         return self.read({**given, **changes}, type(self).__name__)
 

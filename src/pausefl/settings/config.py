@@ -91,23 +91,11 @@ class Config:
     #: Whether the runs are those of ``results/published``, so that nothing is trained.
     published: bool = False
 
-    @property
-    def judged(self) -> dict[str, Scenario]:
-        """The scenarios that claims can be judged on: not those of the papers with edited settings."""
-        return {name: one for name, one in self.scenarios.items() if not one.edited}
-
 
 def load_places(
     path: Path | None, data_root: Path | None, download: bool | None, scenarios: Path | None
 ) -> tuple[RawData, Path]:
-    """Where raw data and the user's scenarios are.
-
-    Parameters
-    ----------
-    path
-        Configuration file; None for the defaults.
-    data_root, download, scenarios
-        What goes before the keys of the file; None for what it says.
+    """Where raw data and the user's scenarios are: as the arguments say, else the file, else by default.
 
     Raises
     ------
@@ -132,7 +120,7 @@ def load_config(document: Mapping[str, Any], origin: str = "config", shipped: Pa
     origin
         Named in error messages.
     shipped
-        Folder of the workflow's scenarios, for those that the configuration's folder does not have.
+        Folder of scenarios that the configuration's own folder does not have.
 
     Raises
     ------

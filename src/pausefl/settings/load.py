@@ -46,14 +46,9 @@ def check_folder(folder: Path) -> None:
 
 
 def load_scenario(name: str, *folders: Path) -> Scenario:
-    """The scenario ``NAME.yaml`` of the first folder that has it.
+    """The scenario ``NAME.yaml`` of the first folder that has it: the user's, then the workflow's own.
 
-    Parameters
-    ----------
-    name
-        Name of the scenario.
-    folders
-        Where to look for it, and for its base: the user's folder, then that of the workflow (`SHIPPED`).
+    Its base is looked for in the same folders.
 
     Raises
     ------

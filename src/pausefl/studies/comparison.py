@@ -12,9 +12,7 @@ A gap is the optimum of an instance, found by Pivot-and-Fill, less an energy.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -30,7 +28,7 @@ from pausefl.figures.style import look, theme
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
-from pausefl.results.intervals import CONFIDENCE
+from pausefl.results.intervals import CONFIDENCE, wilson
 from pausefl.selectors import make_selector
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
@@ -259,19 +257,10 @@ def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) ->
     return pd.concat(frames, ignore_index=True)
 
 
-def interval(n_won: int, n: int) -> tuple[float, float]:
-    """Wilson's interval for the probability of winning, at level `CONFIDENCE`."""
-    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    share, shrink = n_won / n, 1 + z**2 / n
-    centre = (share + z**2 / (2 * n)) / shrink
-    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / shrink
-    return max(centre - half, 0.0), min(centre + half, 1.0)
-
-
 def outcomes(lead: pd.Series[float]) -> dict[str, Any]:
-    """Instances, wins, ties and losses by a lead in energy, and the share of wins with its `interval`."""
+    """Instances, wins, ties and losses by a lead in energy, and the share of wins with its interval."""
     n, n_won, n_lost = len(lead), int((lead > TIE).sum()), int((lead < -TIE).sum())
-    low, high = interval(n_won, n)
+    low, high = wilson(n_won, n)
     counts = {"n_instances": n, "n_won": n_won, "n_tied": n - n_won - n_lost, "n_lost": n_lost}
     return counts | {"share": n_won / n, "low": low, "high": high}
 
@@ -289,7 +278,7 @@ def shares(runs: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         One row for each divisor and ``energy`` (final or best): ``selector``, ``other``; ``n_instances``;
         ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all instances, with
-        ``low`` and ``high`` of its `interval`; ``gap`` and ``gap_other``, the mean gaps of both.
+        ``low`` and ``high`` of Wilson's interval; ``gap`` and ``gap_other``, the mean gaps of both.
     """
     first, second = runs["selector"].unique()
     rows = []

@@ -65,23 +65,7 @@ _FILES: dict[str, type[Settings]] = {
 
 
 def reference(scenario_folder: Path) -> str:
-    """Write the text of ``config/README.md``.
-
-    Parameters
-    ----------
-    scenario_folder
-        Folder of the scenario files to be listed.
-
-    Returns
-    -------
-    str
-        Markdown, ending with a newline.
-
-    Raises
-    ------
-    ConfigError
-        If a scenario file is not valid.
-    """
+    """Text of ``config/README.md``, which lists the scenarios of a folder."""
     scenarios = [load_scenario(name, scenario_folder) for name in scenario_names(scenario_folder)]
     parts = [
         _INTRODUCTION,

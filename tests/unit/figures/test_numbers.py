@@ -23,7 +23,7 @@ from pausefl.federated.run import run_job
 from pausefl.figures import kinds
 from pausefl.registry.selectors import look_of
 from pausefl.results.runs import collect, read_runs
-from pausefl.results.tables import across_seeds, summarise
+from pausefl.results.tables import by_selector, summarise
 from pausefl.settings import Experiment, Scenario
 
 SELECTORS, SEEDS, N_ROUNDS = ("pause", "random", "fedavg"), (0, 1), 23
@@ -182,7 +182,7 @@ def test_target_its_dots_and_the_table(runs: tuple[Scenario, dict[Experiment, Pa
     (legend,) = figure.legends
     assert legend.get_texts()[-1].get_text() == f"Target {100 * target:.1f} %"
     dots = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]
-    table = across_seeds(summarise(*read_runs(folders))).set_index("selector")
+    table = by_selector(summarise(*read_runs(folders))).set_index("selector")
     reached = {}
     for selector in SELECTORS:
         times = [

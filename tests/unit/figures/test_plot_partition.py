@@ -21,8 +21,8 @@ def test_the_figure_shows_every_user(tmp_path: Path, n_users: int, n_classes: in
     upper, lower = figure.axes[:2]
     assert upper.get_title(loc="left").strip() == "a title, seed 1"
     assert f"K = {n_users} users, 3,000 examples" in upper.texts[0].get_text()
-    assert upper.get_xlim()[0] <= -0.5
-    assert upper.get_xlim()[1] >= n_users - 0.5
+    assert upper.get_xlim()[0] <= 0
+    assert upper.get_xlim()[1] >= n_users
     assert "unused" not in upper.texts[0].get_text()
     assert lower.get_ylabel() == ("class" if n_classes else "quality of the data")
 

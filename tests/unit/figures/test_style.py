@@ -54,7 +54,7 @@ def test_every_selector_has_its_own_look() -> None:
 
 def test_a_selector_without_a_look_gets_one_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("least_used", "most_used"):
-        monkeypatch.setitem(SELECTORS._records, name, replace(SELECTORS["random"], look=None))
+        monkeypatch.setitem(SELECTORS, name, replace(SELECTORS["random"], look=None))
     looks = {name: look_of(name) for name in SELECTORS}
     assert looks["least_used"].label == "Least used"
     assert len({(one.color, one.line) for one in looks.values()}) == len(SELECTORS)

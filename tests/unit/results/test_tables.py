@@ -228,7 +228,7 @@ def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> Non
     table = summary_of(runs)
     assert table.loc[table["selector"] == "fedavg", "final_accuracy"].tolist() == pytest.approx([0.1, 0.6])
     assert table["target_accuracy"].unique() == pytest.approx([0.45])
-    text = tables.to_markdown(tables.across_seeds(table))
+    text = tables.to_markdown(tables.by_selector(table))
     assert "35.0 ± 35.4, diverged (1 of 2 seeds)" in text
 
 
@@ -253,7 +253,7 @@ def test_across_seeds_by_hand(write: WriteRun) -> None:
             write("pause", 1, [0.6] * 20, round_s=3.0),
         ]
     )
-    across = tables.across_seeds(summary_of(runs))
+    across = tables.by_selector(summary_of(runs))
     assert across["selector"].tolist() == ["pause", "random"]
     pause, random = row_of(across, "pause"), row_of(across, "random")
     assert pause["final_accuracy_mean"] == pytest.approx(0.5)
@@ -275,7 +275,7 @@ def test_markdown_reads_well(write: WriteRun) -> None:
             write("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
         ]
     )
-    text = tables.to_markdown(tables.across_seeds(summary_of(runs)), {"pause": "PAUSE"})
+    text = tables.to_markdown(tables.by_selector(summary_of(runs)), {"pause": "PAUSE"})
     header, rule, pause, random, open_fedavg = text.splitlines()[:5]
     assert header.startswith("| Selector | Final accuracy (%)")
     assert len({line.count("|") for line in (header, rule, pause, random, open_fedavg)}) == 1
@@ -290,7 +290,7 @@ def test_markdown_reads_well(write: WriteRun) -> None:
 
 
 def test_markdown_of_selection_alone(write: WriteRun) -> None:
-    text = tables.to_markdown(tables.across_seeds(summary_of(dict([write("pause", 0, None)]))))
+    text = tables.to_markdown(tables.by_selector(summary_of(dict([write("pause", 0, None)]))))
     assert text.splitlines()[2].startswith("| `pause` | – | – | – | 1.000 | 2.00 |")
     assert "target" not in text.splitlines()[-1]
 
@@ -308,7 +308,7 @@ def test_a_regression_has_a_loss_and_no_accuracy(write: WriteRun) -> None:
     assert table["seconds_to_target"].isna().all()
     # The last ten of 20, 19, … 1 have mean 5.5.
     assert row_of(table, "pause")["final_loss"] == pytest.approx(5.5)
-    across = tables.across_seeds(table)
+    across = tables.by_selector(table)
     assert row_of(across, "pause")["final_loss_mean"] == pytest.approx(6.0)
     assert row_of(across, "pause")["n_reached"] == 0
     text = tables.to_markdown(across)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import PauseflError
+from pausefl.results.intervals import wilson
 from pausefl.selectors.annealing import Annealer
 from pausefl.settings import Scenario
 from pausefl.studies import comparison
@@ -44,7 +45,7 @@ def test_wins_ties_and_losses_are_counted_apart() -> None:
     assert final[["n_instances", "n_won", "n_tied", "n_lost", "share"]].tolist() == [5, 2, 2, 1, 0.4]
     assert best[["n_won", "n_tied", "n_lost"]].tolist() == [2, 2, 1]
     assert (final["gap"], final["gap_other"]) == pytest.approx((10 - 13 / 5, 10 - 9 / 5))
-    assert (final["low"], final["high"]) == comparison.interval(2, 5)
+    assert (final["low"], final["high"]) == wilson(2, 5)
     text = comparison.to_markdown(shares.reset_index(), {"alsa": "ALSA", "sa_bsfl": "SA"})
     (row,) = [line for line in text.splitlines() if "last vertex" in line]
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
@@ -55,14 +56,6 @@ def test_runs_are_matched_by_instance_not_by_order() -> None:
     runs = synthetic([3, 2, 1], [1, 1, 5])
     shuffled = pd.concat([runs.iloc[:3], runs.iloc[[5, 3, 4]]])
     pd.testing.assert_frame_equal(comparison.shares(shuffled), comparison.shares(runs))
-
-
-@pytest.mark.parametrize(
-    ("n_won", "n", "low", "high"),
-    [(8, 10, 0.4902, 0.9433), (0, 20, 0.0, 0.1611), (20, 20, 0.8389, 1.0), (983, 1000, 0.9729, 0.9893)],
-)
-def test_interval_is_wilsons(n_won: int, n: int, low: float, high: float) -> None:
-    assert comparison.interval(n_won, n) == pytest.approx((low, high), abs=1e-4)
 
 
 def test_curves_summarise_the_gaps() -> None:

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pausefl.results.intervals import wilson
 from pausefl.selectors.listing import walk
 from pausefl.settings import Scenario
 from pausefl.studies import races
-from pausefl.studies.comparison import TIE, interval
+from pausefl.studies.comparison import TIE
 from pausefl.studies.races import Races
 
 
@@ -118,7 +119,7 @@ def test_wins_ties_and_losses_are_counted_for_each_reading() -> None:
     assert pooled.loc[("iterations", "final"), counts].tolist() == [4, 2, 1, 1]
     assert pooled.loc[("neighbours", "best"), counts].tolist() == [4, 4, 0, 0]
     row = pooled.loc[("neighbours", "final")]
-    assert (row["share"], row["low"], row["high"]) == (0.75, *interval(3, 4))
+    assert (row["share"], row["low"], row["high"]) == (0.75, *wilson(3, 4))
     assert (row["gap"], row["gap_other"], row["n_listed_other"]) == pytest.approx((7, 8.25, 10))
     text = races.to_markdown(table, {"alsa": "ALSA", "sa_bsfl": "SA"})
     (line,) = [line for line in text.splitlines() if "equal listing | last vertex" in line]
