@@ -11,8 +11,8 @@ import inspect
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,6 @@ from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result
 from pausefl.files import check_writable
 from pausefl.registry import SELECTORS
-from pausefl.registry.base import lent
 from pausefl.registry.selectors import SelectorRecord
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import as_collected
@@ -228,8 +227,7 @@ def run(
         record = _record_of(selector, name)
         job_name = record.name
     job = Job(scenario, job_name, int(seed), int(rounds), train, genie, device, n_threads)
-    known = nullcontext() if record is None else lent(SELECTORS, job_name, record)
-    with tempfile.TemporaryDirectory() as folder, known:
+    with tempfile.TemporaryDirectory() as folder, _registered(record):
         check_runnable(scenario, [job_name])
         dataset, partition = data_of_job(job, RawData(Path(data_root), download, {}))
         try:
@@ -358,6 +356,21 @@ def _record_of(selector: object, name: str | None) -> _Record:
         raise ConfigError(f"name = {name!r}: a selector needs a name of letters, digits and underscores")
     declared = {key: getattr(selector, key) for key in _DECLARED if hasattr(selector, key)}
     return _Record("pausefl.selectors.base:Selector", **declared, name=name, given=selector)
+
+
+@contextmanager
+def _registered(record: _Record | None) -> Iterator[None]:
+    """Have a selector that is not registered in the registry inside the block."""
+    if record is None:
+        yield
+        return
+    if record.name in SELECTORS:
+        raise ConfigError(f"'{record.name}' is the name of a registered selector; choose another")
+    SELECTORS[record.name] = record
+    try:
+        yield
+    finally:
+        del SELECTORS[record.name]
 
 
 def _source(selector: Any) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,13 +43,11 @@ class Quantity:
 QUANTITIES: dict[str, Quantity] = {}
 
 
-def quantity(
-    label: str, unit: str, *, factor: float = 1.0, trained: bool = False, infinite: str = ""
-) -> Callable[[Measured], Measured]:
+def quantity(label: str, unit: str, **facts: Any) -> Callable[[Measured], Measured]:
     """Decorator that puts a function into `QUANTITIES`."""
 
     def put(of: Measured) -> Measured:
-        QUANTITIES[of.__name__] = Quantity(of, label, unit, factor, trained, infinite)
+        QUANTITIES[of.__name__] = Quantity(of, label, unit, **facts)
         return of
 
     return put

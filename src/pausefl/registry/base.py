@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -39,15 +38,3 @@ class Registry(dict[str, R]):
         if name not in self:
             raise ConfigError(f"unknown {self.what} '{name}'. {suggest(name, self)}")
         return self[name]
-
-
-@contextmanager
-def lent(registry: Registry[R], name: str, record: R) -> Iterator[None]:
-    """Have a record in a registry inside the block; `ConfigError` if its name is registered."""
-    if name in registry:
-        raise ConfigError(f"'{name}' is the name of a registered {registry.what}; choose another")
-    registry[name] = record
-    try:
-        yield
-    finally:
-        del registry[name]

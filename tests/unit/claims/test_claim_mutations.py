@@ -158,10 +158,6 @@ def test_the_race_as_it_was_run(world: World) -> None:
     assert finding(race(world)) == "supported"
 
 
-def test_swapped_selectors_contradict(world: World) -> None:
-    assert finding(race(world, names=("random", "pause"))) == "contradicted"
-
-
 def test_a_run_that_only_goes_on_changes_nothing(world: World, tmp_path: Path) -> None:
     """The rival's curve up to PAUSE's end is the same; what comes after it is not compared."""
     usual = {c.question: c.gap for c in evaluate([FASTER], race(world).records(), SCALE)[0].comparisons}
