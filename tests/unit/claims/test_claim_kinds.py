@@ -386,6 +386,8 @@ def test_the_law_of_a_searchs_time(world: World) -> None:
     test = on_study("cost", selectors=("pause_brute", "pause"), law="exponential")
     assert outcomes(world, test) == [HOLDS, FAILS]
     assert outcomes(world, on_study("cost", selectors=("pause_brute", "sa_pause"), **near)) == [FAILS, FAILS]
+    wide = {"law": "power", "exponent": 8.0, "margin": 4, "reason": "?"}  # the slope of the exponential, too
+    assert outcomes(world, on_study("cost", selectors=("pause_brute",), **wide)) == [FAILS]
     world.study("study", times=times.drop(columns="sort_s"))
     assert outcomes(world, on_study("cost", selectors=("pause",), **near)) == [NOT_RUN]
 
