@@ -177,17 +177,17 @@ def check(config: ConfigFile = CONFIG) -> None:
     from pausefl.workflow.checks import check as check_all
     from pausefl.workflow.checks import check_data
 
-    table = _table(config)
-    check_all(table)
-    downloads = check_data(table)
-    rows = [row for row in table.config.experiments if row.scenario in table.own]
+    project = _project(config)
+    check_all(project)
+    downloads = check_data(project)
+    rows = [row for row in project.config.experiments if row.scenario in project.own]
     jobs = Counter((row.scenario, row.selector) for row in rows)
     for (name, selector), n_seeds in jobs.items():
         typer.echo(f"{name:32} {selector:20} {n_seeds} seeds")
     if downloads:
         typer.echo(f"To be downloaded: {', '.join(downloads)}")
-    studies = f" and {n} studies" if (n := len(table.studies)) else ""
-    typer.echo(f"{len(rows)} jobs in {len(table.own)} scenarios{studies}: all of them can run")
+    studies = f" and {n} studies" if (n := len(project.studies)) else ""
+    typer.echo(f"{len(rows)} jobs in {len(project.own)} scenarios{studies}: all of them can run")
 
 
 @app.command()
@@ -205,7 +205,7 @@ def plan(
     from pausefl.workflow.plan import shipped_rates, to_text
 
     n_cores = cores or len(os.sched_getaffinity(0))
-    typer.echo(to_text(_table(config), target, n_cores, shipped_rates()))
+    typer.echo(to_text(_project(config), target, n_cores, shipped_rates()))
 
 
 @app.command("list")
@@ -219,13 +219,13 @@ def list_all(
 
     if kind is not None and kind not in KINDS:
         raise ConfigError(f"unknown list '{kind}'. {suggest(kind, KINDS)}")
-    table = _table(config)
-    lists = (to_text(table, one, shipped_rates()) for one in ([kind] if kind else KINDS))
+    project = _project(config)
+    lists = (to_text(project, one, shipped_rates()) for one in ([kind] if kind else KINDS))
     typer.echo("\n\n".join(lists))
 
 
-def _table(config: Path) -> Project:
-    """The experiment table of a configuration, as the workflow reads it."""
+def _project(config: Path) -> Project:
+    """A configuration with all that it names, as the workflow reads it."""
     from pausefl.project import Project
     from pausefl.settings import read_yaml
 
@@ -253,23 +253,18 @@ def claims(
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
-    from pausefl.settings import SHIPPED, load_config, read_yaml
-    from pausefl.studies import load_studies
 
     if published:
         config, results = Path("config/published.yaml"), Path("results/published")
-    document = read_yaml(config)
-    loaded = load_config(document, str(config))
-    folder = Path(document["scenarios"])
-    claimed = load_claims(file, folder, SHIPPED)
-    studies = load_studies(loaded.studies, folder, SHIPPED)
-    if loaded.published:
-        studies = studies.published(results / "studies")
-    found = scales(claimed, loaded.judged, studies)
+    project = _project(config)
+    claimed = load_claims(file, *project.folders)
+    scenarios = {name: project.scenarios[name] for name in filter(project.judged, project.own)}
+    found = scales(claimed, scenarios, project.studies)
     if not found:
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
+    rows = [row for name in scenarios for row in project.rows[name]]
     for scale in found:
-        records = Records(loaded.judged, loaded.experiments, studies, results)
+        records = Records(scenarios, rows, project.studies, results)
         judged = to_text(evaluate(claimed, records, scale, partial), scale)
         typer.echo(f"Judged on {results}: {records.extent()}")
         typer.echo(judged, nl=False)
@@ -290,14 +285,13 @@ def explain(
 
     Of a figure that is not made yet, it shows what will run; of a run, which code has changed since.
     """
-    from pausefl.report import lineage
+    from pausefl.report.lineage import Lineage, explain_run
 
     if "/" in figure:
-        typer.echo(lineage.explain_run(Path(figure)))
+        typer.echo(explain_run(Path(figure)))
         return
-    table = _table(config)
-    project = lineage.Project(table.config, table.folders, table.config.studies or studies, results)
-    typer.echo(lineage.explain(figure, project))
+    project = _project(config)
+    typer.echo(Lineage(project, results, project.config.studies or studies).explain(figure))
 
 
 @app.command()

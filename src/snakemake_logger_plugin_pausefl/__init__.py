@@ -24,7 +24,13 @@ _SILENCE_S = 120.0
 
 
 class LogHandler(LogHandlerBase):
-    """Prints the events of a workflow."""
+    """Prints the events of a workflow, in place of Snakemake's own output."""
+
+    writes_to_stream = True
+    writes_to_file = False
+    #: Snakemake's filter applies, so ``--quiet`` does what it always does; and its formatter, in `emit`.
+    has_filter = has_formatter = False
+    needs_rulegraph = False
 
     def __post_init__(self) -> None:
         said = self.common_settings
@@ -39,31 +45,6 @@ class LogHandler(LogHandlerBase):
             from rich.console import Console
 
             self.console = Console(file=self.stream, no_color=said.nocolor or None)
-
-    @property
-    def writes_to_stream(self) -> bool:
-        """It replaces Snakemake's own output."""
-        return True
-
-    @property
-    def writes_to_file(self) -> bool:
-        """It writes no file."""
-        return False
-
-    @property
-    def has_filter(self) -> bool:
-        """Snakemake's filter applies, so ``--quiet`` does what it always does."""
-        return False
-
-    @property
-    def has_formatter(self) -> bool:
-        """Snakemake's formatter is used where nothing better is known."""
-        return False
-
-    @property
-    def needs_rulegraph(self) -> bool:
-        """It needs none."""
-        return False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print what a record says, if that is anything to a user."""

@@ -63,22 +63,14 @@ class Run:
         self.log_file = ""
 
     def said(self, record: logging.LogRecord, default: Callable[[logging.LogRecord], str]) -> str:
-        """What to print of a record; nothing if it is empty.
-
-        Parameters
-        ----------
-        record
-            Of Snakemake's logger.
-        default
-            What Snakemake would print.
-        """
+        """What to print of a record of Snakemake's logger; ``default`` is what Snakemake prints."""
         now = record.created
         self.begun = now if self.begun is None else self.begun
         match getattr(record, "event", None):
             case None:
                 return self._message(record)
             case LogEvent.RUN_INFO:
-                return self._counted(record.stats)  # type: ignore[attr-defined]
+                self._counted(record.stats)  # type: ignore[attr-defined]
             case LogEvent.JOB_INFO:
                 self._planned(record)
             case LogEvent.JOB_STARTED:
@@ -139,14 +131,10 @@ class Run:
         said = record.levelno >= logging.WARNING and not text.startswith("Exiting because a job")
         return text if said or not _NOISE.match(text) else ""
 
-    def _counted(self, stats: Mapping[str, int]) -> str:
-        """Take note of the number of steps; a dry run prints them at its end."""
-        again, self.counts = bool(self.counts), stats
-        if self.dryrun and again:
-            self.counts = {}
-            return self._table(stats)
+    def _counted(self, stats: Mapping[str, int]) -> None:
+        """Take note of the number of steps; a dry run says it twice, and prints it at its end."""
+        self.counts = stats
         self.n_steps = 0 if self.dryrun else stats["total"]
-        return ""
 
     def _planned(self, record: Any) -> None:
         """Take note of a job's title, and in a dry run of what it is for."""
@@ -216,7 +204,8 @@ class Run:
         if text.startswith("MissingRuleException"):
             return f"{text}\n`snakemake --list-target-rules` lists what can be asked for."
         if text.startswith("LockException"):
-            return f"{text}\nTo remove it: {_command()} --unlock. Then run the same command again."
+            called = sys.argv[0] if sys.argv[0].endswith("snakemake") else "snakemake"
+            return f"{text}\nTo remove it: {called} --unlock. Then run the same command again."
         if _STATUS.search(text):
             self._errors.append(text)
             return ""
@@ -277,21 +266,13 @@ def _round(log: Path, since: float) -> str:
 def _end_of(log: Path) -> str:
     """The last lines of a log."""
     try:
-        lines = log.read_text("utf-8", errors="replace").splitlines()
+        lines = log.read_text("utf-8", errors="replace").splitlines() or ["(it is empty)"]
     except OSError:
         return "(there is no such file)"
     more = len(lines) - _LOG_LINES
-    return (f"({more} lines before)\n" if more > 0 else "") + _shortened(
-        lines[-_LOG_LINES:] or ["(it is empty)"]
-    )
+    return (f"({more} lines before)\n" if more > 0 else "") + _shortened(lines[-_LOG_LINES:])
 
 
 def _shortened(lines: Sequence[str]) -> str:
     """Lines, long ones without their end."""
     return "\n".join(line if len(line) <= _LOG_WIDTH else f"{line[:_LOG_WIDTH]} …" for line in lines)
-
-
-def _command() -> str:
-    """How the user called Snakemake."""
-    called = Path(sys.argv[0])
-    return str(called) if called.name == "snakemake" else "snakemake"

@@ -1,6 +1,11 @@
 # One federated job for each row of the experiment table.
-from pausefl.workflow import code, paths, plan
+from pausefl.registry import MODELS
+from pausefl.workflow import code, paths
 from pausefl.workflow.paths import row_of
+
+
+def model(wildcards):
+    return MODELS[W.job_scenarios[wildcards.scenario].model.name]
 
 
 rule job:
@@ -16,10 +21,10 @@ rule job:
         "results/benchmarks/job/{scenario}/{selector}/seed-{seed}.tsv"
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: plan.minutes(W.job_scenarios[wildcards.scenario]) * attempt,
+        runtime=lambda wildcards, attempt: model(wildcards).minutes * attempt,
         # If the user says how many there are (--resources gpu=N).
         gpu=(
-            (lambda wildcards: int(plan.wants_gpu(W.job_scenarios[wildcards.scenario])))
+            (lambda wildcards: int(model(wildcards).family == "convolutional"))
             if "gpu" in workflow.global_resources
             else 0
         ),

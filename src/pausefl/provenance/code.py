@@ -161,20 +161,28 @@ class Hashes:
         self._source = cache(self._read)
         self._own = cache(self._hash)
         self._reached = cache(self._reach)
+        self._united = cache(self._unite)
 
     def code(self, roots: Iterable[str], records: Iterable[Record]) -> Code:
         """What `code_hash` returns."""
         used = list(records)
-        reached = {place: self._reached(place) for place in (*roots, *(record.code for record in used))}
-        found = frozenset[str]().union(*(one.definitions for one in reached.values()))
-        read = frozenset[str]().union(*(one.attributes for one in reached.values()))
-        parts = {place: self._own(place) for place in sorted(found) if self._own(place)}
-        lines = {_short(*sorted({one.hash for one in reached.values()}))}
+        whole, parts, read = self._united(frozenset((*roots, *(record.code for record in used))))
+        lines, said = {whole}, dict(parts)
         for record in used:
             fields = json.dumps(_fields(record, read), sort_keys=True, default=sorted)
-            lines.add(f"{reached[record.code].hash} {fields}")
-            parts[f"{record.code} ({type(record).__name__})"] = _short(fields)[:_PART]
-        return Code(_short(*sorted(lines)), parts)
+            lines.add(f"{self._reached(record.code).hash} {fields}")
+            said[f"{record.code} ({type(record).__name__})"] = _short(fields)[:_PART]
+        return Code(_short(*sorted(lines)), said)
+
+    def _unite(self, roots: frozenset[str]) -> tuple[str, dict[str, str], frozenset[str]]:
+        """Hash and parts of all that some definitions reach, and names of attributes in them."""
+        reached = [self._reached(root) for root in roots]
+        found = sorted(frozenset[str]().union(*(one.definitions for one in reached)))
+        return (
+            _short(*sorted({one.hash for one in reached})),
+            {place: own for place in found if (own := self._own(place))},
+            frozenset[str]().union(*(one.attributes for one in reached)),
+        )
 
     def _reach(self, root: str) -> _Reached:
         """Follow all names, in their order; a definition is told by when it is reached first."""

@@ -16,76 +16,173 @@ from pausefl.figures.captions import (
 )
 from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import wholes
+from pausefl.project import Project
 from pausefl.provenance import job_code
 from pausefl.results.compare import code_changes
 from pausefl.results.published import RunFiles, run_folder
 from pausefl.results.reading import read_json
 from pausefl.results.runs import has_settings, read_run
 from pausefl.results.verified import current_codes
-from pausefl.settings import Config, Experiment, Scenario, load_scenario, scenario_file, scenario_names
+from pausefl.settings import Experiment, Scenario, load_scenario, scenario_file, scenario_names
 from pausefl.settings.changes import differing
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.studies import Study, load_studies
 
 
 @dataclass(frozen=True)
-class Project:
-    """Configuration and results of a working directory."""
+class Lineage:
+    """Origins of the figures of a project, with the folder of results and the file of studies."""
 
-    config: Config
-    #: Folders in which scenario files are looked for.
-    scenarios: tuple[Path, ...]
-    #: File of studies.
-    studies: Path
-    #: Folder of results.
+    project: Project
     results: Path
+    studies: Path
 
+    def explain(self, figure: str) -> str:
+        """Origins of a figure: table rows, runs, seeds, code, settings, notes, deviations.
 
-def explain(figure: str, project: Project) -> str:
-    """Origins of a figure: table rows, runs, seeds, code, settings, notes, deviations.
+        Of a figure that is not made yet: what will run.
 
-    Of a figure that is not made yet: what will run.
+        Parameters
+        ----------
+        figure
+            A figure of a scenario, ``pause_v2_fig8``; a study, ``bsfl_fig4``; or a figure in several parts,
+            ``bsfl_fig5``.
 
-    Parameters
-    ----------
-    figure
-        A figure of a scenario, e.g. ``pause_v2_fig8``; a study, e.g. ``bsfl_fig4``; or a figure in several
-        parts, e.g. ``bsfl_fig5``.
-    project
-        Its configuration and results.
+        Raises
+        ------
+        PauseflError
+            If there is no such figure, or its JSON is of an earlier version.
+        """
+        folders = self.project.folders
+        scenarios = [load_scenario(name, *folders) for name in scenario_names(*folders)]
+        owners = {key: scenario for scenario in scenarios for key in scenario.figures}
+        studies = load_studies(self.studies, *folders)
+        parts = wholes([*owners, *studies])
+        known = [*owners, *studies, *parts]
+        if figure not in known:
+            near = difflib.get_close_matches(figure, known, n=5, cutoff=0.5)
+            question = f"Did you mean {', '.join(map(repr, near))}? " if near else ""
+            raise PauseflError(f"unknown figure '{figure}'. {question}All names: pausefl list")
+        found, problems = [], []
+        for name in parts.get(figure, [figure]):
+            try:
+                if name in owners:
+                    lines = self._of_scenario(name, owners[name])
+                else:
+                    lines = self._of_study(name, studies[name])
+                found.append("\n".join(lines))
+            except PauseflError as error:
+                problems.append(str(error))
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                problems.append(
+                    f"the JSON beside figure '{name}', or of a run in it, is damaged ({error!r}): make the"
+                    f" figure again with snakemake --cores 2 --force {name}"
+                )
+        if not found:
+            raise PauseflError("; ".join(problems))
+        return "\n\n".join([*found, *problems])
 
-    Raises
-    ------
-    PauseflError
-        If there is no such figure, or its JSON is of an earlier version.
-    """
-    scenarios = [load_scenario(name, *project.scenarios) for name in scenario_names(*project.scenarios)]
-    owners = {key: scenario for scenario in scenarios for key in scenario.figures}
-    studies = load_studies(project.studies, *project.scenarios)
-    parts = wholes([*owners, *studies])
-    known = [*owners, *studies, *parts]
-    if figure not in known:
-        near = difflib.get_close_matches(figure, known, n=5, cutoff=0.5)
-        question = f"Did you mean {', '.join(map(repr, near))}? " if near else ""
-        raise PauseflError(f"unknown figure '{figure}'. {question}All names: pausefl list")
-    found, problems = [], []
-    for name in parts.get(figure, [figure]):
-        try:
-            if name in owners:
-                lines = _of_scenario(name, owners[name], project)
-            else:
-                lines = _of_study(name, studies[name], project)
-            found.append("\n".join(lines))
-        except PauseflError as error:
-            problems.append(str(error))
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            problems.append(
-                f"the JSON beside figure '{name}', or of a run in it, is damaged ({error!r}): make the figure"
-                f" again with snakemake --cores 2 --force {name}"
-            )
-    if not found:
-        raise PauseflError("; ".join(problems))
-    return "\n\n".join([*found, *problems])
+    def _of_scenario(self, figure: str, scenario: Scenario) -> list[str]:
+        """Origins of a figure of a scenario."""
+        kind = scenario.figures[figure]
+        sidecar = self.results / "figures" / scenario.name / f"{kind}.json"
+        rows = [row for row in self.project.config.experiments if row.scenario == scenario.name]
+        made = _metadata(figure, sidecar)
+        if made:
+            then = made["scenario"]
+            selectors = ", ".join(sorted({row.selector for row in rows})) or "none"
+            runs = [
+                f"Rows of the experiment table: {scenario.name}, {selectors}",
+                *self._runs([self._moved(path) for path in made["runs"]], scenario),
+            ]
+            origins = "; ".join(made["dataset_origins"])
+        else:
+            then, runs = None, self._jobs(rows, scenario)
+            origins = describe_origin(scenario.data, self.project.config.raw)
+        note, file = scale_note(scenario), scenario_file(scenario.name, *self.project.folders)
+        return [
+            f"{sidecar.with_suffix('.png')}" if made else f"{figure} is not made yet",
+            f"  {scenario.title}; {kind}; in the papers: {paper_figures(scenario, kind)}",
+            *([f"  {note}"] if note else []),
+            f"Settings: {file}{_changed(then, scenario.as_dict())}",
+            f"Data: {origins}",
+            *runs,
+            *_ending(figure if rows else "", made, scenario_deviations(kind, scenario)),
+        ]
+
+    def _of_study(self, name: str, study: Study) -> list[str]:
+        """Origins of the figure of a study."""
+        sidecar = self.results / "studies" / name / f"{name}.json"
+        made = _metadata(name, sidecar)
+        settings = made.get("study", study.settings())
+        scenario = study.in_scenario
+        figures = load_scenario(scenario.name, *self.project.folders).figures if scenario is not None else {}
+        lines = [
+            f"{sidecar.with_suffix('.png')}" if made else f"{name} is not made yet",
+            f"  {study.title}; {study.kind}; in the papers: {study.place_in(figures)}",
+            f"Settings: {self.studies}, {name}{_changed(made.get('study'), study.settings())}",
+        ]
+        if scenario is not None:
+            file = scenario_file(scenario.name, *self.project.folders)
+            lines.append(f"Scenario: {file}; selectors: {', '.join(scenario.selectors)}")
+        if "n_instances" in settings:
+            lines.append(f"Seeds: 0 .. {settings['n_instances'] - 1}, one an instance")
+        elif seeds := settings.get("seeds") or [settings[key] for key in ("seed",) if key in settings]:
+            lines.append(f"Seeds: {', '.join(map(str, seeds))}")
+        if made:
+            # A study that is computed run by run has a code hash for each selector.
+            current = study.current_codes(name, self.results / "published")
+            for selector, recorded in (made.get("code_hashes") or {"": made["code_hash"]}).items():
+                codes = dict.fromkeys([recorded] if isinstance(recorded, str) else recorded, ())
+                of = f" of {selector}" if selector else ""
+                lines.append(f"Code{of}: {_codes(codes, current.get(selector, []))}")
+            files = [self._moved(path) for path in made["data"]]
+            lines += [
+                "Data:",
+                *(f"  {file}{'' if file.is_file() else ': no longer exists'}" for file in files),
+            ]
+        return [*lines, *_ending(name, made, study.applying())]
+
+    def _jobs(self, rows: Iterable[Experiment], scenario: Scenario) -> list[str]:
+        """The jobs of a figure that is not made yet, and which of them are finished with today's settings."""
+        results = self.results / "published" if self.project.config.published else self.results
+        seeds: dict[str, list[int]] = {}
+        done: dict[str, list[int]] = {}
+        for row in rows:
+            seeds.setdefault(row.selector, []).append(row.seed)
+            if has_settings(run_folder(results, row), scenario):
+                done.setdefault(row.selector, []).append(row.seed)
+        return [
+            f"Jobs, in {run_folder(results, Experiment(scenario.name, 'any', 0)).parents[1]}:",
+            *(
+                f"  {selector}: seeds {', '.join(map(str, own))};"
+                f" finished: {', '.join(map(str, done.get(selector, []))) or 'none'}"
+                for selector, own in sorted(seeds.items())
+            ),
+            *([] if seeds else [f"  none; a row of {scenario.name} in the configuration is needed"]),
+        ]
+
+    def _runs(self, folders: Sequence[Path], scenario: Scenario) -> Iterator[str]:
+        """Yield a line on the runs of each selector: seeds, rounds, code, processor, what went wrong."""
+        yield f"Runs, in {folders[0].parents[1]}:"
+        selectors = dict.fromkeys(folder.parent.name for folder in folders)
+        current = current_codes(scenario, selectors, self.results / "published")
+        for selector in selectors:
+            own = {
+                int(folder.name.removeprefix("seed-")): folder
+                for folder in folders
+                if folder.parent.name == selector
+            }
+            lost = [seed for seed, folder in own.items() if not RunFiles.of(folder).there()]
+            runs = {seed: read_run(folder) for seed, folder in own.items() if seed not in lost}
+            notes = list(_notes(runs, current[selector])) if runs else []
+            if lost:
+                notes.append(f"{_of_seeds(lost)} no longer there")
+            yield f"  {selector}: {'; '.join(notes)}"
+
+    def _moved(self, path: str) -> Path:
+        """A path of a JSON file, ``results/runs/…``, below the folder of results."""
+        return self.results.joinpath(*Path(path).parts[1:])
 
 
 def explain_run(folder: Path) -> str:
@@ -114,66 +211,6 @@ def explain_run(folder: Path) -> str:
     return "\n".join([head, f"Code: {summary['code_hash']}, since then:", *found])
 
 
-def _of_scenario(figure: str, scenario: Scenario, project: Project) -> list[str]:
-    """Origins of a figure of a scenario."""
-    kind = scenario.figures[figure]
-    sidecar = project.results / "figures" / scenario.name / f"{kind}.json"
-    rows = [row for row in project.config.experiments if row.scenario == scenario.name]
-    made = _metadata(figure, sidecar)
-    if made:
-        then = made["scenario"]
-        selectors = ", ".join(sorted({row.selector for row in rows})) or "none"
-        runs = [
-            f"Rows of the experiment table: {scenario.name}, {selectors}",
-            *_runs([_moved(path, project.results) for path in made["runs"]], scenario, project),
-        ]
-        origins = "; ".join(made["dataset_origins"])
-    else:
-        then, runs = None, _jobs(rows, scenario, project)
-        origins = describe_origin(scenario.data, project.config.raw)
-    note = scale_note(scenario)
-    return [
-        f"{sidecar.with_suffix('.png')}" if made else f"{figure} is not made yet",
-        f"  {scenario.title}; {kind}; in the papers: {paper_figures(scenario, kind)}",
-        *([f"  {note}"] if note else []),
-        f"Settings: {scenario_file(scenario.name, *project.scenarios)}{_changed(then, scenario.as_dict())}",
-        f"Data: {origins}",
-        *runs,
-        *_ending(figure if rows else "", made, scenario_deviations(kind, scenario)),
-    ]
-
-
-def _of_study(name: str, study: Study, project: Project) -> list[str]:
-    """Origins of the figure of a study."""
-    sidecar = project.results / "studies" / name / f"{name}.json"
-    made = _metadata(name, sidecar)
-    settings = made.get("study", study.settings())
-    scenario = study.in_scenario
-    figures = load_scenario(scenario.name, *project.scenarios).figures if scenario is not None else {}
-    lines = [
-        f"{sidecar.with_suffix('.png')}" if made else f"{name} is not made yet",
-        f"  {study.title}; {study.kind}; in the papers: {study.place_in(figures)}",
-        f"Settings: {project.studies}, {name}{_changed(made.get('study'), study.settings())}",
-    ]
-    if scenario is not None:
-        file = scenario_file(scenario.name, *project.scenarios)
-        lines.append(f"Scenario: {file}; selectors: {', '.join(scenario.selectors)}")
-    if "n_instances" in settings:
-        lines.append(f"Seeds: 0 .. {settings['n_instances'] - 1}, one an instance")
-    elif seeds := settings.get("seeds") or [settings[key] for key in ("seed",) if key in settings]:
-        lines.append(f"Seeds: {', '.join(map(str, seeds))}")
-    if made:
-        # A study that is computed run by run has a code hash for each selector.
-        current = study.current_codes(name, project.results / "published")
-        for selector, recorded in (made.get("code_hashes") or {"": made["code_hash"]}).items():
-            codes = dict.fromkeys([recorded] if isinstance(recorded, str) else recorded, ())
-            of = f" of {selector}" if selector else ""
-            lines.append(f"Code{of}: {_codes(codes, current.get(selector, []))}")
-        files = [_moved(path, project.results) for path in made["data"]]
-        lines += ["Data:", *(f"  {file}{'' if file.is_file() else ': no longer exists'}" for file in files)]
-    return [*lines, *_ending(name, made, study.applying())]
-
-
 def _metadata(figure: str, sidecar: Path) -> dict[str, Any]:
     """Contents of the JSON file beside a figure; empty if the figure is not made yet."""
     if not sidecar.is_file():
@@ -192,11 +229,6 @@ def _changed(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str:
     return f" (changed since: {', '.join(sorted(keys))})" if keys else ""
 
 
-def _moved(path: str, results: Path) -> Path:
-    """A path of a JSON file, ``results/runs/…``, below the folder ``results``."""
-    return results.joinpath(*Path(path).parts[1:])
-
-
 def _ending(figure: str, made: Mapping[str, Any], deviations: Iterable[str]) -> list[str]:
     """Notes and deviations of a figure, and how it is made if it is not."""
     lines = ["Notes:", *(f"  {note}" for note in made["notes"] or ["none"])] if made else []
@@ -205,45 +237,6 @@ def _ending(figure: str, made: Mapping[str, Any], deviations: Iterable[str]) -> 
     if figure and not made:
         lines.append(f"To make it: snakemake --cores 2 {figure}. What that takes: pausefl plan {figure}")
     return lines
-
-
-def _jobs(rows: Iterable[Experiment], scenario: Scenario, project: Project) -> list[str]:
-    """The jobs of a figure that is not made yet, and which of them are finished with today's settings."""
-    results = project.results / "published" if project.config.published else project.results
-    seeds: dict[str, list[int]] = {}
-    done: dict[str, list[int]] = {}
-    for row in rows:
-        seeds.setdefault(row.selector, []).append(row.seed)
-        if has_settings(run_folder(results, row), scenario):
-            done.setdefault(row.selector, []).append(row.seed)
-    return [
-        f"Jobs, in {run_folder(results, Experiment(scenario.name, 'any', 0)).parents[1]}:",
-        *(
-            f"  {selector}: seeds {', '.join(map(str, own))};"
-            f" finished: {', '.join(map(str, done.get(selector, []))) or 'none'}"
-            for selector, own in sorted(seeds.items())
-        ),
-        *([] if seeds else [f"  none; a row of {scenario.name} in the configuration is needed"]),
-    ]
-
-
-def _runs(folders: Sequence[Path], scenario: Scenario, project: Project) -> Iterator[str]:
-    """Yield a line on the runs of each selector: seeds, rounds, code, processor, what went wrong."""
-    yield f"Runs, in {folders[0].parents[1]}:"
-    selectors = dict.fromkeys(folder.parent.name for folder in folders)
-    current = current_codes(scenario, selectors, project.results / "published")
-    for selector in selectors:
-        own = {
-            int(folder.name.removeprefix("seed-")): folder
-            for folder in folders
-            if folder.parent.name == selector
-        }
-        lost = [seed for seed, folder in own.items() if not RunFiles.of(folder).there()]
-        runs = {seed: read_run(folder) for seed, folder in own.items() if seed not in lost}
-        notes = list(_notes(runs, current[selector])) if runs else []
-        if lost:
-            notes.append(f"{_of_seeds(lost)} no longer there")
-        yield f"  {selector}: {'; '.join(notes)}"
 
 
 def _notes(runs: Mapping[int, tuple[dict[str, Any], Any]], current: Sequence[str]) -> Iterator[str]:

@@ -91,11 +91,6 @@ class Config:
     #: Whether the runs are those of ``results/published``, so that nothing is trained.
     published: bool = False
 
-    @property
-    def judged(self) -> dict[str, Scenario]:
-        """The scenarios that claims can be judged on: not those of the papers with edited settings."""
-        return {name: one for name, one in self.scenarios.items() if not one.edited}
-
 
 def load_places(
     path: Path | None, data_root: Path | None, download: bool | None, scenarios: Path | None

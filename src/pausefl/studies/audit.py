@@ -125,20 +125,12 @@ are known.
 
 @dataclass(frozen=True)
 class Release:
-    """One update that leaves a user.
+    """One update that leaves a user; ``user`` and ``round`` are added to the trial's."""
 
-    Attributes
-    ----------
-    signs
-        (d,) direction of each coordinate for one of the two data sets, opposite for the other; 0 for values
-        that the attacker knows.
-    share
-        Its budget, as a share of the epsilon that is audited.
-    user, round
-        Added to the trial's.
-    """
-
+    #: (d,) direction of each coordinate for one of the two data sets, opposite for the other; 0 for values
+    #: that the attacker knows.
     signs: NDArray[np.int8]
+    #: Its budget, as a share of the epsilon that is audited.
     share: float = 1.0
     user: int = 0
     round: int = 0
@@ -146,24 +138,15 @@ class Release:
 
 @dataclass(frozen=True)
 class Observation:
-    """What the attacker sees in one trial.
-
-    Attributes
-    ----------
-    name
-        Of the table.
-    releases
-        In the order of their release, equally wide.
-    claimed
-        What the releases leak together according to the mechanism, from epsilon and the mechanism's own
-        composition over coordinates.
-    seen
-        (p,) coordinates of each release that the tests look at.
-    """
+    """What the attacker sees in one trial, by its name in the table."""
 
     name: str
+    #: In the order of their release, equally wide.
     releases: tuple[Release, ...]
+    #: What the releases leak together according to the mechanism, from epsilon and the mechanism's own
+    #: composition over coordinates.
     claimed: Callable[[float, Protection], float] = lambda epsilon, protection: epsilon
+    #: (p,) coordinates of each release that the tests look at.
     seen: NDArray[np.int64] = field(default_factory=lambda: np.arange(1))
 
 
@@ -234,18 +217,10 @@ def ceiling(n_trials: int, alpha: float) -> float:
 def watch(
     protection: Protection, observation: Observation, epsilon: float, n_trials: int, first: int
 ) -> Floats:
-    """What is released for each of the two data sets.
+    """Values (2, n_trials, releases, p) that are released for each of the two data sets.
 
-    Parameters
-    ----------
-    first
-        Number of the first trial. Every trial has users and rounds of its own, so that noise that depends on
-        one of the two alone still differs from trial to trial.
-
-    Returns
-    -------
-    numpy.ndarray
-        (2, n_trials, releases, p) values.
+    Trials are numbered from ``first`` on. Each has users and rounds of its own, so that noise that depends on
+    one of the two alone still differs from trial to trial.
     """
     released = np.empty((2, n_trials, len(observation.releases), len(observation.seen)))
     for data, of_data in enumerate(released):
@@ -334,26 +309,14 @@ def audit(
     alpha: float,
     first: int = 0,
 ) -> dict[str, float | str]:
-    """Audit one claim.
+    """Audit of one claim.
 
-    Parameters
-    ----------
-    protection
-        As a user of the federated loop has it, for updates as wide as the observation's.
-    epsilon
-        Budget of the first release.
-    n_trials
-        For each of the two data sets.
-    alpha
-        Probability that either of the two rates is bounded wrongly.
-    first
-        Number of the first trial; the audit makes 2 n_trials.
+    ``protection`` is for updates as wide as the observation's, ``epsilon`` the budget of the first release.
+    Of each of the two data sets there are n_trials, numbered from ``first`` on. Either of the two rates is
+    bounded wrongly with probability ``alpha``.
 
-    Returns
-    -------
-    dict
-        ``observation``; ``n_coordinates``, how many of an update differ between the data sets; ``epsilon``,
-        ``claimed`` and ``audited``, the lower bound; the ``statistic`` that gave it.
+    ``observation``; ``n_coordinates``, how many of an update differ between the data sets; ``epsilon``,
+    ``claimed`` and ``audited``, the lower bound; the ``statistic`` that gave it.
     """
     released = watch(protection, observation, epsilon, n_trials, first)
     found = statistics(protection, observation, epsilon, released)
@@ -374,13 +337,10 @@ def audit(
 def run(study: Audit, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
     """Audit every claim of a study; ``note`` gets a line for each setting.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what `audit` returns;
-        ``ceiling``, the largest lower bound that the trials could have given; ``n_trials`` for each of the
-        two data sets; ``confidence`` with which all rows' bounds hold together; and ``violated``, whether
-        the bound is above the claim.
+    One row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what `audit` returns;
+    ``ceiling``, the largest lower bound that the trials could have given; ``n_trials`` for each of the two
+    data sets; ``confidence`` with which all rows' bounds hold together; and ``violated``, whether the bound
+    is above the claim.
     """
     seen = observations(study.dimensions)
     n_rows = len(study.mechanisms) * len(study.epsilons) * len(seen)
@@ -415,19 +375,8 @@ def compute(study: Audit, note: Callable[[str], None]) -> dict[str, pd.DataFrame
 
 
 def verdict(tables: Tables) -> str:
-    """Say that every claim stands; raises as `check` does."""
-    check(tables["audit"])
-    return f"None of {len(tables['audit'])} claims is refuted."
-
-
-def check(table: pd.DataFrame) -> None:
-    """Raise if a claim is refuted.
-
-    Raises
-    ------
-    PauseflError
-        Naming each setting whose claim is refuted.
-    """
+    """A line that says that every claim stands; `PauseflError` names each setting whose claim is refuted."""
+    table = tables["audit"]
     refuted = table[table["violated"]]
     if len(refuted):
         settings = [
@@ -436,6 +385,7 @@ def check(table: pd.DataFrame) -> None:
             for row in refuted.to_dict("records")
         ]
         raise PauseflError("the privacy audit refutes a claim:\n" + "\n".join(settings))
+    return f"None of {len(table)} claims is refuted."
 
 
 def to_markdown(table: pd.DataFrame) -> str:
@@ -469,13 +419,6 @@ def plot_bounds(table: pd.DataFrame, title: str) -> Figure:
     """Lower bounds against claims, a panel a mechanism, and those of whole updates against their size.
 
     The lower edge of the logarithmic panels is 0. A bound above its claim has a red cross.
-
-    Parameters
-    ----------
-    table
-        As `pausefl.studies.audit.run` returns it.
-    title
-        Of the study.
     """
     from matplotlib.lines import Line2D
 

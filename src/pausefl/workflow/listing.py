@@ -1,10 +1,10 @@
-"""What can be asked for: selectors, scenarios, figures and studies, with what each is and costs."""
+"""What there is: selectors, scenarios, figures and studies, with what each is and costs."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pausefl.project import Project
@@ -13,8 +13,13 @@ from pausefl.results.markdown import aligned
 from pausefl.settings import Scenario, load_scenario, scenario_names
 from pausefl.workflow.plan import estimate, number
 
-#: What there are lists of.
-KINDS = ("selectors", "scenarios", "figures", "studies")
+#: What there are lists of: the head of each, and the sides of its columns.
+KINDS = {
+    "selectors": (["selector", "ms a round", "what it does"], "lrl"),
+    "scenarios": (["scenario", "scale", "core-hours a seed", "title"], "llrl"),
+    "figures": (["figure", "scenario or study", "core-hours", "what it shows"], "llrl"),
+    "studies": (["study", "core-hours", "title"], "lrl"),
+}
 
 
 def to_text(table: Project, kind: str, rates: Mapping[str, Any]) -> str:
@@ -29,62 +34,36 @@ def to_text(table: Project, kind: str, rates: Mapping[str, Any]) -> str:
     rates
         As `pausefl.workflow.plan.shipped_rates` returns them.
     """
-    rows = list(_LISTS[kind](table, rates))
-    return "\n".join(line.rstrip() for line in aligned(rows, _ALIGNED[kind]))
+    head, sides = KINDS[kind]
+    lines = aligned([head, *_rows(table, kind, rates)], sides)
+    return "\n".join(line.rstrip() for line in lines)
 
 
-def _selectors(table: Project, rates: Mapping[str, Any]) -> Iterator[list[str]]:
-    yield ["selector", "ms a round", "what it does"]
-    for name, record in SELECTORS.items():
-        cost = rates["selection_s"].get(name, math.nan)
-        yield [name, number(1000 * cost, 1), _first_sentence(record.load())]
+def _rows(table: Project, kind: str, rates: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Yield the rows of a list below its head."""
 
+    def hours(jobs: Iterable[tuple[Scenario, str]], more: Iterable[float] = ()) -> str:
+        costs = [estimate(scenario, name, table.config.raw, rates).seconds for scenario, name in jobs]
+        return number(math.fsum([*costs, *more]) / 3600)
 
-def _scenarios(table: Project, rates: Mapping[str, Any]) -> Iterator[list[str]]:
-    yield ["scenario", "scale", "core-hours a seed", "title"]
-    for scenario in _all(table):
-        yield [scenario.name, scenario.scale, number(_hours(table, scenario, rates)), scenario.title]
-
-
-def _figures(table: Project, rates: Mapping[str, Any]) -> Iterator[list[str]]:
-    yield ["figure", "scenario or study", "core-hours", "what it shows"]
-    for scenario in _all(table):
-        hours = number(_hours(table, scenario, rates))
-        for figure, kind in scenario.figures.items():
-            yield [figure, scenario.name, hours, FIGURES[kind].label]
-    for name, study in table.studies.items():
-        yield [name, "study", number(_study_hours(table, name, rates)), study.label]
-
-
-def _studies(table: Project, rates: Mapping[str, Any]) -> Iterator[list[str]]:
-    yield ["study", "core-hours", "title"]
-    for name, study in table.studies.items():
-        yield [name, number(_study_hours(table, name, rates)), f"{study.title}: {study.label}"]
-
-
-_LISTS = {"selectors": _selectors, "scenarios": _scenarios, "figures": _figures, "studies": _studies}
-_ALIGNED = {"selectors": "lrl", "scenarios": "llrl", "figures": "llrl", "studies": "lrl"}
-
-
-def _all(table: Project) -> list[Scenario]:
-    """Every scenario of the user's folder and of the workflow's."""
-    return [load_scenario(name, *table.folders) for name in scenario_names(*table.folders)]
-
-
-def _hours(table: Project, scenario: Scenario, rates: Mapping[str, Any]) -> float:
-    """Core-hours of a scenario's own selectors under one seed."""
-    costs = [estimate(scenario, name, table.config.raw, rates).seconds for name in scenario.selectors]
-    return math.fsum(costs) / 3600
-
-
-def _study_hours(table: Project, study: str, rates: Mapping[str, Any]) -> float:
-    """Core-hours of a study; if it is of trained runs, those of its jobs."""
-    one, raw = table.studies[study], table.config.raw
-    jobs = [(scenario, name) for scenario in one.job_scenarios for name, _ in one.runs[scenario.name]]
-    seconds = [estimate(scenario, name, raw, rates).seconds for scenario, name in jobs]
-    return math.fsum([*seconds, *one.seconds(rates)]) / 3600
-
-
-def _first_sentence(thing: Any) -> str:
-    """The first sentence of a docstring, on one line."""
-    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+    if kind == "selectors":
+        for name, record in SELECTORS.items():
+            what = (inspect.getdoc(record.load()) or "").partition("\n\n")[0]
+            yield [name, number(1000 * rates["selection_s"].get(name, math.nan), 1), " ".join(what.split())]
+    if kind in ("scenarios", "figures"):
+        for one in (load_scenario(name, *table.folders) for name in scenario_names(*table.folders)):
+            cost = hours((one, name) for name in one.selectors)
+            if kind == "scenarios":
+                yield [one.name, one.scale, cost, one.title]
+            else:
+                yield from (
+                    [name, one.name, cost, FIGURES[shown].label] for name, shown in one.figures.items()
+                )
+    if kind in ("figures", "studies"):
+        for name, study in table.studies.items():
+            jobs = [(one, selector) for one in study.job_scenarios for selector, _ in study.runs[one.name]]
+            cost = hours(jobs, study.seconds(rates))
+            if kind == "figures":
+                yield [name, "study", cost, study.label]
+            else:
+                yield [name, cost, f"{study.title}: {study.label}"]

@@ -21,7 +21,7 @@ from typing import Any
 from pausefl.data.sources import training_size
 from pausefl.progress import about
 from pausefl.project import Project
-from pausefl.registry import MODELS, SELECTORS, SOURCES
+from pausefl.registry import SELECTORS, SOURCES
 from pausefl.results.markdown import aligned
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import has_settings
@@ -94,7 +94,9 @@ def estimate(
     user = kind["participation_s"] + n_batches * batch + noise
     dense = min(training.evaluate_all_until, n_rounds)
     n_evaluations = dense + (n_rounds - dense) / training.evaluate_every
-    evaluation = n_evaluations * _n_test(scenario, n_train) * kind["example_s"]
+    share = scenario.data.test_fraction or 0
+    n_test = SOURCES[scenario.data.source].n_test or round(n_train * share / (1 - share))
+    evaluation = n_evaluations * n_test * kind["example_s"]
     return Estimate(rates["start_s"] + n_rounds * n_users * user + selection + evaluation, disk)
 
 
@@ -120,24 +122,9 @@ def rounds_expected(scenario: Scenario, selector: str, rates: Mapping[str, Any])
     return min(training.n_rounds, training.horizon / float(pace.get(selector, pace["random"])))
 
 
-def minutes(scenario: Scenario) -> int:
-    """Time to ask of a cluster for a job: generous, on one core."""
-    return MODELS[scenario.model.name].minutes
-
-
-def wants_gpu(scenario: Scenario) -> bool:
-    """Whether a GPU makes a job faster."""
-    return MODELS[scenario.model.name].family == "convolutional"
-
-
 def network_key(scenario: Scenario) -> str:
     """Under which name `rates.json` has a network: what it trains on matters as much as its layers."""
     return f"{scenario.model.name} on {scenario.data.source}"
-
-
-def _n_test(scenario: Scenario, n_train: int) -> int:
-    share = scenario.data.test_fraction
-    return SOURCES[scenario.data.source].n_test or round(n_train * (share or 0) / (1 - (share or 0)))
 
 
 def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
@@ -151,9 +138,8 @@ def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
 def is_done(table: Project, row: Experiment, results: Path = Path()) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
     folder = results / paths.run_folder(table, row)
-    files = RunFiles.of(folder)
-    whole = all(files.path(name).is_file() for name in paths.RUN_FILES)
-    return whole and has_settings(folder, table.job_scenarios[row.scenario])
+    there = all(RunFiles.of(folder).path(name).is_file() for name in paths.RUN_FILES)
+    return there and has_settings(folder, table.job_scenarios[row.scenario])
 
 
 def to_text(
@@ -179,39 +165,38 @@ def to_text(
         The working directory: finished jobs and studies in it are not counted.
     """
     wanted = find(table, target or "all")
-    rows = wanted.jobs
-    if not table.config.published:
-        rows = with_trainers(table, rows)
-    jobs: dict[tuple[str, str], list[Experiment]] = {}
-    for row in rows:
-        jobs.setdefault((row.scenario, row.selector), []).append(row)
+    rows = wanted.jobs if table.config.published else with_trainers(table, wanted.jobs)
+    costs = {row: job_estimate(table, row, rates) for row in rows}
+    todo = {row: None for row in rows if not is_done(table, row, results)}
     lines = [["scenario", "selector", "jobs", "done", "minutes a job", "core-hours", "MB"]]
-    left: list[float] = []
-    n_done, megabytes = 0, 0.0
-    for (name, selector), own in jobs.items():
-        todo = [row for row in own if not is_done(table, row, results)]
-        n_done += len(own) - len(todo)
-        each = {row: job_estimate(table, row, rates) for row in own}
-        seconds = [each[row].seconds for row in todo]
-        left += seconds
-        disk = sum(each[row].disk_bytes for row in todo) / 1e6
-        megabytes += disk
-        longest = max(one.seconds for one in each.values())
-        costs = [number(longest / 60, 1), number(math.fsum(seconds) / 3600), f"{disk:.1f}"]
-        lines.append([name, selector, str(len(own)), str(len(own) - len(todo)), *costs])
-    simulated = []
+    kinds: dict[tuple[str, str], list[Experiment]] = {}
+    for row in rows:
+        kinds.setdefault((row.scenario, row.selector), []).append(row)
+    for (name, selector), own in kinds.items():
+        unfinished = [costs[row] for row in own if row in todo]
+        longest = max(costs[row].seconds for row in own)
+        hours = math.fsum(cost.seconds for cost in unfinished) / 3600
+        megabytes = sum(cost.disk_bytes for cost in unfinished) / 1e6
+        numbers = [number(longest / 60, 1), number(hours), f"{megabytes:.1f}"]
+        lines.append([name, selector, str(len(own)), str(len(own) - len(unfinished)), *numbers])
+    left, simulated = [costs[row].seconds for row in todo], [["study", "core-hours"]]
     for name in wanted.studies:
-        finished = all((results / path).is_file() for path in paths.study_data(table, name))
-        seconds = table.studies[name].seconds(rates)
-        trained = table.studies[name].trained and not table.config.published
-        cost = "in the jobs above" if trained else number(math.fsum(seconds) / 3600)
-        simulated.append([name, "done" if finished else cost])
-        left += [] if finished else seconds
-    parts = aligned(lines, "llrrrrr") if rows else []
-    if simulated:
-        parts += ["", *aligned([["study", "core-hours"], *simulated], "lr")]
-    sentences = _sentences(table, rows, n_done, left, megabytes, n_cores, rates)
-    return "\n".join([*parts, "", *[textwrap.fill(sentence, 110) for sentence in sentences]]).lstrip("\n")
+        study, seconds = table.studies[name], table.studies[name].seconds(rates)
+        cost = number(math.fsum(seconds) / 3600)
+        if study.trained and not table.config.published:
+            cost = "in the jobs above"
+        if all((results / path).is_file() for path in paths.study_data(table, name)):
+            cost, seconds = "done", []
+        simulated.append([name, cost])
+        left += seconds
+    text = "\n\n".join(
+        "\n".join(aligned(part, sides))
+        for part, sides in ((lines, "llrrrrr"), (simulated, "lr"))
+        if len(part) > 1
+    )
+    disk = sum(costs[row].disk_bytes for row in todo) / 1e6
+    sentences = _sentences(table, rows, len(rows) - len(todo), left, disk, n_cores, rates)
+    return "\n".join([f"{text}\n", *[textwrap.fill(sentence, 110) for sentence in sentences]]).lstrip("\n")
 
 
 def number(value: float, digits: int = 2) -> str:

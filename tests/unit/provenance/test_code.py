@@ -335,7 +335,7 @@ def test_two_definitions_that_say_the_same_are_told_apart_by_what_they_use(tmp_p
     found = []
     for order in (("one", "two"), ("two", "one")):
         (tmp_path / "users.py").write_text(users.format(*order))
-        found.append(code.Hashes(tmp_path).code(["pausefl.users:use"], []))
+        found.append(code.Hashes(tmp_path).code(("pausefl.users:use",), ()))
     assert found[0] != found[1]
     assert found[0].parts == found[1].parts
 
@@ -347,7 +347,7 @@ def test_definitions_may_use_each_other(tmp_path: Path) -> None:
     hashes = set()
     for n in (0, 1):
         (tmp_path / "parity.py").write_text(text.format(n))
-        hashes |= {code.Hashes(tmp_path).code([f"pausefl.parity:{name}"], []) for name in ("even", "odd")}
+        hashes |= {code.Hashes(tmp_path).code((f"pausefl.parity:{name}",), ()) for name in ("even", "odd")}
     assert len(hashes) == 4
 
 
@@ -389,10 +389,10 @@ def test_fields_of_a_record_count_where_a_job_reads_them() -> None:
 def test_what_a_record_names_may_move(copy: Path) -> None:
     source = (copy / "selectors/baselines.py").read_text("utf-8")
     random = SELECTORS["random"]
-    before = code.Hashes(copy).code([], [random])
+    before = code.Hashes(copy).code((), (random,))
     with edited(copy, ("selectors/uniform.py", "", source)):
         moved = dataclasses.replace(random, code="pausefl.selectors.uniform:Random")
-        assert code.Hashes(copy).code([], [moved]) == before
+        assert code.Hashes(copy).code((), (moved,)) == before
 
 
 @pytest.mark.parametrize("root", ["pausefl.streams:Steams", "pausefl.federated.run:run", "pausefl.stream:x"])
