@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-Vector = NDArray[np.float32]
 
 #: Bound of the audited mechanisms: the papers' Delta, and an L1 norm.
 SENSITIVITY, CLIP_NORM = 0.012, 1.0

@@ -228,20 +228,32 @@ def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) ->
     return pd.concat(frames, ignore_index=True)
 
 
-def outcomes(lead: pd.Series[float]) -> dict[str, Any]:
-    """Instances, wins, ties and losses by a lead in energy, and the share of wins with its interval."""
+def outcomes(ours: pd.Series[float], theirs: pd.Series[float], optimum: pd.Series[float]) -> dict[str, Any]:
+    """What the energies of two annealers on the same instances come to.
+
+    ``n_instances``; ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all, with
+    ``low`` and ``high`` of Wilson's interval; ``gap`` and ``gap_other``, the mean gaps of both.
+    """
+    lead = ours - theirs
     n, n_won, n_lost = len(lead), int((lead > TIE).sum()), int((lead < -TIE).sum())
     low, high = wilson(n_won, n)
-    counts = {"n_instances": n, "n_won": n_won, "n_tied": n - n_won - n_lost, "n_lost": n_lost}
-    return counts | {"share": n_won / n, "low": low, "high": high}
+    return {
+        "n_instances": n,
+        "n_won": n_won,
+        "n_tied": n - n_won - n_lost,
+        "n_lost": n_lost,
+        "share": n_won / n,
+        "low": low,
+        "high": high,
+        "gap": (optimum - ours).mean(),
+        "gap_other": (optimum - theirs).mean(),
+    }
 
 
 def shares(runs: pd.DataFrame) -> pd.DataFrame:
     """How often the first selector ends above the second.
 
-    One row for each divisor and ``energy`` (final or best): ``selector``, ``other``; ``n_instances``;
-    ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all instances, with ``low``
-    and ``high`` of Wilson's interval; ``gap`` and ``gap_other``, the mean gaps of both.
+    One row for each divisor and ``energy`` (final or best): ``selector``, ``other`` and the `outcomes`.
     """
     first, second = runs["selector"].unique()
     rows = []
@@ -249,13 +261,8 @@ def shares(runs: pd.DataFrame) -> pd.DataFrame:
         by_name = compared.set_index(["selector", "instance"])
         ours, theirs = by_name.loc[first], by_name.loc[second]
         for energy in ("final", "best"):
-            lead = ours[energy] - theirs[energy]
-            rows.append(
-                {"temperature_divisor": divisor, "energy": energy, "selector": first, "other": second}
-                | outcomes(lead)
-                | {"gap": (ours["optimum"] - ours[energy]).mean()}
-                | {"gap_other": (theirs["optimum"] - theirs[energy]).mean()}
-            )
+            cell = {"temperature_divisor": divisor, "energy": energy, "selector": first, "other": second}
+            rows.append(cell | outcomes(ours[energy], theirs[energy], ours["optimum"]))
     return pd.DataFrame(rows)
 
 

@@ -224,10 +224,8 @@ def _races(study: Races, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
 def shares(races: pd.DataFrame, by: Sequence[str] = CELL) -> pd.DataFrame:
     """How often the first annealer ends above the other, in races that ``by``, some of `CELL`, tells apart.
 
-    One row for each value of ``by``, ``budget`` and ``energy``: ``selector``, ``other``; ``n_instances``;
-    ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all, with ``low`` and
-    ``high`` of Wilson's interval; ``gap`` and ``gap_other``, the mean gaps of both; ``n_listed`` and
-    ``n_listed_other``, mean numbers of neighbours of a vertex.
+    One row for each value of ``by``, ``budget`` and ``energy``: ``selector``, ``other``, the `outcomes`;
+    ``n_listed`` and ``n_listed_other``, mean numbers of neighbours of a vertex.
     """
     rows = []
     for cell, raced in races.groupby(list(by), sort=False):
@@ -237,8 +235,7 @@ def shares(races: pd.DataFrame, by: Sequence[str] = CELL) -> pd.DataFrame:
                 dict(zip(by, cell, strict=True))
                 | {"budget": budget, "energy": energy}
                 | {name: raced[name].iloc[0] for name in ("selector", "other")}
-                | outcomes(ours - theirs)
-                | {"gap": (raced["optimum"] - ours).mean(), "gap_other": (raced["optimum"] - theirs).mean()}
+                | outcomes(ours, theirs, raced["optimum"])
                 | {name: raced[name].mean() for name in ("n_listed", "n_listed_other")}
             )
     return pd.DataFrame(rows)
