@@ -393,6 +393,12 @@ def test_the_law_of_a_searchs_time(world: World) -> None:
     test = on_study("cost", selectors=("pause_brute", "pause"), law="exponential")
     assert outcomes(world, test) == [HOLDS, FAILS]
     assert outcomes(world, on_study("cost", selectors=("pause_brute", "sa_pause"), **near)) == [FAILS, FAILS]
+    # A power of any exponent is wanted, and an exponential fits better.
+    wide = {"law": "power", "exponent": 9.0, "margin": 8.5, "reason": "?"}
+    assert outcomes(world, on_study("cost", selectors=("pause_brute", "sa_vanilla"), **wide)) == [
+        FAILS,
+        HOLDS,
+    ]
     world.study("study", times=times.drop(columns="sort_s"))
     assert outcomes(world, on_study("cost", selectors=("pause",), **near)) == [NOT_RUN]
 
