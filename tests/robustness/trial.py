@@ -60,8 +60,13 @@ else may be left.
 _WORKFLOW = """
 ## The workflow
 
-Other tests run a small workflow (`tests/workflow/test_reruns.py`).
+Other tests run a small workflow (`tests/workflow/test_reruns.py`, `tests/workflow/test_kills.py`).
 
+- Kills: a whole workflow, ten times SIGKILL to all its processes: before and while its first steps start, and
+  while it writes a study, a partition, the state of a job twice, the results of a job, a table, figures and
+  the report. Each time the same command goes on. In the end all results are those of a workflow that nobody
+  killed, byte for byte, but for measured times and memory. A killed step leaves the temporary file that it
+  wrote; the next one overwrites it, except beside prepared data and partitions.
 - Full disks: ten limits of the size of a file, from next to nothing to one byte less than the largest. Every
   file that is left is whole. With room the same command completes what is missing, byte for byte.
 - Folders that may not be written, as in another user's checkout: `.snakemake`, a folder in it, and one that a

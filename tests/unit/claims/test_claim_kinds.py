@@ -18,7 +18,7 @@ from pausefl.claims import on_instances, on_studies
 from pausefl.claims.base import ClaimTest
 from pausefl.claims.comparisons import Comparison
 from pausefl.claims.load import KINDS
-from pausefl.claims.quantities import latency_spread
+from pausefl.claims.quantities import latency_spread, leakage_after_rounds, mean_round_s
 from pausefl.claims.records import Replicate, expected_latencies
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, gaps, holm, judge, region
 from pausefl.privacy.schedule import GeometricSchedule
@@ -125,6 +125,15 @@ def test_an_ordering_is_of_pairs(world: World) -> None:
     assert outcomes(world, ordering(margin=0.3)) == [FAILS]
     assert outcomes(world, ordering(direction="higher")) == [FAILS]
     assert outcomes(world, ordering(selectors=("random",), against=("pause",))) == [FAILS]
+
+
+def test_a_seed_that_one_side_alone_is_to_have_is_not_missing(world: World) -> None:
+    for seed in range(3):
+        world.add("pause", seed, leakage=1.0 + seed)
+    for seed in range(2):
+        world.add("random", seed, leakage=2.0 + seed)
+    (finding,) = found(world, ordering())
+    assert (finding.seeds, finding.n_missing, finding.note) == ((0, 1), 0, "")
 
 
 def test_runs_can_be_read_from_the_table_of_a_scenario(world: World) -> None:
@@ -554,6 +563,15 @@ def test_spread_of_latency_by_hand() -> None:
     assert latency_spread(ours, theirs) == pytest.approx((1 + math.sqrt(26 / 3)) / 2, rel=1e-12)
     assert latency_spread(theirs, ours) == pytest.approx((1 + 1 + 2.5) / 3, rel=1e-12)
     assert math.isnan(latency_spread(run([2], [1]), ours))
+
+
+def test_rounds_are_compared_as_far_as_both_runs_have_them() -> None:
+    def run(ends: list[float], leakage: list[float]) -> Replicate:
+        return Replicate("one", pd.DataFrame({"elapsed_s": ends, "leakage_max": leakage}), {}, np.ones(3))
+
+    ours, theirs = run([1.0, 3.0, 6.0, 10.0], [1.0, 2.0, 4.0, 8.0]), run([2.0, 8.0], [3.0, 5.0])
+    assert (mean_round_s(ours, theirs), mean_round_s(theirs, ours)) == (3 / 2, 8 / 2)
+    assert (leakage_after_rounds(ours, theirs), leakage_after_rounds(theirs, ours)) == (2, 5)
 
 
 def test_everyone_comes_first_or_not(world: World) -> None:

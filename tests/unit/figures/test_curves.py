@@ -79,6 +79,12 @@ def test_band_interpolates_where_all_seeds_are_defined() -> None:
     np.testing.assert_allclose(band.mean, [2, 3, 4])
 
 
+def test_the_curve_of_a_band_is_the_mean_of_its_seeds() -> None:
+    grid = np.array([0.0, 1.0])
+    band = curves.band([(grid, np.full(2, height)) for height in (0.0, 1.0, 5.0)])
+    assert (band.low.tolist(), band.mean.tolist(), band.high.tolist()) == ([0, 0], [2, 2], [5, 5])
+
+
 def test_band_of_steps_keeps_the_last_value() -> None:
     first = (np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 4.0]))
     second = (np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 4.0]))

@@ -14,7 +14,7 @@ from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
 from pausefl.registry.selectors import look_of
-from pausefl.studies import comparison, graphs, load_studies, runtime
+from pausefl.studies import comparison, graphs, load_studies, races, runtime, trained_knobs
 from pausefl.studies.graphs import Graphs, first
 
 ROOT = Path(__file__).parents[3]
@@ -140,3 +140,39 @@ def test_costs_without_annealers_have_one_panel() -> None:
     times = runtime_times()
     figure = runtime.plot_times(times[times["selector"] == "pause"], "Runtime")
     assert [axes.get_ylabel() for axes in figure.axes] == ["Time of a selection (s)"]
+
+
+def test_shares_of_races_have_a_line_of_equal_chances() -> None:
+    cell = {"source": "drawn", "n_users": 10, "n_selected": 2, "temperature_divisor": 1.0, "moves": "all"}
+    cell |= {"selector": "alsa", "other": "sa_bsfl", "optimum": 1.0, "n_listed": 1.0, "n_listed_other": 2.0}
+    cell |= dict.fromkeys(("final", "best", "best_iterations", "best_neighbours", "final_neighbours"), 0.5)
+    table = pd.DataFrame([cell | {"final_iterations": other} for other in (0.1, 0.2, 0.3, 0.9)])
+    figure = races.plot_shares(table, "Races")
+    axes = figure.axes[0]
+    assert axes.get_title() == "Equal iterations,\nlast vertex"
+    (dots,) = axes.containers[1:]
+    np.testing.assert_allclose(dots.lines[0].get_xdata(), 75)  # at the one size, and at all
+    upright = [
+        line.get_xdata()[0] for line in axes.lines if np.ptp(line.get_xdata()) == 0 and line is not dots[0]
+    ]
+    assert upright == [50, 98.3]
+
+
+def test_accuracy_against_a_setting_is_in_the_colour_of_its_selector() -> None:
+    t = np.arange(10, 60, 10)
+    runs = [
+        pd.DataFrame({"knob": knob, "value": value, "selector": selector, "seed": 0, "round": t}).assign(
+            elapsed_s=1.0 * t, accuracy=accuracy * t / 50
+        )
+        for knob, value, best in (("usual", "usual", 0.8), ("reward.alpha", "9", 0.6))
+        for selector, accuracy in (("pause", best), ("random", best / 2))
+    ]
+    table = pd.concat(runs, ignore_index=True)
+    figure = trained_knobs.plot_accuracy(
+        table, trained_knobs.compare(table), {"reward.alpha": 3.0}, "Trained"
+    )
+    axes = figure.axes[1]
+    for selector, heights in (("pause", [80, 60]), ("random", [40, 30])):
+        (line,) = lines_of(axes, selector)
+        assert line.get_xdata().tolist() == [3, 9]
+        np.testing.assert_allclose(line.get_ydata(), heights)

@@ -61,6 +61,14 @@ def test_account_by_hand() -> None:
     assert account.upcoming.tolist() == [[4, 4, 4, 4], [3, 3, 4, 4], [1, 3, 4, 4], [0, 3, 3, 4]]
 
 
+def test_a_budget_too_small_for_float32_is_none() -> None:
+    steep = config.PrivacySettings(epsilon_total=8, sensitivity=0.01, schedule="geometric", decay=30.0)
+    account = spending.account(run_of([[0, 1]] * 3, steep), 4, steep)
+    budgets = make_schedule(steep).epsilon([1, 2, 3, 4])
+    assert 0 < budgets[3] < 1e-30 < budgets[2]
+    assert account.upcoming[:, 0].tolist() == [*budgets[:3], 0]
+
+
 def test_selections_that_do_not_amount_to_the_leakage_are_an_error() -> None:
     run = run_of([[0, 1], [0, 2]], LISTED).assign(leakage_max=[4.0, 4.0])
     with pytest.raises(PauseflError, match="do not add up to the leakage"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -240,6 +241,18 @@ def test_a_study_has_a_row_a_claim_and_can_be_repeated(study: Audit) -> None:
     assert table["ceiling"].unique() == [audit.ceiling(1000, 0.01 / n_tests)]
     assert audit.run(study).equals(table)
     assert not audit.run(study.replace(seed=1))["audited"].equals(table["audited"])
+
+
+def test_a_bound_just_above_its_claim_is_a_violation(study: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, shares = audit.audit, iter([0.5, 1.0, 1.001, 3.0, 0.999])
+
+    def shifted(*given: Any) -> dict[str, Any]:
+        row = plain(*given)
+        return row | {"audited": next(shares) * row["claimed"]}
+
+    monkeypatch.setattr(audit, "audit", shifted)
+    table = audit.run(study.replace(mechanisms=("vector",), epsilons=(1.0,)))
+    assert table["violated"].tolist() == [False, False, True, True, False]
 
 
 def test_a_violation_is_said_and_shown(study: Audit) -> None:

@@ -11,6 +11,7 @@ import pytest
 from pausefl.errors import PauseflError
 from pausefl.results.intervals import wilson
 from pausefl.selectors.annealing import Annealer
+from pausefl.selectors.exact import pivot_and_fill
 from pausefl.settings import Scenario
 from pausefl.studies import comparison
 from pausefl.studies.comparison import Comparison
@@ -97,6 +98,25 @@ def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: py
         streams = [stream for *_, stream in instance]
         assert streams[:2] == streams[2:]  # the same for both divisors
         assert streams[0] != streams[1]
+
+
+def test_the_optimum_is_reached_in_the_first_iteration_that_has_it(
+    study: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = {divisor: comparison.annealers(study, divisor) for divisor in study.temperature_divisors}
+
+    def anneal(self: Annealer, objective: Any, *given: Any, energies: Any) -> Any:
+        best = pivot_and_fill(objective, np.random.default_rng(0))
+        energies[:] = objective.value(best) - 1.0
+        if type(self).__name__ == "SaPause":
+            energies[[6, 9]] += 1.0
+        return best
+
+    monkeypatch.setattr(Annealer, "anneal", anneal)
+    monkeypatch.setattr(comparison, "annealers", lambda study, divisor: made[divisor])
+    runs = comparison.compute(study, print)["runs"]
+    assert (runs["reached"][runs["selector"] == "sa_pause"] == 7).all()
+    assert runs["reached"][runs["selector"] == "sa_vanilla"].isna().all()
 
 
 def test_energies_are_bounded_and_reproducible(study: Comparison) -> None:

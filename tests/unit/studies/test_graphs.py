@@ -78,6 +78,13 @@ def test_degrees_follow_the_formulas(n_users: int, m: int) -> None:
     assert (degrees["degree_min"] >= n_users - m).all()
 
 
+def test_mean_degrees_by_hand() -> None:
+    """5 of 12 users, 35 swaps: all of them, 2 / 6 for each criterion, and never more than all."""
+    found = [graphs.mean_degree(selector, 12, 5) for selector in ("sa_bsfl", "sa_pause", "alsa")]
+    assert found == pytest.approx([35, 70 / 6, 140 / 6])
+    assert graphs.mean_degree("alsa", 5, 2) == 6
+
+
 def test_energy_is_the_least_ucb_and_the_mean_g() -> None:
     energies = Swaps.of(3, 2).energies(np.array([3.0, 1.0, 2.0]), np.array([0.0, 4.0, 8.0]))
     assert energies.tolist() == [1 + 2, 2 + 4, 1 + 6]  # users 01, 02, 12

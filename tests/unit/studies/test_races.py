@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,6 +82,26 @@ def test_the_other_stops_where_its_budget_ends(
     assert first["best_neighbours"] == other.energies[:n].max()
     assert (first["final"], first["best"]) == (ours.energies[-1], ours.energies.max())
     assert other.n_listed[:n].sum() <= ours.n_listed.sum() < other.n_listed[: n + 1].sum()
+
+
+def test_the_other_gets_no_better_after_its_budget(study: Races, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lists 2 in each iteration, the first annealer 4 in all: two iterations of the other."""
+    other = SimpleNamespace(energies=np.array([1.0, 2.0, 0.0, 4.0, 3.0]), n_listed=np.full(5, 2))
+    ours = SimpleNamespace(energies=np.array([2.0, 5.0, 1.0, 1.0, 1.0]), n_listed=np.array([1, 1, 1, 1, 0]))
+    walks = iter([other, ours])
+    monkeypatch.setattr("pausefl.selectors.listing.walk", lambda *given: next(walks))
+    one = study.replace(
+        n_users=(6,),
+        n_selected=(2,),
+        sources=("drawn",),
+        n_instances=1,
+        temperature_divisors=(1.0,),
+        moves=("all",),
+    )
+    (race,) = races.compute(one, lambda note: None)["races"].to_dict("records")
+    assert (race["n_iterations_other"], race["best_neighbours"], race["final_neighbours"]) == (2, 2, 2)
+    assert (race["best_iterations"], race["final_iterations"]) == (4, 3)
+    assert (race["best"], race["final"]) == (5, 1)
 
 
 def test_drawn_instances_are_the_same_for_every_temperature_and_differ_from_each_other(

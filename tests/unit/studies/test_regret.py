@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +14,17 @@ from numpy.typing import NDArray
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
-from pausefl.studies.regret import FIT_SPAN, LAWS, N_KEPT, fits, growth, kept_rounds, law_value, run
+from pausefl.studies.regret import (
+    FIT_SPAN,
+    LAWS,
+    N_KEPT,
+    Quantised,
+    fits,
+    growth,
+    kept_rounds,
+    law_value,
+    run,
+)
 
 Floats = NDArray[np.float64]
 N = 100_000
@@ -68,9 +82,35 @@ def test_quantised_regret_is_that_of_rewards_rounded_down(demo: Scenario) -> Non
     assert run(demo, "genie", 1, 60, 0.1)["regret"].tolist() == [0.0] * n
 
 
+@pytest.mark.parametrize(
+    ("ours", "lost", "steps"), [(0.95, 0.1, 1), (1.05, 0.9, 0), (-0.05, 1.1, 2), (0.5, 0, 0)]
+)
+def test_rewards_are_rounded_down_one_by_one(
+    ours: float, lost: float, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of rewards with a step of 0.5 each, from ``ours`` to ``ours + lost`` halves."""
+    exact: Any = SimpleNamespace(
+        speeds=np.ones(3),
+        reward=SimpleNamespace(value=lambda history, users, speeds: 0.5 * ours),
+        of=lambda users, history: 0.5 * lost,
+    )
+    history: Any = None
+    assert Quantised(exact, 0.5).of(np.arange(2), history) == 0.5 * steps
+
+
 def test_a_selector_without_regret_is_refused(demo: Scenario) -> None:
     with pytest.raises(PauseflError, match="'fedavg' has no regret: it does not select 3 users"):
         run(demo, "fedavg", 0, 5)
+
+
+def test_the_laws_by_hand() -> None:
+    values = {
+        "constant": 2,
+        "logarithmic": 2 + 3 * math.log(100),
+        "root": 2 + 3 * math.sqrt(100 * math.log(100)),
+    }
+    values |= {"linear": 2 + 3 * 100, "power": 2 * 100**3}
+    assert {law: float(law_value(law, 2, 3, np.array(100.0))) for law in LAWS} == pytest.approx(values)
 
 
 @pytest.mark.parametrize(("law", "a", "b"), GROWING)

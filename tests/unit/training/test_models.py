@@ -81,8 +81,10 @@ def test_cnn3_normalises_after_pooling_and_after_relu(
     assert widths == [(512, 128), (128, 64), (64, 32), (32, 10)]
 
 
-def test_group_norm_leaves_nothing_without_protection() -> None:
+def test_group_norm_has_eight_groups_and_leaves_nothing_without_protection() -> None:
     module = build("cnn3", CIFAR10, "group")
+    groups = [layer.num_groups for layer in module.modules() if isinstance(layer, nn.GroupNorm)]
+    assert groups == [8] * 6
     assert not any(is_batch_norm(layer) for layer in module.modules())
     layout = FlatModel(module, CPU).layout
     assert layout.n_protected == layout.n_trainable == layout.n_values == 170_474
