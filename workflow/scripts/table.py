@@ -48,8 +48,8 @@ with logged(snakemake.log[0]):
     check_settings(summaries, scenario.job_settings())
     by_run = tables.summarise(rounds, summaries)
     rounds.attrs[TARGET] = float(by_run["target_accuracy"].iloc[0])  # to_parquet keeps it
-    warnings = run_notes(summaries.values(), params.versions, LABELS)
-    warnings.shown.extend(filter(None, [absent_note(scenario, set(by_run["selector"]), LABELS)]))
+    warnings = run_notes(summaries.values(), params.versions)
+    warnings.shown.extend(filter(None, [absent_note(scenario, set(by_run["selector"]))]))
     about = {
         "runs": [str(folder) for folder in runs.values()],
         "seeds": sorted({run["seed"] for run in summaries.values()}),

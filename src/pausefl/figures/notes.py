@@ -6,15 +6,12 @@ too, in small type below the legend.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
-from pausefl.registry import SELECTORS
+from pausefl.registry.selectors import LABELS, SELECTORS
 from pausefl.settings import Scenario
 
 #: Sections of a scenario that its partitions depend on.
@@ -60,17 +57,11 @@ _MOST_TOLD = 6
 
 @dataclass(frozen=True)
 class Notes:
-    """Warnings about the runs behind one figure or table.
+    """Warnings about the runs behind one figure or table."""
 
-    Attributes
-    ----------
-    shown
-        Sentences on the figure itself.
-    quiet
-        Sentences that only its JSON has.
-    """
-
+    #: On the figure itself.
     shown: list[str]
+    #: In its JSON alone.
     quiet: list[str]
 
     def all(self) -> list[str]:
@@ -78,24 +69,10 @@ class Notes:
         return [*self.shown, *self.quiet]
 
 
-class SidecarNotes(str):
-    """Path of a figure's JSON; its notes are known only once the figure is plotted."""
-
-    def read(self) -> list[str]:
-        """The notes; none while there is no such file."""
-        path = Path(self)
-        return list(json.loads(path.read_text("utf-8"))["notes"]) if path.is_file() else []
-
-
 def scale_note(scenario: Scenario, sections: Collection[str] | None = None) -> str:
     """A sentence on the scale of a scenario's runs; empty for the papers' own settings.
 
-    Parameters
-    ----------
-    scenario
-        Whose runs are shown.
-    sections
-        Of a scenario that differs from another, the sections that matter; all by default.
+    Of a scenario that differs from another, ``sections`` are those that matter; all by default.
     """
     if scenario.scale == "demo":
         return _DEMO
@@ -130,16 +107,14 @@ def _ordinal(n: int) -> str:
     return "th" if 10 < n % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
 
 
-def absent_note(scenario: Scenario, selectors: Collection[str], labels: Mapping[str, str]) -> str:
+def absent_note(scenario: Scenario, selectors: Collection[str]) -> str:
     """A sentence that names the selectors of a paper's scenario without a run; empty if there are none.
 
     Enumeration is left out: it selects as exact search does.
     """
     wanted = scenario.selectors if scenario.scale in ("paper", "reduced") else ()
-    absent = [
-        labels[name] for name in wanted if name not in selectors and SELECTORS[name].most_selections is None
-    ]
-    return f"Not run: {', '.join(absent)}." if absent else ""
+    absent = [name for name in wanted if name not in selectors and SELECTORS[name].most_selections is None]
+    return f"Not run: {', '.join(LABELS[name] for name in absent)}." if absent else ""
 
 
 def seed_notes(seeds: Iterable[int]) -> list[str]:
@@ -151,12 +126,7 @@ def seed_notes(seeds: Iterable[int]) -> list[str]:
 def code_notes(made_with: Mapping[str, Iterable[str]], versions: Mapping[str, Collection[str]]) -> list[str]:
     """A warning if a study was computed by other code than today's, which the figure does not show.
 
-    Parameters
-    ----------
-    made_with
-        What `pausefl.results.published.study_codes` returns.
-    versions
-        What `pausefl.studies.base.Study.current_codes` returns.
+    Both arguments are hashes by selector: those that it was computed with, and those that count as today's.
     """
     old = {code for selector, codes in made_with.items() for code in codes if code not in versions[selector]}
     if old == {""}:
@@ -164,9 +134,7 @@ def code_notes(made_with: Mapping[str, Iterable[str]], versions: Mapping[str, Co
     return ["Computed by an earlier version of the code."] if old else []
 
 
-def run_notes(
-    summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Collection[str]], labels: Mapping[str, str]
-) -> Notes:
+def run_notes(summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Collection[str]]) -> Notes:
     """Warnings about runs that are shown together.
 
     Each selector's code has hashes of its own. Runs are of different versions if seeds of one selector have
@@ -178,111 +146,93 @@ def run_notes(
         The ``summary.json`` of each run.
     versions
         Hashes of a job's code that count as today's, by selector (`pausefl.results.verified.current_codes`).
-    labels
-        What to call each selector.
     """
-    runs = sorted(summaries, key=lambda run: (list(labels).index(run["selector"]), run["seed"]))
-    by_selector: dict[str, list[Mapping[str, Any]]] = {}
+    runs = sorted(summaries, key=lambda run: (list(LABELS).index(run["selector"]), run["seed"]))
+    groups: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
-        by_selector.setdefault(run["selector"], []).append(run)
+        groups.setdefault(LABELS[run["selector"]], []).append(run)
     shown, quiet = [], []
-    seeds = {name: [run["seed"] for run in group] for name, group in by_selector.items()}
-    most = max(map(len, seeds.values()), default=0)
+    most = max(map(len, groups.values()), default=0)
     if most == 1:
-        shown += seed_notes(seed for own in seeds.values() for seed in own) or ["One seed of each selector."]
+        shown += seed_notes(run["seed"] for run in runs) or ["One seed of each selector."]
     for n in range(1, most):
-        if few := [labels[name] for name in seeds if len(seeds[name]) == n]:
+        if few := [label for label, own in groups.items() if len(own) == n]:
             shown.append(f"{'One seed' if n == 1 else f'{n} seeds'} only: {', '.join(few)}.")
-    diverged = [
-        f"{labels[name]} ({'; '.join(rounds)})"
-        for name, group in by_selector.items()
-        if (rounds := [_divergence(run) for run in group if run["diverged_round"] is not None])
-    ]
-    if diverged:
-        shown.append(f"Diverged: {', '.join(diverged)}.")
-    if told := [name for name, group in by_selector.items() if any(map(_unpaid_losses, group))]:
-        names = ", ".join(labels[name] for name in told)
-        shown.append(f"Users report training losses without noise, outside the budget: {names}.")
+    diverged = {
+        label: "; ".join(
+            f"seed {run['seed']} in round {run['diverged_round']}"
+            for run in own
+            if run["diverged_round"] is not None
+        )
+        for label, own in groups.items()
+    }
+    if any(diverged.values()):
+        words = ", ".join(f"{label} ({rounds})" for label, rounds in diverged.items() if rounds)
+        shown.append(f"Diverged: {words}.")
+    # Earlier runs, which do not say, reported no losses.
+    if telling := [label for label, own in groups.items() if any(map(_unpaid_losses, own))]:
+        words = ", ".join(telling)
+        shown.append(f"Users report training losses without noise, outside the budget: {words}.")
     old = [run for run in runs if run["code_hash"] not in versions[run["selector"]]]
-    split = [
-        name
-        for name, group in by_selector.items()
-        if len({run["code_hash"] for run in group}) > 1 and any(run in old for run in group)
-    ]
-    if split or 0 < len(old) < len(runs):
-        parts = [
-            f"seeds of {labels[name]} differ ({_apart(by_selector[name], itemgetter('code_hash'))})"
-            for name in split
-        ]
-        whole = [name for name in by_selector if name not in split and by_selector[name][0] in old]
-        parts += [f"earlier: {', '.join(labels[name] for name in whole)}"] if whole else []
+    split = {
+        label: _apart(own, "code_hash") for label, own in groups.items() if any(run in old for run in own)
+    }
+    if any("|" in seeds for seeds in split.values()) or 0 < len(old) < len(runs):
+        parts = [f"seeds of {label} differ ({seeds})" for label, seeds in split.items() if "|" in seeds]
+        whole = [label for label, seeds in split.items() if "|" not in seeds]
+        parts += [f"earlier: {', '.join(whole)}"] if whole else []
         shown.append(f"Runs of different versions of the code: {'; '.join(parts)}.")
     elif old:
         quiet.append("Made by an earlier version of the code.")
-    if otherwise := [
-        f"{labels[name]} in {', '.join(found)}"
-        for name, group in by_selector.items()
-        if (found := _unlike(group))
-    ]:
-        shown.append(f"Seeds computed otherwise than others: {'; '.join(otherwise)}.")
-    quiet += _taken_over(by_selector, labels)
+    unlike = {label: _unlike(own) for label, own in groups.items()}
+    if any(unlike.values()):
+        words = "; ".join(f"{label} in {', '.join(found)}" for label, found in unlike.items() if found)
+        shown.append(f"Seeds computed otherwise than others: {words}.")
+    taken: dict[str, dict[str, None]] = {}
+    for run in runs:
+        if "trained_by" in run:
+            taken.setdefault(run["trained_by"]["scenario"], {})[LABELS[run["selector"]]] = None
+    quiet += [
+        f"Loss and accuracy taken over from runs of {scenario}, which train the same, because these selectors"
+        f" do not look at the reward: {', '.join(labels)}."
+        for scenario, labels in taken.items()
+    ]
     return Notes(shown, quiet)
 
 
-def _taken_over(
-    by_selector: Mapping[str, Iterable[Mapping[str, Any]]], labels: Mapping[str, str]
-) -> Iterator[str]:
-    """A sentence for each scenario whose training runs have taken over."""
-    names: dict[str, dict[str, None]] = {}
-    for selector, group in by_selector.items():
-        for run in group:
-            if "trained_by" in run:
-                names.setdefault(run["trained_by"]["scenario"], {})[labels[selector]] = None
-    for scenario, found in names.items():
-        yield (
-            f"Loss and accuracy taken over from runs of {scenario}, which train the same, because these"
-            f" selectors do not look at the reward: {', '.join(found)}."
-        )
-
-
-def _divergence(run: Mapping[str, Any]) -> str:
-    return f"seed {run['seed']} in round {run['diverged_round']}"
-
-
 def _unpaid_losses(run: Mapping[str, Any]) -> bool:
-    """Whether losses left users outside the budget; earlier runs, which do not say, reported none."""
     return run.get("losses") == "unaccounted"
 
 
-def _unlike(group: Iterable[Mapping[str, Any]]) -> list[str]:
-    """In what seeds of one selector were computed otherwise than others, where it is recorded."""
-    found = []
-    for what, value in _MACHINE.items():
-        known = [run for run in group if value(run) is not None]
-        if "|" in (seeds := _apart(known, value)):
-            found.append(f"{what} ({seeds})")
-    return found
+def _unlike(own: Iterable[Mapping[str, Any]]) -> list[str]:
+    """In what seeds of one selector were computed otherwise than others, where it is recorded.
+
+    These change last digits of numbers, and so whatever follows from them. Versions and hardware are those of
+    the run that trained.
+    """
+    machines = [
+        {
+            "seed": run["seed"],
+            "version of PyTorch": run.get("trained_by", run).get("versions", {}).get("torch"),
+            "device": run.get("device"),
+            "number of threads": run.get("n_threads"),
+            "processor": run.get("trained_by", run).get("hardware", {}).get("instructions"),
+        }
+        for run in own
+    ]
+    found = {
+        what: _apart([machine for machine in machines if machine[what] is not None], what)
+        for what in machines[0]
+        if what != "seed"
+    }
+    return [f"{what} ({seeds})" for what, seeds in found.items() if "|" in seeds]
 
 
-def _trained(run: Mapping[str, Any], part: str, key: str) -> Any:
-    """A value of the versions or the hardware with which a run, or the one that it took over, was trained."""
-    return run.get("trained_by", run).get(part, {}).get(key)
-
-
-#: What changes last digits of numbers, and so whatever follows from them.
-_MACHINE: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "version of PyTorch": lambda run: _trained(run, "versions", "torch"),
-    "device": lambda run: run.get("device"),
-    "number of threads": lambda run: run.get("n_threads"),
-    "processor": lambda run: _trained(run, "hardware", "instructions"),
-}
-
-
-def _apart(group: Iterable[Mapping[str, Any]], value: Callable[[Mapping[str, Any]], Any]) -> str:
-    """Seeds of one selector, those of one value side by side."""
+def _apart(own: Iterable[Mapping[str, Any]], key: str) -> str:
+    """Seeds of one selector, those of one value side by side: ``0, 2 | 1``."""
     found: dict[Any, list[str]] = {}
-    for run in group:
-        found.setdefault(value(run), []).append(str(run["seed"]))
+    for run in own:
+        found.setdefault(run[key], []).append(str(run["seed"]))
     return " | ".join(", ".join(seeds) for seeds in found.values())
 
 

@@ -72,9 +72,8 @@ def plot_bands(axes: Axes, curves: Mapping[str, Band], step: bool = False) -> li
     return [plot_band(axes, selector, curve, step) for selector, curve in curves.items()]
 
 
-def bands_of(runs: pd.DataFrame, column: str) -> dict[str, Band]:
-    """Mean, minimum and maximum over seeds of a column against ``round``, by selector, in legend order."""
+def bands_of(runs: pd.DataFrame, column: str, x: str = "round") -> dict[str, Band]:
+    """Mean, minimum and maximum over seeds of a column against another, by selector, in legend order."""
     return bands(
-        (str(selector), run["round"], run[column])
-        for (selector, _), run in runs.groupby(["selector", "seed"])
+        (str(selector), run[x], run[column]) for (selector, _), run in runs.groupby(["selector", "seed"])
     )

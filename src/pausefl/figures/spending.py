@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,12 +31,35 @@ from pausefl.results.runs import runs_of
 from pausefl.settings import PrivacySettings, Scenario
 
 Floats = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Panels side by side.
 COLUMNS = 4
 
-#: Quantiles over users that a band joins.
-LOW, HIGH = 0.1, 0.9
+_TITLE: dict[str, Any] = {"loc": "left", "fontsize": "small", "fontweight": "normal", "pad": 3}
+
+
+class Part(NamedTuple):
+    """A part of a panel: its name, Matplotlib's keywords, and the quantiles over users that it joins."""
+
+    name: str
+    look: dict[str, Any]
+    quantiles: tuple[float, ...] = ()
+
+    def plot(self, axes: Axes, x: IntArray, edges: Sequence[Floats], color: str) -> None:
+        """Plot a line through one edge, or a band between two."""
+        if len(edges) == 1:
+            axes.plot(x, edges[0], drawstyle="steps-post", color=color, **self.look)
+        else:
+            axes.fill_between(x, edges[0], edges[1], step="post", color=color, **self.look)
+
+
+USER = Part("Every user", {"linewidth": 0.5, "alpha": 0.6})
+ALL = Part("All users", {"alpha": 0.18, "linewidth": 0}, (0, 1))
+INNER = Part("10 to 90 % of users", {"alpha": 0.4, "linewidth": 0}, (0.1, 0.9))
+MEDIAN = Part("Median", {"linewidth": 0.9}, (0.5,))
+HIGHEST = Part("Highest user", {"linewidth": 1.6}, (1,))
+LOWEST = Part("Lowest user", {"linewidth": 0.7, "linestyle": DOT}, (0,))
 
 
 @dataclass(frozen=True)
@@ -128,18 +151,22 @@ def accounts(
 def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """What every user has spent against rounds, in a panel for each private selector; first seed.
 
-    Up to `MOST_LINES` users are lines, more are bands: of all users, and of those between the quantiles `LOW`
-    and `HIGH`. The highest of them is bold, the budget a thin line.
+    Up to `MOST_LINES` users are lines, more are bands: of all users, and of those between two quantiles. The
+    highest of them is bold, the budget a thin line.
     """
     shown = {selector: one.spent for selector, (one,) in accounts(rounds, scenario, n_seeds=1).items()}
     figure, panels = _panels(scenario, shown, [])
+    few = scenario.network.n_users <= MOST_LINES
+    parts = [HIGHEST] if few else [ALL, INNER, MEDIAN, HIGHEST]
     for axes, (selector, spent) in zip(panels, shown.items(), strict=True):
-        _plot_spent(axes, spent, look_of(selector).color)
+        color, x = look_of(selector).color, np.arange(len(spent))
+        for user in np.unique(spent, axis=1).T if few else ():
+            USER.plot(axes, x, [user], color)
+        _plot_parts(axes, x, spent, parts, color)
         axes.sharey(panels[0])
         mark_budget(axes, scenario, words=axes is panels[0])
     _label(figure, f"Spent (ε per {protected(scenario)})")
-    few = scenario.network.n_users <= MOST_LINES
-    _explain(figure, [_HIGHEST, _USER] if few else [_HIGHEST, _MEDIAN, _INNER, _ALL])
+    _explain(figure, [HIGHEST, USER] if few else [HIGHEST, MEDIAN, INNER, ALL])
     return figure
 
 
@@ -147,9 +174,9 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Signal to noise of a user's next participation against rounds, and how many users may have one.
 
     In a panel for each private selector, over the users of all seeds that may still take part: their median,
-    a band between the quantiles `LOW` and `HIGH`, and the lowest. The last panel has the share of users
-    that may, of every selector. Selectors that choose the same users in every
-    round use up their budgets early and do not scale the axis; their panels say how far down they go.
+    a band between two quantiles, and the lowest. The last panel has the share of users that may, of every
+    selector. Selectors that choose the same users in every round use up their budgets early and do not scale
+    the axis; their panels say how far down they go.
     """
     shown = {
         selector: _side_by_side([one.upcoming for one in seeds])
@@ -162,7 +189,8 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
         assert scenario.privacy is not None
         of_update = (1 - loss_share(scenario.privacy, selector)) * upcoming
         ratio = signal_to_noise(of_update, scenario.privacy)
-        _plot_signal(axes, ratio, look_of(selector).color)
+        some = np.flatnonzero(~np.isnan(ratio).all(axis=1))
+        _plot_parts(axes, some, ratio[some], [INNER, MEDIAN, LOWEST], look_of(selector).color)
         lowest[selector], highest = float(np.nanmin(ratio)), max(highest, float(np.nanmax(ratio)))
         share = np.mean(upcoming > 0, axis=1)
         curve = Band(np.arange(len(share), dtype=np.float64), share, share, share, n_seeds=1)
@@ -182,7 +210,7 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     shares.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     shares.tick_params(labelleft=True)
     _label(figure, "Largest signal to noise, next participation")
-    _explain(figure, [_MEDIAN, _INNER, _LOWEST])
+    _explain(figure, [MEDIAN, INNER, LOWEST])
     return figure
 
 
@@ -226,51 +254,21 @@ def _label(figure: Figure, words: str) -> None:
     figure.supylabel(lines, y=0.5 + 0.17 / height, fontsize="medium", multialignment="center")
 
 
-def _plot_spent(axes: Axes, spent: Floats, color: str) -> None:
-    """One panel of `plot_spending_vs_rounds`; ``spent`` (T + 1, K)."""
-    x, highest = np.arange(len(spent)), spent.max(axis=1)
-    if spent.shape[1] <= MOST_LINES:
-        for user in np.unique(spent, axis=1).T:
-            axes.plot(x, user, **_STEPS, **_USER[1], color=color)
-    else:
-        low, median, high = np.quantile(spent, [LOW, 0.5, HIGH], axis=1, method="inverted_cdf")
-        axes.fill_between(x, spent.min(axis=1), highest, step="post", color=color, **_ALL[1])
-        axes.fill_between(x, low, high, step="post", color=color, **_INNER[1])
-        axes.plot(x, median, **_STEPS, **_MEDIAN[1], color=color)
-    axes.plot(x, highest, **_STEPS, **_HIGHEST[1], color=color)
+def _plot_parts(axes: Axes, x: IntArray, values: Floats, parts: Sequence[Part], color: str) -> None:
+    """Plot quantiles of ``values`` (rounds, users) over the users; NaN are no users."""
+    quantile = np.nanquantile if np.isnan(values).any() else np.quantile
+    wanted = sorted({one for part in parts for one in part.quantiles})
+    edges = dict(zip(wanted, quantile(values, wanted, axis=1, method="inverted_cdf"), strict=True))
+    for part in parts:
+        part.plot(axes, x, [edges[one] for one in part.quantiles], color)
 
 
-def _plot_signal(axes: Axes, ratio: Floats, color: str) -> None:
-    """One panel of `plot_signal_vs_rounds`; ``ratio`` (T + 1, users), NaN for who may not take part."""
-    some = ~np.isnan(ratio).all(axis=1)
-    x, ratio = np.flatnonzero(some), ratio[some]
-    low, median, high = np.nanquantile(ratio, [LOW, 0.5, HIGH], axis=1, method="inverted_cdf")
-    axes.fill_between(x, low, high, step="post", color=color, **_INNER[1])
-    axes.plot(x, median, **_STEPS, **_MEDIAN[1], color=color)
-    axes.plot(x, np.nanmin(ratio, axis=1), **_STEPS, **_LOWEST[1], color=color)
-
-
-_TITLE: dict[str, Any] = {"loc": "left", "fontsize": "small", "fontweight": "normal", "pad": 3}
-_STEPS: dict[str, Any] = {"drawstyle": "steps-post"}
-
-#: Parts of a panel: name, and Matplotlib's keywords.
-_HIGHEST: tuple[str, dict[str, Any]] = ("Highest user", {"linewidth": 1.6})
-_USER: tuple[str, dict[str, Any]] = ("Every user", {"linewidth": 0.5, "alpha": 0.6})
-_MEDIAN: tuple[str, dict[str, Any]] = ("Median", {"linewidth": 0.9})
-_LOWEST: tuple[str, dict[str, Any]] = ("Lowest user", {"linewidth": 0.7, "linestyle": DOT})
-_INNER: tuple[str, dict[str, Any]] = (
-    f"{100 * LOW:.0f} to {100 * HIGH:.0f} % of users",
-    {"alpha": 0.4, "linewidth": 0},
-)
-_ALL: tuple[str, dict[str, Any]] = ("All users", {"alpha": 0.18, "linewidth": 0})
-
-
-def _explain(figure: Figure, parts: Sequence[tuple[str, dict[str, Any]]]) -> None:
+def _explain(figure: Figure, parts: Sequence[Part]) -> None:
     """A legend of lines and bands below the panels; selectors have panels of their own."""
     handles = [
         Line2D([], [], color="black", label=name, **look)
         if look["linewidth"]
         else Patch(facecolor="black", label=name, **look)
-        for name, look in parts
+        for name, look, _ in parts
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(parts), fontsize="small")

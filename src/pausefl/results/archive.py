@@ -118,14 +118,9 @@ def _by_selector(rows: pd.DataFrame, scenario: str) -> dict[str, pd.DataFrame]:
 
 
 def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
-    """What the authors' runs and ours achieved, one row a number of theirs.
+    """What the authors' runs of a scenario and ours achieved, one row a number of theirs.
 
-    Parameters
-    ----------
-    rounds
-        Our runs of the scenario, as `pausefl.results.runs.collect` returns them; may be empty.
-    scenario
-        Whose runs they are.
+    ``rounds`` are our runs, as `pausefl.results.runs.collect` returns them, or empty.
 
     Returns
     -------
@@ -145,7 +140,7 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
     Raises
     ------
     PauseflError
-        If there are no runs of the authors' with the scenario's settings.
+        If there are no runs of the authors with these settings.
     """
     name = scenario.name
     theirs = {row: value for row, value in _theirs(scenario) if not math.isnan(value)}

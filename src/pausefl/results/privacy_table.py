@@ -32,11 +32,6 @@ def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings)
         the ``update``. ``epsilon_pld`` is valid for a number of participations fixed in advance. Unlike the
         sums, it is no filter under adaptive selection. Epsilons are infinite without privacy. Selectors come
         in the order of `pausefl.registry.SELECTORS`.
-
-    Raises
-    ------
-    PauseflError
-        If a ledger is missing or unreadable.
     """
     rows: list[dict[str, Any]] = []
     order = list(SELECTORS)

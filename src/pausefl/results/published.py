@@ -105,26 +105,14 @@ def study_digest(folder: Path) -> str:
 
 
 class PublishedRuns:
-    """The published runs of a scenario; files are read when they are needed.
-
-    Parameters
-    ----------
-    folder
-        ``results/published/SCENARIO``.
-    """
+    """The published runs in ``results/published/SCENARIO``; files are read when they are needed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @cached_property
     def lines(self) -> dict[Key, str]:
-        """The line of each run.
-
-        Raises
-        ------
-        PauseflError
-            If the file is missing, a line is none of a run, or a run has two.
-        """
+        """The line of each run; `PauseflError` if a line is none of a run, or a run has two."""
         path = self.folder / LINES
         check_readable(path)
         lines: dict[Key, str] = {}
@@ -147,13 +135,7 @@ class PublishedRuns:
         return read_manifest(self.folder.parent)["runs"]
 
     def summary(self, key: Key) -> dict[str, Any]:
-        """The summary of a run.
-
-        Raises
-        ------
-        PauseflError
-            If there is no such run, or its line is not as it was published.
-        """
+        """The summary of a run; `PauseflError` if its line is missing, or not as it was published."""
         path = self.folder / LINES
         if key not in self.lines:
             raise PauseflError(f"{path} has no run of {named([key])}")
@@ -172,13 +154,7 @@ class PublishedRuns:
         return summary
 
     def table(self, name: str, key: Key) -> pd.DataFrame:
-        """One of `TABLES` of a run, as it was before publication.
-
-        Raises
-        ------
-        PauseflError
-            If the run's rows are not those that were published, or files differ in their runs.
-        """
+        """One of `TABLES` of a run, as it was before publication; `PauseflError` if it is another."""
         self.summary(key)
         rows, path = self.rows(name, key), self.folder / name
         if digests.of_table(rows) != json.loads(self.lines[key])["published"][name]:
@@ -222,7 +198,7 @@ def _by_run(table: pd.DataFrame) -> Iterator[tuple[Key, pd.DataFrame]]:
 
 @lru_cache(maxsize=1)
 def _opened(folder: Path, stamps: tuple[tuple[int, ...], ...]) -> PublishedRuns:
-    """Published runs as long as their files stay: most readers ask for all runs of a scenario in turn."""
+    """Published runs as long as their files stay: readers ask for all runs of a scenario in turn."""
     return PublishedRuns(folder)
 
 
@@ -303,10 +279,7 @@ def _is_published(study: Path) -> bool:
 def read_study(folder: Path, name: str) -> pd.DataFrame | None:
     """A table of a study, by the name of the file that it was computed as; None if there is none.
 
-    Raises
-    ------
-    PauseflError
-        If it is damaged, or not as it was published.
+    `PauseflError` if it is damaged, or not as it was published.
     """
     path = study_file(folder, name)
     if not path.is_file():
@@ -330,14 +303,8 @@ def check_study(folder: Path) -> None:
 def study_codes(folder: Path, files: Iterable[str]) -> dict[str, list[str]]:
     """Hashes of the code that computed a study, by selector if each run is a job of its own, else under "".
 
-    Empty texts stand for what was not recorded, as in studies that earlier versions published.
-
-    Parameters
-    ----------
-    folder
-        Of the study.
-    files
-        Its files with a hash each (`Study.code_files`); a published study has one file for all.
+    Empty texts stand for what was not recorded, as in studies that earlier versions published. A computed
+    study has these ``files`` with a hash each (`Study.code_files`), a published one a file for all.
     """
     path = folder / CODE
     if path.is_file():

@@ -41,11 +41,6 @@ _SUMMARY_KEYS = (*KEY, "n_rounds", "trained", "timings_s", "peak_memory_bytes", 
 def collect(run_dirs: Mapping[Experiment, Path]) -> pd.DataFrame:
     """Rounds of all runs of one scenario, one below the other.
 
-    Parameters
-    ----------
-    run_dirs
-        Folder of each run. All of them must be finished.
-
     Returns
     -------
     pandas.DataFrame
@@ -143,10 +138,7 @@ def runs_of(rounds: pd.DataFrame) -> Iterator[tuple[str, int, pd.DataFrame]]:
 def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     """Summary and rounds of a finished run, by its folder or by the name of a published run.
 
-    Raises
-    ------
-    PauseflError
-        If a file is missing or damaged, or the files are not of one run.
+    `PauseflError` if a file is missing or damaged, or the files are not of one run.
     """
     files = RunFiles.of(folder)
     summary = files.summary()

@@ -30,21 +30,14 @@ CRITERIA = {name: walker.graph for name, walker in _WALKERS}
 
 @dataclass(frozen=True)
 class Swaps:
-    """All pairs of selections that differ in one user: the edges of plain annealing.
+    """All pairs of selections that differ in one user: the edges of plain annealing."""
 
-    Attributes
-    ----------
-    member
-        (N, K) whether a user is in a selection.
-    u, v
-        (E,) the two selections of a pair, u < v.
-    only_u, only_v
-        (E,) the user of u who is not in v, and the one of v who is not in u.
-    """
-
+    #: (N, K) whether a user is in a selection.
     member: Bools
+    #: (E,) the two selections of a pair, u < v.
     u: Indices
     v: Indices
+    #: (E,) the user of u who is not in v, and the one of v who is not in u.
     only_u: Indices
     only_v: Indices
 

@@ -25,17 +25,11 @@ Users = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Walk:
-    """What a walk of j iterations met.
+    """What a walk of j iterations met."""
 
-    Attributes
-    ----------
-    energies
-        (j,) after each iteration.
-    n_listed
-        (j,) neighbours of the vertex that an iteration starts from.
-    """
-
+    #: (j,) after each iteration.
     energies: Floats
+    #: (j,) neighbours of the vertex that an iteration starts from.
     n_listed: Users
 
 

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import MECHANISMS as LOOKS
-from pausefl.figures.style import OTHER_MECHANISM, theme
+from pausefl.figures.style import theme
 from pausefl.privacy import Protection, make_mechanism, make_sampler
 from pausefl.registry import MECHANISMS, SAMPLERS, Record
 from pausefl.results import markdown
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-Vector = NDArray[np.float32]
 
 #: Bound of the audited mechanisms: the papers' Delta, and an L1 norm.
 SENSITIVITY, CLIP_NORM = 0.012, 1.0
@@ -67,6 +65,10 @@ _WHOLE, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
 
 _REFUTED = "#D00000"
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
+
+#: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
+_LOOKS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
+_OTHER_LOOK = ("#4B3A6B", "D", (0, 4))
 
 
 class Audit(Study):
@@ -125,20 +127,12 @@ are known.
 
 @dataclass(frozen=True)
 class Release:
-    """One update that leaves a user.
+    """One update that leaves a user; ``user`` and ``round`` are added to the trial's."""
 
-    Attributes
-    ----------
-    signs
-        (d,) direction of each coordinate for one of the two data sets, opposite for the other; 0 for values
-        that the attacker knows.
-    share
-        Its budget, as a share of the epsilon that is audited.
-    user, round
-        Added to the trial's.
-    """
-
+    #: (d,) direction of each coordinate for one of the two data sets, opposite for the other; 0 for values
+    #: that the attacker knows.
     signs: NDArray[np.int8]
+    #: Its budget, as a share of the epsilon that is audited.
     share: float = 1.0
     user: int = 0
     round: int = 0
@@ -146,24 +140,15 @@ class Release:
 
 @dataclass(frozen=True)
 class Observation:
-    """What the attacker sees in one trial.
-
-    Attributes
-    ----------
-    name
-        Of the table.
-    releases
-        In the order of their release, equally wide.
-    claimed
-        What the releases leak together according to the mechanism, from epsilon and the mechanism's own
-        composition over coordinates.
-    seen
-        (p,) coordinates of each release that the tests look at.
-    """
+    """What the attacker sees in one trial, by its name in the table."""
 
     name: str
+    #: In the order of their release, equally wide.
     releases: tuple[Release, ...]
+    #: What the releases leak together according to the mechanism, from epsilon and the mechanism's own
+    #: composition over coordinates.
     claimed: Callable[[float, Protection], float] = lambda epsilon, protection: epsilon
+    #: (p,) coordinates of each release that the tests look at.
     seen: NDArray[np.int64] = field(default_factory=lambda: np.arange(1))
 
 
@@ -234,18 +219,10 @@ def ceiling(n_trials: int, alpha: float) -> float:
 def watch(
     protection: Protection, observation: Observation, epsilon: float, n_trials: int, first: int
 ) -> Floats:
-    """What is released for each of the two data sets.
+    """Values (2, n_trials, releases, p) that are released for each of the two data sets.
 
-    Parameters
-    ----------
-    first
-        Number of the first trial. Every trial has users and rounds of its own, so that noise that depends on
-        one of the two alone still differs from trial to trial.
-
-    Returns
-    -------
-    numpy.ndarray
-        (2, n_trials, releases, p) values.
+    Trials are numbered from ``first`` on. Each has users and rounds of its own, so that noise that depends on
+    one of the two alone still differs from trial to trial.
     """
     released = np.empty((2, n_trials, len(observation.releases), len(observation.seen)))
     for data, of_data in enumerate(released):
@@ -334,26 +311,14 @@ def audit(
     alpha: float,
     first: int = 0,
 ) -> dict[str, float | str]:
-    """Audit one claim.
+    """Audit of one claim.
 
-    Parameters
-    ----------
-    protection
-        As a user of the federated loop has it, for updates as wide as the observation's.
-    epsilon
-        Budget of the first release.
-    n_trials
-        For each of the two data sets.
-    alpha
-        Probability that either of the two rates is bounded wrongly.
-    first
-        Number of the first trial; the audit makes 2 n_trials.
+    ``protection`` is for updates as wide as the observation's, ``epsilon`` the budget of the first release.
+    Of each of the two data sets there are n_trials, numbered from ``first`` on. Either of the two rates is
+    bounded wrongly with probability ``alpha``.
 
-    Returns
-    -------
-    dict
-        ``observation``; ``n_coordinates``, how many of an update differ between the data sets; ``epsilon``,
-        ``claimed`` and ``audited``, the lower bound; the ``statistic`` that gave it.
+    ``observation``; ``n_coordinates``, how many of an update differ between the data sets; ``epsilon``,
+    ``claimed`` and ``audited``, the lower bound; the ``statistic`` that gave it.
     """
     released = watch(protection, observation, epsilon, n_trials, first)
     found = statistics(protection, observation, epsilon, released)
@@ -374,13 +339,10 @@ def audit(
 def run(study: Audit, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
     """Audit every claim of a study; ``note`` gets a line for each setting.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what `audit` returns;
-        ``ceiling``, the largest lower bound that the trials could have given; ``n_trials`` for each of the
-        two data sets; ``confidence`` with which all rows' bounds hold together; and ``violated``, whether
-        the bound is above the claim.
+    One row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what `audit` returns;
+    ``ceiling``, the largest lower bound that the trials could have given; ``n_trials`` for each of the two
+    data sets; ``confidence`` with which all rows' bounds hold together; and ``violated``, whether the bound
+    is above the claim.
     """
     seen = observations(study.dimensions)
     n_rows = len(study.mechanisms) * len(study.epsilons) * len(seen)
@@ -415,19 +377,8 @@ def compute(study: Audit, note: Callable[[str], None]) -> dict[str, pd.DataFrame
 
 
 def verdict(tables: Tables) -> str:
-    """Say that every claim stands; raises as `check` does."""
-    check(tables["audit"])
-    return f"None of {len(tables['audit'])} claims is refuted."
-
-
-def check(table: pd.DataFrame) -> None:
-    """Raise if a claim is refuted.
-
-    Raises
-    ------
-    PauseflError
-        Naming each setting whose claim is refuted.
-    """
+    """A line that says that every claim stands; `PauseflError` names each setting whose claim is refuted."""
+    table = tables["audit"]
     refuted = table[table["violated"]]
     if len(refuted):
         settings = [
@@ -436,6 +387,7 @@ def check(table: pd.DataFrame) -> None:
             for row in refuted.to_dict("records")
         ]
         raise PauseflError("the privacy audit refutes a claim:\n" + "\n".join(settings))
+    return f"None of {len(table)} claims is refuted."
 
 
 def to_markdown(table: pd.DataFrame) -> str:
@@ -469,13 +421,6 @@ def plot_bounds(table: pd.DataFrame, title: str) -> Figure:
     """Lower bounds against claims, a panel a mechanism, and those of whole updates against their size.
 
     The lower edge of the logarithmic panels is 0. A bound above its claim has a red cross.
-
-    Parameters
-    ----------
-    table
-        As `pausefl.studies.audit.run` returns it.
-    title
-        Of the study.
     """
     from matplotlib.lines import Line2D
 
@@ -547,7 +492,7 @@ def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
     epsilon = budgets[np.abs(np.log(budgets)).argmin()]
     whole = (table["n_coordinates"] > 1) | (table["observation"] == table["observation"].iloc[0])
     for mechanism, rows in table[whole & (table["epsilon"] == epsilon)].groupby("mechanism", sort=False):
-        color, marker, place = LOOKS.get(str(mechanism), OTHER_MECHANISM)
+        color, marker, place = _LOOKS.get(str(mechanism), _OTHER_LOOK)
         sizes = rows.sort_values("n_coordinates")
         axes.plot(sizes["n_coordinates"], sizes["claimed"], color=color, **_DASHED)
         look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 4, "markeredgewidth": 0}

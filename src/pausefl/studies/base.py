@@ -72,53 +72,36 @@ class Study(Settings):
     module has ``compute(study, note)``, which returns tables by the names of their files without suffix and
     tells ``note`` lines for the log; ``plot(tables, study)``, which makes a `pausefl.figures.panels.Plotted`
     of them; and ``WORDS``, the caption (`pausefl.figures.words`), whose first paragraph is what is shown.
-
-    Attributes
-    ----------
-    kind
-        Its name.
-    label
-        What is shown, for headings.
-    data
-        Computed files in the study's folder. A name with ``{selector}`` and ``{seed}`` stands for a file for
-        each of them; then ``compute`` may be called for one selector and seed at a time.
-    tables
-        Derived files, which ``plot`` makes.
-    claims
-        Computed or derived files that claims are tested on, named as in ``data``.
-    place
-        Where the papers have it.
-    repeats
-        Kinds of figures that it makes without training; then these figures of its scenario are its place.
-    deviations
-        Deviations that can bear on it.
-    besides
-        Selectors that it uses besides those it names.
-    judged
-        Whether ``verdict(tables)`` of the module returns a line, or raises if the tables refute a claim.
-    exclusive
-        Whether it measures time, so that nothing may run beside it.
-    trained
-        Whether it collects `runs`: then ``compute(study, note, folders)`` gets the folder of each.
-    beyond
-        Whether it goes beyond the papers: then it is made only if asked for.
-    instant
-        Whether it is computed in no time; then its files are not published.
     """
 
+    #: Name of the kind.
     kind: ClassVar[str]
+    #: What is shown, for headings.
     label: ClassVar[str]
+    #: Computed files in the study's folder. A name with ``{selector}`` and ``{seed}`` stands for a file for
+    #: each of them; then ``compute`` may be called for one selector and seed at a time.
     data: ClassVar[tuple[str, ...]]
+    #: Derived files, which ``plot`` makes.
     tables: ClassVar[tuple[str, ...]] = ()
+    #: Computed or derived files that claims are tested on, named as in ``data``.
     claims: ClassVar[tuple[str, ...]] = ()
+    #: Where the papers have it.
     place: ClassVar[str] = "Nowhere"
+    #: Kinds of figures that it makes without training; then these figures of its scenario are its place.
     repeats: ClassVar[tuple[str, ...]] = ()
+    #: Deviations that can bear on it.
     deviations: ClassVar[tuple[str, ...]] = ()
+    #: Selectors that it uses besides those it names.
     besides: ClassVar[frozenset[str]] = frozenset()
+    #: Whether ``verdict(tables)`` of the module returns a line, or raises if the tables refute a claim.
     judged: ClassVar[bool] = False
+    #: Whether it measures time, so that nothing may run beside it.
     exclusive: ClassVar[bool] = False
+    #: Whether it collects `runs`: then ``compute(study, note, folders)`` gets the folder of each.
     trained: ClassVar[bool] = False
+    #: Whether it goes beyond the papers: then it is made only if asked for.
     beyond: ClassVar[bool] = False
+    #: Whether it is computed in no time; then its files are not published.
     instant: ClassVar[bool] = False
 
     title: Annotated[str, Strict()]
@@ -241,13 +224,7 @@ class Study(Settings):
         return [0.0 if self.instant or self.trained else math.nan]
 
     def caption(self, figures: Mapping[str, str]) -> words.Caption:
-        """Caption of the figure and the table.
-
-        Parameters
-        ----------
-        figures
-            Figures of the study's scenario, if any, as its file has them: names and kinds.
-        """
+        """Caption of the figure and the table; ``figures`` are names and kinds of those of its scenario."""
         place, deviations = self.place_in(figures), self.applying()
         return words.caption(
             self._module().WORDS + _ENDING, place=place, deviations=deviations, **self._values()
@@ -349,16 +326,11 @@ class SeededStudy(ScenarioStudy):
 
     def files(self, names: Iterable[str]) -> list[str]:
         """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
-        runs = list(product(self.selectors, self.seeds))
-        return [
-            file
-            for name in names
-            for file in (
-                [name.format(selector=selector, seed=seed) for selector, seed in runs]
-                if "{seed}" in name
-                else [name]
-            )
+        runs = [
+            {"selector": selector, "seed": seed} for selector, seed in product(self.selectors, self.seeds)
         ]
+        by_name = ([name.format(**run) for run in runs] if "{seed}" in name else [name] for name in names)
+        return [file for files in by_name for file in files]
 
     def check(self) -> None:
         """Raise `ConfigError` if a selector cannot run."""
@@ -380,14 +352,14 @@ class SeededStudy(ScenarioStudy):
         """
         if self.trained:
             return super().seconds(rates)
-        rate = rates["selection_s"]
+        rate, n_runs = rates["selection_s"], len(self.seeds) * self.n_variants
         genie = rate["pause"] - rate.get("random", 0) if self.besides else 0
-        searches = [rate.get(selector, rate["pause"]) + genie for selector in self.selectors]
-        n_runs = len(self.seeds) * self.n_variants
-        runs = [self.length * search for search in searches for _ in range(n_runs)]
-        if self.by_run():
-            return [rates["start_s"] + run for run in runs]
-        return [rates["start_s"] + math.fsum(runs)]
+        runs = [
+            self.length * (rate.get(name, rate["pause"]) + genie)
+            for name in self.selectors
+            for _ in range(n_runs)
+        ]
+        return [rates["start_s"] + run for run in (runs if self.by_run() else [math.fsum(runs)])]
 
     def _values(self) -> dict[str, Any]:
         known = super()._values() | values_of(self.scenario, self.seeds)

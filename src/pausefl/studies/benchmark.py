@@ -59,6 +59,9 @@ FRONT = {"accuracy_over_time": 1, "leakage_max": -1, "seconds_to_target": -1}
 #: Axes that accuracy is shown against: column, label.
 _AGAINST = (("leakage_max", "Largest leakage (ε)"), ("seconds_to_target", "Time to target (simulated s)"))
 
+#: From a name to its point.
+_LINE = {"arrowstyle": "-", "color": "#999999", "lw": 0.4}
+
 #: Mark in the table of a selector on the front, and of one whose reported losses no budget pays for.
 _FRONT, _UNPAID = "●", "†"
 
@@ -147,11 +150,8 @@ def compute(
 ) -> dict[str, pd.DataFrame]:
     """Measure the runs of a study up to its time.
 
-    Returns
-    -------
-    dict
-        ``runs``, one row a run: ``selector``, ``seed``, the `METRICS` (see `measure`), ``target_accuracy``,
-        and ``losses``, which says whether the budget pays for reported losses (missing without any).
+    ``runs``, one row a run: ``selector``, ``seed``, the `METRICS` (see `measure`), ``target_accuracy``, and
+    ``losses``, which says whether the budget pays for reported losses (missing without any).
     """
     scenario = study.job_scenario
     rounds, summaries = read_runs(folders)
@@ -179,24 +179,14 @@ def measure(
 ) -> dict[str, Any]:
     """What a run achieved within a simulated time; what it had when it ended, if that was earlier.
 
-    Parameters
-    ----------
-    scenario, run, summary
-        Scenario, rounds and ``summary.json`` of the run.
-    time_s
-        Simulated seconds.
-    target
-        Accuracy in [0, 1].
+    ``run`` has its rounds, ``summary`` its ``summary.json``; ``target`` is an accuracy in [0, 1].
 
-    Returns
-    -------
-    dict
-        Test ``accuracy`` at that time, and ``accuracy_over_time``, its mean from chance level at 0 s up to
-        it, both of the trailing mean over 10 rounds; ``seconds_to_target``, NaN if the run does not reach it
-        in that time; ``leakage_max``, the largest of any user; ``fairness``, Jain's index of leakage over
-        users (of participations without privacy); ``slow_share`` of participations by the slower half of the
-        users; ``n_rounds`` within the time. Of the whole run: ``worst_class_accuracy`` of the last model and
-        ``selection_ms``, wall-clock time of selecting a round.
+    Test ``accuracy`` at that time, and ``accuracy_over_time``, its mean from chance level at 0 s up to it,
+    both of the trailing mean over 10 rounds; ``seconds_to_target``, NaN if the run does not reach it in that
+    time; ``leakage_max``, the largest of any user; ``fairness``, Jain's index of leakage over users (of
+    participations without privacy); ``slow_share`` of participations by the slower half of the users;
+    ``n_rounds`` within the time. Of the whole run: ``worst_class_accuracy`` of the last model and
+    ``selection_ms``, wall-clock time of selecting a round.
     """
     within = run[run["elapsed_s"] <= time_s]
     reached = seconds_to_target(run, target)
@@ -226,26 +216,15 @@ def _over_time(run: pd.DataFrame, time_s: float, chance: float) -> float:
 def summary(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
     """Means and sample standard deviations over seeds, differences from the first selector, and the front.
 
-    Parameters
-    ----------
-    runs
-        As `compute` returns them.
-    study
-        Of these runs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``selector``, ``n_seeds``, each of the `METRICS` with ``_mean`` and ``_sd``; a run that does not reach
-        the target counts with the time of the study. ``n_reached``, the seeds that reach it. ``difference``:
-        mean accuracy over time less that of the study's first selector under the same seed, its mean;
-        ``difference_low`` and ``difference_high``, the interval of that mean. ``on_front``, as `on_front` has
-        it; ``target_accuracy`` and ``losses``.
+    ``selector``, ``n_seeds``, each of the `METRICS` with ``_mean`` and ``_sd``; a run that does not reach the
+    target counts with the time of the study. ``n_reached``, the seeds that reach it. ``difference``: mean
+    accuracy over time less that of the study's first selector under the same seed, its mean;
+    ``difference_low`` and ``difference_high``, the interval of that mean. ``on_front``, as `on_front` has it;
+    ``target_accuracy`` and ``losses``.
     """
     runs = runs.set_index(["selector", "seed"])
-    across = across_seeds(runs[list(METRICS)].fillna({"seconds_to_target": study.time_s})).set_index(
-        "selector"
-    )
+    across = across_seeds(runs[list(METRICS)].fillna({"seconds_to_target": study.time_s}))
+    across = across.set_index("selector")
     of_selector = runs.groupby("selector", sort=False)
     across["n_reached"] = of_selector["seconds_to_target"].count()
     across[["target_accuracy", "losses"]] = of_selector[["target_accuracy", "losses"]].first()
@@ -287,14 +266,9 @@ def plot_front(across: pd.DataFrame, title: str) -> Figure:
 
     The axis of accuracy holds the private selectors that reach the target under most seeds. Others are
     triangles at its ends, and their labels have their accuracy.
-
-    Parameters
-    ----------
-    across
-        As `pausefl.studies.benchmark.summary` returns it.
-    title
-        Of the study.
     """
+    from adjustText import adjust_text
+
     points = across.assign(y=100 * across["accuracy_over_time_mean"])
     compared = np.isfinite(points["leakage_max_mean"]) & (points["n_reached"] > points["n_seeds"] / 2)
     y = points.loc[compared, "y"] if compared.any() else points["y"]
@@ -307,8 +281,8 @@ def plot_front(across: pd.DataFrame, title: str) -> Figure:
             axes.set_xlabel(label)
             _plot_points(axes, points.assign(x=points[f"{column}_mean"]))
         grid[0, 0].set_ylabel("Mean accuracy over time (%)")
-        for axes in grid.flat:
-            _separate_names(axes)
+        for axes in grid.flat:  # names go where they hide least, with a line to the point if it is far
+            adjust_text(list(axes.texts), ax=axes, iter_lim=500, arrowprops=_LINE)
     return figure
 
 
@@ -334,25 +308,8 @@ def _plot_points(axes: Axes, points: pd.DataFrame) -> None:
         axes.set_xticks([*ticks, beyond], [*[f"{tick:g}" for tick in ticks], "∞"])
 
 
-def _separate_names(axes: Axes) -> None:
-    """Move the names of points to where they hide least, with a line to the point if it is far."""
-    from adjustText import adjust_text
-
-    adjust_text(
-        list(axes.texts), ax=axes, iter_lim=500, arrowprops={"arrowstyle": "-", "color": "#999999", "lw": 0.4}
-    )
-
-
 def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
-    """The table for people, those on the front marked, with its target; `COLUMNS` explains it.
-
-    Parameters
-    ----------
-    across
-        As `pausefl.studies.benchmark.summary` returns it.
-    study
-        The study.
-    """
+    """The table for people, those on the front marked, with its target; `COLUMNS` explains it."""
     first, time_s = LABELS[study.scenario.selectors[0]], study.time_s
     columns: dict[str, Callable[[pd.Series], str]] = {
         "Selector": _name,

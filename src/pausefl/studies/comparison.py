@@ -125,10 +125,7 @@ def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
 def annealers(study: Comparison, divisor: float) -> dict[str, Annealer]:
     """The two annealers by name, with the study's number of iterations and a temperature divisor.
 
-    Raises
-    ------
-    PauseflError
-        If they do not maximise the same objective.
+    `PauseflError` if they do not maximise the same objective.
     """
     from pausefl.selectors.annealing import Annealer
 
@@ -142,21 +139,9 @@ def annealers(study: Comparison, divisor: float) -> dict[str, Annealer]:
 
 
 def instance(scenario: Scenario, exact: str, seed: int) -> History:
-    """The history before a round sampled uniformly from those in which annealing is used.
+    """History before a round sampled uniformly from those in which annealing is used, as ``exact`` makes it.
 
-    Parameters
-    ----------
-    scenario
-        The scenario; its number of rounds is the last that may be sampled.
-    exact
-        The selector that makes the history.
-    seed
-        Of the simulation and of the round.
-
-    Raises
-    ------
-    PauseflError
-        If every round belongs to the start-up, in which m users or more are unseen (deviation D31).
+    `PauseflError` if all rounds belong to the start-up, in which m users or more are unseen (deviation D31).
     """
     first = scenario.network.n_users // scenario.network.n_selected + 1
     last = scenario.training.n_rounds
@@ -172,14 +157,10 @@ def instance(scenario: Scenario, exact: str, seed: int) -> History:
 def compute(study: Comparison, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
     """Compare the annealers on every instance, at every temperature divisor; ``note`` gets every tenth.
 
-    Returns
-    -------
-    dict
-        ``runs``, one row for each instance, divisor and selector: ``instance`` (the seed), ``round``,
-        ``temperature_divisor``, ``selector``, ``optimum``, the energies ``final`` (of the last vertex) and
-        ``best`` (of the best vertex met, the start included), and ``reached``, the first iteration within
-        `CLOSE` of the optimum (missing if there is none); and ``curves``, the
-        `curves` of the gaps.
+    ``runs``, one row for each instance, divisor and selector: ``instance`` (the seed), ``round``,
+    ``temperature_divisor``, ``selector``, ``optimum``, the energies ``final`` (of the last vertex) and
+    ``best`` (of the best vertex met, the start included), and ``reached``, the first iteration within `CLOSE`
+    of the optimum (missing if there is none); and ``curves``, the `curves` of the gaps.
     """
     from pausefl.selectors.exact import pivot_and_fill
 
@@ -222,21 +203,11 @@ def compute(study: Comparison, note: Callable[[str], None]) -> dict[str, pd.Data
 
 
 def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) -> pd.DataFrame:
-    """Gaps against iterations.
+    """Gaps against iterations ``kept`` (j,), of gaps (n, j) of n instances by divisor and selector.
 
-    Parameters
-    ----------
-    gaps
-        Gaps (n, j) of n instances by divisor and selector, two selectors a divisor.
-    kept
-        (j,) iterations.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each ``temperature_divisor``, ``selector`` and ``iteration``: ``mean``, and ``low``,
-        ``median`` and ``high`` (quantiles 0.1, 0.5 and 0.9) over the instances; ``example``, the first
-        instance; and ``ahead``, the share of instances on which the energy is above the other selector's.
+    One row for each ``temperature_divisor``, ``selector`` and ``iteration``: ``mean``, and ``low``,
+    ``median`` and ``high`` (quantiles 0.1, 0.5 and 0.9) over the instances; ``example``, the first instance;
+    and ``ahead``, the share of instances on which the energy is above the other selector's.
     """
     frames = []
     for (divisor, name), gap in gaps.items():
@@ -257,49 +228,47 @@ def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) ->
     return pd.concat(frames, ignore_index=True)
 
 
-def outcomes(lead: pd.Series[float]) -> dict[str, Any]:
-    """Instances, wins, ties and losses by a lead in energy, and the share of wins with its interval."""
+def outcomes(ours: pd.Series[float], theirs: pd.Series[float], optimum: pd.Series[float]) -> dict[str, Any]:
+    """What the energies of two annealers on the same instances come to.
+
+    ``n_instances``; ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all, with
+    ``low`` and ``high`` of Wilson's interval; ``gap`` and ``gap_other``, the mean gaps of both.
+    """
+    lead = ours - theirs
     n, n_won, n_lost = len(lead), int((lead > TIE).sum()), int((lead < -TIE).sum())
     low, high = wilson(n_won, n)
-    counts = {"n_instances": n, "n_won": n_won, "n_tied": n - n_won - n_lost, "n_lost": n_lost}
-    return counts | {"share": n_won / n, "low": low, "high": high}
+    return {
+        "n_instances": n,
+        "n_won": n_won,
+        "n_tied": n - n_won - n_lost,
+        "n_lost": n_lost,
+        "share": n_won / n,
+        "low": low,
+        "high": high,
+        "gap": (optimum - ours).mean(),
+        "gap_other": (optimum - theirs).mean(),
+    }
 
 
 def shares(runs: pd.DataFrame) -> pd.DataFrame:
     """How often the first selector ends above the second.
 
-    Parameters
-    ----------
-    runs
-        As `compute` returns them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each divisor and ``energy`` (final or best): ``selector``, ``other``; ``n_instances``;
-        ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all instances, with
-        ``low`` and ``high`` of Wilson's interval; ``gap`` and ``gap_other``, the mean gaps of both.
+    One row for each divisor and ``energy`` (final or best): ``selector``, ``other`` and the `outcomes`.
     """
     first, second = runs["selector"].unique()
     rows = []
     for divisor, compared in runs.groupby("temperature_divisor"):
-        ours, theirs = (
-            compared[compared["selector"] == name].set_index("instance") for name in (first, second)
-        )
+        by_name = compared.set_index(["selector", "instance"])
+        ours, theirs = by_name.loc[first], by_name.loc[second]
         for energy in ("final", "best"):
-            lead = ours[energy] - theirs[energy]
-            rows.append(
-                {"temperature_divisor": divisor, "energy": energy, "selector": first, "other": second}
-                | outcomes(lead)
-                | {"gap": (ours["optimum"] - ours[energy]).mean()}
-                | {"gap_other": (theirs["optimum"] - theirs[energy]).mean()}
-            )
+            cell = {"temperature_divisor": divisor, "energy": energy, "selector": first, "other": second}
+            rows.append(cell | outcomes(ours[energy], theirs[energy], ours["optimum"]))
     return pd.DataFrame(rows)
 
 
-def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """The `shares` as a Markdown table for people, with a note; ``labels`` name the selectors."""
-    ours, theirs = (labels[table[column].iloc[0]] for column in ("selector", "other"))
+def to_markdown(table: pd.DataFrame) -> str:
+    """The `shares` as a Markdown table for people, with a note."""
+    ours, theirs = (LABELS[table[column].iloc[0]] for column in ("selector", "other"))
     cells = [
         {
             "Temperature divisor": f"{row['temperature_divisor']:g}",
@@ -324,19 +293,11 @@ def plot(tables: Tables, study: Comparison) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.comparison.compute`."""
     summary = shares(tables["runs"])
     figure = plot_curves(tables["curves"], study.title)
-    return Plotted(figure, {"summary": summary}, to_markdown(summary, LABELS))
+    return Plotted(figure, {"summary": summary}, to_markdown(summary))
 
 
 def plot_curves(curves: pd.DataFrame, title: str) -> Figure:
-    """Gap to the optimum, and how often the first selector leads, against iterations.
-
-    Parameters
-    ----------
-    curves
-        As `pausefl.studies.comparison.compute` returns them.
-    title
-        Of the study.
-    """
+    """Gap to the optimum, and how often the first selector leads, against iterations."""
     from matplotlib.lines import Line2D
 
     divisors, names = curves["temperature_divisor"].unique(), curves["selector"].unique()

@@ -66,11 +66,8 @@ matter. The experiments have β = 2.
 def run(study: Generalization) -> pd.DataFrame:
     """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each beta and number of rounds: ``beta``, ``participation`` T / t in [0, 1] and ``reward``
-        g in [-1, 1]. All K users hold equally much data, so g is 0 at a share of m / K.
+    One row for each beta and number of rounds: ``beta``, ``participation`` T / t in [0, 1] and ``reward`` g
+    in [-1, 1]. All K users hold equally much data, so g is 0 at a share of m / K.
     """
     history = History.empty(np.ones(study.n_users, np.int64), study.n_selected, latency_floor=1.0)
     history.round = study.n_rounds

@@ -13,7 +13,7 @@ bounds it by 4 (K - m) for L = 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
@@ -94,12 +94,7 @@ small, and BSFL's bound 4(K − m) on ALSA's mean is below m(K − m) only for m
 def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
     """Most steps on a shortest path between two vertices; infinite if the graph is not connected.
 
-    Parameters
-    ----------
-    n_vertices
-        N; the vertices are 0 .. N - 1.
-    u, v
-        (E,) the ends of the edges.
+    Vertices are 0 .. N - 1; ``u`` and ``v`` (E,) are the ends of the edges.
     """
     joined = np.eye(n_vertices, dtype=np.float32)
     joined[u, v] = joined[v, u] = 1
@@ -115,13 +110,10 @@ def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
 def run(study: Graphs) -> pd.DataFrame:
     """List the graphs of every instance.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each ``instance`` and ``selector``: ``n_edges``; ``degree_mean``, ``degree_min`` and
-        ``degree_max`` over the vertices; ``diameter``; and of the edges kept, and of those of plain annealing
-        that are dropped (NaN where there are none), ``low_kept`` and ``low_dropped``, the share with both
-        ends below the median energy, and ``step_kept`` and ``step_dropped``, the mean difference in energy.
+    One row for each ``instance`` and ``selector``: ``n_edges``; ``degree_mean``, ``degree_min`` and
+    ``degree_max`` over the vertices; ``diameter``; and of the edges kept, and of those of plain annealing
+    that are dropped (NaN where there are none), ``low_kept`` and ``low_dropped``, the share with both ends
+    below the median energy, and ``step_kept`` and ``step_dropped``, the mean difference in energy.
     """
     from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 
@@ -191,21 +183,11 @@ def mean_degree(selector: str, n_users: int, n_selected: int) -> float:
 
 
 def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFrame:
-    """One row a selector.
+    """One row a selector, of graphs of m of K users.
 
-    Parameters
-    ----------
-    degrees
-        As `run` returns them.
-    n_users, n_selected
-        K and m.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``selector``, ``criteria``, ``n_instances``; over all instances ``n_edges`` and ``degree`` (means),
-        with ``_min`` and ``_max``; ``degree_formula``, the `mean_degree`; ``connected``, the share of
-        connected graphs; ``diameter_min``, ``diameter_max``; means of the columns on edges kept and dropped.
+    ``selector``, ``criteria``, ``n_instances``; over all instances ``n_edges`` and ``degree`` (means), with
+    ``_min`` and ``_max``; ``degree_formula``, the `mean_degree`; ``connected``, the share of connected
+    graphs; ``diameter_min``, ``diameter_max``; means of the columns on edges kept and dropped.
     """
     from pausefl.selectors.graphs import CRITERIA
 
@@ -231,11 +213,11 @@ def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int, labels: Mapping[str, str]) -> str:
-    """The table of `summarise` in Markdown, with a note; ``labels`` name the selectors."""
+def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int) -> str:
+    """The table of `summarise` in Markdown, with a note."""
     cells = [
         {
-            "Graph": labels[row["selector"]],
+            "Graph": LABELS[row["selector"]],
             "Criteria": row["criteria"] or "none",
             "Edges": f"{row['n_edges']:.1f}",
             "Degree": f"{row['degree']:.2f}",
@@ -270,21 +252,11 @@ def plot(tables: Tables, study: Graphs) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.graphs.compute`."""
     summary = summarise(tables["degrees"], study.n_users, study.n_selected)
     figure = plot_graphs(tables["vertices"], tables["edges"], study.title)
-    return Plotted(
-        figure, {"summary": summary}, to_markdown(summary, study.n_users, study.n_selected, LABELS)
-    )
+    return Plotted(figure, {"summary": summary}, to_markdown(summary, study.n_users, study.n_selected))
 
 
 def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame, title: str) -> Figure:
-    """The graphs of one instance, a vertex as high as its energy and at the same place in all of them.
-
-    Parameters
-    ----------
-    vertices, edges
-        As `pausefl.studies.graphs.first` returns them.
-    title
-        Of the study.
-    """
+    """The graphs of one instance, a vertex as high as its energy and at the same place in all of them."""
     from matplotlib.collections import LineCollection
 
     energy = vertices["energy"].to_numpy(np.float64)

@@ -191,11 +191,8 @@ def fairness_of(scenario: Scenario, selections: Iterable[NDArray[np.int64]]) -> 
 def compute(study: Knobs, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
     """Run every selector under every seed with every change.
 
-    Returns
-    -------
-    dict
-        ``knobs``, one row a run: ``knob``, ``value`` (text; the name of a variant), ``selector``, ``seed``
-        and the `METRICS`. The scenario as it is has knob and value ``usual``.
+    ``knobs``, one row a run: ``knob``, ``value`` (text; the name of a variant), ``selector``, ``seed`` and
+    the `METRICS`. The scenario as it is has knob and value ``usual``.
     """
     known: dict[str, dict[str, float]] = {}
     rows = []
@@ -220,15 +217,7 @@ def _decisive(scenario: Scenario, selector: str, seed: int) -> str:
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """Means and sample standard deviations over seeds, by knob, value and selector.
 
-    Parameters
-    ----------
-    runs
-        As `compute` returns them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``knob``, ``value``, ``selector``, ``n_seeds``, and each of the `METRICS` with ``_mean`` and ``_sd``.
+    ``knob``, ``value``, ``selector``, ``n_seeds``, and each of the `METRICS` with ``_mean`` and ``_sd``.
     """
     return across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])
 
@@ -243,14 +232,7 @@ def plot(tables: Tables, study: Knobs) -> Plotted:
 def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str], title: str) -> Figure:
     """Small panels: measures against the values of each setting.
 
-    Parameters
-    ----------
-    table
-        As `pausefl.studies.knobs.summary` returns it.
-    usual
-        The value that each setting has in the scenario, as text.
-    title
-        Of the study.
+    ``usual`` has the value of each setting in the scenario, as text.
     """
     base, changed = table[table["knob"] == "usual"], table[table["knob"] != "usual"]
     knobs, selectors = changed["knob"].unique(), in_legend_order(table["selector"])
@@ -290,14 +272,5 @@ def _plot_line(axes: Axes, own: pd.DataFrame, metric: str) -> Line2D:
     """Means and standard deviations of one selector, at evenly spaced places in the order of the values."""
     mean, deviation = (own[f"{metric}_{kind}"].to_numpy(np.float64) for kind in ("mean", "sd"))
     style: dict[str, Any] = look(own["selector"].iloc[0]) | {"linewidth": 0.9}
-    bars = axes.errorbar(
-        np.arange(len(mean)),
-        mean,
-        yerr=np.nan_to_num(deviation),
-        marker="o",
-        markersize=1.8,
-        elinewidth=0.6,
-        **style,
-    )
-    line: Line2D = bars.lines[0]
-    return line
+    style |= {"marker": "o", "markersize": 1.8, "elinewidth": 0.6}
+    return axes.errorbar(np.arange(len(mean)), mean, yerr=np.nan_to_num(deviation), **style).lines[0]

@@ -101,17 +101,11 @@ class Recorded(Selector):
 def run(scenario: Scenario, selector: str, seed: int, n_rounds: int) -> pd.DataFrame:
     """Simulate a scenario, and search every round exactly too.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a round: ``round``; ``value`` reached, ``optimum`` (both infinite in the start-up rounds) and
-        ``gap``, their difference (0 there); ``latency_s`` and ``elapsed_s`` in simulated seconds;
-        ``leakage_max``, epsilon per coordinate.
+    One row a round: ``round``; ``value`` reached, ``optimum`` (both infinite in the start-up rounds) and
+    ``gap``, their difference (0 there); ``latency_s`` and ``elapsed_s`` in simulated seconds;
+    ``leakage_max``, epsilon per coordinate.
 
-    Raises
-    ------
-    PauseflError
-        If the selector has no objective to search exactly.
+    `PauseflError` if the selector has no objective to search exactly.
     """
     from pausefl.selectors.exact import Pause
 
@@ -139,19 +133,10 @@ def compute(study: OptimalityGap, note: Callable[[str], None]) -> dict[str, pd.D
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """One row a selector: means and sample standard deviations over seeds.
 
-    Parameters
-    ----------
-    runs
-        Rows of `run` with ``selector`` and ``seed``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``selector``, ``n_seeds`` and, each with ``_mean`` and ``_sd``: ``gap`` and ``found_share``, the mean
-        gap after the start-up rounds and the share of these rounds in which the optimum was found;
-        ``round_s``, mean simulated seconds of a round; ``elapsed_s`` and ``leakage_max`` at the end, and
-        ``elapsed_ratio`` and ``leakage_ratio``, their ratios to those of `REFERENCE` under the same seed (NaN
-        without it).
+    ``selector``, ``n_seeds`` and, each with ``_mean`` and ``_sd``: ``gap`` and ``found_share``, the mean gap
+    after the start-up rounds and the share of these rounds in which the optimum was found; ``round_s``, mean
+    simulated seconds of a round; ``elapsed_s`` and ``leakage_max`` at the end, and ``elapsed_ratio`` and
+    ``leakage_ratio``, their ratios to those of `REFERENCE` under the same seed (NaN without it).
     """
     by_run = {key: _in_all(run) for key, run in runs.groupby(["selector", "seed"], sort=False)}
     table = pd.DataFrame.from_dict(by_run, orient="index").rename_axis(["selector", "seed"])
@@ -184,13 +169,6 @@ def plot_gaps(runs: pd.DataFrame, title: str) -> Figure:
 
     Selectors without a gap are on the right alone. The axis of the gaps is logarithmic where means span more
     than `LOG_SPAN`, as that of losses is.
-
-    Parameters
-    ----------
-    runs
-        Rows of `pausefl.studies.optimality_gap.run` with ``selector`` and ``seed``.
-    title
-        Of the study.
     """
     later = runs[np.isfinite(runs["optimum"])]
     smooth = later.groupby(["selector", "seed"])["gap"].transform(lambda gap: moving_average(gap.to_numpy()))

@@ -123,23 +123,14 @@ means there. In small networks both annealers often find the optimum, and tie.
 
 @dataclass(frozen=True)
 class Instance:
-    """One search.
-
-    Attributes
-    ----------
-    objective
-        What is maximised.
-    criteria
-        Values (n,) of the users by each criterion of either annealer, the plain one's first.
-    gaps
-        C of either annealer, which no difference of two energies exceeds.
-    round
-        Of the game, for the random streams; 0 if there is none.
-    """
+    """One search."""
 
     objective: Objective
+    #: Values (n,) of the users by each criterion of either annealer, the plain one's first.
     criteria: tuple[tuple[Floats, ...], tuple[Floats, ...]]
+    #: C of either annealer, which no difference of two energies exceeds.
     gaps: tuple[float, float]
+    #: Of the game, for the random streams; 0 if there is none.
     round: int
 
 
@@ -169,19 +160,11 @@ def from_game(scenario: Scenario, pair: Annealers, seed: int) -> Instance:
 def compute(study: Races, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
     """Race the annealers at every size, on every instance and at every temperature.
 
-    Returns
-    -------
-    dict
-        ``races``, one row a race: ``source``, ``n_users``, ``n_selected``, ``temperature_divisor``, ``moves``
-        of the first annealer, ``instance`` (the seed); ``selector`` and ``other``; ``optimum``; the energies
-        ``final`` and ``best`` of the first, and of the other with each of `BUDGETS`, as ``final_iterations``
-        and so on; ``n_listed`` and ``n_listed_other``, mean numbers of neighbours; and
-        ``n_iterations_other``, iterations of the other with the budget of neighbours.
-
-    Raises
-    ------
-    PauseflError
-        If the annealers do not maximise the same objective.
+    ``races``, one row a race: ``source``, ``n_users``, ``n_selected``, ``temperature_divisor``, ``moves`` of
+    the first annealer, ``instance`` (the seed); ``selector`` and ``other``; ``optimum``; the energies
+    ``final`` and ``best`` of the first, and of the other with each of `BUDGETS`, as ``final_iterations`` and
+    so on; ``n_listed`` and ``n_listed_other``, mean numbers of neighbours; and ``n_iterations_other``,
+    iterations of the other with the budget of neighbours.
     """
     rows = []
     sizes = [(k, m) for k, m in product(study.n_users, study.n_selected) if m < k]
@@ -239,22 +222,10 @@ def _races(study: Races, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def shares(races: pd.DataFrame, by: Sequence[str] = CELL) -> pd.DataFrame:
-    """How often the first annealer ends above the other.
+    """How often the first annealer ends above the other, in races that ``by``, some of `CELL`, tells apart.
 
-    Parameters
-    ----------
-    races
-        As `compute` returns them.
-    by
-        What races are told apart by: some of `CELL`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each value of ``by``, ``budget`` and ``energy``: ``selector``, ``other``; ``n_instances``;
-        ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all, with ``low`` and
-        ``high`` of Wilson's interval; ``gap`` and ``gap_other``, the mean gaps of both; ``n_listed`` and
-        ``n_listed_other``, mean numbers of neighbours of a vertex.
+    One row for each value of ``by``, ``budget`` and ``energy``: ``selector``, ``other``, the `outcomes`;
+    ``n_listed`` and ``n_listed_other``, mean numbers of neighbours of a vertex.
     """
     rows = []
     for cell, raced in races.groupby(list(by), sort=False):
@@ -264,28 +235,19 @@ def shares(races: pd.DataFrame, by: Sequence[str] = CELL) -> pd.DataFrame:
                 dict(zip(by, cell, strict=True))
                 | {"budget": budget, "energy": energy}
                 | {name: raced[name].iloc[0] for name in ("selector", "other")}
-                | outcomes(ours - theirs)
-                | {"gap": (raced["optimum"] - ours).mean(), "gap_other": (raced["optimum"] - theirs).mean()}
+                | outcomes(ours, theirs, raced["optimum"])
                 | {name: raced[name].mean() for name in ("n_listed", "n_listed_other")}
             )
     return pd.DataFrame(rows)
 
 
-def to_markdown(races: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """Shares over all sizes, and of the largest one, as a Markdown table for people, with a note.
-
-    Parameters
-    ----------
-    races
-        As `compute` returns them.
-    labels
-        What to call each selector.
-    """
+def to_markdown(races: pd.DataFrame) -> str:
+    """Shares over all sizes, and of the largest one, as a Markdown table for people, with a note."""
     largest = shares(
         races[(races[["n_users", "n_selected"]] == races[["n_users", "n_selected"]].max()).all(axis=1)]
     )
     pooled = shares(races, ALL_SIZES)
-    ours, theirs = (labels[races[column].iloc[0]] for column in ("selector", "other"))
+    ours, theirs = (LABELS[races[column].iloc[0]] for column in ("selector", "other"))
     k, m = (f"{races[column].max():,}" for column in ("n_users", "n_selected"))
     cells = [
         {
@@ -318,19 +280,11 @@ def plot(tables: Tables, study: Races) -> Plotted:
     """Figure and ``shares`` of the table of `pausefl.studies.races.compute`."""
     races = tables["races"]
     figure = plot_shares(races[races["moves"] == study.moves[0]], study.title)
-    return Plotted(figure, {"shares": shares(races)}, to_markdown(races, LABELS))
+    return Plotted(figure, {"shares": shares(races)}, to_markdown(races))
 
 
 def plot_shares(races: pd.DataFrame, title: str) -> Figure:
-    """Shares of races won: a column a reading, a row of panels for each source of instances.
-
-    Parameters
-    ----------
-    races
-        As `pausefl.studies.races.compute` returns them, with one choice of moves.
-    title
-        Of the study.
-    """
+    """Shares of races won: a column a reading, a row of panels for each source of instances."""
     cells, pooled = shares(races), shares(races, ALL_SIZES)
     sizes = list(dict.fromkeys(zip(cells["n_users"], cells["n_selected"], strict=True)))
     sources, readings = races["source"].unique(), list(product(BUDGETS, ENERGIES))
@@ -340,10 +294,8 @@ def plot_shares(races: pd.DataFrame, title: str) -> Figure:
         shape, height = (len(sources), len(readings)), 0.9 + len(sources) * (0.35 + 0.16 * len(names))
         figure, grid = titled_panels(title, shape, height, sharex=True, sharey=True)
         for (row, source), (column, (budget, energy)) in product(enumerate(sources), enumerate(readings)):
-            axes = grid[row, column]
-            shown = pd.concat([cells, pooled])
-            for name, value in (("source", source), ("budget", budget), ("energy", energy)):
-                shown = shown[shown[name] == value]
+            axes, shown = grid[row, column], pd.concat([cells, pooled])
+            shown = shown.query("source == @source and budget == @budget and energy == @energy")
             dots = _plot_shares(axes, shown, len(names))
             axes.axhline(len(sizes) - 0.5, color="black", linewidth=0.5)
             axes.axvline(50, color="black", linewidth=0.5)

@@ -148,16 +148,10 @@ def run(
 
     All rounds are in memory until the end, at 1 kB each: 100 MB for 100,000 rounds.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each of `kept_rounds`: ``round``, ``regret`` of the rounds up to it, and ``elapsed_s`` in
-        simulated seconds.
+    One row for each of `kept_rounds`: ``round``, ``regret`` of the rounds up to it, and ``elapsed_s`` in
+    simulated seconds.
 
-    Raises
-    ------
-    PauseflError
-        If the selector does not select m users in every round, as the genie does (deviation D49).
+    `PauseflError` if the selector does not select m users in every round, as the genie does (deviation D49).
     """
     simulation = selection_only(scenario, selector, seed, genie=True)
     if step is not None:
@@ -176,10 +170,7 @@ def run(
 def compute(study: Regret, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
     """Simulate every selector under every seed.
 
-    Returns
-    -------
-    dict
-        By ``SELECTOR/seed-SEED``, what `run` returns, with columns ``selector`` and ``seed`` in front.
+    By ``SELECTOR/seed-SEED``, what `run` returns, with columns ``selector`` and ``seed`` in front.
     """
     tables = {}
     for selector, seed in product(study.scenario.selectors, study.seeds):
@@ -221,17 +212,8 @@ def fits(runs: pd.DataFrame) -> pd.DataFrame:
     Rounds before the first regret are left out, as relative errors have no meaning there; a run without any
     regret is constant.
 
-    Parameters
-    ----------
-    runs
-        Rows of `pausefl.studies.regret.run` with ``selector`` and ``seed``; runs of one selector have the
-        same rounds.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a curve and law: ``selector``, ``seed`` (text; `MEAN` for the mean), ``law``, ``a``, ``b``,
-        ``error`` (relative) and ``preferred``: the plainest law whose error is the least, or nearly.
+    One row a curve and law: ``selector``, ``seed`` (text; `MEAN` for the mean), ``law``, ``a``, ``b``,
+    ``error`` (relative) and ``preferred``: the plainest law whose error is the least, or nearly.
     """
     rows = []
     for selector, seed, t, regret in _curves(runs):
@@ -256,17 +238,9 @@ def _fitted(law: str, t: Floats, regret: Floats) -> tuple[float, float, float]:
 def growth(runs: pd.DataFrame) -> pd.DataFrame:
     """How fast each run, and the mean over seeds, still grows at its end, whatever the law.
 
-    Parameters
-    ----------
-    runs
-        As for `fits`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a curve: ``selector``, ``seed`` as in `fits`; ``regret`` of all n rounds; ``ratio`` to that of
-        the first n / 10; ``exponent`` over the last decade of rounds and ``exponent_before`` over the decade
-        before it. NaN where there was no regret yet.
+    One row a curve: ``selector``, ``seed`` as in `fits`; ``regret`` of all n rounds; ``ratio`` to that of the
+    first n / 10; ``exponent`` over the last decade of rounds and ``exponent_before`` over the decade before
+    it. NaN where there was no regret yet.
     """
     rows = []
     for selector, seed, t, regret in _curves(runs):
@@ -303,15 +277,7 @@ def plot(tables: Tables, study: Regret) -> Plotted:
 
 
 def plot_regret(runs: pd.DataFrame, laws: pd.DataFrame, title: str) -> Figure:
-    """Regret of all selectors, and the preferred law of its mean over seeds.
-
-    Parameters
-    ----------
-    runs, laws
-        What `pausefl.studies.regret.fits` takes and returns.
-    title
-        Of the study.
-    """
+    """Regret of all selectors, and the preferred law of its mean over seeds."""
     bands = bands_of(runs, "regret")
     preferred = laws[laws["preferred"] & (laws["seed"] == MEAN)]
     of_mean = {name: law for name, *law in preferred[["selector", "law", "a", "b"]].to_numpy().tolist()}

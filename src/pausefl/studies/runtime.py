@@ -25,7 +25,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -172,10 +172,7 @@ def memory(study: Runtime) -> pd.DataFrame:
 
     Call it first: a peak hides every lower one that comes later.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row: ``selector``, ``n_users``, ``n_selected``, ``before_bytes``, ``peak_bytes``.
+    One row: ``selector``, ``n_users``, ``n_selected``, ``before_bytes``, ``peak_bytes``.
     """
     scenario = sized(study, max(study.n_users))
     selector, before = make_selector("pause", scenario), peak_memory_bytes()
@@ -205,25 +202,14 @@ def seconds(selector: Timed, history: History, budget_s: float) -> Floats:
 def run(study: Runtime, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
     """Time each selector at one size after the other, until it refuses one or exceeds the budget.
 
-    Parameters
-    ----------
-    study
-        What to time.
-    note
-        Gets a line where a selector stops, with the reason.
+    ``note`` gets a line where a selector stops, with the reason.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each ``selector`` and size: ``n_users``, ``n_selected``, ``n_repetitions``; in seconds
-        ``median_s`` and ``min_s`` of a selection, ``iteration_s`` of an iteration, ``listing_s`` of one that
-        lists all neighbours, NaN if unknown; ``n_listed``, how many it lists on average, NaN if it is no
-        annealer; ``sort_s``, the median of sorting K numbers.
+    One row for each ``selector`` and size: ``n_users``, ``n_selected``, ``n_repetitions``; in seconds
+    ``median_s`` and ``min_s`` of a selection, ``iteration_s`` of an iteration, ``listing_s`` of one that
+    lists all neighbours, NaN if unknown; ``n_listed``, how many it lists on average, NaN if it is no
+    annealer; ``sort_s``, the median of sorting K numbers.
 
-    Raises
-    ------
-    PauseflError
-        If nothing could be timed.
+    `PauseflError` if nothing could be timed.
     """
     rows = []
     for name in study.scenario.selectors:
@@ -319,25 +305,14 @@ def fits(times: pd.DataFrame) -> pd.DataFrame:
 
     Both laws are straight lines through ln t, against ln K and K, so their errors can be compared.
 
-    Parameters
-    ----------
-    times
-        As `run` returns them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each ``selector`` and ``quantity`` (one of `QUANTITIES`) of which three sizes are left:
-        ``from_users`` and ``to_users``; ``exponent`` of K and growth ``rate`` per user, each with its
-        standard error (``_se``) and the root mean square error of its law in ln t (``_error``); exponent
-        ``over_sort`` of the time over that of a sort of K numbers, and its standard error, NaN unless both
-        are known.
+    One row for each ``selector`` and ``quantity`` (one of `QUANTITIES`) of which three sizes are left:
+    ``from_users`` and ``to_users``; ``exponent`` of K and growth ``rate`` per user, each with its standard
+    error (``_se``) and the root mean square error of its law in ln t (``_error``); exponent ``over_sort`` of
+    the time over that of a sort of K numbers, and its standard error, NaN unless both are known.
     """
     rows = []
     for selector, of_selector in times.groupby("selector", sort=False):
         for quantity, column in QUANTITIES.items():
-            if column not in of_selector:
-                continue
             known = of_selector[of_selector[column].notna()]
             if quantity in ("selection", "listing"):
                 known = known[known[column] >= ABOVE_OVERHEAD * known[column].iloc[:1].sum()]
@@ -348,7 +323,7 @@ def fits(times: pd.DataFrame) -> pd.DataFrame:
             n_users, log_t = known["n_users"].to_numpy(np.float64), np.log(known[column].to_numpy(np.float64))
             powers, exponentials = line(np.log(n_users), log_t), line(n_users, log_t)
             over_sort = (math.nan, math.nan)
-            if quantity in ("selection", "listing") and "sort_s" in known:
+            if quantity in ("selection", "listing"):
                 over_sort = line(np.log(n_users), log_t - np.log(known["sort_s"].to_numpy(np.float64)))[:2]
             sizes = (int(n_users[0]), int(n_users[-1]))
             rows.append((selector, quantity, *sizes, *powers, *exponentials, *over_sort))
@@ -367,25 +342,15 @@ def line(x: Floats, y: Floats) -> tuple[float, float, float]:
     return float(slope), math.sqrt(squares / (len(x) - 2) / (x @ x)), math.sqrt(squares / len(x))
 
 
-def to_markdown(
-    times: pd.DataFrame, fitted: pd.DataFrame, memory: pd.DataFrame, labels: Mapping[str, str]
-) -> str:
-    """Times and fits as Markdown tables for people.
-
-    Parameters
-    ----------
-    times, fitted, memory
-        As `run`, `fits` and `memory` return them.
-    labels
-        What to call each selector.
-    """
+def to_markdown(times: pd.DataFrame, fitted: pd.DataFrame, memory: pd.DataFrame) -> str:
+    """Times and fits as Markdown tables for people."""
     peak = memory.to_dict("records")[0]
     text = f"""## One selection
 
-{_by_size(times, "median_s", labels)}
+{_by_size(times, "median_s")}
 
 Medians in wall-clock time on one core. A dash: refused, or beyond the time allowed. A process that selects
-{peak["n_selected"]:,} of {peak["n_users"]:,} users by {labels[peak["selector"]]} needs
+{peak["n_selected"]:,} of {peak["n_users"]:,} users by {LABELS[peak["selector"]]} needs
 {peak["peak_bytes"] / 1e6:,.0f} MB of memory at its peak, libraries included; loading those alone had
 needed {peak["before_bytes"] / 1e6:,.0f} MB.
 """
@@ -394,27 +359,27 @@ needed {peak["before_bytes"] / 1e6:,.0f} MB.
         text += f"""
 ## One iteration
 
-{_by_size(times[anneals], "iteration_s", labels)}
+{_by_size(times[anneals], "iteration_s")}
 
 What the iterations add to a selection, divided by their number. A dash: less than {100 * LEAST_PART:.0f} %
 of the selection.
 """
-    lists = times["n_listed"].notna() if "n_listed" in times else anneals & False
+    lists = times["n_listed"].notna()
     if lists.any():
         text += f"""
 ## One iteration that lists all neighbours
 
-{_by_size(times[lists], "listing_s", labels)}
+{_by_size(times[lists], "listing_s")}
 
 As the papers' annealers do. A dash: more than {MOST_LISTED:,} neighbours. How many they are on average:
 
-{_by_size(times[lists], "n_listed", labels, lambda n: "–" if math.isnan(n) else f"{n:,.0f}")}
+{_by_size(times[lists], "n_listed", lambda n: "–" if math.isnan(n) else f"{n:,.0f}")}
 """
     if len(fitted):
         text += f"""
 ## Growth
 
-{_growth(fitted, labels)}
+{_growth(fitted)}
 
 Fits of t ~ K^a and t ~ exp(bK) with standard errors, in bold the one with the smaller error in ln t. They
 cover two decades at most, without sizes whose time is mostly overhead. More users need slower memory, which
@@ -428,16 +393,11 @@ round, and look for the next least member, in O(min(m, K / m)) on average, only 
     return text
 
 
-def _by_size(
-    times: pd.DataFrame,
-    column: str,
-    labels: Mapping[str, str],
-    written: Callable[[float], str] | None = None,
-) -> str:
+def _by_size(times: pd.DataFrame, column: str, written: Callable[[float], str] | None = None) -> str:
     """A column of the times: a row a size, a column a selector; values as `pretty` or ``written``."""
     wide = times.pivot(index=["n_users", "n_selected"], columns="selector", values=column)
     names = times["selector"].unique()
-    head = ["K", "m", *[labels[name] for name in names]]
+    head = ["K", "m", *[LABELS[name] for name in names]]
     cells = zip(*(wide[name].map(written or pretty) for name in names), strict=True)
     sizes = wide.index.to_frame().itertuples(index=False)
     rows = [[f"{k:,}", f"{m:,}", *times] for (k, m), times in zip(sizes, cells, strict=True)]
@@ -452,7 +412,7 @@ _GROWING = {
 }
 
 
-def _growth(fitted: pd.DataFrame, labels: Mapping[str, str]) -> str:
+def _growth(fitted: pd.DataFrame) -> str:
     rows = []
     for row in fitted.to_dict("records"):
         exponent = f"{row['exponent']:.2f} ± {row['exponent_se']:.2f}"
@@ -461,7 +421,7 @@ def _growth(fitted: pd.DataFrame, labels: Mapping[str, str]) -> str:
         stated = SELECTORS[row["selector"]].stated_cost if row["quantity"] in ("selection", "listing") else ""
         rows.append(
             {
-                "Selector": labels[row["selector"]],
+                "Selector": LABELS[row["selector"]],
                 "Growth of": _GROWING[row["quantity"]],
                 "Fitted from K": f"{row['from_users']:,} to {row['to_users']:,}",
                 "Exponent a": f"**{exponent}**" if is_power else exponent,
@@ -477,33 +437,22 @@ def pretty(seconds: float) -> str:
     """A time in the unit that suits it; a dash if there is none."""
     if math.isnan(seconds):
         return "–"
-    unit, scale = next(
-        (unit, scale)
-        for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 0.0))
-        if seconds >= scale
-    )
-    return f"{seconds / (scale or 1e-9):.3g} {unit}"
+    units = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+    unit = next((unit for unit, scale in units.items() if seconds >= scale), "ns")
+    return f"{seconds / units[unit]:.3g} {unit}"
 
 
 def plot(tables: Tables, study: Runtime) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.runtime.compute`."""
     times = tables["times"]
     summary = fits(times)
-    text = to_markdown(times, summary, tables["memory"], LABELS)
+    text = to_markdown(times, summary, tables["memory"])
     return Plotted(plot_times(times, study.title), {"summary": summary}, text)
 
 
 def plot_times(times: pd.DataFrame, title: str) -> Figure:
-    """Time of a selection, and of an annealer's iteration, against the number of users.
-
-    Parameters
-    ----------
-    times
-        As `pausefl.studies.runtime.run` returns them.
-    title
-        Of the study.
-    """
-    columns = [column for column in _TIMES if column in times and times[column].notna().any()]
+    """Time of a selection, and of an annealer's iteration, against the number of users."""
+    columns = [column for column in _TIMES if times[column].notna().any()]
     selectors = in_legend_order(times["selector"])
     shown = times.assign(iteration_s=1e9 * times["iteration_s"])  # in nanoseconds
     with theme():

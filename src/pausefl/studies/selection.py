@@ -6,7 +6,7 @@ of leakage, and their claims on leakage and on the time of a round, need no trai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING, Self
 
@@ -84,11 +84,8 @@ gives the end of its curve. Selectors without privacy leak without bound and are
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     """Simulate all rounds of a job.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a round, as `pausefl.results.runs.collect` has an untrained run: selections, simulated
-        seconds and leakage are those of the job; what is learned is NaN.
+    One row a round, as `pausefl.results.runs.collect` has an untrained run: selections, simulated seconds and
+    leakage are those of the job; what is learned is NaN.
     """
     simulation = selection_only(scenario, selector, seed)
     simulation.horizon = scenario.training.horizon
@@ -108,17 +105,9 @@ def compute(study: Selection, note: Callable[[str], None]) -> dict[str, pd.DataF
 def summary(rounds: pd.DataFrame) -> pd.DataFrame:
     """One row a selector: means and sample standard deviations over seeds.
 
-    Parameters
-    ----------
-    rounds
-        Of all runs, as `run` returns them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``selector``, ``n_seeds`` and, each with ``_mean`` and ``_sd``: ``round_s``, mean simulated seconds
-        of a round; ``elapsed_s``, those of all; ``leakage_max`` and ``leakage_mean`` over users, epsilon at
-        the end (infinite without privacy).
+    ``selector``, ``n_seeds`` and, each with ``_mean`` and ``_sd``: ``round_s``, mean simulated seconds of a
+    round; ``elapsed_s``, those of all; ``leakage_max`` and ``leakage_mean`` over users, epsilon at the end
+    (infinite without privacy).
     """
     seeds = rounds.groupby(["selector", "seed"], sort=False)
     runs = seeds[["elapsed_s", "leakage_max", "leakage_mean"]].last()
@@ -126,21 +115,11 @@ def summary(rounds: pd.DataFrame) -> pd.DataFrame:
     return across_seeds(runs[list(_COLUMNS)])
 
 
-def to_markdown(table: pd.DataFrame, labels: Mapping[str, str], protected: str) -> str:
-    """The `summary` as a Markdown table for people.
-
-    Parameters
-    ----------
-    table
-        As `summary` returns it.
-    labels
-        What to call each selector.
-    protected
-        What the epsilons are for: ``coordinate`` or ``update``.
-    """
+def to_markdown(table: pd.DataFrame, protected: str) -> str:
+    """The `summary` as a Markdown table for people."""
     columns = {column: (head.format(protected=protected), n) for column, (head, n) in _COLUMNS.items()}
     cells = [
-        {"Selector": labels[row["selector"]]}
+        {"Selector": LABELS[row["selector"]]}
         | {head: mean_sd(row, column, digits) for column, (head, digits) in columns.items()}
         | {"Seeds": str(row["n_seeds"])}
         for _, row in table.iterrows()
@@ -155,22 +134,13 @@ def plot(tables: Tables, study: Selection) -> Plotted:
     rounds = tables["rounds"]
     table = summary(rounds)
     figure = plot_leakage(rounds, study.scenario, study.title)
-    return Plotted(figure, {"summary": table}, to_markdown(table, LABELS, protected(study.scenario)))
+    return Plotted(figure, {"summary": table}, to_markdown(table, protected(study.scenario)))
 
 
 def plot_leakage(rounds: pd.DataFrame, scenario: Scenario, title: str) -> Figure:
     """Largest leakage over users, against rounds on the left and against simulated time on the right.
 
     The axis of time is cut as that of a scenario's figures is (`pausefl.figures.curves`).
-
-    Parameters
-    ----------
-    rounds
-        Of all runs, as `pausefl.studies.selection.run` returns them.
-    scenario
-        Gives the budget.
-    title
-        Of the study.
     """
     limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
     with theme():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.figures.curves import band, plot_band
-from pausefl.figures.panels import Plotted, titled_panels
+from pausefl.figures.panels import Plotted, bands_of, plot_bands, titled_panels
 from pausefl.figures.style import look, theme
 from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import LABELS, in_legend_order, look_of
+from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import collect
@@ -27,7 +27,6 @@ from pausefl.studies.knobs import NAMES, Knobs
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 Floats = NDArray[np.float64]
 
@@ -70,24 +69,14 @@ class TrainedKnobs(Knobs):
     @cached_property
     def runs(self) -> dict[str, list[tuple[str, int]]]:
         """Selectors and seeds by the name of the scenario, without runs that no change concerns."""
-        return {
-            scenario.name: [
-                (selector, seed)
-                for selector in self.scenario.selectors
-                if not (
-                    _searches_only(scenario.changed)
-                    and knob != "usual"
-                    and not SELECTORS[selector].uses_reward
-                )
-                for seed in self.seeds
-            ]
-            for (knob, _), scenario in self.scenarios.items()
-        }
-
-
-def _searches_only(keys: Iterable[str]) -> bool:
-    """Whether a change of these dotted keys concerns only selectors that use the reward."""
-    return all(key.startswith(("reward.", "selection.")) for key in keys)
+        found = {}
+        for (knob, _), scenario in self.scenarios.items():
+            everyone = knob == "usual" or not all(
+                key.startswith(("reward.", "selection.")) for key in scenario.changed
+            )
+            names = [name for name in self.selectors if everyone or SELECTORS[name].uses_reward]
+            found[scenario.name] = list(product(names, self.seeds))
+        return found
 
 
 WORDS = """
@@ -111,12 +100,9 @@ def compute(
 ) -> dict[str, pd.DataFrame]:
     """Collect the runs of a study.
 
-    Returns
-    -------
-    dict
-        ``curves``, one row for every `STEP` rounds of a run, and for its last: ``knob``, ``value`` (text; the
-        name of a variant), ``selector``, ``seed``, ``round``, ``elapsed_s``, ``accuracy`` (trailing mean) and
-        ``leakage_max``. The scenario as it is has knob and value ``usual``.
+    ``curves``, one row for every `STEP` rounds of a run, and for its last: ``knob``, ``value`` (text; the
+    name of a variant), ``selector``, ``seed``, ``round``, ``elapsed_s``, ``accuracy`` (trailing mean) and
+    ``leakage_max``. The scenario as it is has knob and value ``usual``.
     """
     frames = []
     for (knob, value), scenario in study.scenarios.items():
@@ -137,20 +123,12 @@ def compute(
 def compare(curves: pd.DataFrame) -> pd.DataFrame:
     """The first selector against the others, at equal simulated time.
 
-    Parameters
-    ----------
-    curves
-        As `compute` returns them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each ``knob``, ``value`` and ``other`` selector: ``selector``, the first; ``n_seeds``;
-        ``end_s``, the mean over seeds of the time at which the first of two runs ends; ``accuracy`` and
-        ``accuracy_other``, mean accuracy at that time; ``difference`` of the two, and
-        ``difference_over_time``, the mean difference from the first point of both curves to that time; each
-        with ``_low`` and ``_high`` of its interval over seeds (NaN with one seed). Where the other has no
-        runs, as such a change does not concern it, its usual ones count.
+    One row for each ``knob``, ``value`` and ``other`` selector: ``selector``, the first; ``n_seeds``;
+    ``end_s``, the mean over seeds of the time at which the first of two runs ends; ``accuracy`` and
+    ``accuracy_other``, mean accuracy at that time; ``difference`` of the two, and ``difference_over_time``,
+    the mean difference from the first point of both curves to that time; each with ``_low`` and ``_high`` of
+    its interval over seeds (NaN with one seed). Where the other has no runs, as such a change does not
+    concern it, its usual ones count.
     """
     first = curves["selector"].iloc[0]
     runs = dict(iter(curves.groupby(["knob", "value", "selector", "seed"], sort=False)))
@@ -194,18 +172,10 @@ def plot_accuracy(
 ) -> Figure:
     """Panels of accuracy: against rounds, against each setting, and against time for the variants.
 
-    Parameters
-    ----------
-    curves, summary
-        As `pausefl.studies.trained_knobs.compute` and `compare` return them.
-    usual
-        The value that each setting has in the scenario.
-    title
-        Of the study.
+    ``usual`` has the value of each setting in the scenario.
     """
-    selectors = in_legend_order(curves["selector"])
-    knobs = [knob for knob in usual if knob != _ROUNDS]
-    variants = curves[curves["knob"].isin(["usual", "variants"])]
+    curves = curves.assign(percent=100 * curves["accuracy"])
+    knobs, first = [knob for knob in usual if knob != _ROUNDS], curves["selector"].iloc[0]
     with theme():
         n_rows = math.ceil((2 + len(knobs)) / 2)
         figure, grid = titled_panels(title, (n_rows, 2), 0.3 + 2.3 * n_rows, sharey=True)
@@ -213,7 +183,8 @@ def plot_accuracy(
         axes = next(panels)
         longest = curves[curves["round"] == curves["round"].max()][["knob", "value"]].iloc[0]
         own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
-        lines = [_plot_curve(axes, own[own["selector"] == name], "round") for name in selectors]
+        bands = bands_of(own, "percent")
+        lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
         axes.set(xlabel="Round", xlim=(0, own["round"].max()), ylim=(0, 100))
         for knob in knobs:
             axes = next(panels)
@@ -221,38 +192,20 @@ def plot_accuracy(
             axes.set(xlabel=NAMES.get(knob, knob), xscale="log")
             axes.minorticks_off()
         axes = next(panels)
-        first = curves["selector"].iloc[0]
-        for name in selectors:
-            usually = variants[(variants["knob"] == "usual") & (variants["selector"] == name)]
-            _plot_curve(axes, usually, "elapsed_s")
-        without = variants[(variants["knob"] == "variants") & (variants["selector"] == first)]
-        handles = []
+        plot_bands(axes, bands_of(curves[curves["knob"] == "usual"], "percent", "elapsed_s"))
+        without = curves[(curves["knob"] == "variants") & (curves["selector"] == first)]
         for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
-            line = _plot_curve(axes, own, "elapsed_s", color="#B22222", linestyle=dashes, linewidth=1.0)
-            handles.append((line, f"{LABELS[first]}, {str(name).replace('_', ' ')}"))
+            curve = bands_of(own, "percent", "elapsed_s")[first]
+            lines += axes.plot(curve.x, curve.mean, color="#B22222", linestyle=dashes, linewidth=1.0)
+            labels.append(f"{LABELS[first]}, {str(name).replace('_', ' ')}")
         axes.set(xlabel="Simulated time (s)")
         axes.set_xlim(left=0)
         for rest in panels:
             rest.set_visible(False)
         for row in grid:
             row[0].set_ylabel("Accuracy (%)")
-        labels = [*[look_of(name).label for name in selectors], *[label for _, label in handles]]
-        shown = [*lines, *[line for line, _ in handles]]
-        figure.legend(shown, labels, loc="outside lower center", ncols=min(len(labels), 4))
+        figure.legend(lines, labels, loc="outside lower center", ncols=min(len(labels), 4))
     return figure
-
-
-def _plot_curve(axes: Axes, own: pd.DataFrame, x: str, **style: Any) -> Line2D:
-    """Mean and band over seeds of a selector's accuracy; lines of another style have no band."""
-    seeds = [
-        (run[x].to_numpy(np.float64), 100 * run["accuracy"].to_numpy(np.float64))
-        for _, run in own.groupby("seed")
-    ]
-    curve = band(seeds)
-    if not style:
-        return plot_band(axes, str(own["selector"].iloc[0]), curve)
-    (line,) = axes.plot(curve.x, curve.mean, **style)
-    return line
 
 
 def _plot_knob(axes: Axes, own: pd.DataFrame, usual: float) -> None:

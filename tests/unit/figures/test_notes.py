@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from pausefl.figures import kinds, notes, style
-from pausefl.registry.selectors import LABELS
 from pausefl.settings import load_scenario
 from pausefl.settings import scenario as config
 
@@ -36,7 +34,7 @@ def run(selector: str, seed: int, code: str | None = None, diverged: int | None 
 
 
 def notes_on(*runs: Mapping[str, Any]) -> notes.Notes:
-    return notes.run_notes(runs, VERSIONS, LABELS)
+    return notes.run_notes(runs, VERSIONS)
 
 
 def test_losses_outside_the_budget_are_told() -> None:
@@ -120,9 +118,9 @@ def test_selectors_without_a_run_are_told() -> None:
         "fastest",
     }
     told = "Not run: FedAvg with privacy, FedAvg w/o privacy."
-    assert notes.absent_note(paper, run_ones, LABELS) == told
-    assert not notes.absent_note(paper, set(paper.selectors) - {"pause_brute"}, LABELS)
-    assert not notes.absent_note(demo, {"pause"}, LABELS)
+    assert notes.absent_note(paper, run_ones) == told
+    assert not notes.absent_note(paper, set(paper.selectors) - {"pause_brute"})
+    assert not notes.absent_note(demo, {"pause"})
 
 
 def test_divergence_is_told_of_each_run() -> None:
@@ -147,13 +145,6 @@ def test_versions_of_the_code(codes: tuple[str, ...], shown: list[str], n_quiet:
     found = notes_on(*[run(*key, code) for key, code in zip(where, codes, strict=True)])
     assert (len(found.shown), len(found.quiet)) == (min(len(shown), 1), n_quiet)
     assert [words for words in shown if words not in found.shown[0]] == []
-
-
-def test_captions_read_what_is_there_when_they_are_rendered(tmp_path: Path) -> None:
-    sidecar = notes.SidecarNotes(tmp_path / "figure.json")
-    assert sidecar.read() == []
-    Path(sidecar).write_text(json.dumps({"notes": ["Mind this."]}), "utf-8")
-    assert sidecar.read() == ["Mind this."]
 
 
 def rounds(n_seeds: int) -> pd.DataFrame:

@@ -46,7 +46,7 @@ def test_wins_ties_and_losses_are_counted_apart() -> None:
     assert best[["n_won", "n_tied", "n_lost"]].tolist() == [2, 2, 1]
     assert (final["gap"], final["gap_other"]) == pytest.approx((10 - 13 / 5, 10 - 9 / 5))
     assert (final["low"], final["high"]) == wilson(2, 5)
-    text = comparison.to_markdown(shares.reset_index(), {"alsa": "ALSA", "sa_bsfl": "SA"})
+    text = comparison.to_markdown(shares.reset_index())
     (row,) = [line for line in text.splitlines() if "last vertex" in line]
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
     assert cells == ["30", "last vertex", "40.0", "11.8 to 76.9", "40.0", "7.400", "8.200"]

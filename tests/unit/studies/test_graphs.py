@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pausefl.registry.selectors import LABELS
 from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 from pausefl.studies import graphs
 from pausefl.studies.graphs import Graphs
@@ -114,7 +113,7 @@ def test_summary_counts_what_is_not_connected() -> None:
     assert (summary["connected"] == 0.75).all()
     assert summary.loc["alsa", "degree_formula"] == 6
     assert summary.loc["sa_bsfl", ["n_edges", "degree_min", "degree_max"]].tolist() == [30, 6, 6]
-    text = graphs.to_markdown(summary.reset_index(), 5, 2, LABELS)
+    text = graphs.to_markdown(summary.reset_index(), 5, 2)
     (row,) = [line for line in text.splitlines() if line.startswith("| ALSA")]
     assert "ucb, g" in row
     assert "75.0" in row

@@ -121,7 +121,7 @@ def test_wins_ties_and_losses_are_counted_for_each_reading() -> None:
     row = pooled.loc[("neighbours", "final")]
     assert (row["share"], row["low"], row["high"]) == (0.75, *wilson(3, 4))
     assert (row["gap"], row["gap_other"], row["n_listed_other"]) == pytest.approx((7, 8.25, 10))
-    text = races.to_markdown(table, {"alsa": "ALSA", "sa_bsfl": "SA"})
+    text = races.to_markdown(table)
     (line,) = [line for line in text.splitlines() if "equal listing | last vertex" in line]
     assert "| 75.0 (30.1 to 95.4) | 0.0 | 50.0 (9.5 to 90.5) | 7 | 7.5 |" in line
 

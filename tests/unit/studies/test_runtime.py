@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from pausefl.bandit.history import History
-from pausefl.registry.selectors import LABELS
 from pausefl.selectors.base import Selector
 from pausefl.settings import Scenario
 from pausefl.studies import runtime
@@ -36,6 +35,7 @@ def times_of(median_s: Any, sizes: Any = SIZES, iteration_s: Any = math.nan) -> 
             "n_selected": np.maximum(1, sizes // 10),
             "median_s": median_s,
             "iteration_s": iteration_s,
+            **dict.fromkeys(("listing_s", "n_listed", "sort_s"), math.nan),
         }
     )
 
@@ -163,7 +163,7 @@ def test_the_page_has_times_growth_and_the_papers_orders() -> None:
     memory = pd.DataFrame(
         [{"selector": "pause", "n_users": 10, "n_selected": 1, "before_bytes": 3e8, "peak_bytes": 5e8}]
     )
-    text = runtime.to_markdown(times, runtime.fits(times), memory, LABELS)
+    text = runtime.to_markdown(times, runtime.fits(times), memory)
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
     assert ["K", "m", "PAUSE", "PAUSE by plain SA"] in lines
     assert ["1,000", "100", "200 µs", "–"] in lines
@@ -171,7 +171,7 @@ def test_the_page_has_times_growth_and_the_papers_orders() -> None:
     growth = {line[0]: line for line in lines if len(line) == 7}
     assert growth["PAUSE"][3::3] == ["**1.10 ± 0.00**", "O(K log K)"]
     assert "500 MB of memory at its peak" in " ".join(text.split())
-    plain = runtime.to_markdown(times_of(1e-3, SIZES[:2]), runtime.fits(times_of(1e-3)), memory, LABELS)
+    plain = runtime.to_markdown(times_of(1e-3, SIZES[:2]), runtime.fits(times_of(1e-3)), memory)
     assert "One iteration" not in plain
     assert "Growth" not in plain
 

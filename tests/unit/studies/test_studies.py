@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,18 @@ def test_a_study_is_made_again_from_its_settings(kind: str) -> None:
         again = study_of(kind, json.loads(json.dumps(study.settings())), study.title)
         assert again.settings() == study.settings()
         assert again.title == study.title
+
+
+def test_reading_studies_loads_neither_plots_nor_compilers() -> None:
+    code = (
+        "import sys; from pathlib import Path; from pausefl.studies import load_studies;"
+        "load_studies(Path('config/studies.yaml'), Path('config/scenarios'));"
+        "print(*{'matplotlib', 'seaborn', 'numba', 'scipy', 'torch'} & sys.modules.keys())"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout == "\n"
 
 
 def test_no_file_is_no_studies() -> None:
