@@ -31,7 +31,7 @@ SOURCE, TESTS = "src/pausefl", "tests/unit"
 WIDER = ("bandit", "selectors", "privacy", "training", "data", "federated", "studies", "claims", "results")
 WIDER += ("figures", "test_streams.py")
 #: Of these, tests that any change of the code of a job fails, since they know its hash.
-KNOW_THE_CODE = ("results/test_verified.py::test_all_published_results_that_were_compared_are_equal",)
+KNOW_THE_CODE = ("tools/test_recompute.py::test_all_published_results_that_were_compared_are_equal",)
 
 #: Plugins of pytest; others that happen to be installed take seconds in each run.
 PLUGINS = ("pytest_mpl.plugin", "_hypothesis_pytestplugin", "no:cacheprovider")

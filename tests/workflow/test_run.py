@@ -120,7 +120,7 @@ def test_runs_of_other_code_that_diverged_are_told_of(copy: Checkout) -> None:
     path = copy.root / "results/runs/tiny/pause/seed-1/summary.json"
     summary = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps(summary | {"code_hash": "0" * 16, "diverged_round": 3}), "utf-8")
-    shown = ["tiny_accuracy", "results/tables/tiny/summary.md", "results/tables/tiny/privacy.md"]
+    shown = ["tiny_accuracy", "results/report/tiny.html"]
     copy.snakemake("--cores", "2", "--report", "report.html", "--report-after-run", "--", *shown)
     sidecar = json.loads((copy.root / "results/figures/tiny/accuracy_vs_time.json").read_text("utf-8"))
     assert sidecar["notes"] == [
@@ -130,9 +130,9 @@ def test_runs_of_other_code_that_diverged_are_told_of(copy: Checkout) -> None:
     for table in ("summary", "privacy"):
         text = (copy.root / f"results/tables/tiny/{table}.md").read_text("utf-8")
         assert "**Runs of different versions of the code: seeds of PAUSE differ (0 | 1).**" in text
-    report = (copy.root / "report.html").read_text("utf-8")
-    captions = ("Tiny: test accuracy against simulated time", "seeds 0, 1;", "handwritten digits", "D8")
-    for words in (*captions, "seeds of PAUSE differ (0 | 1)"):
+    assert "The whole caption" in (copy.root / "report.html").read_text("utf-8")
+    report = (copy.root / "results/report/tiny.html").read_text("utf-8")
+    for words in ("seeds 0, 1;", "handwritten digits", "D8", "seeds of PAUSE differ (0 | 1)"):
         assert words in report
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from pausefl.figures import papers
 from pausefl.figures.captions import caption
@@ -12,7 +11,6 @@ from pausefl.figures.words import Caption
 from pausefl.registry import FIGURES, TABLES
 from pausefl.registry.selectors import LABELS
 from pausefl.report.parts import ReportParts, ScenarioPart
-from pausefl.results.reading import read_json
 from pausefl.settings import SCALES
 
 #: The section that opens the page, and its heading.
@@ -20,18 +18,24 @@ BESIDE = ("beside", "Beside the authors' runs")
 
 
 @dataclass
-class Entry:
-    """A figure in a section, or a link to where it is; the ids are those of the page."""
+class Shown:
+    """A table (Markdown) or a figure (SVG) of a scenario or study; the id is that in the page."""
 
     id: str
-    #: Scenario or study, and its title; the scale is empty for a study without a scenario.
-    owner: str
+    #: Of the scenario or study; the scale is empty for a study without a scenario.
     title: str
     scale: str
-    #: SVG file.
     path: str
-    caption: Caption
-    alt: str
+    caption: Caption | None = None
+
+
+@dataclass
+class Entry(Shown):
+    """A figure in a section, or a link to where it is."""
+
+    #: Scenario or study.
+    owner: str = ""
+    alt: str = ""
     #: What a scenario's figure shows.
     shows: str = ""
     place: papers.Place | None = None
@@ -57,24 +61,13 @@ class Entry:
 
 
 @dataclass
-class Table:
-    """A table of a scenario or study: a Markdown file."""
-
-    id: str
-    title: str
-    scale: str
-    path: str
-    caption: Caption | None = None
-
-
-@dataclass
 class Group:
     """Figures and tables under one heading: of one figure of a paper, or of one scenario or study."""
 
     id: str
     heading: str
     entries: list[Entry] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
+    tables: list[Shown] = field(default_factory=list)
 
 
 @dataclass
@@ -158,45 +151,37 @@ def _of_scenario(name: str, part: ScenarioPart) -> Iterator[tuple[str, Entry]]:
 
 
 def _entry(id: str, name: str, part: ScenarioPart, kind: str) -> Entry:
-    shows, title = FIGURES[kind].label, part.settings["title"]
+    shows, title, scale = FIGURES[kind].label, part.settings["title"], part.settings["scale"]
     selectors = ", ".join(LABELS[selector] for selector in selectors_of(part))
     alt = f"{shows[0].upper()}{shows[1:]}; {title}; selectors: {selectors}"
-    return Entry(
-        id, name, title, part.settings["scale"], part.figures[kind], caption_of(part, kind), alt, shows
-    )
+    return Entry(id, title, scale, part.figures[kind], caption_of(part, kind), name, alt, shows)
 
 
 def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Entry]]:
     """The section and the entry of every study, once for each paper that has it."""
     for name, study in parts.studies.items():
-        settings = read_json(Path(study.figure).with_suffix(".json"))["study"]
-        scale = settings["scenario"]["scale"] if "scenario" in settings else ""
         own = [place for place in map(papers.place_of, study.figures) if place is not None]
         shared = [there for place in own for there in papers.also_in(place)]
-        alt = f"Figure of the study {study.title}"
-        for place in (*own, *shared) or (None,):
-            figure = name if place is None or place == own[0] else f"{name}-{place.paper}-{place.part}"
-            section = "beyond" if place is None else place.paper
-            yield (
-                section,
-                Entry(
-                    f"figure-{figure}",
-                    name,
-                    study.title,
-                    scale,
-                    study.figure,
-                    study.caption,
-                    alt,
-                    place=place,
-                ),
-            )
+        shown = (
+            study.title,
+            study.scale,
+            study.figure,
+            study.caption,
+            name,
+            f"Figure of the study {study.title}",
+        )
+        for place in own + shared:
+            figure = name if place == own[0] else f"{name}-{place.paper}-{place.part}"
+            yield place.paper, Entry(f"figure-{figure}", *shown, place=place)
+        if not own:
+            yield "beyond", Entry(f"figure-{name}", *shown)
 
 
-def _tables(parts: ReportParts, entry: Entry) -> Iterator[Table]:
+def _tables(parts: ReportParts, entry: Entry) -> Iterator[Shown]:
     """The tables of a scenario or study, but ``authors``, which opens the page."""
     if (study := parts.studies.get(entry.owner)) is not None:
         if study.table is not None:
-            yield Table(f"table-{entry.owner}", f"{study.title}: the numbers", entry.scale, study.table)
+            yield Shown(f"table-{entry.owner}", f"{study.title}: the numbers", entry.scale, study.table)
         return
     part = parts.scenarios[entry.owner]
     for kind in part.tables:
@@ -204,11 +189,9 @@ def _tables(parts: ReportParts, entry: Entry) -> Iterator[Table]:
             yield _table(entry.owner, part, kind)
 
 
-def _table(name: str, part: ScenarioPart, kind: str) -> Table:
-    title = f"{part.settings['title']}: {TABLES[kind].label}"
-    return Table(
-        f"table-{name}-{kind}", title, part.settings["scale"], part.tables[kind], caption_of(part, kind)
-    )
+def _table(name: str, part: ScenarioPart, kind: str) -> Shown:
+    title, scale = f"{part.settings['title']}: {TABLES[kind].label}", part.settings["scale"]
+    return Shown(f"table-{name}-{kind}", title, scale, part.tables[kind], caption_of(part, kind))
 
 
 def caption_of(part: ScenarioPart, kind: str) -> Caption:

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import MECHANISMS as LOOKS
-from pausefl.figures.style import OTHER_MECHANISM, theme
+from pausefl.figures.style import theme
 from pausefl.privacy import Protection, make_mechanism, make_sampler
 from pausefl.registry import MECHANISMS, SAMPLERS, Record
 from pausefl.results import markdown
@@ -61,6 +60,10 @@ _WHOLE, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
 
 _REFUTED = "#D00000"
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
+
+#: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
+_LOOKS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
+_OTHER_LOOK = ("#4B3A6B", "D", (0, 4))
 
 
 class Audit(Study):
@@ -484,7 +487,7 @@ def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
     epsilon = budgets[np.abs(np.log(budgets)).argmin()]
     whole = (table["n_coordinates"] > 1) | (table["observation"] == table["observation"].iloc[0])
     for mechanism, rows in table[whole & (table["epsilon"] == epsilon)].groupby("mechanism", sort=False):
-        color, marker, place = LOOKS.get(str(mechanism), OTHER_MECHANISM)
+        color, marker, place = _LOOKS.get(str(mechanism), _OTHER_LOOK)
         sizes = rows.sort_values("n_coordinates")
         axes.plot(sizes["n_coordinates"], sizes["claimed"], color=color, **_DASHED)
         look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 4, "markeredgewidth": 0}

@@ -67,11 +67,12 @@ def _scenario(table: Project, name: str) -> ScenarioPart:
 
 
 def _study(table: Project, name: str) -> StudyPart:
-    text = f"results/studies/{name}/summary.md"
+    text, study = f"results/studies/{name}/summary.md", table.studies[name]
     return StudyPart(
-        kind=table.studies[name].kind,
-        title=table.studies[name].title,
-        caption=table.studies[name].caption(table.repeated_figures(name)),
+        kind=study.kind,
+        title=study.title,
+        scale=study.in_scenario.scale if study.in_scenario is not None else "",
+        caption=study.caption(table.repeated_figures(name)),
         figures=tuple(table.repeated_figures(name)) or (name,),
         figure=f"results/studies/{name}/{name}.svg",
         table=text if text in paths.study_plots(table, name) else None,

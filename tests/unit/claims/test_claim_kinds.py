@@ -21,6 +21,7 @@ from pausefl.claims.load import KINDS
 from pausefl.claims.quantities import latency_spread
 from pausefl.claims.records import Replicate, expected_latencies
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, gaps, holm, judge, region
+from pausefl.privacy.schedule import GeometricSchedule
 from pausefl.results.intervals import estimate
 from pausefl.results.runs import collect
 from pausefl.selectors.exact import Pause
@@ -114,10 +115,11 @@ def test_an_ordering_is_of_pairs(world: World) -> None:
     for seed in range(3):  # seeds differ by far more than selectors do
         world.add("pause", seed, leakage=10.0**seed)
         world.add("random", seed, leakage=1.2 * 10.0**seed)
+    world.add("pause", 3)  # a seed that the others were never to have
     (finding,) = found(world, ordering())
     assert finding.outcome == HOLDS
     assert finding.gap == pytest.approx(1 / 1.2)
-    assert finding.seeds == (0, 1, 2)
+    assert (finding.seeds, finding.n_missing, finding.note) == ((0, 1, 2), 0, "")
     assert finding.runs[0] == "s/pause/seed-0"
     assert len(finding.runs) == 6
     assert outcomes(world, ordering(margin=0.3)) == [FAILS]
@@ -290,6 +292,18 @@ def test_leakage_is_counted_again_from_the_selections(world: World, part: float,
     assert ("pause/seed-0" in finding.note) == (outcome == FAILS)
 
 
+def test_a_schedule_that_spends_more_than_the_budget_breaks_the_bound(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger agrees with the selections, and both exceed the budget."""
+    right = GeometricSchedule.epsilon
+    monkeypatch.setattr(GeometricSchedule, "epsilon", lambda self, n: 1.5 * right(self, n))
+    write_leakage(world, "pause", 1.5 * spent(world, 100))
+    (finding,) = found(world, on_runs("bound"))
+    assert (finding.outcome, finding.note) == (FAILS, "")
+    assert 1 < finding.gap <= 1.5
+
+
 def test_runs_without_privacy_have_no_bound(world: World) -> None:
     write_leakage(world, "pause", spent(world, 30))
     world.add("fedavg_no_privacy", 0, (0.5,) * 30, leakage=math.inf)
@@ -373,6 +387,8 @@ def test_the_law_of_a_searchs_time(world: World) -> None:
     test = on_study("cost", selectors=("pause_brute", "pause"), law="exponential")
     assert outcomes(world, test) == [HOLDS, FAILS]
     assert outcomes(world, on_study("cost", selectors=("pause_brute", "sa_pause"), **near)) == [FAILS, FAILS]
+    wide = {"law": "power", "exponent": 8.0, "margin": 4, "reason": "?"}  # the slope of the exponential, too
+    assert outcomes(world, on_study("cost", selectors=("pause_brute",), **wide)) == [FAILS]
     world.study("study", times=times.assign(sort_s=math.nan))
     assert outcomes(world, on_study("cost", selectors=("pause",), **near)) == [NOT_RUN]
 

@@ -253,6 +253,7 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     study = StudyPart(
         "graphs",
         "A *study*",
+        "",
         Caption("See *this*.", "And D7."),
         ("bsfl_fig3",),
         figure,
@@ -270,7 +271,7 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
 def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
     figure = picture(tmp_path / "s.svg")
     as_json(tmp_path / "s.json", {"study": {}})
-    study = StudyPart("graphs", "A", Caption("B.", "C."), ("pause_v2_fig1",), figure, None)
+    study = StudyPart("graphs", "A", "", Caption("B.", "C."), ("pause_v2_fig1",), figure, None)
     sections = sections_of(parts(studies={"pause_v2_fig1": study}))
     (first,), (second,) = (section.groups.values() for section in sections if section.groups)
     assert [first.heading, second.heading] == ["Fig. 1", "Fig. 1"]
