@@ -1,19 +1,14 @@
 """How much the noise as implemented lets through: a lower bound on epsilon, beside the epsilon claimed.
 
-An attacker sees what `Protection` releases, with noise as in the federated loop, and tells two data sets of a
-user apart that the mechanism should hide from each other: updates far beyond the bound, in opposite
-directions. Pure epsilon means P(E | one) <= e^eps P(E | other) for every event E, so any event bounds epsilon
-from below, by log(P(E | one) / P(E | other)). Probabilities are bounded from independent trials by Clopper
-and Pearson's intervals (Jagielski et al. 2020, "Auditing differentially private machine learning"). The event
-is chosen on a part of the trials and tested on the rest (Ding et al. 2018, "Detecting violations of
-differential privacy"), so one test is made of each claim, and all bounds of a study hold together by the
-union bound.
+An attacker sees what `Protection` releases. Pure epsilon means P(E | one) <= e^eps P(E | other) for every
+event E, so any event bounds epsilon from below (Jagielski et al. 2020, "Auditing differentially private
+machine learning"). The event is chosen on a part of the trials and tested on the rest (Ding et al. 2018,
+"Detecting violations of differential privacy"), so one test is made of each claim, and all bounds of a study
+hold together by the union bound.
 
 Events are upper and lower ends, under either data set, of these statistics: the likelihood ratio of all
 values seen; the difference and the sum of two of them, each in units of its noise, which are free of noise
 where it is reused.
-
-A bound below its claim says that these events do not refute it, and no more.
 """
 
 from __future__ import annotations
