@@ -6,10 +6,10 @@ from snakemake.exceptions import WorkflowError
 
 from pausefl.errors import PauseflError
 from pausefl.files import check_writable
+from pausefl.project import Project
 from pausefl.settings import read_yaml
 from pausefl.workflow import targets
 from pausefl.workflow.checks import check
-from pausefl.project import Project
 from pausefl.workflow.paths import one_of
 
 

@@ -21,10 +21,6 @@ COLUMN_WIDTH = 3.5
 
 DPI = 300
 
-#: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
-MECHANISMS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
-OTHER_MECHANISM = ("#4B3A6B", "D", (0, 4))
-
 #: What differs from seaborn's light grid for papers. The font is shipped with Matplotlib: the
 #: same glyphs, so the same bytes, on every machine.
 THEME: dict[str, Any] = {

@@ -1,19 +1,14 @@
 """How much the noise as implemented lets through: a lower bound on epsilon, beside the epsilon claimed.
 
-An attacker sees what `Protection` releases, with noise as in the federated loop, and tells two data sets of a
-user apart that the mechanism should hide from each other: updates far beyond the bound, in opposite
-directions. Pure epsilon means P(E | one) <= e^eps P(E | other) for every event E, so any event bounds epsilon
-from below, by log(P(E | one) / P(E | other)). Probabilities are bounded from independent trials by Clopper
-and Pearson's intervals (Jagielski et al. 2020, "Auditing differentially private machine learning"). The event
-is chosen on a part of the trials and tested on the rest (Ding et al. 2018, "Detecting violations of
-differential privacy"), so one test is made of each claim, and all bounds of a study hold together by the
-union bound.
+An attacker sees what `Protection` releases. Pure epsilon means P(E | one) <= e^eps P(E | other) for every
+event E, so any event bounds epsilon from below (Jagielski et al. 2020, "Auditing differentially private
+machine learning"). The event is chosen on a part of the trials and tested on the rest (Ding et al. 2018,
+"Detecting violations of differential privacy"), so one test is made of each claim, and all bounds of a study
+hold together by the union bound.
 
 Events are upper and lower ends, under either data set, of these statistics: the likelihood ratio of all
 values seen; the difference and the sum of two of them, each in units of its noise, which are free of noise
 where it is reused.
-
-A bound below its claim says that these events do not refute it, and no more.
 """
 
 from __future__ import annotations
@@ -28,8 +23,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import MECHANISMS as LOOKS
-from pausefl.figures.style import OTHER_MECHANISM, theme
+from pausefl.figures.style import theme
 from pausefl.privacy import Protection, make_mechanism, make_sampler
 from pausefl.registry import MECHANISMS, SAMPLERS, Record
 from pausefl.results import markdown
@@ -66,6 +60,10 @@ _WHOLE, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
 
 _REFUTED = "#D00000"
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
+
+#: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
+_LOOKS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
+_OTHER_LOOK = ("#4B3A6B", "D", (0, 4))
 
 
 class Audit(Study):
@@ -489,7 +487,7 @@ def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
     epsilon = budgets[np.abs(np.log(budgets)).argmin()]
     whole = (table["n_coordinates"] > 1) | (table["observation"] == table["observation"].iloc[0])
     for mechanism, rows in table[whole & (table["epsilon"] == epsilon)].groupby("mechanism", sort=False):
-        color, marker, place = LOOKS.get(str(mechanism), OTHER_MECHANISM)
+        color, marker, place = _LOOKS.get(str(mechanism), _OTHER_LOOK)
         sizes = rows.sort_values("n_coordinates")
         axes.plot(sizes["n_coordinates"], sizes["claimed"], color=color, **_DASHED)
         look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 4, "markeredgewidth": 0}

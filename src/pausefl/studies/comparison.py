@@ -1,13 +1,7 @@
 """Two annealers on the same instances: ALSA against plain annealing (BSFL, Section V-C and Fig. 4).
 
-An instance is the search of one round. The exact search simulates the scenario, without training, up to a
-random round after the start-up; both annealers get the history at that round. Every instance has a simulation
-of its own, so instances are independent. At 500 users and 300 rounds one takes some 50 ms.
-
-Each annealer uses the random stream that it would have in that round of a job. The stream, and with it the
-start, is the same for every temperature divisor.
-
-A gap is the optimum of an instance, found by Pivot-and-Fill, less an energy.
+Every instance has a simulation of its own, so instances are independent. At 500 users and 300 rounds one
+takes some 50 ms. Each annealer uses the random stream that it would have in that round of a job.
 """
 
 from __future__ import annotations

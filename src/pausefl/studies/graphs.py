@@ -1,14 +1,9 @@
 """Degrees of the graphs that annealing walks on (BSFL, eqs. 18, 19 and Fig. 3).
 
-Criteria are sampled: independent and uniform on [0, 1], for every user and criterion. Degrees depend only on
-the order of the users by each criterion, so any continuous law gives the same. Energies, which place the
-vertices in the figure, are min ucb + mean g (BSFL, eq. 17, with alpha = 1).
-
 Mean degree. An outsider ranks below all m members of a random selection with probability 1 / (m + 1), so a
 vertex has on average (K - m) / (m + 1) outsiders below its least member. The least member may leave for any
 of the K - m outsiders, each of the other m - 1 for one of those below. In sum, the mean degree is
-2 m (K - m) / (m + 1) by one criterion, whatever its values, and at most L times that by L of them. BSFL
-bounds it by 4 (K - m) for L = 2.
+2 m (K - m) / (m + 1) by one criterion, whatever its values, and at most L times that by L of them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""What annealing loses against the exact search: in the objective, in simulated time and in leakage.
+"""What annealing loses against the exact search (PAUSE v2, eq. 14): in objective, simulated time and leakage.
 
-Each selector has a simulation of its own. In every round the value that it reached is compared with the
-optimum of the same objective (PAUSE v2, eq. 14), with the bandit index of its own history. In the start-up
-rounds, while m users or more were never seen, both are infinite and every selector chooses exactly
-(deviation D31).
+In the start-up rounds, while m users or more were never seen, value and optimum are both infinite and every
+selector chooses exactly (deviation D31).
 """
 
 from __future__ import annotations

@@ -1,17 +1,9 @@
 """Races of two annealers over many sizes, and what "within a fixed time" can mean (BSFL, Section V-C).
 
-The paper says that ALSA reached a higher energy than plain annealing within a fixed time in 98.3 % of
-thousands of runs with varying K and m. It says neither how instances were made, nor what the time was, nor
-which vertex counts. So all readings are raced:
-
-- Instances. ``drawn``: ucb and g (and p, if the annealers value it) are independent and uniform on [0, 1],
-  with alpha = gamma = 1. ``games``: the search of one round, on a history that the exact search has made
-  (`pausefl.studies.comparison.instance`).
-- Budget. ``iterations``: both make J. ``neighbours``: the first makes J, and the other stops before it lists
-  more neighbours. An implementation that lists them, as the papers' does, spends its time on that.
-- Vertex. ``final``: the last one. ``best``: the best one reached in any iteration.
-
-Both annealers walk as `pausefl.selectors.listing` does.
+The paper says neither how instances were made, nor what the time was, nor which vertex counts. So all
+readings are raced: instances that are ``drawn`` or rounds of ``games``; the same number of ``iterations`` or
+of ``neighbours`` listed; the ``final`` vertex or the ``best``. Both annealers walk as
+`pausefl.selectors.listing` does.
 """
 
 from __future__ import annotations

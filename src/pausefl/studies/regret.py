@@ -3,16 +3,13 @@
 The pseudo-regret of a round is C^G of the genie's choice less C^G of the selector's, both on the selector's
 own history (PAUSE v2, eqs. 10, 15; BSFL, eqs. 6, 7; deviation D11). Regret is its sum over the rounds so far.
 
-Laws. Each minimises the same error, the root mean square of fit / regret - 1 over the kept rounds from
+Each law minimises the same error, the root mean square of fit / regret - 1 over the kept rounds from
 n / 100 on. Those rounds are even in ln t, so both decades weigh alike. Absolute residuals would leave the
 last third of the run to decide, and fits on different axes, straight or logarithmic, could not be compared.
 The growing laws have two parameters each, so AIC and BIC would rank them as the error does.
 
-Local exponent. The slope d ln R / d ln t assumes no law. It is 1 for linear growth and 1/2 for a square root;
-for a logarithm it falls from decade to decade towards 0.
-
 The root of t ln t is the usual order of bounds that hold however small the differences of rewards are;
-logarithmic ones need a least difference.
+logarithmic ones need a least difference. The local exponent d ln R / d ln t assumes no law.
 """
 
 from __future__ import annotations

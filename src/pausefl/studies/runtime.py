@@ -1,19 +1,11 @@
 """Time of one selection against the number of users (PAUSE v2, Section IV-B and Table I).
 
-``selector(history, rng)`` is timed: index, scores and search together, compiled, on one core, in wall-clock
-time. So no two runs of this study give the same numbers. m grows with K, as Table I assumes.
-
 Histories are sampled, not simulated: participations as after 299 rounds of random selection, at least one a
-user; speeds, budgets left and sizes of data are uniform.
+user; speeds, budgets left and sizes of data are uniform. m grows with K, as Table I assumes.
 
 Annealers are timed a second time without iterations. The difference, divided by their number, is the time of
-an iteration. It is left out where iterations take less than `LEAST_PART` of the selection, as it would be
-noise.
-
-The papers' orders are those of implementations that list neighbours. Here one is sampled in O(1) from lists
-sorted once a round, and an iteration costs more only when the least member of a selection is to leave: the
-next one is looked for in O(min(m, K / m)) on average. So an iteration that lists all neighbours
-(`pausefl.selectors.listing`) is timed too, and the neighbours are counted.
+an iteration. An iteration that lists all neighbours, as the papers' do (`pausefl.selectors.listing`), is
+timed too, and the neighbours are counted.
 
 More users need slower memory, so that the time of any algorithm grows faster than the number of its steps.
 Next to each selection a sort of K numbers is timed, which takes K log K steps: an algorithm with as many

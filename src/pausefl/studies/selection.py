@@ -1,7 +1,6 @@
 """The jobs of a scenario without training: who takes part, how long it takes and what it leaks.
 
-None of it depends on what is learned, unless a selector looks at the users' updates. So the papers' figures
-of leakage, and their claims on leakage and on the time of a round, need no training.
+The papers' figures of leakage, and their claims on leakage and on the time of a round, need no more.
 """
 
 from __future__ import annotations

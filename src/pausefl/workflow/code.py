@@ -34,13 +34,13 @@ _NOTES = (
 
 
 def reader(table: Project, dataset: str) -> str:
-    """Of what reads a data set."""
+    """Hash of what reads a data set."""
     record = find_record(table.datasets[dataset], table.config.raw)
     return code_hash("pausefl.data.sources:prepare", records=[record])
 
 
 def job(table: Project, row: Experiment) -> str:
-    """Of a job, and of what takes over the training of another if it does not train."""
+    """Hash of a job, and of what takes over the training of another if it does not train."""
     one = table.job_scenarios[row.scenario]
     own = job_code(one, row.selector, in_folder=one.data.source in table.config.raw.folders)
     if table.trained_by(row) is None:
@@ -54,14 +54,14 @@ def jobs(table: Project, scenario: str) -> dict[str, list[str]]:
 
 
 def figures(kinds: Iterable[str]) -> str:
-    """Of what plots some kinds of figures."""
+    """Hash of what plots some kinds of figures."""
     records = [*_LOOKS, *(FIGURES[kind] for kind in kinds)]
     code = code_hash("pausefl.figures.kinds:plot", *_SAVE, records=records)
     return f"{code} {_archive()}"
 
 
 def tables(kinds: Iterable[str]) -> str:
-    """Of what tabulates the runs of a scenario, for people in some kinds of tables."""
+    """Hash of what tabulates the runs of a scenario, for people in some kinds of tables."""
     records = [TABLES[kind] for kind in kinds]
     modules = {record.code.partition(":")[0] for record in records}
     code = code_hash("pausefl.results.runs", "pausefl.results.tables", *modules, *_NOTES, records=_LOOKS)
@@ -69,24 +69,24 @@ def tables(kinds: Iterable[str]) -> str:
 
 
 def study_plot(kind: str) -> str:
-    """Of what plots a kind of study."""
+    """Hash of what plots a kind of study."""
     plot = kinds()[kind].place_of("plot")
     return code_hash(plot, "pausefl.figures.notes:seed_notes", *_SAVE, records=_LOOKS)
 
 
 def study_verdict(kind: str) -> str:
-    """Of what judges a kind of study."""
+    """Hash of what judges a kind of study."""
     return code_hash(kinds()[kind].place_of("verdict"))
 
 
 def claims() -> str:
-    """Of what judges the claims."""
+    """Hash of what judges the claims."""
     modules = ("load", "on_runs", "on_studies", "on_instances", "quantities", "records", "verdicts", "page")
     return code_hash(*(f"pausefl.claims.{module}" for module in modules))
 
 
 def script(table: Project, name: str) -> str:
-    """Of a script of the workflow with what all scripts share, without comments and docstrings."""
+    """Hash of a script of the workflow with what all scripts share, without comments and docstrings."""
     texts = []
     for path in (table.root / f"workflow/scripts/{file}.py" for file in (name, "common")):
         tree = ast.parse(path.read_text("utf-8"))
@@ -102,14 +102,17 @@ class _Bare(ast.NodeTransformer):
 
 
 def _archive() -> str:
-    """Of the authors' archived numbers, which are no module."""
-    folder = Path(pausefl.__file__).parent / "results/authors_archive"
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.csv")))).hexdigest()
+    """Hash of the authors' archived numbers, which are no module."""
+    return _of_files("results/authors_archive/*.csv")
 
 
 def report_template() -> str:
-    """Of the templates and texts of the report, which are no modules."""
-    folder, kinds = Path(pausefl.__file__).parent, ("report/*.jinja", "report/page.*s", "report/*.md")
-    files = sorted(file for kind in (*kinds, "figures/words/*.jinja") for file in folder.glob(kind))
-    texts = [file.read_bytes() for file in files]
-    return hashlib.sha256(b"".join(texts)).hexdigest()
+    """Hash of the templates and texts of the report, which are no modules."""
+    return _of_files("report/*.jinja", "report/page.*s", "report/*.md", "figures/words/*.jinja")
+
+
+def _of_files(*patterns: str) -> str:
+    """Hash of the contents of files of the package."""
+    folder = Path(pausefl.__file__).parent
+    files = sorted(file for pattern in patterns for file in folder.glob(pattern))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.style.core import STYLE_BLACKLIST
 
 from pausefl.data.partition import Partition
 from pausefl.figures import kinds, partition, style
@@ -277,8 +276,11 @@ MADE: dict[str, Callable[[], Figure]] = {
 }
 
 
+#: Sections of settings that say how a figure looks.
+LOOKS = ("axes", "font", "grid", "legend", "lines", "mathtext", "patch", "text", "xtick", "ytick")
+
 with style.theme():
-    THEME = {key: mpl.rcParams[key] for key in mpl.rcParams if key not in STYLE_BLACKLIST}
+    THEME = {key: mpl.rcParams[key] for key in mpl.rcParams if key.startswith(LOOKS)}
 
 
 @pytest.mark.mpl_image_compare(style=THEME, savefig_kwargs={"dpi": 72}, tolerance=2, deterministic=True)
