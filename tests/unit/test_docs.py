@@ -46,6 +46,9 @@ LEFT = {
     "A study": [f"results/studies/evenness_demo/evenness{end}" for end in (".csv", "_demo.pdf")],
 }
 
+#: What the last command of a section says of the claim.
+JUDGED = {"A claim": r"M1\s+undecided", "A kind of claim test": r"M2\s+supported"}
+
 
 class Step(NamedTuple):
     """A block of code of a section, and what the words before it say of it."""
@@ -79,10 +82,11 @@ def steps(section: str) -> Iterator[Step]:
 
 
 def insert(path: Path, line: str, code: str) -> None:
-    """Put code above the one line that has a text in it."""
+    """Put code above the one line that has a text in it, a class with empty lines between."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     (place,) = [i for i, old in enumerate(lines) if line in old]
-    path.write_text("".join([*lines[:place], code, *lines[place:]]), encoding="utf-8")
+    apart = "" if code[0].isspace() else "\n\n"
+    path.write_text("".join([*lines[:place], code, apart, *lines[place:]]), encoding="utf-8")
 
 
 @pytest.fixture
@@ -143,8 +147,8 @@ def test_the_examples_of_a_section_work(section: str, checkout: Path) -> None:
     assert commands == 1
     for file in LEFT.get(section, []):
         assert (checkout / file).is_file()
-    if section == "A claim":
-        assert re.search(r"M1\s+undecided", output), output
+    if section in JUDGED:
+        assert re.search(JUDGED[section], output), output
 
 
 def test_the_numbers_of_the_deviation_ledger() -> None:

@@ -278,8 +278,6 @@ class EveryoneFirst(OnRuns, Selectors):
             yield question.answer
 
 
-OnRunsTest = Ordering | Noninferiority | Equivalence | Collapse | Bound | Coincidence | EveryoneFirst
-
 #: Scenario and selector.
 Side = tuple[str, str]
 SIDES = ("ours", "theirs")
@@ -366,3 +364,14 @@ def _selected(records: Records, place: str) -> Replicates:
     if (runs := records.selected(place)) is None:
         raise NotRunError(f"scenario {place} is not in the experiment table")
     return runs
+
+
+OnRunsTest = (
+    Ordering  # the order of the reference, config/README.md
+    | Noninferiority
+    | Equivalence
+    | Collapse
+    | Bound
+    | Coincidence
+    | EveryoneFirst
+)
