@@ -176,7 +176,7 @@ class Project:
 
     @cached_property
     def _alike(self) -> dict[str, list[str]]:
-        """For each scenario the earlier ones of the table that train the same."""
+        """Earlier scenarios of the table that train the same, by scenario."""
         names = list(self.scenarios)
         return {
             name: [other for other in names[:i] if trains_alike(self.scenarios[name], self.scenarios[other])]

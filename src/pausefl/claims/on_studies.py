@@ -131,7 +131,7 @@ class Regret(OfGrowth):
 
 
 def _error_ratios(laws: pd.DataFrame, seeds: Iterable[int]) -> Floats:
-    """For each seed, the log of the least error of a slow law over the least error of all others."""
+    """Log of the least error of a slow law over the least error of all others, for each seed."""
     slow, of_seed = laws["law"].isin(_SLOW), laws["seed"].astype(int)
 
     def least(rows: pd.Series) -> Floats:

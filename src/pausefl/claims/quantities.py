@@ -142,7 +142,7 @@ def seconds_to_target(run: Replicate, other: Replicate) -> float | tuple[float, 
 
 
 def _common(run: Replicate, other: Replicate) -> int:
-    """As many rounds as both runs have."""
+    """Number of rounds that both runs have."""
     return min(len(run.rounds), len(other.rounds))
 
 

@@ -37,7 +37,7 @@ class Replicate:
     rounds: pd.DataFrame
     """One row a round, in order, as `pausefl.results.runs.collect` returns them."""
     outcome: Mapping[str, Any]
-    """As `pausefl.results.outcomes.outcomes` returns it."""
+    """Numbers of the run, as `pausefl.results.outcomes.outcomes` returns them."""
     expected_s: NDArray[np.float64]
     """(K,) expected latencies of the users, in simulated seconds."""
 
@@ -130,7 +130,7 @@ class Records:
         return self._read["trained", name]
 
     def selected(self, name: str) -> Replicates | None:
-        """As `trained`, and what the selection study of the scenario has beyond it."""
+        """The runs that `trained` returns, and what the selection study of the scenario has beyond them."""
         if ("selected", name) not in self._read:
             table, study = self.trained(name), self._of_study(name)
             both = [runs for runs in (study, table) if runs is not None]

@@ -187,7 +187,7 @@ class Simulation:
         self.rows: list[dict[str, object]] = []
         self.refused: list[tuple[int, int]] = []
         self.diverged_round: int | None = None
-        #: Of the last evaluation. No part of the state, since the last round is evaluated.
+        #: Accuracies of the last evaluation. No part of the state, since the last round is evaluated.
         self.by_class: tuple[float, ...] = ()
 
     def run(self, n_rounds: int, on_round: Callable[[int], None] = lambda t: None) -> Result:

@@ -79,7 +79,7 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
 
 
 def _balanced_labels(scenario: Scenario, n_examples: int) -> NDArray[np.int64]:
-    """As many labels (N,) of each class as the whole official training split has."""
+    """Labels (N,), as many of each class as the official training split has."""
     data = scenario.data
     n_classes = SOURCES[data.source].n_balanced
     if not n_classes or data.n_validation or data.n_train is not None:

@@ -1,4 +1,4 @@
-"""For a reviewer of privacy: what every user has spent, and what its next participation would be worth.
+"""What every user has spent, and what its next participation would be worth: for a reviewer of privacy.
 
 Both figures follow from the selections and the schedule of the scenario, and are checked against the recorded
 leakage. A user sampled twice in a round (clustered sampling) takes part once.

@@ -14,7 +14,7 @@ from pausefl.privacy.schedule import Schedule
 
 #: Relative rounding error that a sum of budgets may have.
 _ROUNDING = 1e-12
-#: With a smaller budget, noise would leave the range of float32.
+#: Least budget whose noise stays in the range of float32.
 _LEAST_EPSILON = 1e-30
 
 

@@ -142,7 +142,7 @@ class _Source(NamedTuple):
 class _Reached(NamedTuple):
     """All that a definition reaches by name."""
 
-    #: Of what all of these say and how they use each other, wherever they stand.
+    #: Hash of what all of these say and how they use each other, wherever they stand.
     hash: str
     definitions: frozenset[str]
     attributes: frozenset[str]
@@ -279,5 +279,5 @@ def _short(*lines: str) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-#: Of the code that runs.
+#: Hashes of the code that runs.
 TODAY = Hashes(Path(__file__).parents[1])

@@ -36,7 +36,7 @@ class SourceRecord(Record):
     n_balanced: int = 0
     #: Examples where the test split is made here; 0 if not known, or if it is the setting ``n_examples``.
     n_examples: int = 0
-    #: Of an image; empty if it is not known, or if there are none.
+    #: Shape of an image; empty if it is not known, or if there are none.
     image_shape: tuple[int, ...] = field(default=(), repr=False)
     #: Whether the examples are images.
     images: bool = True

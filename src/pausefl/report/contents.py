@@ -22,7 +22,7 @@ class Shown:
     """A table (Markdown) or a figure (SVG) of a scenario or study; the id is that in the page."""
 
     id: str
-    #: Of the scenario or study; the scale is empty for a study without a scenario.
+    #: Title and scale of the scenario or study; the scale is empty for a study without a scenario.
     title: str
     scale: str
     path: str

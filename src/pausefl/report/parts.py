@@ -37,7 +37,7 @@ class StudyPart:
 
     kind: str
     title: str
-    #: Of its scenario; empty without one.
+    #: Scale of its scenario; empty without one.
     scale: str
     caption: Caption
     #: Names that give its places in the papers: its own, or those of the figures it stands for.

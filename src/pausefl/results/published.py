@@ -34,7 +34,8 @@ from pausefl.settings import Experiment
 TABLES = ("rounds.parquet", "ledger.parquet")
 LINES = "runs.jsonl"
 FILES = (*TABLES, LINES)
-#: Of all scenarios: digests by name, of runs (``SCENARIO/SELECTOR/seed-SEED``) and of studies; parts of code.
+#: Digests of all scenarios by name, of runs (``SCENARIO/SELECTOR/seed-SEED``) and of studies.
+#: ``code.json`` beside it has the parts of their code.
 MANIFEST = "manifest.json"
 CODE = "code.json"
 #: A published study's rows of all selectors and seeds, which have a file each where they were computed.

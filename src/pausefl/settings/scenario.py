@@ -48,19 +48,19 @@ class DataSettings(Settings):
     n_train: Count | None = None
     """Use only the first this many examples of the training split; null for all that validation leaves."""
     folder: Text | None = None
-    """For `imagefolder`: folder under the data root with train/CLASS/ and test/CLASS/ images inside, or with
-    CLASS/ alone and `test_fraction` given."""
+    """Folder under the data root with train/CLASS/ and test/CLASS/ images inside, or with CLASS/ alone and
+    `test_fraction` given (`imagefolder`)."""
     image_size: Annotated[int, Whole(ge=1, le=4_096)] | None = None
     """Pixels a side to which images are resized; null keeps their size."""
     test_fraction: Annotated[float, Real(gt=0, lt=1)] | None = None
     """Share of the examples held out for testing. Needed where there is no official test split (`digits`,
     `synthetic_regression`, an `imagefolder` without test/)."""
     n_examples: Annotated[int, Whole(ge=1, le=100_000_000)] | None = None
-    """For `synthetic_regression`: number of examples, training and test together."""
+    """Number of examples, training and test together (`synthetic_regression`)."""
     n_features: Annotated[int, Whole(ge=1, le=1_000_000)] | None = None
-    """For `synthetic_regression`: number of features of an example."""
+    """Number of features of an example (`synthetic_regression`)."""
     noise_std: NonNegative | None = None
-    """For `synthetic_regression`: standard deviation of the noise on the target, in the target's unit."""
+    """Standard deviation of the noise on the target, in the target's unit (`synthetic_regression`)."""
 
     @model_validator(mode="after")
     def _fits_into_memory(self) -> Self:
@@ -87,11 +87,11 @@ class PartitionSettings(Settings):
     int(`dominant_share` * size) examples of their label, then equally many of each other label; what a label
     lacks is lost, so that users may hold less than `sizes` says, but never with sizes `listed`."""
     sizes: Annotated[str, OneOf(("equal", "dirichlet", "equal_floored", "dirichlet_floored", "listed"))]
-    """For K users and N examples. `equal`: the same number of examples for every user. `dirichlet`: shares
-    sampled from a symmetric Dirichlet distribution with parameter `size_concentration` (PAUSE v2, V-A).
-    `equal_floored`: N // K for every user. `dirichlet_floored`: from such shares, no less than N // 3K, then
-    scaled so that the sum is N, and rounded down. `listed`: `listed_sizes`. With the last three, some
-    examples may be left to nobody (the authors' logs)."""
+    """Sizes of K users' data, of N examples. `equal`: the same number of examples for every user.
+    `dirichlet`: shares sampled from a symmetric Dirichlet distribution with parameter `size_concentration`
+    (PAUSE v2, V-A). `equal_floored`: N // K for every user. `dirichlet_floored`: from such shares, no less
+    than N // 3K, then scaled so that the sum is N, and rounded down. `listed`: `listed_sizes`. With the last
+    three, some examples may be left to nobody (the authors' logs)."""
     min_size: Natural
     """Fewest examples a user may get. Sizes `dirichlet` below are raised to it; otherwise they are an error,
     as is a user without data."""
@@ -99,13 +99,13 @@ class PartitionSettings(Settings):
     """Quality q_k of each user's data in the reward `bsfl` (BSFL, eq. 4). `equal`: 1 for everyone.
     `uniform`: sampled from the uniform distribution on [0.2, 1]."""
     dominant_share: Annotated[float, Real(gt=0, le=1)] | None = None
-    """For labels `dominant` and `dominant_pools`: share of a user's examples that has its dominant label; for
+    """Share of a user's examples that has its dominant label (labels `dominant` and `dominant_pools`); for
     `dominant` on average, and at least 1 / number of classes."""
     size_concentration: Positive | None = None
-    """For sizes `dirichlet` and `dirichlet_floored`: parameter of the Dirichlet distribution; smaller is more
+    """Parameter of the Dirichlet distribution (sizes `dirichlet` and `dirichlet_floored`); smaller is more
     unequal."""
     listed_sizes: Several[Count] | None = None
-    """For sizes `listed`: number of examples of each user, in order of their index."""
+    """Number of examples of each user, in order of their index (sizes `listed`)."""
 
     @model_validator(mode="after")
     def _choices_have_their_key(self) -> Self:
@@ -174,14 +174,14 @@ class RewardSettings(Settings):
     gamma: NonNegative
     """Weight of the privacy term (PAUSE v2, eq. 9)."""
     n_clusters: Count | None = None
-    """For `r2`: number of clusters R the users are split into; at most `network.n_users`."""
+    """Number of clusters R the users are split into (`r2`); at most `network.n_users`."""
     clusters: Annotated[str, OneOf(("random", "index"))] = "random"
-    """For `r2`: how. `random`: at random, fixed by the seed; sizes differ by at most one. `index`: a user's
-    cluster is its index modulo `n_clusters`, as in the authors' logs."""
+    """How users are split into clusters (`r2`). `random`: at random, fixed by the seed; sizes differ by at
+    most one. `index`: a user's cluster is its index modulo `n_clusters`, as in the authors' logs."""
     overlap_penalty: NonNegative | None = None
-    """For `r2`: penalty rho on the generalisation term for each selected user beyond a cluster's first."""
+    """Penalty rho on the generalisation term for each selected user beyond a cluster's first (`r2`)."""
     overlap_latency: NonNegative | None = None
-    """For `r2`: seconds added to the round for each selected user beyond a cluster's first (delta_tau)."""
+    """Seconds delta_tau added to the round for each selected user beyond a cluster's first (`r2`)."""
 
 
 class PrivacySettings(Settings):
@@ -194,29 +194,29 @@ class PrivacySettings(Settings):
     epsilon_total: Positive
     """Budget of a user over all its participations."""
     decay: Positive | None = None
-    """For schedule `geometric`: decay eta of the budget over a user's participations; the i-th may spend
+    """Decay eta of the budget over a user's participations (schedule `geometric`); the i-th may spend
     epsilon_total (exp(eta) - 1) exp(-eta i)."""
     sensitivity: Positive | None = None
-    """For mechanism `coordinate`: sensitivity Delta of a coordinate; updates are clamped to [-Delta/2,
-    Delta/2] before noise of scale Delta/epsilon_i."""
+    """Sensitivity Delta of a coordinate (mechanism `coordinate`); updates are clamped to [-Delta/2, Delta/2]
+    before noise of scale Delta/epsilon_i."""
     mechanism: Annotated[str, OneOf(MECHANISMS)] = "coordinate"
     """What the noise hides."""
     clip_norm: Positive | None = None
-    """For mechanism `vector`: L1 norm C that updates are clipped to; noise has scale 2 C/epsilon_i."""
+    """L1 norm C that updates are clipped to (mechanism `vector`); noise has scale 2 C/epsilon_i."""
     schedule: Annotated[str, OneOf(SCHEDULES)] = "geometric"
     """How the budget is spread. A user whose participations are used up takes no further part."""
     n_participations: Annotated[int, Whole(ge=1, le=1_000_000)] | None = None
-    """For schedule `uniform`: participations of a user."""
+    """Participations of a user (schedule `uniform`)."""
     budgets: Several[Positive] | None = None
-    """For schedule `listed`: budget of each participation of a user; together at most `epsilon_total`."""
+    """Budget of each participation of a user (schedule `listed`); together at most `epsilon_total`."""
     sampler: Annotated[str, OneOf(SAMPLERS)] = "simulated"
     """Where the noise comes from."""
     loss_share: Annotated[float, Real(gt=0, lt=1)] | None = None
-    """For selectors that look at training losses: share of each participation's budget that pays for the
-    reported loss; the rest pays for the update. Null: losses are reported without noise, outside the budget,
-    and tables and figures say so."""
+    """Share of each participation's budget that pays for the reported loss, of selectors that look at
+    training losses; the rest pays for the update. Null: losses are reported without noise, outside the
+    budget, and tables and figures say so."""
     loss_bound: Positive | None = None
-    """With `loss_share`: largest loss B that is reported; losses are clamped to [0, B] before noise of scale
+    """Largest loss B that is reported (needs `loss_share`); losses are clamped to [0, B] before noise of scale
     B/(loss_share epsilon_i)."""
 
     @model_validator(mode="before")
@@ -265,44 +265,44 @@ class SelectionSettings(Settings):
     temperature_divisor: Positive | None = None
     """Divisor kappa of the annealing temperature (PAUSE v2, V-D); needed by selectors that anneal."""
     first_rounds: Annotated[str, OneOf(("maximise", "uniform"))] = "maximise"
-    """For searches that maximise the reward, while `network.n_selected` or more users were never seen: which
-    of these are selected. `maximise`: those of the largest reward (PAUSE v2, Algorithm 1). `uniform`: any, as
-    in the authors' code."""
+    """Which users searches that maximise the reward select, while `network.n_selected` or more were never
+    seen. `maximise`: those of the largest reward (PAUSE v2, Algorithm 1). `uniform`: any, as in the authors'
+    code."""
     size_ties: Annotated[str, OneOf(("random", "index"))] = "random"
-    """For `clustered_size`: order of users of equal data size. `random`: another one in every round. `index`:
+    """Order of users of equal data size (`clustered_size`). `random`: another one in every round. `index`:
     the fastest first, as in the authors' code, so that a distribution holds users of similar latency."""
     n_tiers: Count | None = None
-    """For `tifl`: number of tiers of similar latency; 5 in the paper. Each must have `network.n_selected`
+    """Number of tiers of similar latency (`tifl`); 5 in the paper. Each must have `network.n_selected`
     users."""
     tier_weights: Several[NonNegative] | None = None
-    """For `tifl`: weight of each tier in the draw of a tier, the fastest first; null for equal weights."""
+    """Weight of each tier in the draw of a tier, the fastest first (`tifl`); null for equal weights."""
     tier_credits: Several[Natural] | None = None
-    """For `tifl`: how often each tier may be drawn, the fastest first; null for no limit."""
+    """Number of rounds in which each tier may be drawn (`tifl`), the fastest first; null for no limit."""
     profiling_rounds: Count = 1
-    """For `tifl`: rounds of each user whose mean latency decides on its tier."""
+    """Rounds of each user whose mean latency decides on its tier (`tifl`)."""
     deadline: Positive | None = None
-    """For `fedcs`: longest time that a selected user is expected to take, in seconds."""
+    """Longest time that a selected user is expected to take, in seconds (`fedcs`)."""
     n_candidates: Count | None = None
-    """For `fedcs` and `power_of_choice`: users drawn at random that the selection of a round is made from; at
+    """Users drawn at random that the selection of a round is made from (`fedcs` and `power_of_choice`); at
     most `network.n_users`."""
     pacer_step: Positive | None = None
-    """For `oort`: latency in seconds that is not penalised at first, and by which the pacer raises it."""
+    """Latency in seconds that is not penalised at first, and by which the pacer raises it (`oort`)."""
     pacer_window: Count = 20
-    """For `oort`: rounds from one look of the pacer to the next."""
+    """Rounds from one look of the pacer to the next (`oort`)."""
     straggler_penalty: NonNegative = 2.0
-    """For `oort`: exponent of the penalty on users slower than the pacer allows."""
+    """Exponent of the penalty on users slower than the pacer allows (`oort`)."""
     staleness_bonus: NonNegative = 0.1
-    """For `oort`: factor in the bonus sqrt(factor ln R / L) of a user last seen in round L."""
+    """Factor in the bonus sqrt(factor ln R / L) of a user last seen in round L (`oort`)."""
     utility_clip: Annotated[float, Real(gt=0, le=1)] = 0.95
-    """For `oort`: quantile of the statistical utilities that larger ones are clipped to."""
+    """Quantile of the statistical utilities that larger ones are clipped to (`oort`)."""
     utility_cutoff: Annotated[float, Real(gt=0, le=1)] = 0.95
-    """For `oort`: share of the cut-off score that a user needs to be drawn."""
+    """Share of the cut-off score that a user needs to be drawn (`oort`)."""
     exploration_share: Annotated[float, Real(ge=0, le=1)] = 0.9
-    """For `oort`: share of the places that are for unexplored users in the first round."""
+    """Share of the places that are for unexplored users in the first round (`oort`)."""
     exploration_decay: Annotated[float, Real(gt=0, le=1)] = 0.98
-    """For `oort`: factor on that share from one round to the next."""
+    """Factor on that share from one round to the next (`oort`)."""
     exploration_least: Annotated[float, Real(ge=0, le=1)] = 0.2
-    """For `oort`: the least that this share falls to."""
+    """Least value that this share falls to (`oort`)."""
 
     @model_validator(mode="after")
     def _a_value_for_each_tier(self) -> Self:
@@ -349,17 +349,17 @@ class TrainingSettings(Settings):
     optimizer: Annotated[str, OneOf(("adam", "sgd"))] = "adam"
     """`adam`: Adam, as in the authors' code. `sgd`: stochastic gradient descent, with `momentum`."""
     momentum: Annotated[float, Real(ge=0, lt=1)] = 0.0
-    """For optimizer `sgd`: share of the velocity that is left at the next step, as in `torch.optim.SGD`;
-    0 for no momentum."""
+    """Share of the velocity that is left at the next step, as in `torch.optim.SGD` (optimizer `sgd`); 0 for
+    no momentum."""
     learning_rate_schedule: Annotated[str, OneOf(("constant", "step", "cosine"))] = "constant"
     """How the learning rate changes with the federated round t, the same for all users. `step`: times
     `learning_rate_factor` after every `learning_rate_period` rounds. `cosine`: `learning_rate` times
     (1 + cos(pi (t - 1) / n_rounds)) / 2. There n_rounds is this setting: another value changes all rounds,
     while `pausefl run --rounds` changes none. After n_rounds the rate stays."""
     learning_rate_period: Count | None = None
-    """For schedule `step`: rounds from one change to the next."""
+    """Rounds from one change to the next (schedule `step`)."""
     learning_rate_factor: Positive | None = None
-    """For schedule `step`: factor on the learning rate at each change."""
+    """Factor on the learning rate at each change (schedule `step`)."""
     proximal: NonNegative = 0.0
     """Weight mu of FedProx's penalty on the distance of a user's trainable values w from the global model v,
     mu/2 times its square (Li et al., MLSys 2020, eq. 2): every step follows the gradient plus mu (w - v). The

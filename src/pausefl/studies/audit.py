@@ -55,7 +55,7 @@ _ENDS = 1 / (1 + np.exp(np.linspace(9, -9, 181)))
 
 #: Markers of the observations of single coordinates, from large to small, as their bounds nearly coincide.
 _SINGLE = [("o", "#0072B2", 7.0), ("s", "#56B4E9", 4.6), ("D", "#0CA87C", 2.4), ("P", "#912B6B", 4.5)]
-#: Of whole updates; their shades go from light to dark with the number of coordinates.
+#: Markers and shades of updates as a whole; shades go from light to dark with the number of coordinates.
 _WHOLE, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
 
 _REFUTED = "#D00000"

@@ -122,7 +122,7 @@ class Instance:
     criteria: tuple[tuple[Floats, ...], tuple[Floats, ...]]
     #: C of either annealer, which no difference of two energies exceeds.
     gaps: tuple[float, float]
-    #: Of the game, for the random streams; 0 if there is none.
+    #: Round of the game, for the random streams; 0 if there is none.
     round: int
 
 

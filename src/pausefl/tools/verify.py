@@ -118,7 +118,7 @@ def replayed(scenario: Scenario, selector: str, seed: int, n_rounds: int, rounds
 
 @cache
 def _layout(model: ModelSettings, source: str, n_features: int) -> Layout:
-    """Of a model on data of a source: images of ten classes, or features."""
+    """Layout of a model on data of a source: images of ten classes, or features."""
     record = SOURCES[source]
     x = np.empty((0, *(record.image_shape or (n_features,))), np.uint8)
     return model_layout(model, Dataset(source, x, x, x, x, 0 if record.regression else 10, ""))
