@@ -85,7 +85,7 @@ def locked(folder: Path, note: Callable[[str], None]) -> Iterator[None]:
     """Keep other processes from writing to a folder; `PauseflError` if one already does.
 
     The lock goes with the process that holds it, however that ends. Where the file system has no locks, which
-    some network file systems do not, ``note`` is told and nothing is locked.
+    some network file systems do not, ``note`` is called and nothing is locked.
     """
     path = folder / _LOCK
     while True:

@@ -35,7 +35,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         said = self.common_settings
         self.stream = sys.stdout if said.stdout else sys.stderr
-        self.whole = bool(said.printshellcmds or said.verbose or said.debug_dag)
+        self.verbose = bool(said.printshellcmds or said.verbose or said.debug_dag)
         self.run = Run(said.dryrun)
         self.printed = time.time()
         self.ended = threading.Event()
@@ -49,10 +49,10 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: logging.LogRecord) -> None:
         """Print what a record says, if that is anything to a user."""
         try:
-            text = self.format(record) if self.whole else self.run.said(record, self.format)
+            text = self.format(record) if self.verbose else self.run.said(record, self.format)
             if text and text != "None":
                 self._print(text, record.levelno)
-            if self.run.n_steps and self.bar is None and not self.whole and not self.ended.is_set():
+            if self.run.n_steps and self.bar is None and not self.verbose and not self.ended.is_set():
                 self._show()
         except Exception:  # a line that cannot be shown must not stop the workflow
             self.handleError(record)
@@ -63,7 +63,7 @@ class LogHandler(LogHandlerBase):
             self.ended.set()
             if self.bar is not None:
                 self.bar.close()
-            if not self.whole and (text := self.run.ending()):
+            if not self.verbose and (text := self.run.ending()):
                 self._print(text, logging.ERROR if self.run.failed else logging.INFO)
         super().close()
 

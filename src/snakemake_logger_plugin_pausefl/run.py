@@ -198,7 +198,7 @@ class Run:
         return "\n".join(lines)
 
     def _error(self, text: str) -> str:
-        """An error of Snakemake. That of a failed script is kept for what is said of its step."""
+        """An error of Snakemake. That of a failed script is held for what is said of its step."""
         if _NOISE.match(text):
             return ""
         if text.startswith("MissingRuleException"):
@@ -245,8 +245,8 @@ def _reasons(text: str) -> str:
     """Why Snakemake would make files anew, but for what is missing or follows from other steps."""
     pairs = re.findall(r"^    (\w.*):\n {8}(.*)", text, re.M)
     usual = ("output files have to be generated", "input files updated by another job")
-    told = [f"  {reason}: {rules}" for reason, rules in pairs if reason not in usual]
-    return "\n".join(["Files are there, but made anew, because", *told, ""]) if told else ""
+    reasons = [f"  {reason}: {rules}" for reason, rules in pairs if reason not in usual]
+    return "\n".join(["Files are there, but made anew, because", *reasons, ""]) if reasons else ""
 
 
 def _round(log: Path, since: float) -> str:

@@ -116,8 +116,8 @@ class Question:
     def settle(self, outcome: str | bool, gap: float, **fields: Any) -> None:
         """Answer by what is known for certain."""
         fields = {"measure": self.answer.question.partition(":")[0]} | fields
-        told = outcome if isinstance(outcome, str) else HOLDS if outcome else FAILS
-        self.answer = replace(self.answer, outcome=told, gap=gap, **fields)
+        result = outcome if isinstance(outcome, str) else HOLDS if outcome else FAILS
+        self.answer = replace(self.answer, outcome=result, gap=gap, **fields)
 
 
 def joined(*notes: str) -> str:

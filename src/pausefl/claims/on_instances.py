@@ -157,9 +157,9 @@ def probabilities(selector: str, n_instances: int) -> Floats:
     for instance in range(n_instances):
         criteria = sample_criteria(GRAPH[0], instance)
         energy = swaps.energies(criteria["ucb"], criteria["g"])
-        kept = swaps.kept([criteria[name] for name in CRITERIA[selector]])
+        mask = swaps.kept([criteria[name] for name in CRITERIA[selector]])
         edges = np.zeros((len(energy), len(energy)))
-        edges[swaps.u[kept], swaps.v[kept]] = edges[swaps.v[kept], swaps.u[kept]] = 1
+        edges[swaps.u[mask], swaps.v[mask]] = edges[swaps.v[mask], swaps.u[mask]] = 1
         walks.append(edges / edges.sum(axis=1, keepdims=True))
         losses.append(np.maximum(energy[:, None] - energy, 0) / np.ptp(energy))
         best.append(energy == energy.max())

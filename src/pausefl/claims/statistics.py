@@ -138,11 +138,11 @@ def p_below(values: Floats, limit: float) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[bool]:
-    """Which of several comparisons stay decided at `LEVEL` in common, by Holm's procedure."""
+    """Which null hypotheses Holm's procedure rejects at `LEVEL` in common: these comparisons stay decided."""
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    kept = [False] * len(p_values)
+    rejected = [False] * len(p_values)
     for n_before, i in enumerate(order):
         if not p_values[i] < LEVEL / (len(p_values) - n_before):
             break
-        kept[i] = True
-    return kept
+        rejected[i] = True
+    return rejected

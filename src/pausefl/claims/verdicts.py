@@ -89,13 +89,13 @@ def folded(comparisons: Sequence[Comparison]) -> list[Comparison]:
     seed that both have. The one with the most runs counts, the first of several.
     """
     order = sorted(range(len(comparisons)), key=lambda i: -len(comparisons[i].prints))
-    kept: list[Comparison] = []
+    votes: list[Comparison] = []
     found = list(comparisons)
     for i in order:
         this = comparisons[i]
-        first = next((other for other in kept if _same(this, other)), None)
+        first = next((other for other in votes if _same(this, other)), None)
         if first is None:
-            kept.append(this)
+            votes.append(this)
         else:
             found[i] = replace(this, repeats=first.name)
     return found
@@ -124,8 +124,8 @@ def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     for i, stays in zip(tested, holm([comparisons[i].p for i in tested]), strict=True):
         this = comparisons[i]
         if not stays and this.outcome in (HOLDS, FAILS):
-            told = f"{this.outcome} alone, but not among {len(tested)} tests (Holm)"
-            found[i] = replace(this, outcome=UNDECIDED, note=joined(this.note, told))
+            note = f"{this.outcome} alone, but not among {len(tested)} tests (Holm)"
+            found[i] = replace(this, outcome=UNDECIDED, note=joined(this.note, note))
     return tuple(found)
 
 

@@ -54,7 +54,7 @@ def effect(one: Judged) -> str:
     of_measure = sorted((each for each in gaps if _same_measure(each, first)), key=lambda each: each.gap)
     ends = [f"{each.bound} {_signed(each.gap, each.unit)}".strip() for each in of_measure]
     shown = " to ".join(dict.fromkeys([ends[0], ends[-1]]))
-    # Who is compared is told where it is the same everywhere.
+    # Who is compared is said where it is the same everywhere.
     alike = len({each.question for each in of_measure}) == 1 and first.question.startswith(first.measure)
     name = first.question.replace(": ", ", ") if alike else first.measure
     return f"{name}: {shown} {_unit(first.unit)}".rstrip()

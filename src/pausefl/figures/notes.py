@@ -52,7 +52,7 @@ _OPENING = {
 }
 
 #: Most differences that a sentence tells.
-_MOST_TOLD = 6
+_MOST_LISTED = 6
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def scale_note(scenario: Scenario, sections: Collection[str] | None = None) -> s
             new = reduce(lambda values, part: values and values[part], key.split("."), settings)
             before = _plain(key, old)
             parts.append(words.format(new=_plain(key, new), old=before if parts else f"{whose}: {before}"))
-    if len(parts) > _MOST_TOLD:
-        parts[_MOST_TOLD:] = [f"and {len(parts) - _MOST_TOLD} more"]
+    if len(parts) > _MOST_LISTED:
+        parts[_MOST_LISTED:] = [f"and {len(parts) - _MOST_LISTED} more"]
     return f"{opening}: {', '.join(parts)}." if parts else ""
 
 
@@ -179,8 +179,8 @@ def run_notes(summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Col
     }
     if any("|" in seeds for seeds in split.values()) or 0 < len(old) < len(runs):
         parts = [f"seeds of {label} differ ({seeds})" for label, seeds in split.items() if "|" in seeds]
-        whole = [label for label, seeds in split.items() if "|" not in seeds]
-        parts += [f"earlier: {', '.join(whole)}"] if whole else []
+        alike = [label for label, seeds in split.items() if "|" not in seeds]
+        parts += [f"earlier: {', '.join(alike)}"] if alike else []
         shown.append(f"Runs of different versions of the code: {'; '.join(parts)}.")
     elif old:
         quiet.append("Made by an earlier version of the code.")

@@ -129,17 +129,17 @@ def of_scenario(names: Iterable[str]) -> str:
     return "; ".join(f"{SECTIONS[paper]}, {labels(own)}" for paper, own in parts.items()) or "–"
 
 
-def wholes(names: Iterable[str]) -> dict[str, list[str]]:
+def in_parts(names: Iterable[str]) -> dict[str, list[str]]:
     """Figures of the papers that have several parts, such as ``bsfl_fig5``, and the names of the parts.
 
-    A part's name is that of the whole with a word more: ``bsfl_fig5_loss``, ``bsfl_fig5_regret``. Readings of
-    a figure are no parts of it.
+    A part's name is that of the figure with a word more: ``bsfl_fig5_loss``, ``bsfl_fig5_regret``. Readings
+    of a figure are no parts of it.
     """
     found: dict[str, list[str]] = {}
     for name in names:
-        part = re.fullmatch(r"(?P<whole>\w+?_fig\d+)_\w+", name)
+        part = re.fullmatch(r"(?P<figure>\w+?_fig\d+)_\w+", name)
         if part and not reading(name):
-            found.setdefault(part["whole"], []).append(name)
+            found.setdefault(part["figure"], []).append(name)
     return found
 
 

@@ -166,8 +166,8 @@ class Hashes:
     def code(self, roots: Iterable[str], records: Iterable[Record]) -> Code:
         """What `code_hash` returns."""
         used = list(records)
-        whole, parts, read = self._united(frozenset((*roots, *(record.code for record in used))))
-        lines, said = {whole}, dict(parts)
+        reached, parts, read = self._united(frozenset((*roots, *(record.code for record in used))))
+        lines, said = {reached}, dict(parts)
         for record in used:
             fields = json.dumps(_fields(record, read), sort_keys=True, default=sorted)
             lines.add(f"{self._reached(record.code).hash} {fields}")
@@ -185,7 +185,7 @@ class Hashes:
         )
 
     def _reach(self, root: str) -> _Reached:
-        """Follow all names, in their order; a definition is told by when it is reached first."""
+        """Follow all names, in their order; a definition is identified by when it is reached first."""
         found = [root if ":" in root else f"{root}:*"]
         numbers, lines = {found[0]: 0}, list[str]()
         for place in found:

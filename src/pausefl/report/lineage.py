@@ -15,7 +15,7 @@ from pausefl.figures.captions import (
     scenario_deviations,
 )
 from pausefl.figures.notes import scale_note
-from pausefl.figures.papers import wholes
+from pausefl.figures.papers import in_parts
 from pausefl.project import Project
 from pausefl.provenance import job_code
 from pausefl.results.compare import code_changes
@@ -57,7 +57,7 @@ class Lineage:
         scenarios = [load_scenario(name, *folders) for name in scenario_names(*folders)]
         owners = {key: scenario for scenario in scenarios for key in scenario.figures}
         studies = load_studies(self.studies, *folders)
-        parts = wholes([*owners, *studies])
+        parts = in_parts([*owners, *studies])
         known = [*owners, *studies, *parts]
         if figure not in known:
             near = difflib.get_close_matches(figure, known, n=5, cutoff=0.5)

@@ -56,7 +56,7 @@ def _set_ids(state: Any) -> None:
 
 def _drop_relative_links(state: Any) -> None:
     for token in state.tokens:
-        kept: list[Token] = []
+        children: list[Token] = []
         dropped = 0
         for child in token.children or []:
             if child.type == "link_open" and not str(child.attrGet("href")).startswith(("https:", "#")):
@@ -64,9 +64,9 @@ def _drop_relative_links(state: Any) -> None:
             elif child.type == "link_close" and dropped:
                 dropped -= 1
             else:
-                kept.append(child)
+                children.append(child)
         if token.children is not None:
-            token.children = kept
+            token.children = children
 
 
 def _lower_headings(state: Any) -> None:

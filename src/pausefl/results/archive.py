@@ -248,7 +248,7 @@ def _reached(run: pd.DataFrame, target: float) -> float:
 
 
 def _inside(quantity: str, theirs: float, ours: NDArray[np.float64], end: float) -> bool | None:
-    """Whether theirs is in the range of ours; None if that cannot be told.
+    """Whether theirs is in the range of ours; None if it is not known.
 
     An archived run that never reached a target by its ``end`` differs from ours only if all of these did.
     """

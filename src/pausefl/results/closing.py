@@ -15,7 +15,7 @@ from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, smoothed
 from pausefl.results.runs import read_run
 
-#: A fall of accuracy is told beyond this share of the best, and beyond this much: any learning has less.
+#: A fall of accuracy is reported beyond this share of the best, and beyond this much: any learning has less.
 _FALLEN_SHARE, _FALLEN_BY = 0.1, 0.05
 
 

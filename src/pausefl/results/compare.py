@@ -25,8 +25,8 @@ _COURSE = (
     *("timings_s", "peak_memory_bytes", "diverged_round", "resumed_from_rounds", "refused_updates"),
     *("rounds_made", "ended_by", "trained_by", "class_accuracy", "code"),
 )
-#: Digests that say no more than that the rounds differ, which is told by round.
-_TOLD = ("digests.rounds.parquet", "digests.ledger.parquet")
+#: Digests that say no more than that the rounds differ, which is reported by round.
+_REPORTED = ("digests.rounds.parquet", "digests.ledger.parquet")
 
 
 def compare(first: Path, second: Path) -> str:
@@ -45,7 +45,7 @@ def compare(first: Path, second: Path) -> str:
     rows = [
         (key, *_apart(key, *(str(values.get(key, "–")) for values in settings)))
         for key in differing(*settings)
-        if key not in _TOLD
+        if key not in _REPORTED
     ]
     codes = ours.get("code") or {}, theirs.get("code") or {}
     results = [_results(summary, rounds) for summary, rounds in ((ours, our_rounds), (theirs, their_rounds))]

@@ -78,12 +78,12 @@ def curves(rounds: pd.DataFrame) -> pd.DataFrame:
     averages = pd.concat(parts)
     of_round = averages.groupby(["selector", "round"], sort=False)[column]
     mean = of_round.agg(["mean", "size"]).reset_index().rename(columns={"mean": column})
-    whole = mean["size"] == mean.groupby("selector")["size"].transform("max")
-    finite = mean[whole & ~mean[column].isin([math.inf])]
+    complete = mean["size"] == mean.groupby("selector")["size"].transform("max")
+    finite = mean[complete & ~mean[column].isin([math.inf])]
     of_selector = finite.groupby("selector")["round"]
     step = np.ceil(of_selector.transform("size") / N_POINTS)
-    kept = of_selector.cumcount(ascending=False) % step == 0
-    chosen: pd.DataFrame = finite.loc[kept, ["round", "selector", column]]
+    sampled = of_selector.cumcount(ascending=False) % step == 0
+    chosen: pd.DataFrame = finite.loc[sampled, ["round", "selector", column]]
     return chosen
 
 

@@ -141,12 +141,12 @@ class PublishedRuns:
         if key not in self.lines:
             raise PauseflError(f"{path} has no run of {named([key])}")
         summary: dict[str, Any] = json.loads(self.lines[key])
-        whole = self._digests.get(run_name(self.folder.name, *key)) == digest_of(summary)
+        intact = self._digests.get(run_name(self.folder.name, *key)) == digest_of(summary)
         written = summary.pop("published")
         if summary.get("code") == CODE:
             summary["code"] = read_json(self.folder.parent / CODE).get(summary.get("code_hash", ""))
         problem = ""
-        if not whole or written["summary"] != digest_of(summary):
+        if not intact or written["summary"] != digest_of(summary):
             problem = "is not the one that was published"
         elif (other := summary["scenario"]["name"]) != self.folder.name:
             problem = f"belongs to scenario '{other}'"
@@ -206,8 +206,8 @@ def _opened(folder: Path, stamps: tuple[tuple[int, ...], ...]) -> PublishedRuns:
 def published_in(folder: Path) -> PublishedRuns | None:
     """The published runs of a folder; None if there are none."""
     files = [path for name in FILES if (path := folder / name).is_file()]
-    kept = (path.stat() for path in (*files, folder.parent / MANIFEST) if path.is_file())
-    stamps = [(stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in kept]
+    stats = (path.stat() for path in (*files, folder.parent / MANIFEST) if path.is_file())
+    stamps = [(stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in stats]
     return _opened(folder, tuple(stamps)) if files else None
 
 

@@ -106,20 +106,20 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
         texts = (path.read_text("utf-8") for path in published.glob(f"*/{LINES}"))
         used = {json.loads(line).get("code_hash") for text in texts for line in text.splitlines()}
         _write_codes(published, {code_hash: parts for code_hash, parts in codes.items() if code_hash in used})
-    told = [f"{len(keys)} {verb} ({named(keys)})" for verb, keys in done.items() if keys]
+    counts = [f"{len(keys)} {verb} ({named(keys)})" for verb, keys in done.items() if keys]
     if left := len(runs) - len(changed):
-        told.append(f"{left} there already")
-    return [f"{scenario}: {', '.join(told)}"]
+        counts.append(f"{left} there already")
+    return [f"{scenario}: {', '.join(counts)}"]
 
 
 def to_line(summary: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> str:
     """The line of a run with this ``summary.json`` and these `TABLES`, without its end."""
     published = {name: digests.of_table(table) for name, table in tables.items()}
     published["summary"] = digest_of(summary)
-    whole = {"selector": summary["selector"], "seed": summary["seed"], **summary}
+    line = {"selector": summary["selector"], "seed": summary["seed"], **summary}
     if _has_parts(summary):
-        whole["code"] = CODE
-    return json.dumps(whole | {"published": published}, separators=(",", ":"))
+        line["code"] = CODE
+    return json.dumps(line | {"published": published}, separators=(",", ":"))
 
 
 def _has_parts(summary: Mapping[str, Any]) -> bool:
@@ -137,9 +137,9 @@ def _same(line: str, other: str) -> bool:
 def _write_rows(tables: Mapping[Key, pd.DataFrame], target: Path) -> None:
     """Write a table of several runs one below the other."""
     frames = [table.assign(selector=selector, seed=seed) for (selector, seed), table in tables.items()]
-    whole = pd.concat(frames, ignore_index=True)
-    columns = ["selector", "seed", *whole.columns.drop(["selector", "seed"])]
-    write_table(pa.Table.from_pandas(whole[columns], preserve_index=False), target)
+    table = pd.concat(frames, ignore_index=True)
+    columns = ["selector", "seed", *table.columns.drop(["selector", "seed"])]
+    write_table(pa.Table.from_pandas(table[columns], preserve_index=False), target)
 
 
 def _write_codes(published: Path, codes: Mapping[str, Any]) -> None:

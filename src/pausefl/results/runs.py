@@ -98,10 +98,10 @@ def check_settings(summaries: Mapping[Experiment, Mapping[str, Any]], settings: 
     """Raise `PauseflError` if a run was made with other `job_settings` than its scenario has today."""
     for run, summary in summaries.items():
         if differing := replaced(as_of_today(summary["scenario"]), settings):
-            told = ", ".join(f"{key} = {value}" for key, value in differing.items())
+            changes = ", ".join(f"{key} = {value}" for key, value in differing.items())
             raise PauseflError(
                 f"the run of {run.selector}, seed {run.seed}, was made with other settings than scenario"
-                f" '{run.scenario}' has today: {told}"
+                f" '{run.scenario}' has today: {changes}"
             )
 
 
@@ -193,8 +193,8 @@ def _check_agreement(files: RunFiles, rounds: pd.DataFrame, summary: Mapping[str
     elif other:
         problem = f"{' and '.join(other)} differ from what summary.json was written with"
     if problem:
-        told = f"{files.folder}: files of different runs: {problem}"
-        raise PauseflError(told + remedy(files.path("summary.json")))
+        message = f"{files.folder}: files of different runs: {problem}"
+        raise PauseflError(message + remedy(files.path("summary.json")))
 
 
 def _of_this_seed(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:

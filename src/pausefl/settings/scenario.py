@@ -216,8 +216,8 @@ class PrivacySettings(Settings):
     training losses; the rest pays for the update. Null: losses are reported without noise, outside the
     budget, and tables and figures say so."""
     loss_bound: Positive | None = None
-    """Largest loss B that is reported (needs `loss_share`); losses are clamped to [0, B] before noise of scale
-    B/(loss_share epsilon_i)."""
+    """Largest loss B that is reported (needs `loss_share`); losses are clamped to [0, B] before noise of
+    scale B/(loss_share epsilon_i)."""
 
     @model_validator(mode="before")
     @classmethod

@@ -56,7 +56,7 @@ _ENDS = 1 / (1 + np.exp(np.linspace(9, -9, 181)))
 #: Markers of the observations of single coordinates, from large to small, as their bounds nearly coincide.
 _SINGLE = [("o", "#0072B2", 7.0), ("s", "#56B4E9", 4.6), ("D", "#0CA87C", 2.4), ("P", "#912B6B", 4.5)]
 #: Markers and shades of updates as a whole; shades go from light to dark with the number of coordinates.
-_WHOLE, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
+_UPDATES, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
 
 _REFUTED = "#D00000"
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
@@ -442,11 +442,11 @@ def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     from matplotlib.colors import to_hex
 
     firsts = table.drop_duplicates("observation").set_index("observation")["n_coordinates"]
-    single, whole = firsts.index[firsts == 1], firsts[firsts > 1].sort_values().index
+    single, updates = firsts.index[firsts == 1], firsts[firsts > 1].sort_values().index
     dots = dict(zip(single, _SINGLE, strict=False))
-    for i, (name, share) in enumerate(zip(whole, np.linspace(0, 1, len(whole)), strict=True)):
+    for i, (name, share) in enumerate(zip(updates, np.linspace(0, 1, len(updates)), strict=True)):
         shade = (1 - share) * np.array(_SHADES[0]) + share * np.array(_SHADES[1])
-        dots[name] = _WHOLE[i % len(_WHOLE)], to_hex(tuple(shade)), 4.5
+        dots[name] = _UPDATES[i % len(_UPDATES)], to_hex(tuple(shade)), 4.5
     return {
         name: {"linestyle": "", "marker": marker, "color": color, "markersize": size, "markeredgewidth": 0}
         for name, (marker, color, size) in dots.items()
@@ -485,8 +485,8 @@ def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
     """Bounds of whole updates against their number of coordinates, at the budget nearest to 1."""
     budgets = table["epsilon"].unique()
     epsilon = budgets[np.abs(np.log(budgets)).argmin()]
-    whole = (table["n_coordinates"] > 1) | (table["observation"] == table["observation"].iloc[0])
-    for mechanism, rows in table[whole & (table["epsilon"] == epsilon)].groupby("mechanism", sort=False):
+    of_updates = (table["n_coordinates"] > 1) | (table["observation"] == table["observation"].iloc[0])
+    for mechanism, rows in table[of_updates & (table["epsilon"] == epsilon)].groupby("mechanism", sort=False):
         color, marker, place = _LOOKS.get(str(mechanism), _OTHER_LOOK)
         sizes = rows.sort_values("n_coordinates")
         axes.plot(sizes["n_coordinates"], sizes["claimed"], color=color, **_DASHED)
@@ -496,4 +496,4 @@ def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
         axes.annotate(f"“{mechanism}”", end, place, color=color, ha="right", **NOTE)
     axes.set(xlabel="Coordinates of the update", ylabel="ε of the update", ylim=(0, None))
     axes.set_title(f"Budget ε = {epsilon:g}; dashed: claimed", weight="normal")
-    axes.set_xticks(table.loc[whole, "n_coordinates"].unique())
+    axes.set_xticks(table.loc[of_updates, "n_coordinates"].unique())

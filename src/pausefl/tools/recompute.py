@@ -105,7 +105,7 @@ def recompute(
     n_processes
         Processes, of one thread each.
     tell
-        Is told a line on each comparison.
+        Is called with a line on each comparison.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def _outcome(compared: str, problem: str) -> Entry:
 def _compared(
     tasks: Sequence[_Task], raw: RawData, prepared: Path, n_processes: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[_Task, Entry]]:
-    """Prepare the data of tasks and do them; each is told as it is done."""
+    """Prepare the data of tasks and do them; each is reported when done."""
     data = {dataset_key(s.data, raw): s.data for t in tasks if isinstance(s := t.arguments[0], Scenario)}
     for key, settings in data.items():
         prepare(settings, raw).save(prepared / f"{key}.npz")

@@ -49,7 +49,7 @@ RTOL = 1e-9
 def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = print) -> Iterator[str]:
     """Yield a line for each published run or study that is not as it was published, or not as replayed.
 
-    ``tell`` is told how many runs each scenario has. `PauseflError` if the manifest is missing or damaged.
+    ``tell`` gets how many runs each scenario has. `PauseflError` if the manifest is missing or damaged.
     """
     digests = read_manifest(published)
     runs, studies = set(digests["runs"]), set(digests["studies"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pausefl.claims.load import Claim, places
 from pausefl.errors import ConfigError
-from pausefl.figures.papers import wholes
+from pausefl.figures.papers import in_parts
 from pausefl.project import Project
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
@@ -97,7 +97,7 @@ def find(table: Project, name: str) -> Target:
 def every(table: Project) -> tuple[Target, ...]:
     """Every target; `pausefl.workflow.checks` refuses equal names."""
     parts = list(_parts(table))
-    return (*_scenarios(table), *parts, *_wholes(table, parts), *_claims(table), *_collections(table))
+    return (*_scenarios(table), *parts, *_in_parts(table, parts), *_claims(table), *_collections(table))
 
 
 def _scenarios(table: Project) -> Iterator[Target]:
@@ -117,10 +117,10 @@ def _parts(table: Project) -> Iterator[Target]:
         yield Target(table, name, title, "a study", files, studies=[name], reported=True)
 
 
-def _wholes(table: Project, parts: Iterable[Target]) -> Iterator[Target]:
+def _in_parts(table: Project, parts: Iterable[Target]) -> Iterator[Target]:
     """Figures of the papers that have several parts, such as ``bsfl_fig5``."""
     by_name = {part.name: part for part in parts}
-    for name, names in wholes(by_name).items():
+    for name, names in in_parts(by_name).items():
         own, owner = [by_name[part] for part in names], f"the whole of {' and '.join(names)}"
         files, scenarios, studies = (
             [one for part in own for one in getattr(part, of)] for of in ("files", "scenarios", "studies")
@@ -143,7 +143,7 @@ def _collections(table: Project) -> Iterator[Target]:
     untrained = [name for name, study in table.studies.items() if not study.trained]
     beyond = [name for name, study in table.studies.items() if study.beyond]
 
-    def whole(name: str, *shown: Sequence[str]) -> Target:
+    def with_report(name: str, *shown: Sequence[str]) -> Target:
         """All of some scenarios, of some studies, and the verdicts at some scales."""
         scenarios, studies, scales = shown
         files = [file for one in scenarios for file in of_scenario(table, one)]
@@ -165,10 +165,10 @@ def _collections(table: Project) -> Iterator[Target]:
         files = [file for scale in scales for file in paths.claims(scale) + claim_inputs(table, scale)]
         yield target("claims", files, *_tested(table, table.claims))
     if not table.config.published:
-        yield whole("demo", table.demo, (), table.demo_scales)
+        yield with_report("demo", table.demo, (), table.demo_scales)
         yield target("publish", (), own, studies)
         yield target("republish", (), own, studies)
-    yield whole("all", own, studies, scales)
+    yield with_report("all", own, studies, scales)
 
 
 def of_scenario(table: Project, scenario: str) -> list[str]:

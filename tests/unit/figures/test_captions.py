@@ -163,7 +163,7 @@ def test_figures_in_parts() -> None:
         "reduced_bsfl_fig6_loss",
         "demo_small_loss",
     ]
-    assert papers.wholes(names) == {
+    assert papers.in_parts(names) == {
         "bsfl_fig5": ["bsfl_fig5_loss", "bsfl_fig5_regret"],
         "reduced_bsfl_fig6": ["reduced_bsfl_fig6_loss"],
     }
