@@ -180,14 +180,13 @@ def check(config: ConfigFile = CONFIG) -> None:
     project = _project(config)
     check_all(project)
     downloads = check_data(project)
-    rows = [row for row in project.config.experiments if row.scenario in project.own]
-    jobs = Counter((row.scenario, row.selector) for row in rows)
-    for (name, selector), n_seeds in jobs.items():
+    jobs = [job for job in project.config.experiments if job.scenario in project.own]
+    for (name, selector), n_seeds in Counter((job.scenario, job.selector) for job in jobs).items():
         typer.echo(f"{name:32} {selector:20} {n_seeds} seeds")
     if downloads:
         typer.echo(f"To be downloaded: {', '.join(downloads)}")
     studies = f" and {n} studies" if (n := len(project.studies)) else ""
-    typer.echo(f"{len(rows)} jobs in {len(project.own)} scenarios{studies}: all of them can run")
+    typer.echo(f"{len(jobs)} jobs in {len(project.own)} scenarios{studies}: all of them can run")
 
 
 @app.command()
@@ -262,9 +261,9 @@ def claims(
     found = scales(claimed, scenarios, project.studies)
     if not found:
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
-    rows = [row for name in scenarios for row in project.rows[name]]
+    experiments = [one for name in scenarios for one in project.experiments[name]]
     for scale in found:
-        records = Records(scenarios, rows, project.studies, results)
+        records = Records(scenarios, experiments, project.studies, results)
         judged = to_text(evaluate(claimed, records, scale, partial), scale)
         typer.echo(f"Judged on {results}: {records.extent()}")
         typer.echo(judged, nl=False)

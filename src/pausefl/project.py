@@ -85,9 +85,13 @@ class Project:
             shown = load_config(
                 _located(read_yaml(root / "config/demo.yaml"), root), "config/demo.yaml", shipped
             )
-            rows = [row for row in shown.experiments if row.scenario not in own] + [*config.experiments]
+            others = [one for one in shown.experiments if one.scenario not in own]
             demo = tuple(shown.scenarios)
-            config = replace(config, scenarios=shown.scenarios | config.scenarios, experiments=tuple(rows))
+            config = replace(
+                config,
+                scenarios=shown.scenarios | config.scenarios,
+                experiments=(*others, *config.experiments),
+            )
         return cls(root, folders, config, own, demo, studies, load_claims(cls.file_of_claims(root), *folders))
 
     @staticmethod
@@ -114,11 +118,11 @@ class Project:
         return [Experiment(name, *run) for name, own in runs.items() for run in own]
 
     @cached_property
-    def rows(self) -> dict[str, list[Experiment]]:
-        """Rows of the experiment table by scenario."""
+    def experiments(self) -> dict[str, list[Experiment]]:
+        """The experiment table by scenario."""
         found: dict[str, list[Experiment]] = {name: [] for name in self.scenarios}
-        for row in self.config.experiments:
-            found[row.scenario].append(row)
+        for experiment in self.config.experiments:
+            found[experiment.scenario].append(experiment)
         return found
 
     def settings(self, scenario: str) -> dict[str, Any]:
@@ -129,11 +133,11 @@ class Project:
 
     def seeds(self, scenario: str) -> list[int]:
         """Seeds of a scenario."""
-        return sorted({row.seed for row in self.rows[scenario]})
+        return sorted({one.seed for one in self.experiments[scenario]})
 
     def selectors(self, scenario: str) -> list[str]:
         """Selectors of a scenario that run."""
-        return sorted({row.selector for row in self.rows[scenario]})
+        return sorted({one.selector for one in self.experiments[scenario]})
 
     @cached_property
     def datasets(self) -> dict[str, DataSettings]:
@@ -153,7 +157,7 @@ class Project:
         return found
 
     def judged(self, scenario: str) -> bool:
-        """Whether claims can be judged on a scenario: it has rows, and is none of the papers' with edits."""
+        """Whether claims can be judged on a scenario: one of the table, none of the papers' with edits."""
         return scenario in self.scenarios and not self.scenarios[scenario].edited
 
     @cached_property
@@ -167,12 +171,12 @@ class Project:
         """Scales at which claims have a test on the demo."""
         return scales(self.claims, self.demo, ())
 
-    def trained_by(self, row: Experiment) -> Experiment | None:
+    def trained_by(self, experiment: Experiment) -> Experiment | None:
         """The job whose training a job takes over: the first of the table that trains the same, if any."""
-        if SELECTORS[row.selector].uses_reward:
+        if SELECTORS[experiment.selector].uses_reward:
             return None
-        others = (replace(row, scenario=name) for name in self._alike.get(row.scenario, []))
-        return next((other for other in others if other in self.rows[other.scenario]), None)
+        others = (replace(experiment, scenario=name) for name in self._alike.get(experiment.scenario, []))
+        return next((other for other in others if other in self.experiments[other.scenario]), None)
 
     @cached_property
     def _alike(self) -> dict[str, list[str]]:

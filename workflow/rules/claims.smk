@@ -33,7 +33,7 @@ rule check_claims:
         scale=paths.one_of({*W.scales, *W.demo_scales}),
     params:
         claims=[claim.model_dump() for claim in W.claims],
-        runs=lambda wildcards: [row for name in tables_of_claims(wildcards) for row in W.rows[name]],
+        runs=lambda wildcards: [one for name in tables_of_claims(wildcards) for one in W.experiments[name]],
         tables=tables_of_claims,
         scenarios=lambda wildcards: {
             name: W.scenarios[name].job_settings() for name in tables_of_claims(wildcards)

@@ -1,7 +1,7 @@
-# One federated job for each row of the experiment table.
+# One federated job for each experiment of the table.
 from pausefl.registry import MODELS
 from pausefl.workflow import code, paths
-from pausefl.workflow.paths import row_of
+from pausefl.workflow.paths import experiment_of
 
 
 def model(wildcards):
@@ -10,7 +10,7 @@ def model(wildcards):
 
 rule job:
     input:
-        unpack(lambda wildcards: paths.job_inputs(W, row_of(wildcards))),
+        unpack(lambda wildcards: paths.job_inputs(W, experiment_of(wildcards))),
     output:
         rounds="results/runs/{scenario}/{selector}/seed-{seed}/rounds.parquet",
         ledger="results/runs/{scenario}/{selector}/seed-{seed}/ledger.parquet",
@@ -30,7 +30,7 @@ rule job:
         ),
     params:
         settings=lambda wildcards: W.job_scenarios[wildcards.scenario].job_settings(),
-        code=lambda wildcards: code.job(W, row_of(wildcards)),
+        code=lambda wildcards: code.job(W, experiment_of(wildcards)),
         script=code.script(W, "job"),
     script:
         "../scripts/job.py"

@@ -170,19 +170,19 @@ class Records:
         return Replicates(settings.scenario, seeds, _found(rounds, study, settings.scenario))
 
     def _of_table(self, name: str) -> Replicates:
-        rows = [row for row in self.experiments if row.scenario == name]
+        jobs = [job for job in self.experiments if job.scenario == name]
         seeds = {
-            selector: tuple(sorted(row.seed for row in rows if row.selector == selector))
-            for selector in dict.fromkeys(row.selector for row in rows)
+            selector: tuple(sorted(job.seed for job in jobs if job.selector == selector))
+            for selector in dict.fromkeys(job.selector for job in jobs)
         }
         scenario = self.scenarios[name]
         if name in self.tables:
             return Replicates(scenario, seeds, _found(read_table(self.tables[name]), name, scenario))
-        folders = {row: run_folder(self.results, row) for row in rows}
-        there = {row: folder for row, folder in folders.items() if RunFiles.of(folder).there()}
-        for row in rows:
-            name_of_run = run_name(row.scenario, row.selector, row.seed)
-            (self.found if row in there else self.missing).add(name_of_run)
+        folders = {job: run_folder(self.results, job) for job in jobs}
+        there = {job: folder for job, folder in folders.items() if RunFiles.of(folder).there()}
+        for job in jobs:
+            name_of_run = run_name(job.scenario, job.selector, job.seed)
+            (self.found if job in there else self.missing).add(name_of_run)
         return Replicates(scenario, seeds, _found(collect(there), name, scenario) if there else {})
 
 

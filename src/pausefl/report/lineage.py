@@ -86,18 +86,18 @@ class Lineage:
         """Origins of a figure of a scenario."""
         kind = scenario.figures[figure]
         sidecar = self.results / "figures" / scenario.name / f"{kind}.json"
-        rows = [row for row in self.project.config.experiments if row.scenario == scenario.name]
+        jobs = [job for job in self.project.config.experiments if job.scenario == scenario.name]
         made = _metadata(figure, sidecar)
         if made:
             then = made["scenario"]
-            selectors = ", ".join(sorted({row.selector for row in rows})) or "none"
+            selectors = ", ".join(sorted({job.selector for job in jobs})) or "none"
             runs = [
                 f"Rows of the experiment table: {scenario.name}, {selectors}",
                 *self._runs([self._moved(path) for path in made["runs"]], scenario),
             ]
             origins = "; ".join(made["dataset_origins"])
         else:
-            then, runs = None, self._jobs(rows, scenario)
+            then, runs = None, self._jobs(jobs, scenario)
             origins = describe_origin(scenario.data, self.project.config.raw)
         note, file = scale_note(scenario), scenario_file(scenario.name, *self.project.folders)
         return [
@@ -107,7 +107,7 @@ class Lineage:
             f"Settings: {file}{_changed(then, scenario.as_dict())}",
             f"Data: {origins}",
             *runs,
-            *_ending(figure if rows else "", made, scenario_deviations(kind, scenario)),
+            *_ending(figure if jobs else "", made, scenario_deviations(kind, scenario)),
         ]
 
     def _of_study(self, name: str, study: Study) -> list[str]:
@@ -143,15 +143,15 @@ class Lineage:
             ]
         return [*lines, *_ending(name, made, study.applying())]
 
-    def _jobs(self, rows: Iterable[Experiment], scenario: Scenario) -> list[str]:
+    def _jobs(self, jobs: Iterable[Experiment], scenario: Scenario) -> list[str]:
         """The jobs of a figure that is not made yet, and which of them are finished with today's settings."""
         results = self.results / "published" if self.project.config.published else self.results
         seeds: dict[str, list[int]] = {}
         done: dict[str, list[int]] = {}
-        for row in rows:
-            seeds.setdefault(row.selector, []).append(row.seed)
-            if has_settings(run_folder(results, row), scenario):
-                done.setdefault(row.selector, []).append(row.seed)
+        for job in jobs:
+            seeds.setdefault(job.selector, []).append(job.seed)
+            if has_settings(run_folder(results, job), scenario):
+                done.setdefault(job.selector, []).append(job.seed)
         return [
             f"Jobs, in {run_folder(results, Experiment(scenario.name, 'any', 0)).parents[1]}:",
             *(

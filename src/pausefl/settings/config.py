@@ -17,21 +17,20 @@ from pausefl.settings.types import Distinct, Flag, OneOf, Seed, Several, Text
 from pausefl.settings.yaml import read_yaml
 
 
-class Row(Settings):
-    """One scenario, selectors compared in it and the seeds each of them runs with."""
-
-    scenario: Text
-    """Name of a scenario file, without its ending. A scenario may have several rows, so that selectors run
-    with different seeds."""
-    selectors: Distinct[SelectorName] | None = None
-    """Selectors to run; those that the scenario lists if left out."""
-    seeds: Distinct[Seed]
-    """Seeds, one job for each. Selectors under the same seed share partition, initial weights, latencies and
-    noise, so that their differences are paired."""
-
-
 class ConfigFile(Settings):
     """What to run, and where the data are."""
+
+    class Entry(Settings):
+        """One scenario, selectors compared in it and the seeds each of them runs with."""
+
+        scenario: Text
+        """Name of a scenario file, without its ending. A scenario may have several entries, so that selectors
+        run with different seeds."""
+        selectors: Distinct[SelectorName] | None = None
+        """Selectors to run; those that the scenario lists if left out."""
+        seeds: Distinct[Seed]
+        """Seeds, one job for each. Selectors under the same seed share partition, initial weights, latencies
+        and noise, so that their differences are paired."""
 
     data_root: Text
     """Folder of the raw data sets, in torchvision's layout (for example ROOT/MNIST/raw); relative paths start
@@ -49,8 +48,8 @@ class ConfigFile(Settings):
     runs: Annotated[str, OneOf(("computed", "published"))] = "computed"
     """`computed`: what is missing is run. `published`: tables, figures and verdicts are made from
     `results/published`, and nothing is trained."""
-    experiments: Several[Row]
-    """The experiment table: a job for each selector and seed of each row."""
+    experiments: Several[Entry]
+    """The experiment table: a job for each selector and seed of each entry."""
 
     @property
     def raw(self) -> RawData:
@@ -129,16 +128,16 @@ def load_config(document: Mapping[str, Any], origin: str = "config", shipped: Pa
     """
     file = ConfigFile.read(document, origin)
     check_folder(Path(file.scenarios))
-    rows = [(row, load_scenario(row.scenario, Path(file.scenarios), shipped)) for row in file.experiments]
+    entries = [(one, load_scenario(one.scenario, Path(file.scenarios), shipped)) for one in file.experiments]
     table = [
-        Experiment(row.scenario, selector, seed)
-        for row, scenario in rows
-        for selector in row.selectors or scenario.selectors
-        for seed in row.seeds
+        Experiment(entry.scenario, selector, seed)
+        for entry, scenario in entries
+        for selector in entry.selectors or scenario.selectors
+        for seed in entry.seeds
     ]
     if twice := next((job for job, n in Counter(table).items() if n > 1), None):
         job = f"{twice.selector} with seed {twice.seed}"
-        raise ConfigError(f"{origin}: the rows of scenario '{twice.scenario}' have {job} twice")
-    scenarios = {row.scenario: scenario for row, scenario in rows}
+        raise ConfigError(f"{origin}: the entries of scenario '{twice.scenario}' have {job} twice")
+    scenarios = {entry.scenario: scenario for entry, scenario in entries}
     studies = None if file.studies is None else Path(file.studies)
     return Config(file.raw, scenarios, tuple(table), studies, published=file.runs == "published")

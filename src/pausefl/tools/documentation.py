@@ -89,12 +89,12 @@ def _cost(claim: Claim, table: Project) -> tuple[str, str, str, str]:
     """Command, core-hours, megabytes and kinds of tests of a claim."""
     scenarios, studies = places([claim], "paper")
     rates = shipped_rates()
-    rows = [row for name in table.own if name in scenarios for row in table.rows[name]]
-    jobs = [job_estimate(table, row, rates) for row in with_trainers(table, rows)]
-    seconds = [job.seconds for job in jobs]
+    jobs = [one for name in table.own if name in scenarios for one in table.experiments[name]]
+    costs = [job_estimate(table, job, rates) for job in with_trainers(table, jobs)]
+    seconds = [job.seconds for job in costs]
     seconds += [each for name in studies for each in table.studies[name].seconds(rates)]
     hours = math.fsum(seconds) / 3600
-    megabytes = sum(job.disk_bytes for job in jobs) / 1e6
+    megabytes = sum(job.disk_bytes for job in costs) / 1e6
     return (
         f"`make claim ID={claim.id}`",
         "see [costs](costs.md)" if math.isnan(hours) else f"{hours:.1f}" if hours >= 0.05 else "< 0.1",
@@ -111,24 +111,24 @@ def runs_table(root: Path = Path()) -> str:
     published, rates = set(_config(root, "published").experiments), shipped_rates()
 
     def left(jobs: Iterable[Experiment]) -> str:
-        seconds = [job_estimate(full, row, rates).seconds for row in jobs if row not in published]
+        seconds = [job_estimate(full, job, rates).seconds for job in jobs if job not in published]
         return f"{len(seconds)} jobs, {sum(seconds) / 3600:.1f} h" if seconds else "–"
 
     rows = []
     for name in full.own:
-        jobs = full.rows[name]
-        seeds = Counter(row.selector for row in published if row.scenario == name)
+        jobs = full.experiments[name]
+        seeds = Counter(one.selector for one in published if one.scenario == name)
         alike = sorted(Counter(seeds.values()).items(), reverse=True)
         rows.append(
             (
                 f"[`{name}`](../config/scenarios/{name}.yaml)",
                 papers.of_scenario(full.scenarios[name].figures),
-                str(len({row.selector for row in jobs})),
+                str(len({job.selector for job in jobs})),
                 ", ".join(f"{n_selectors} × {n_seeds}" for n_seeds, n_selectors in alike) or "–",
                 left(jobs),
             )
         )
-    rows.append(("all", "", "", "", left(row for name in full.own for row in full.rows[name])))
+    rows.append(("all", "", "", "", left(job for name in full.own for job in full.experiments[name])))
     head = ("Scenario", "Figures", "Selectors", "Published: selectors × seeds", "To be run: core-hours")
     return markdown.table(head, rows, "llrll")
 

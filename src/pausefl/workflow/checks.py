@@ -75,9 +75,9 @@ def rules(root: Path) -> set[str]:
     return found | {f"download_{source}" for source in SOURCES} | targets.COLLECTIONS.keys()
 
 
-def check_published(table: Project, rows: Iterable[Experiment]) -> None:
+def check_published(table: Project, experiments: Iterable[Experiment]) -> None:
     """Raise `ConfigError` if a run is to be read from ``results/published`` and is not there."""
-    folders = [paths.run_folder(table, row) for row in rows]
+    folders = [paths.run_folder(table, one) for one in experiments]
     if missing := [folder for folder in folders if not RunFiles.of(Path(folder)).there()]:
         others = f", nor {len(missing) - 1} other runs" if len(missing) > 1 else ""
         raise ConfigError(f"runs = 'published', but there is no {missing[0]}{others}")
@@ -94,7 +94,7 @@ def run_files(table: Project, scenario: str) -> list[str]:
     """Files of all jobs of a scenario; `ConfigError` if they are published without some of the jobs."""
     files = paths.run_files(table, scenario)
     if table.config.published and all(Path(path).is_file() for path in files):
-        check_published(table, table.rows[scenario])
+        check_published(table, table.experiments[scenario])
     return files
 
 

@@ -39,11 +39,11 @@ def reader(table: Project, dataset: str) -> str:
     return code_hash("pausefl.data.sources:prepare", records=[record])
 
 
-def job(table: Project, row: Experiment) -> str:
+def job(table: Project, experiment: Experiment) -> str:
     """Hash of a job, and of what takes over the training of another if it does not train."""
-    one = table.job_scenarios[row.scenario]
-    own = job_code(one, row.selector, in_folder=one.data.source in table.config.raw.folders)
-    if table.trained_by(row) is None:
+    one = table.job_scenarios[experiment.scenario]
+    own = job_code(one, experiment.selector, in_folder=one.data.source in table.config.raw.folders)
+    if table.trained_by(experiment) is None:
         return own
     return f"{own} {code_hash('pausefl.federated.earlier:take_over')}"
 

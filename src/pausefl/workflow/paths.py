@@ -70,13 +70,13 @@ def partition(table: Project, scenario: str, seed: int | str, extension: str = "
     return f"data/partitions/{folder}/seed-{seed}.{extension}"
 
 
-def run_folder(table: Project, row: Experiment) -> str:
+def run_folder(table: Project, experiment: Experiment) -> str:
     """Folder of a job's files, or the name of a published run."""
-    return str(published.run_folder(Path(finished(table)), row))
+    return str(published.run_folder(Path(finished(table)), experiment))
 
 
-def row_of(wildcards: Any) -> Experiment:
-    """The row of the experiment table that a job's files belong to, from Snakemake's wildcards."""
+def experiment_of(wildcards: Any) -> Experiment:
+    """The experiment that a job's files belong to, from Snakemake's wildcards."""
     return Experiment(wildcards.scenario, wildcards.selector, int(wildcards.seed))
 
 
@@ -85,19 +85,19 @@ def of_runs(folders: Iterable[str]) -> list[str]:
     return [f"{folder}/{name}" for folder in folders for name in RUN_FILES]
 
 
-def job_inputs(table: Project, row: Experiment) -> dict[str, str | list[str]]:
+def job_inputs(table: Project, experiment: Experiment) -> dict[str, str | list[str]]:
     """What a job reads; ``trained_by`` are the files of the run whose training it takes over, if any."""
-    other = table.trained_by(row)
+    other = table.trained_by(experiment)
     return {
-        "data": f"data/prepared/{table.dataset(row.scenario)}.npz",
-        "partition": partition(table, row.scenario, row.seed),
+        "data": f"data/prepared/{table.dataset(experiment.scenario)}.npz",
+        "partition": partition(table, experiment.scenario, experiment.seed),
         "trained_by": [] if other is None else of_runs([run_folder(table, other)]),
     }
 
 
 def run_folders(table: Project, scenario: str) -> dict[Experiment, str]:
     """`run_folder` of all jobs of a scenario."""
-    return {row: run_folder(table, row) for row in table.rows[scenario]}
+    return {one: run_folder(table, one) for one in table.experiments[scenario]}
 
 
 def run_files(table: Project, scenario: str) -> list[str]:
@@ -148,7 +148,7 @@ def study_data(table: Project, study: str) -> list[str]:
 
 def study_runs(table: Project, study: str) -> dict[Experiment, str]:
     """Folders of the jobs whose runs a study collects."""
-    return {row: run_folder(table, row) for row in table.runs_of_study(study)}
+    return {one: run_folder(table, one) for one in table.runs_of_study(study)}
 
 
 def study_plots(table: Project, study: str) -> list[str]:

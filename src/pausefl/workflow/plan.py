@@ -100,16 +100,18 @@ def estimate(
     return Estimate(rates["start_s"] + n_rounds * n_users * user + selection + evaluation, disk)
 
 
-def job_estimate(table: Project, row: Experiment, rates: Mapping[str, Any]) -> Estimate:
+def job_estimate(table: Project, experiment: Experiment, rates: Mapping[str, Any]) -> Estimate:
     """What a job of the table costs; if it takes over the training of another, its selection alone."""
-    train = table.trained_by(row) is None
-    return estimate(table.job_scenarios[row.scenario], row.selector, table.config.raw, rates, train)
+    train = table.trained_by(experiment) is None
+    return estimate(
+        table.job_scenarios[experiment.scenario], experiment.selector, table.config.raw, rates, train
+    )
 
 
-def with_trainers(table: Project, rows: Iterable[Experiment]) -> list[Experiment]:
+def with_trainers(table: Project, jobs: Iterable[Experiment]) -> list[Experiment]:
     """Jobs, and those whose training they take over."""
-    jobs = list(rows)
-    others = [other for row in jobs if (other := table.trained_by(row)) is not None]
+    jobs = list(jobs)
+    others = [other for job in jobs if (other := table.trained_by(job)) is not None]
     return list(dict.fromkeys([*jobs, *others]))
 
 
@@ -135,11 +137,11 @@ def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
     return max(busy)
 
 
-def is_done(table: Project, row: Experiment, results: Path = Path()) -> bool:
+def is_done(table: Project, experiment: Experiment, results: Path = Path()) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
-    folder = results / paths.run_folder(table, row)
+    folder = results / paths.run_folder(table, experiment)
     there = all(RunFiles.of(folder).path(name).is_file() for name in paths.RUN_FILES)
-    return there and has_settings(folder, table.job_scenarios[row.scenario])
+    return there and has_settings(folder, table.job_scenarios[experiment.scenario])
 
 
 def to_text(
@@ -165,21 +167,21 @@ def to_text(
         The working directory: finished jobs and studies in it are not counted.
     """
     wanted = find(table, target or "all")
-    rows = wanted.jobs if table.config.published else with_trainers(table, wanted.jobs)
-    costs = {row: job_estimate(table, row, rates) for row in rows}
-    todo = {row: None for row in rows if not is_done(table, row, results)}
+    jobs = wanted.jobs if table.config.published else with_trainers(table, wanted.jobs)
+    costs = {job: job_estimate(table, job, rates) for job in jobs}
+    todo = {job: None for job in jobs if not is_done(table, job, results)}
     lines = [["scenario", "selector", "jobs", "done", "minutes a job", "core-hours", "MB"]]
     kinds: dict[tuple[str, str], list[Experiment]] = {}
-    for row in rows:
-        kinds.setdefault((row.scenario, row.selector), []).append(row)
+    for job in jobs:
+        kinds.setdefault((job.scenario, job.selector), []).append(job)
     for (name, selector), own in kinds.items():
-        unfinished = [costs[row] for row in own if row in todo]
-        longest = max(costs[row].seconds for row in own)
+        unfinished = [costs[job] for job in own if job in todo]
+        longest = max(costs[job].seconds for job in own)
         hours = math.fsum(cost.seconds for cost in unfinished) / 3600
         megabytes = sum(cost.disk_bytes for cost in unfinished) / 1e6
         numbers = [number(longest / 60, 1), number(hours), f"{megabytes:.1f}"]
         lines.append([name, selector, str(len(own)), str(len(own) - len(unfinished)), *numbers])
-    left, simulated = [costs[row].seconds for row in todo], [["study", "core-hours"]]
+    left, simulated = [costs[job].seconds for job in todo], [["study", "core-hours"]]
     for name in wanted.studies:
         study, seconds = table.studies[name], table.studies[name].seconds(rates)
         cost = number(math.fsum(seconds) / 3600)
@@ -194,8 +196,8 @@ def to_text(
         for part, sides in ((lines, "llrrrrr"), (simulated, "lr"))
         if len(part) > 1
     )
-    disk = sum(costs[row].disk_bytes for row in todo) / 1e6
-    sentences = _sentences(table, rows, len(rows) - len(todo), left, disk, n_cores, rates)
+    disk = sum(costs[job].disk_bytes for job in todo) / 1e6
+    sentences = _sentences(table, jobs, len(jobs) - len(todo), left, disk, n_cores, rates)
     return "\n".join([f"{text}\n", *[textwrap.fill(sentence, 110) for sentence in sentences]]).lstrip("\n")
 
 
@@ -209,7 +211,7 @@ def number(value: float, digits: int = 2) -> str:
 
 def _sentences(
     table: Project,
-    rows: Sequence[Experiment],
+    jobs: Sequence[Experiment],
     n_done: int,
     left: Sequence[float],
     megabytes: float,
@@ -217,15 +219,15 @@ def _sentences(
     rates: Mapping[str, Any],
 ) -> Iterator[str]:
     """The sum of jobs and studies in words."""
-    names = dict.fromkeys(row.scenario for row in rows)
+    names = dict.fromkeys(job.scenario for job in jobs)
     done = f", {n_done} of them done" if n_done else ""
     known = [seconds for seconds in left if not math.isnan(seconds)]
-    if rows:
+    if jobs:
         megabytes += len(names) * _SCENARIO_BYTES / 1e6
         sources = [SOURCES[name] for name in {table.job_scenarios[name].data.source for name in names}]
         prepared = sum((source.n_train + source.n_test) * source.example_bytes for source in sources) / 1e6
         yield (
-            f"{len(rows)} jobs, scenarios: {len(names)}{done}; {megabytes:.0f} MB of results, with tables and"
+            f"{len(jobs)} jobs, scenarios: {len(names)}{done}; {megabytes:.0f} MB of results, with tables and"
             f" figures, and {prepared:.0f} MB of prepared data."
         )
     if table.config.published:

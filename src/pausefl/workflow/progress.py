@@ -94,5 +94,5 @@ def _expected(job: Any, table: Project, rates: Mapping[str, Any]) -> float:
         pass  # it has not run before
     seconds = math.nan
     if job.rule.name == "job":
-        seconds = plan.job_estimate(table, paths.row_of(job.wildcards), rates).seconds
+        seconds = plan.job_estimate(table, paths.experiment_of(job.wildcards), rates).seconds
     return float(rates["start_s"]) if math.isnan(seconds) else seconds

@@ -15,11 +15,11 @@ _PUBLISHED = Path("results/published")
 
 def runs(table: Project) -> dict[Experiment, str]:
     """Folder of each run of the configuration that is finished here or not published, by scenario."""
-    folders = {row: folder for name in table.own for row, folder in paths.run_folders(table, name).items()}
+    folders = {job: folder for name in table.own for job, folder in paths.run_folders(table, name).items()}
     return {
-        row: folder
-        for row, folder in folders.items()
-        if RunFiles(Path(folder)).there() or not RunFiles.of(run_folder(_PUBLISHED, row)).there()
+        job: folder
+        for job, folder in folders.items()
+        if RunFiles(Path(folder)).there() or not RunFiles.of(run_folder(_PUBLISHED, job)).there()
     }
 
 

@@ -71,9 +71,9 @@ class Target:
     @property
     def jobs(self) -> list[Experiment]:
         """Jobs that it needs."""
-        rows = [row for name in self.scenarios for row in self.table.rows[name]]
-        rows += [row for name in self.studies for row in self.table.runs_of_study(name)]
-        return list(dict.fromkeys(rows))
+        jobs = [one for name in self.scenarios for one in self.table.experiments[name]]
+        jobs += [one for name in self.studies for one in self.table.runs_of_study(name)]
+        return list(dict.fromkeys(jobs))
 
 
 def targets(table: Project) -> dict[str, Target]:

@@ -101,7 +101,7 @@ def test_a_job_whose_training_is_taken_over_costs_its_selection() -> None:
         for name in ("mnist_large_iid_r1", "mnist_large_iid_r2")
     ]
     both = table("config", experiments=rows)
-    rows = [row for name in both.own for row in both.rows[name]]
+    rows = [row for name in both.own for row in both.experiments[name]]
     costs = {row: job_estimate(both, row, RATES).seconds for row in rows}
     alone = Experiment("mnist_large_iid_r2", "random", 0)
     assert costs.pop(alone) == pytest.approx(1.0 + 300 * 0.01)
@@ -142,7 +142,7 @@ def table(name: str, **changes: Any) -> Project:
 @pytest.mark.parametrize("name", ["config", "demo", "reduced", "published"])
 def test_every_job_of_the_shipped_configurations_has_rates(name: str) -> None:
     whole, rates = table(name), shipped_rates()
-    jobs = [row for name in whole.own for row in whole.rows[name]]
+    jobs = [row for name in whole.own for row in whole.experiments[name]]
     assert {network_key(one) for one in whole.scenarios.values()} <= set(rates["networks"])
     parts = [job_estimate(whole, row, rates) for row in jobs]
     assert not any(math.isnan(part.seconds) for part in parts)

@@ -67,7 +67,7 @@ def test_the_first_job_of_the_table_trains_for_those_that_train_the_same(load: L
 
 def test_no_job_of_the_papers_is_trained_twice(load: Load) -> None:
     table = load()
-    rows = [one for own in table.rows.values() for one in own]
+    rows = [one for own in table.experiments.values() for one in own]
     taken_over = {(one.scenario, other.scenario) for one in rows if (other := table.trained_by(one))}
     assert taken_over == {
         ("cifar10_small_iid_r2", "cifar10_small_iid_r1"),
