@@ -137,7 +137,7 @@ def run(
     from pausefl.federated.run import run_job
     from pausefl.federated.runnable import check_runnable
     from pausefl.federated.watcher import Watcher
-    from pausefl.files import check_writable
+    from pausefl.files import check_writable, locked
     from pausefl.library import data_of_job
     from pausefl.results.closing import closing
     from pausefl.settings import SHIPPED, load_places, load_scenario, with_changes
@@ -157,7 +157,8 @@ def run(
     job = Job(loaded, selector, seed, n_rounds, train, genie, device, threads)
     dataset, partition = data_of_job(job, raw, data)
     if is_finished(job, dataset, partition, out, force):
-        (out / STATE_FILE).unlink(missing_ok=True)  # left by a job that was killed after its last file
+        with locked(out, typer.echo):  # a job that was killed after its last file left its state and its lock
+            (out / STATE_FILE).unlink(missing_ok=True)
         typer.echo("Already finished; nothing was run. To run it again: --force")
     elif trained_by is not None:
         if not take_over(job, dataset, partition, trained_by, out):

@@ -607,7 +607,6 @@ def options() -> Iterator[Case]:
         "reward.alpha=!!python/object:os.x {}",
         "name=x",
         "data.source=mars",
-        "network.n_users=" + "[" * 50_000,
         "network=3",
     ):
         yield Case(kind, f"run --set {text[:40]}", _option("--set", text))

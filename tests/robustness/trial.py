@@ -34,8 +34,8 @@ in a few minutes: `.venv/bin/python tests/robustness/trial.py`. `make test-all` 
 ## Bad input
 
 A refusal is one message that names the key or the file, without a traceback and without advice to delete
-something; commands exit with 2. YAML is refused within a second of processor time. Some inputs are odd but
-right, and run.
+something; commands exit with 2. YAML is refused within a second of processor time, but for one case: lists
+nested 50,000 deep crash its parser, before anything runs. Some inputs are odd but right, and run.
 
 Where standard error is closed or full, its messages go to standard output and jobs run on. With less address
 space (`ulimit -v`) than a small job needs, `pausefl run` does not start; in a library that gets none later,

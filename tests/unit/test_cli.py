@@ -335,7 +335,7 @@ def test_a_run_that_a_time_horizon_ended_is_finished(
     assert "scenario.training.time_horizon_s = 3 (asked for: 4)" in refused(pausefl(*other))
 
 
-def test_a_state_that_a_finished_job_left_is_removed(
+def test_what_a_job_left_that_was_killed_after_its_last_file_is_removed(
     pausefl: Command, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = run_demo(tmp_path / "out", "--no-train", "--data", prepared, "--rounds", 2, "--save-every", 0)
@@ -343,6 +343,7 @@ def test_a_state_that_a_finished_job_left_is_removed(
         killed.setattr("pausefl.federated.earlier.Checkpoint.remove", lambda self: None)
         assert pausefl(*command)[0] == 0
     assert (tmp_path / "out/state.npz").exists()
+    (tmp_path / "out/job.lock").touch()
     assert "Already finished" in pausefl(*command)[1]
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
 

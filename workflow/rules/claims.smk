@@ -2,12 +2,6 @@
 from pausefl.workflow import code, paths, targets
 
 
-def tables_of_claims(wildcards):
-    """Tables of the rounds on which claims are tested at a scale, by scenario."""
-    names = targets.claim_scenarios(W, wildcards.scale)
-    return {name: f"results/tables/{name}/rounds.parquet" for name in names}
-
-
 rule check_claims:
     input:
         tables=lambda wildcards: list(tables_of_claims(wildcards).values()),

@@ -7,6 +7,7 @@ from snakemake.exceptions import WorkflowError
 from pausefl.errors import PauseflError
 from pausefl.files import check_writable
 from pausefl.project import Project
+from pausefl.registry import MODELS
 from pausefl.settings import read_yaml
 from pausefl.workflow import targets
 from pausefl.workflow.checks import check
@@ -38,6 +39,22 @@ if workflow.is_main_process:
 
 # What can be asked for by name.
 TARGETS = targets.targets(W)
+
+
+def division(wildcards):
+    """Scenario whose settings say how a data set is divided among users."""
+    return W.partitions[wildcards.dataset, wildcards.partition]
+
+
+def model(wildcards):
+    """Record of the model that a job trains."""
+    return MODELS[W.job_scenarios[wildcards.scenario].model.name]
+
+
+def tables_of_claims(wildcards):
+    """Tables of the rounds on which claims are tested at a scale, by scenario."""
+    names = targets.claim_scenarios(W, wildcards.scale)
+    return {name: f"results/tables/{name}/rounds.parquet" for name in names}
 
 
 wildcard_constraints:

@@ -46,10 +46,6 @@ rule prepare_data:
         "../scripts/prepare_data.py"
 
 
-def divided(wildcards):
-    return W.partitions[wildcards.dataset, wildcards.partition]
-
-
 rule partition:
     input:
         data="data/prepared/{dataset}.npz",
@@ -60,9 +56,9 @@ rule partition:
     benchmark:
         "results/benchmarks/partition/{dataset}/{partition}/seed-{seed}.tsv"
     params:
-        data=lambda wildcards: divided(wildcards).data,
-        partition=lambda wildcards: divided(wildcards).partition,
-        n_users=lambda wildcards: divided(wildcards).network.n_users,
+        data=lambda wildcards: division(wildcards).data,
+        partition=lambda wildcards: division(wildcards).partition,
+        n_users=lambda wildcards: division(wildcards).network.n_users,
         code=code_hash("pausefl.data.partition:make_partition"),
         script=code.script(W, "partition"),
     script:
@@ -85,7 +81,7 @@ rule plot_partition:
     benchmark:
         "results/benchmarks/plot_partition/{dataset}/{partition}/seed-{seed}.tsv"
     params:
-        partition=lambda wildcards: divided(wildcards).partition,
+        partition=lambda wildcards: division(wildcards).partition,
         code=code_hash("pausefl.figures.partition:plot_partition", "pausefl.figures.style:theme"),
         script=code.script(W, "plot_partition"),
     script:

@@ -1,11 +1,6 @@
 # One federated job for each experiment of the table.
-from pausefl.registry import MODELS
 from pausefl.workflow import code, paths
 from pausefl.workflow.paths import experiment_of
-
-
-def model(wildcards):
-    return MODELS[W.job_scenarios[wildcards.scenario].model.name]
 
 
 rule job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 
 from pausefl.data.sources import describe_origin
@@ -12,6 +13,7 @@ from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.workflow import paths, targets
 
 
+@cache
 def parts(table: Project, report: str) -> ReportParts:
     """Everything that a report shows."""
     target = targets.find(table, report)

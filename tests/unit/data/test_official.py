@@ -205,7 +205,7 @@ def mirror(fake: Path, served: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
         (served[0] / f"{name}.gz").write_bytes(content)
         resources.append((f"{name}.gz", hashlib.md5(content).hexdigest()))
     record = dataclasses.replace(SOURCES["fashion_mnist"], mirror=served[1])
-    monkeypatch.setitem(SOURCES._records, "fashion_mnist", record)
+    monkeypatch.setitem(SOURCES, "fashion_mnist", record)
     monkeypatch.setattr(datasets.FashionMNIST, "resources", resources)
     monkeypatch.setattr(official, "SCHEME", "http://")
     return served[0]

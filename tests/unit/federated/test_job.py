@@ -225,6 +225,6 @@ def test_a_selector_that_looks_at_training_is_refused_without_it(
     start: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, need: str, seen: str
 ) -> None:
     record = dataclasses.replace(SELECTORS["random"], **{need: True})
-    monkeypatch.setitem(SELECTORS._records, "random", record)
+    monkeypatch.setitem(SELECTORS, "random", record)
     with pytest.raises(ConfigError, match=rf"'random' looks at the users' {seen}, so it cannot run without"):
         start(selector="random", train=False)

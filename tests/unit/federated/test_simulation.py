@@ -515,7 +515,7 @@ def test_a_selector_sees_the_losses_that_it_needs_and_nobody_elses(
 ) -> None:
     """Mean losses by hand: of the global model, since a rate of almost nothing leaves it as it is."""
     record = dataclasses.replace(SELECTORS["random"], needs_losses=needed)
-    monkeypatch.setitem(SELECTORS._records, "random", record)
+    monkeypatch.setitem(SELECTORS, "random", record)
     still = changed(demo, training={"learning_rate": 1e-12, "n_epochs": 2})
     simulation = build(still, "random", digits, unequal, True, False, 0)
     seen: list[Feedback] = []
@@ -591,7 +591,7 @@ def test_selections_alone_have_no_losses(
     demo: Scenario, digits: Dataset, unequal: Partition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = dataclasses.replace(SELECTORS["random"], needs_losses=True)
-    monkeypatch.setitem(SELECTORS._records, "random", record)
+    monkeypatch.setitem(SELECTORS, "random", record)
     simulation = build(demo, "random", digits, unequal, False, False, 0)
     seen: list[Feedback] = []
     monkeypatch.setattr(simulation.select, "observe", lambda told, history: seen.append(told))

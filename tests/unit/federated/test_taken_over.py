@@ -106,7 +106,7 @@ def test_a_selector_that_looks_at_losses_repeats_its_selections(
     runs: Runs, r1: Scenario, r2: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = dataclasses.replace(SELECTORS["random"], needs_losses=True)
-    monkeypatch.setitem(SELECTORS._records, "random", record)
+    monkeypatch.setitem(SELECTORS, "random", record)
     trained = runs.train(r1, "random")
 
     def without_losses(*_: Any) -> Any:

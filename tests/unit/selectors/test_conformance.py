@@ -392,7 +392,7 @@ def register(monkeypatch: pytest.MonkeyPatch, cls: type[Selector]) -> str:
     module = types.ModuleType("pausefl.selectors.new")
     setattr(module, cls.__name__, cls)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(SELECTORS._records, "new", SelectorRecord(f"{module.__name__}:{cls.__name__}"))
+    monkeypatch.setitem(SELECTORS, "new", SelectorRecord(f"{module.__name__}:{cls.__name__}"))
     return "new"
 
 
