@@ -32,7 +32,7 @@ from pausefl.data.sources import dataset_key, prepare
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.files import replacing
+from pausefl.files import write_text
 from pausefl.provenance import hardware, job_code
 from pausefl.results.differences import difference
 from pausefl.results.published import (
@@ -142,8 +142,7 @@ def recompute(
             entry |= {"processor": hardware()["processor"], "date": str(datetime.date.today())}
             found[task.section][task.name] = entry
             ordered = {section: dict(sorted(entries.items())) for section, entries in found.items()}
-            with replacing(published / FILE) as (staged,):
-                staged.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+            write_text(published / FILE, json.dumps(ordered, indent=1) + "\n")
     for task in chosen:
         entry = found[task.section][task.name]
         if task.section == "studies" and not entry["equal"] and entry.get("made_with") != [task.code]:
