@@ -56,17 +56,10 @@ class Project:
 
     @classmethod
     def load(cls, document: Mapping[str, Any], root: Path, origin: str = "configuration") -> Project:
-        """Read and check everything that a configuration names.
+        """Read and check everything that a merged configuration names; ``origin`` is its name in messages.
 
-        Parameters
-        ----------
-        document
-            The merged configuration, as Snakemake passes it.
-        root
-            Folder of the workflow. A relative path of the configuration that does not exist in the
-            working directory starts there.
-        origin
-            What the configuration is called in messages.
+        A relative path of it that does not exist in the working directory starts in ``root``, the folder of
+        the workflow.
 
         Raises
         ------

@@ -79,16 +79,7 @@ class Account:
 
 
 def account(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Account:
-    """The account of one run, from its selections.
-
-    Parameters
-    ----------
-    run
-        The rounds of one run, in order, with ``selection`` and ``leakage_max``.
-    n_users
-        K.
-    privacy
-        Of the run's scenario.
+    """The account of one run of K users, from its rounds in order, with ``selection`` and ``leakage_max``.
 
     Raises
     ------

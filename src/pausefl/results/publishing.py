@@ -158,14 +158,8 @@ def _write_sorted(path: Path, found: Mapping[str, Any]) -> None:
 def publish_study(source: Path, files: Iterable[str], target: Path, replace: bool = False) -> list[str]:
     """Publish the tables of a study and the hashes of its code; a line on what was written.
 
-    Parameters
-    ----------
-    source, target
-        Folder of the study, and of what is published of it.
-    files
-        Names of its files; those of one selector and seed get into one, and so do all hashes.
-    replace
-        Whether to replace what is published with other values, which is refused otherwise.
+    Files of one selector and seed get into one, and so do all hashes. What is published in ``target`` with
+    other values is refused, unless it is to be replaced.
     """
     parts: dict[Path, list[Path]] = {}
     codes = [name for name in files if name.endswith(CODE_SUFFIX)]

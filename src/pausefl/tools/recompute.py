@@ -92,25 +92,9 @@ def recompute(
 ) -> bool:
     """Compute published results again and record which are the same; what is recorded already is left out.
 
-    Parameters
-    ----------
-    published, scenarios, studies
-        Folders of published results and of scenario files, and the file of studies.
-    raw
-        Where raw data are.
-    only
-        Part of the names of what is compared; everything by default.
-    draw
-        How many runs of all to draw and compare instead; nothing is recorded then.
-    n_processes
-        Processes, of one thread each.
-    tell
-        Is told a line on each comparison.
-
-    Returns
-    -------
-    bool
-        Whether all that was compared is equal.
+    Returns whether all that was compared is equal. With ``only``, that is what has this in its name. With
+    ``draw``, so many of all runs are drawn and compared instead, and nothing is recorded. Each of the
+    processes has one thread. ``tell`` is told a line on each comparison.
 
     Raises
     ------

@@ -135,7 +135,7 @@ def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
     return max(busy)
 
 
-def is_done(table: Project, row: Experiment, results: Path = Path()) -> bool:
+def is_done(table: Project, row: Experiment, results: Path) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
     folder = results / paths.run_folder(table, row)
     there = all(RunFiles.of(folder).path(name).is_file() for name in paths.RUN_FILES)
@@ -151,18 +151,8 @@ def to_text(
 ) -> str:
     """What a target costs: a table of its jobs by scenario and selector, its studies, and their sum.
 
-    Parameters
-    ----------
-    table
-        The configuration.
-    target
-        Name of a target; all of the configuration by default.
-    n_cores
-        Number of cores for the wall-clock time.
-    rates
-        As `shipped_rates` returns them.
-    results
-        The working directory: finished jobs and studies in it are not counted.
+    Without a target, it is all of the configuration. Finished jobs and studies in the working directory
+    ``results`` are not counted.
     """
     wanted = find(table, target or "all")
     rows = wanted.jobs if table.config.published else with_trainers(table, wanted.jobs)

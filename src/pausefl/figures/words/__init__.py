@@ -46,14 +46,7 @@ def caption(text: str, **values: Any) -> Caption:
 
 
 def render(text: str, **values: Any) -> str:
-    """Markdown of a template.
-
-    Parameters
-    ----------
-    text
-        The template, or the name of a file of this folder: ``*.md.jinja``.
-    values
-        What stands for names in it.
+    """Markdown of a template, or of a file of this folder, ``*.md.jinja``, with values for its names.
 
     Raises
     ------
