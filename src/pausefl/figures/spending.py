@@ -64,17 +64,10 @@ LOWEST = Part("Lowest user", {"linewidth": 0.7, "linestyle": DOT}, (0,))
 
 @dataclass(frozen=True)
 class Account:
-    """Every user's budget over one run of T rounds; row t is after round t, row 0 before the first.
-
-    Attributes
-    ----------
-    spent
-        Shape (T + 1, K), epsilon.
-    upcoming
-        Shape (T + 1, K), epsilon of the next participation; 0 where there is none.
-    """
+    """Every user's epsilon over one run of T rounds, shape (T + 1, K); row 0 is before the first round."""
 
     spent: Floats
+    #: Of the next participation; 0 where there is none.
     upcoming: Floats
 
 

@@ -42,18 +42,12 @@ _BATCH = 20
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a job costs.
+    """What a job costs."""
 
-    Attributes
-    ----------
-    seconds
-        Of one core, start-up included; not a number if the network has no rates, or the size of the data is
-        not known before they are read.
-    disk_bytes
-        Of its files.
-    """
-
+    #: Of one core, start-up included; not a number if the network has no rates, or the size of the data is
+    #: not known before they are read.
     seconds: float
+    #: Of its files.
     disk_bytes: float
 
 

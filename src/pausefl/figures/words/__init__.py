@@ -25,17 +25,11 @@ MOST_WORDS = 50
 
 @dataclass(frozen=True)
 class Caption:
-    """A caption of a figure or a table, as Markdown.
+    """A caption of a figure or a table, as Markdown."""
 
-    Attributes
-    ----------
-    shown
-        What is shown, in few words: at most `MOST_WORDS`.
-    details
-        What else there is to say, with the deviations from the papers.
-    """
-
+    #: What is shown, in few words: at most `MOST_WORDS`.
     shown: str
+    #: What else there is to say, with the deviations from the papers.
     details: str
 
 
