@@ -80,6 +80,12 @@ def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
             temporary.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file in UTF-8, all of it or nothing."""
+    with replacing(path) as (staged,):
+        staged.write_text(text, "utf-8")
+
+
 @contextmanager
 def locked(folder: Path, note: Callable[[str], None]) -> Iterator[None]:
     """Keep other processes from writing to a folder; `PauseflError` if one already does.

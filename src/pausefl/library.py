@@ -145,12 +145,7 @@ def load_scenario(source: str | os.PathLike[str]) -> Scenario:
 def change(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     """A scenario with other values of some settings; the given one stays as it is.
 
-    Parameters
-    ----------
-    scenario
-        What is changed.
-    values
-        New value by dotted key, ``{"network.n_users": 20}``. All are put in before anything is checked.
+    Values are by dotted key, ``{"network.n_users": 20}``. All are put in before anything is checked.
 
     Raises
     ------

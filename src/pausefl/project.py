@@ -28,45 +28,28 @@ from pausefl.studies import Studies, load_studies
 
 @dataclass(frozen=True, eq=False)
 class Project:
-    """What a configuration asks for, and the demo, which can always be asked for unless runs are published.
+    """What a configuration asks for, and the demo, which is always there unless runs are published."""
 
-    Attributes
-    ----------
-    root
-        Folder of the workflow: ``config/demo.yaml``, scenarios and the ledger are there.
-    folders
-        Where scenario files are looked for: the configuration's folder, then the workflow's own.
-    config
-        The configuration; its scenarios and jobs are those of the demo, then its own.
-    own, demo
-        Names of the configuration's own scenarios, and of those of the demo.
-    studies
-        Of the configuration; with published runs, those that were published.
-    claims
-        All claims, whether or not the configuration has anything to test them on.
-    """
-
+    #: Folder of the workflow: ``config/demo.yaml``, scenarios and the ledger are there.
     root: Path
+    #: Where scenario files are looked for: the configuration's folder, then the workflow's own.
     folders: tuple[Path, Path]
+    #: Its scenarios and jobs are those of the demo, then its own.
     config: Config
+    #: Names of the configuration's own scenarios, and of those of the demo.
     own: tuple[str, ...]
     demo: tuple[str, ...]
+    #: With published runs, those that were published.
     studies: Studies
+    #: Whether or not the configuration has anything to test them on.
     claims: tuple[Claim, ...]
 
     @classmethod
     def load(cls, document: Mapping[str, Any], root: Path, origin: str = "configuration") -> Project:
-        """Read and check everything that a configuration names.
+        """Read and check everything that a merged configuration names; ``origin`` is its name in messages.
 
-        Parameters
-        ----------
-        document
-            The merged configuration, as Snakemake passes it.
-        root
-            Folder of the workflow. A relative path of the configuration that does not exist in the
-            working directory starts there.
-        origin
-            What the configuration is called in messages.
+        A relative path of it that does not exist in the working directory starts in ``root``, the folder of
+        the workflow.
 
         Raises
         ------

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pausefl.figures.notes import code_notes
 from pausefl.figures.style import add_notes, save
-from pausefl.files import replacing
+from pausefl.files import write_text
 from pausefl.results.published import study_codes
 from pausefl.studies import study_of
 from pausefl.studies.base import read_tables, write_tables
@@ -18,8 +18,7 @@ with logged(snakemake.log[0]):
     plotted = study.plot(read_tables(Path(params.folder), study.files(study.data)))
     write_tables(plotted.tables, folder, [file for file in study.tables if file.endswith(".csv")])
     if plotted.markdown is not None:
-        with replacing(folder / "summary.md") as (staged,):
-            staged.write_text(plotted.markdown, encoding="utf-8")
+        write_text(folder / "summary.md", plotted.markdown)
     notes = study.notes()
     add_notes(plotted.figure, notes)
     codes = study_codes(Path(params.folder), study.code_files())

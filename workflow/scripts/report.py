@@ -4,10 +4,8 @@ from common import logged
 
 from pathlib import Path
 
-from pausefl.files import replacing
+from pausefl.files import write_text
 from pausefl.report.page import render
 
 with logged(snakemake.log[0]):
-    page = render(snakemake.params.parts)
-    with replacing(Path(snakemake.output[0])) as (staged,):
-        staged.write_text(page, encoding="utf-8")
+    write_text(Path(snakemake.output[0]), render(snakemake.params.parts))

@@ -22,18 +22,9 @@ RECORDS = {**FIGURES, **TABLES, "partition": PARTITION}
 
 
 def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) -> Caption:
-    """Caption of a scenario's figure or table, or of its partition.
+    """Caption of a scenario's figure or table, or of its partition: a ``kind`` of `RECORDS`.
 
-    Parameters
-    ----------
-    kind
-        A name of `RECORDS`.
-    scenario
-        The scenario whose runs are shown.
-    seeds
-        The seed of each run.
-    origin
-        Where the data came from.
+    ``seeds`` has the seed of each run that is shown; ``origin`` says where the data came from.
     """
     record = RECORDS[kind]
     return words.caption(

@@ -83,12 +83,8 @@ class Band:
 def band(seeds: Sequence[tuple[Array, Array]], step: bool = False) -> Band:
     """Mean, minimum and maximum of several curves where all of them are defined.
 
-    Parameters
-    ----------
-    seeds
-        One (x, y) a seed, x increasing, shape (n,) each; lengths may differ.
-    step
-        Whether a curve keeps its value until its next x, instead of going there in a straight line.
+    Each seed has an (x, y), x increasing, shape (n,) each; n may differ. A curve is straight from one x to
+    the next, or keeps its value until there if it is to ``step``.
     """
     start = max(x[0] for x, _ in seeds)
     end = min(x[-1] for x, _ in seeds)

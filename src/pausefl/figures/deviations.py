@@ -14,7 +14,7 @@ def iterates(selector: str) -> bool:
     return "selection.n_iterations" in SELECTORS[selector].requires
 
 
-def _any(scenario: Scenario) -> bool:
+def _always(scenario: Scenario) -> bool:
     return True
 
 
@@ -22,36 +22,8 @@ def _anneals(scenario: Scenario) -> bool:
     return any(SELECTORS[name].anneals for name in scenario.selectors)
 
 
-def _by_gain(scenario: Scenario) -> bool:
-    return any(iterates(name) and not SELECTORS[name].anneals for name in scenario.selectors)
-
-
 def _private(scenario: Scenario) -> bool:
     return scenario.privacy is not None
-
-
-def _per_coordinate(scenario: Scenario) -> bool:
-    return _private(scenario) and protected(scenario) == "coordinate"
-
-
-def _shares_statistics(scenario: Scenario) -> bool:
-    return _private(scenario) and MODELS[scenario.model.name].shares_statistics(scenario.model.norm)
-
-
-def _differing_budget(scenario: Scenario) -> bool:
-    return _private(scenario) and scenario.name in ("mnist_large_iid_r1", "mnist_large_iid_r1_v1")
-
-
-def _bsfl(scenario: Scenario) -> bool:
-    return scenario.reward.name == "bsfl"
-
-
-def _half_width(scenario: Scenario) -> bool:
-    return scenario.training.precision != "float32"
-
-
-def _seldom_evaluated(scenario: Scenario) -> bool:
-    return scenario.training.evaluate_every > 1
 
 
 #: By id in the ledger: the scenarios to which a deviation applies, and its words.
@@ -64,35 +36,38 @@ DEVIATIONS: dict[str, tuple[Callable[[Scenario], bool], str]] = {
     "D3": (_private, "every user's privacy reward starts at 1, as its definition says, not at 0"),
     "D4": (_anneals, "the annealing temperature adds the small constant that the paper's formula omits"),
     "D5": (
-        _any,
+        _always,
         "only the order of growth can be compared with the theorem, whose constant differs between"
         " statement and proof",
     ),
-    "D7": (_any, "that the graphs are connected is counted here, not taken from BSFL's proof"),
+    "D7": (_always, "that the graphs are connected is counted here, not taken from BSFL's proof"),
     "D8": (
-        _per_coordinate,
+        lambda one: _private(one) and protected(one) == "coordinate",
         "budgets and leakage are per coordinate; d coordinates together have d times as much",
     ),
     "D9": (
-        _shares_statistics,
+        lambda one: _private(one) and MODELS[one.model.name].shares_statistics(one.model.norm),
         "batch normalisation layers are shared without clamp or noise, outside the budget",
     ),
     "D10": (
-        _differing_budget,
+        lambda one: _private(one) and one.name in ("mnist_large_iid_r1", "mnist_large_iid_r1_v1"),
         "the two versions of the paper differ in the MNIST budget; both are scenarios",
     ),
-    "D11": (_any, "the genie chooses on the selector's own history"),
-    "D25": (_any, "means and deviation of the latencies are those of the authors' code"),
-    "D30": (_bsfl, "BSFL does not give its constants; PAUSE's are used"),
-    "D31": (_any, "while at least m users were never seen, annealers choose as the exact search does"),
-    "D35": (_any, "neighbours are sampled uniformly without being listed"),
-    "D36": (_any, "the exact search runs at every size, in large networks too"),
-    "D49": (_any, "only selections of m users have a regret"),
-    "D67": (_half_width, "local training computes its products in bfloat16, half of float32's width"),
-    "D68": (_seldom_evaluated, "the global model is not evaluated in every round"),
-    "D71": (_any, "the text does not give K, m and the β of the papers' figure; these are ours"),
+    "D11": (_always, "the genie chooses on the selector's own history"),
+    "D25": (_always, "means and deviation of the latencies are those of the authors' code"),
+    "D30": (lambda one: one.reward.name == "bsfl", "BSFL does not give its constants; PAUSE's are used"),
+    "D31": (_always, "while at least m users were never seen, annealers choose as the exact search does"),
+    "D35": (_always, "neighbours are sampled uniformly without being listed"),
+    "D36": (_always, "the exact search runs at every size, in large networks too"),
+    "D49": (_always, "only selections of m users have a regret"),
+    "D67": (
+        lambda one: one.training.precision != "float32",
+        "local training computes its products in bfloat16, half of float32's width",
+    ),
+    "D68": (lambda one: one.training.evaluate_every > 1, "the global model is not evaluated in every round"),
+    "D71": (_always, "the text does not give K, m and the β of the papers' figure; these are ours"),
     "D77": (
-        _by_gain,
+        lambda one: any(iterates(name) and not SELECTORS[name].anneals for name in one.selectors),
         "the annealer that draws a neighbour by its gain is that of the authors' logs, not the paper's",
     ),
 }

@@ -14,18 +14,10 @@ from pausefl.settings import Scenario
 
 
 def plot(kind: str, rounds: pd.DataFrame, scenario: Scenario, notes: Sequence[str] = ()) -> Figure:
-    """Plot one kind of figure, with its scale below it, unless that of the papers, and the notes.
+    """Plot a kind of figure of the rounds that `pausefl.results.runs.collect` returns of a scenario.
 
-    Parameters
-    ----------
-    kind
-        A name of `pausefl.registry.FIGURES`.
-    rounds
-        As `pausefl.results.runs.collect` returns them.
-    scenario
-        Whose runs they are: gives title, users, budget and scale.
-    notes
-        Sentences that warn of the runs (`pausefl.figures.notes`).
+    Below it are the scale, unless that of the papers, and ``notes``, sentences that warn of the runs
+    (`pausefl.figures.notes`).
 
     Raises
     ------

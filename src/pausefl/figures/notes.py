@@ -139,13 +139,7 @@ def run_notes(summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Col
 
     Each selector's code has hashes of its own. Runs are of different versions if seeds of one selector have
     different hashes that do not all count as today's, or if only some selectors have such a hash.
-
-    Parameters
-    ----------
-    summaries
-        The ``summary.json`` of each run.
-    versions
-        Hashes of a job's code that count as today's, by selector (`pausefl.results.verified.current_codes`).
+    ``versions`` are the hashes that count as today's, by selector (`pausefl.results.verified.current_codes`).
     """
     runs = sorted(summaries, key=lambda run: (list(LABELS).index(run["selector"]), run["seed"]))
     groups: dict[str, list[Mapping[str, Any]]] = {}

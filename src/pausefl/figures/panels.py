@@ -26,20 +26,12 @@ NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
 
 @dataclass(frozen=True)
 class Plotted:
-    """What is made of the tables of a study.
-
-    Attributes
-    ----------
-    figure
-        The figure.
-    tables
-        Derived tables by their file names without suffix.
-    markdown
-        The numbers as Markdown for people; None if there are none.
-    """
+    """What is made of the tables of a study."""
 
     figure: Figure
+    #: Derived tables by their file names without suffix.
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    #: The numbers for people.
     markdown: str | None = None
 
 

@@ -27,19 +27,9 @@ def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: in
     """Plot the users' data, users sorted by size.
 
     The upper panel stacks the class counts of each user, the lower one shows each class's share of a user's
-    data. For regression they are the plain sizes and the qualities.
-
-    Parameters
-    ----------
-    partition
-        Of K users; legible up to K = 500.
-    labels
-        Labels of the training split, shape (N,).
-    n_classes
-        Number of classes; 0 for regression.
-    title
-        Names the data set, the distribution and the seed; K, the sizes and how many examples nobody uses are
-        added below it.
+    data. For regression (``n_classes`` 0) they are the plain sizes and the qualities. It is legible up to
+    K = 500 users. ``labels`` (N,) are those of the training split. K, the sizes and how many examples nobody
+    uses are added below the title.
     """
     figure = Figure(figsize=(9.0, 5.6), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))

@@ -64,31 +64,15 @@ LOWEST = Part("Lowest user", {"linewidth": 0.7, "linestyle": DOT}, (0,))
 
 @dataclass(frozen=True)
 class Account:
-    """Every user's budget over one run of T rounds; row t is after round t, row 0 before the first.
-
-    Attributes
-    ----------
-    spent
-        Shape (T + 1, K), epsilon.
-    upcoming
-        Shape (T + 1, K), epsilon of the next participation; 0 where there is none.
-    """
+    """Every user's epsilon over one run of T rounds, shape (T + 1, K); row 0 is before the first round."""
 
     spent: Floats
+    #: Of the next participation; 0 where there is none.
     upcoming: Floats
 
 
 def account(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Account:
-    """The account of one run, from its selections.
-
-    Parameters
-    ----------
-    run
-        The rounds of one run, in order, with ``selection`` and ``leakage_max``.
-    n_users
-        K.
-    privacy
-        Of the run's scenario.
+    """The account of one run of K users, from its rounds in order, with ``selection`` and ``leakage_max``.
 
     Raises
     ------

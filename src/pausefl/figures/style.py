@@ -73,14 +73,9 @@ def look(selector: str) -> dict[str, Any]:
 
 
 def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
-    """A figure of one column's width with one pair of axes.
+    """A figure of one column's width, with a height in inches and one pair of axes.
 
     Call it, and plot, inside `theme`. The figure belongs to no pyplot state.
-
-    Parameters
-    ----------
-    height
-        In inches.
     """
     from matplotlib.figure import Figure
 
@@ -103,12 +98,8 @@ _NOTE_SIZE, _NOTE_LINE, _NOTE_DENSITY = 6.5, 0.105, 24
 def add_notes(figure: Figure, notes: Sequence[str]) -> None:
     """Write sentences in small type below everything else; the figure grows by as much as they need.
 
-    Parameters
-    ----------
-    figure
-        With a constrained layout; its legends lie below its axes.
-    notes
-        One paragraph each; blank ones are left out.
+    Each note is a paragraph; blank ones are left out. The figure has a constrained layout, and its legends
+    lie below its axes.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -136,14 +127,8 @@ def add_notes(figure: Figure, notes: Sequence[str]) -> None:
 def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
     """Write ``stem.png``, ``stem.pdf``, ``stem.svg`` and ``stem.json``, the same bytes every time.
 
-    Parameters
-    ----------
-    figure
-        The figure. Its layout is final afterwards.
-    stem
-        Path without suffix; its folder is made if need be. A dot in the name is kept.
-    metadata
-        What the figure was made from (runs, seeds, code hashes, configuration); anything JSON holds.
+    The last has ``metadata``: what the figure was made from (runs, seeds, code hashes, configuration). The
+    folder is made if need be; a dot in the name is kept. The layout of the figure is final afterwards.
 
     Raises
     ------

@@ -75,18 +75,9 @@ _CONFIGURATION = "configuration.yaml"
 
 
 def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results: Sequence[Path]) -> None:
-    """Write the crate as a zip archive.
+    """Write the crate of some results, relative to the working directory, as a zip archive.
 
-    Parameters
-    ----------
-    out
-        The archive.
-    root
-        Folder of the workflow, with ``CITATION.cff``, which names authors, licence and papers.
-    configuration
-        As the workflow read it.
-    results
-        Files that the workflow made, relative to the working directory.
+    The folder of the workflow, ``root``, has ``CITATION.cff``, which names authors, licence and papers.
 
     Raises
     ------

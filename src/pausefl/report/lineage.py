@@ -10,10 +10,7 @@ from typing import Any
 
 from pausefl.data.sources import describe_origin
 from pausefl.errors import PauseflError
-from pausefl.figures.captions import (
-    paper_figures,
-    scenario_deviations,
-)
+from pausefl.figures.captions import paper_figures, scenario_deviations
 from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import in_parts
 from pausefl.project import Project
@@ -40,13 +37,8 @@ class Lineage:
     def explain(self, figure: str) -> str:
         """Origins of a figure: table rows, runs, seeds, code, settings, notes, deviations.
 
-        Of a figure that is not made yet: what will run.
-
-        Parameters
-        ----------
-        figure
-            A figure of a scenario, ``pause_v2_fig8``; a study, ``bsfl_fig4``; or a figure in several parts,
-            ``bsfl_fig5``.
+        It is one of a scenario, ``pause_v2_fig8``, a study, ``bsfl_fig4``, or a figure in several parts,
+        ``bsfl_fig5``. Of a figure that is not made yet: what will run.
 
         Raises
         ------

@@ -21,17 +21,10 @@ _TAG_OR_ID = re.compile(r"<a\b[^>]*>.*?</a>|<[^>]*>|\b(D\d+)\b", re.DOTALL)
 
 
 def markdown(text: str, heading: int = 3) -> Markup:
-    """Render Markdown.
+    """Markdown with tables as HTML, whose highest heading has the level ``heading``.
 
     HTML in it is escaped and pictures are links. Tables have a container to scroll in. A cell that holds only
     the id of a deviation gets that id. Links to other files of the documentation become plain text.
-
-    Parameters
-    ----------
-    text
-        Markdown with tables.
-    heading
-        Level of the highest heading.
     """
     return Markup(_markdown().render(text, {"heading": heading - 1}))
 
@@ -88,14 +81,9 @@ def _table_close(
 
 
 def link_deviations(html: Markup | str, known: Collection[str]) -> Markup:
-    """Link the ids of deviations in a text to the ledger.
+    """Link the ids of deviations in a text to the ledger, which has the ``known`` ones.
 
-    Parameters
-    ----------
-    html
-        A text, escaped unless it is `Markup`. Its own links stay.
-    known
-        Ids in the ledger.
+    The text is escaped unless it is `Markup`. Its own links stay.
     """
 
     def link(match: re.Match[str]) -> str:

@@ -159,18 +159,8 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
         authors = theirs[selector, quantity, at]
         inside = _inside(quantity, authors, found, ends.get(selector, math.nan))
         rows.append((name, selector, quantity, at, authors, *spread, len(found), inside))
-    columns = [
-        "scenario",
-        "selector",
-        "quantity",
-        "at",
-        "authors",
-        "mean",
-        "low",
-        "high",
-        "n_seeds",
-        "inside",
-    ]
+    columns = ["scenario", "selector", "quantity", "at", "authors"]
+    columns += ["mean", "low", "high", "n_seeds", "inside"]
     return pd.DataFrame(rows, columns=columns).astype({"inside": "boolean"})
 
 

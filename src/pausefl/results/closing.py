@@ -12,7 +12,7 @@ import pandas as pd
 
 from pausefl.registry import MECHANISMS
 from pausefl.results.markdown import aligned
-from pausefl.results.outcomes import WINDOW, smoothed
+from pausefl.results.outcomes import WINDOW, evaluations
 from pausefl.results.runs import read_run
 
 #: A fall of accuracy is reported beyond this share of the best, and beyond this much: any learning has less.
@@ -46,7 +46,7 @@ def warnings(summary: Mapping[str, Any], rounds: pd.DataFrame) -> Iterator[str]:
         )
     best = _best_accuracy(rounds)
     if best is not None and t is None and math.isfinite(rounds["leakage_max"].iloc[-1]):
-        last = float(smoothed(rounds, "accuracy")[1][-1])
+        last = float(evaluations(rounds, "accuracy")[-1])
         if best[0] - last > max(_FALLEN_BY, _FALLEN_SHARE * best[0]):
             # Without a decay, later participations need not have smaller budgets.
             grew = ", as noise grew" if summary["scenario"]["privacy"].get("decay") else ""
@@ -55,7 +55,7 @@ def warnings(summary: Mapping[str, Any], rounds: pd.DataFrame) -> Iterator[str]:
 
 def _best_accuracy(rounds: pd.DataFrame) -> tuple[float, int] | None:
     """The best moving average of accuracy, and its first round; None without accuracies."""
-    values = smoothed(rounds, "accuracy")[1] if "accuracy" in rounds else np.empty(0)
+    values = evaluations(rounds, "accuracy")
     if not len(values):
         return None
     evaluated = rounds["round"].to_numpy()[rounds["accuracy"].notna()]
@@ -65,7 +65,7 @@ def _best_accuracy(rounds: pd.DataFrame) -> tuple[float, int] | None:
 def _rows(summary: Mapping[str, Any], rounds: pd.DataFrame, folder: Path) -> Iterator[tuple[str, str]]:
     """Label and value of each line."""
     for column, unit, factor in (("accuracy", " %", 100), ("loss", "", 1)):
-        values = smoothed(rounds, column)[1] if column in rounds else np.empty(0)
+        values = evaluations(rounds, column)
         if len(values) and np.isfinite(values[-1]):
             yield f"test {column}", f"{factor * values[-1]:.4g}{unit} ({_averaged(rounds[column])})"
     if (best := _best_accuracy(rounds)) is not None:

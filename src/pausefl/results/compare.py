@@ -7,14 +7,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pausefl.errors import PauseflError
 from pausefl.provenance import changes
 from pausefl.results.differences import first_differences
 from pausefl.results.markdown import aligned
-from pausefl.results.outcomes import WINDOW, smoothed
+from pausefl.results.outcomes import WINDOW, evaluations
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import read_run
 from pausefl.settings.changes import differing, flattened
@@ -94,9 +93,7 @@ def _apart(key: str, *texts: str) -> Iterable[str]:
 
 def _results(summary: Mapping[str, Any], rounds: pd.DataFrame) -> dict[str, str]:
     """Results of a run in words."""
-    accuracy, loss = (
-        smoothed(rounds, column)[1] if column in rounds else np.empty(0) for column in ("accuracy", "loss")
-    )
+    accuracy, loss = (evaluations(rounds, column) for column in ("accuracy", "loss"))
     final = f"mean of at most {WINDOW} last rounds"
     return {
         "rounds": str(len(rounds)),

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pausefl.files import replacing
+from pausefl.files import write_text
 from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import runs_of
 
@@ -45,8 +45,7 @@ def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: 
         old.unlink()
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as (staged,):
-            staged.write_text(text, "utf-8")
+        write_text(path, text)
 
 
 def numbers(row: Mapping[str, object]) -> dict[str, float]:

@@ -51,18 +51,10 @@ def wilson(n_won: int, n: int) -> tuple[float, float]:
 
 
 def across_seeds(runs: pd.DataFrame) -> pd.DataFrame:
-    """Means and sample standard deviations over seeds.
+    """Means and sample standard deviations over seeds of a table of one row a run.
 
-    Parameters
-    ----------
-    runs
-        One row a run, with index ``seed`` and whatever else tells runs apart, such as ``selector``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The index without ``seed``, ``n_seeds`` and each column with ``_mean`` and ``_sd``; infinite values
-        have no deviation.
+    Its index is ``seed`` and whatever else tells runs apart, such as ``selector``. These become columns, then
+    come ``n_seeds`` and each column with ``_mean`` and ``_sd``; infinite values have no deviation.
     """
     apart = [name for name in runs.index.names if name != "seed"]
     seeds = runs.groupby(apart, sort=False)

@@ -10,15 +10,8 @@ _RULES = {"l": ":--", "r": "--:"}
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
     """A Markdown table, one line a row; ends with a newline.
 
-    Parameters
-    ----------
-    head
-        Titles of the columns, in Markdown.
-    rows
-        Cells in Markdown, as many in each row as in ``head``. A ``|`` is escaped, a line break is a space.
-    align
-        One letter a column, ``l`` or ``r``; the last is that of all further columns. Left to the renderer by
-        default.
+    Titles and cells are Markdown; a ``|`` is escaped, a line break is a space. ``align`` has a letter a
+    column, ``l`` or ``r``; the last is that of all further columns. It is left to the renderer by default.
     """
     rule = [_RULES[letter] for letter in _whole(align, len(head))] if align else ["---"] * len(head)
     return "".join(f"| {' | '.join(map(_escaped, cells))} |\n" for cells in [head, rule, *rows])

@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -26,7 +26,7 @@ import pandas as pd
 
 from pausefl import digests
 from pausefl.errors import PauseflError
-from pausefl.files import check_readable, remedy, replacing
+from pausefl.files import check_readable, remedy
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment
 
@@ -75,23 +75,6 @@ def read_manifest(published: Path) -> Digests:
     if not all(isinstance(found.get(section), dict) for section in ("runs", "studies")):
         raise PauseflError(f"{path} has no digests of runs and studies{remedy(path)}")
     return found
-
-
-def write_manifest(published: Path, found: Mapping[str, Mapping[str, str]]) -> None:
-    """Write the digests of what is published."""
-    with replacing(published / MANIFEST) as (staged,):
-        staged.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
-
-
-def renew_manifest(published: Path) -> None:
-    """Write the digests of what is there, right or wrong."""
-    runs = {
-        run_name(path.parent.name, *key): digest_of(json.loads(line))
-        for path in published.glob(f"*/{LINES}")
-        for key, line in PublishedRuns(path.parent).lines.items()
-    }
-    studies = {path.name: study_digest(path) for path in published.glob("studies/*") if path.is_dir()}
-    write_manifest(published, {"runs": runs, "studies": studies})
 
 
 def digest_of(value: Any) -> str:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from pausefl import digests
 from pausefl.errors import PauseflError
-from pausefl.files import replacing
+from pausefl.files import replacing, write_text
 from pausefl.results.differences import difference
 from pausefl.results.published import (
     CODE,
@@ -37,7 +37,6 @@ from pausefl.results.published import (
     study_codes,
     study_digest,
     study_file,
-    write_manifest,
 )
 from pausefl.results.reading import read_json
 from pausefl.results.runs import read_runs
@@ -144,26 +143,23 @@ def _write_rows(tables: Mapping[Key, pd.DataFrame], target: Path) -> None:
 
 def _write_codes(published: Path, codes: Mapping[str, Any]) -> None:
     if codes or (published / CODE).exists():
-        with replacing(published / CODE) as (staged,):
-            staged.write_text(json.dumps(codes, indent=1, sort_keys=True) + "\n", "utf-8")
+        _write_sorted(published / CODE, codes)
 
 
 def _add_digests(published: Path, section: str, entries: Mapping[str, str]) -> None:
     there = read_manifest(published) if (published / MANIFEST).exists() else {"runs": {}, "studies": {}}
-    write_manifest(published, there | {section: there[section] | dict(entries)})
+    _write_sorted(published / MANIFEST, there | {section: there[section] | dict(entries)})
+
+
+def _write_sorted(path: Path, found: Mapping[str, Any]) -> None:
+    write_text(path, json.dumps(found, indent=1, sort_keys=True) + "\n")
 
 
 def publish_study(source: Path, files: Iterable[str], target: Path, replace: bool = False) -> list[str]:
     """Publish the tables of a study and the hashes of its code; a line on what was written.
 
-    Parameters
-    ----------
-    source, target
-        Folder of the study, and of what is published of it.
-    files
-        Names of its files; those of one selector and seed get into one, and so do all hashes.
-    replace
-        Whether to replace what is published with other values, which is refused otherwise.
+    Files of one selector and seed get into one, and so do all hashes. What is published in ``target`` with
+    other values is refused, unless it is to be replaced.
     """
     parts: dict[Path, list[Path]] = {}
     codes = [name for name in files if name.endswith(CODE_SUFFIX)]
@@ -183,8 +179,7 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
             else:
                 shutil.copyfile(own[0], staged)
     if changed or replace:
-        with replacing(target / CODE) as (staged,):
-            staged.write_text(json.dumps(study_codes(source, codes), indent=1) + "\n", "utf-8")
+        write_text(target / CODE, json.dumps(study_codes(source, codes), indent=1) + "\n")
         _add_digests(target.parents[1], "studies", {target.name: study_digest(target)})
     written = ", ".join(path.name for path in changed)
     return [f"study {target.name}: {f'wrote {written}' if written else 'there already'}"]

@@ -97,21 +97,9 @@ def to_markdown(
 ) -> str:
     """The table for people, with the best final accuracy among private selectors in bold, and a note.
 
-    A regression has a column of final losses, and dashes for accuracy.
-
-    Parameters
-    ----------
-    across
-        As `by_selector` returns it.
-    labels
-        Label of each selector; its name by default.
-    protected
-        What the epsilon of the leakage is for, e.g. ``coordinate`` or ``update``.
-
-    Raises
-    ------
-    PauseflError
-        If there are no rows.
+    It is that of `by_selector`; `PauseflError` if it has no rows. A regression has a column of final losses,
+    and dashes for accuracy. Selectors are called by their labels, else by their names. The epsilon of the
+    leakage is for what is ``protected``: a ``coordinate`` or the ``update``.
     """
     if across.empty:
         raise PauseflError("no runs to tabulate")

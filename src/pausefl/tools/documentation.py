@@ -42,7 +42,7 @@ class PublishedVerdicts:
     """
 
     def __init__(self, root: Path = Path()) -> None:
-        published = _config(root, "published")
+        published = _published(root)
         self._full = Project.load(read_yaml(root / "config/config.yaml"), root)
         self.claims = load_claims(root / "config/claims.yaml", root / "config/scenarios")
         self.records = Records(
@@ -105,10 +105,10 @@ def _cost(claim: Claim, table: Project) -> tuple[str, str, str, str]:
     )
 
 
-def runs_table(root: Path = Path()) -> str:
+def runs_table(root: Path) -> str:
     """The published runs of each scenario that ``config/config.yaml`` has, and what the others would cost."""
     full = Project.load(read_yaml(root / "config/config.yaml"), root)
-    published, rates = set(_config(root, "published").experiments), shipped_rates()
+    published, rates = set(_published(root).experiments), shipped_rates()
 
     def left(jobs: Iterable[Experiment]) -> str:
         seconds = [job_estimate(full, job, rates).seconds for job in jobs if job not in published]
@@ -133,9 +133,9 @@ def runs_table(root: Path = Path()) -> str:
     return markdown.table(head, rows, "llrll")
 
 
-def beside_authors(names: Iterable[str], root: Path = Path()) -> str:
+def beside_authors(names: Iterable[str], root: Path) -> str:
     """The authors' runs of some scenarios beside the published ones."""
-    config = _config(root, "published")
+    config = _published(root)
     return "\n".join(_beside(name, config, root) for name in names)
 
 
@@ -159,12 +159,12 @@ def _beside(name: str, config: Config, root: Path) -> str:
     return f"### {scenario.title}\n\n{words}\n\n{archive.to_markdown(table, LABELS)}"
 
 
-def _config(root: Path, name: str) -> Config:
-    document = read_yaml(root / f"config/{name}.yaml")
-    return load_config(document | {"scenarios": str(root / document["scenarios"])}, name)
+def _published(root: Path) -> Config:
+    document = read_yaml(root / "config/published.yaml")
+    return load_config(document | {"scenarios": str(root / document["scenarios"])}, "published")
 
 
-def benchmark_tables(root: Path = Path()) -> dict[str, str]:
+def benchmark_tables(root: Path) -> dict[str, str]:
     """What the ``columns`` mean, and the table of each published study of selectors side by side, by name."""
     studies = load_studies(root / "config/studies.yaml", root / "config/scenarios").of_kind("benchmark")
     files = {name: root / f"results/published/studies/{name}/runs.csv" for name in studies}

@@ -32,7 +32,7 @@ from pausefl.data.sources import dataset_key, prepare
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.files import replacing
+from pausefl.files import write_text
 from pausefl.provenance import hardware, job_code
 from pausefl.results.differences import difference
 from pausefl.results.published import (
@@ -92,25 +92,9 @@ def recompute(
 ) -> bool:
     """Compute published results again and record which are the same; what is recorded already is left out.
 
-    Parameters
-    ----------
-    published, scenarios, studies
-        Folders of published results and of scenario files, and the file of studies.
-    raw
-        Where raw data are.
-    only
-        Part of the names of what is compared; everything by default.
-    draw
-        How many runs of all to draw and compare instead; nothing is recorded then.
-    n_processes
-        Processes, of one thread each.
-    tell
-        Is called with a line on each comparison.
-
-    Returns
-    -------
-    bool
-        Whether all that was compared is equal.
+    Returns whether all that was compared is equal. With ``only``, that is what has this in its name. With
+    ``draw``, so many of all runs are drawn and compared instead, and nothing is recorded. Each of the
+    processes has one thread. ``tell`` is called with a line on each comparison.
 
     Raises
     ------
@@ -142,8 +126,7 @@ def recompute(
             entry |= {"processor": hardware()["processor"], "date": str(datetime.date.today())}
             found[task.section][task.name] = entry
             ordered = {section: dict(sorted(entries.items())) for section, entries in found.items()}
-            with replacing(published / FILE) as (staged,):
-                staged.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+            write_text(published / FILE, json.dumps(ordered, indent=1) + "\n")
     for task in chosen:
         entry = found[task.section][task.name]
         if task.section == "studies" and not entry["equal"] and entry.get("made_with") != [task.code]:

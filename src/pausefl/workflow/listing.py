@@ -23,16 +23,9 @@ KINDS = {
 
 
 def to_text(table: Project, kind: str, rates: Mapping[str, Any]) -> str:
-    """A list of all of a kind, one a line.
+    """A list of all of a kind of `KINDS`, one a line, whether or not the configuration has rows for them.
 
-    Parameters
-    ----------
-    table
-        Its folders and studies are listed, whether or not the configuration has rows for them.
-    kind
-        One of `KINDS`.
-    rates
-        As `pausefl.workflow.plan.shipped_rates` returns them.
+    ``rates`` are those of `pausefl.workflow.plan.shipped_rates`.
     """
     head, sides = KINDS[kind]
     lines = aligned([head, *_rows(table, kind, rates)], sides)

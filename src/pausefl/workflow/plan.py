@@ -42,18 +42,12 @@ _BATCH = 20
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a job costs.
+    """What a job costs."""
 
-    Attributes
-    ----------
-    seconds
-        Of one core, start-up included; not a number if the network has no rates, or the size of the data is
-        not known before they are read.
-    disk_bytes
-        Of its files.
-    """
-
+    #: Of one core, start-up included; not a number if the network has no rates, or the size of the data is
+    #: not known before they are read.
     seconds: float
+    #: Of its files.
     disk_bytes: float
 
 
@@ -137,7 +131,7 @@ def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
     return max(busy)
 
 
-def is_done(table: Project, experiment: Experiment, results: Path = Path()) -> bool:
+def is_done(table: Project, experiment: Experiment, results: Path) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
     folder = results / paths.run_folder(table, experiment)
     there = all(RunFiles.of(folder).path(name).is_file() for name in paths.RUN_FILES)
@@ -153,18 +147,8 @@ def to_text(
 ) -> str:
     """What a target costs: a table of its jobs by scenario and selector, its studies, and their sum.
 
-    Parameters
-    ----------
-    table
-        The configuration.
-    target
-        Name of a target; all of the configuration by default.
-    n_cores
-        Number of cores for the wall-clock time.
-    rates
-        As `shipped_rates` returns them.
-    results
-        The working directory: finished jobs and studies in it are not counted.
+    Without a target, it is all of the configuration. Finished jobs and studies in the working directory
+    ``results`` are not counted.
     """
     wanted = find(table, target or "all")
     jobs = wanted.jobs if table.config.published else with_trainers(table, wanted.jobs)

@@ -27,15 +27,7 @@ class Step:
 
 
 class Forecast:
-    """What is left of a run.
-
-    Parameters
-    ----------
-    steps
-        All steps of the run by number.
-    cores
-        How many cores they share.
-    """
+    """What is left of a run: of all its ``steps``, by number, which share some cores."""
 
     def __init__(self, steps: Mapping[int, Step], cores: int) -> None:
         self.cores = cores

@@ -27,13 +27,9 @@ def studies(table: Project) -> dict[str, list[str]]:
     """Names of the files of each study that was computed here or is not published."""
     found = {}
     for name in reproduced(table):
-        study, here, there = (
-            table.studies[name],
-            Path("results/studies") / name,
-            _PUBLISHED / "studies" / name,
-        )
+        study, here = table.studies[name], Path("results/studies") / name
         tables = study.files(dict.fromkeys([*study.data, *study.claims]))
-        published = all(read_study(there, file) is not None for file in tables)
+        published = all(read_study(_PUBLISHED / "studies" / name, file) is not None for file in tables)
         if not study.instant and (any((here / file).is_file() for file in tables) or not published):
             found[name] = [*tables, *study.code_files()]
     return found

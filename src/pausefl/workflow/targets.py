@@ -38,34 +38,21 @@ RULE = "a rule of the workflow"
 
 @dataclass(frozen=True)
 class Target:
-    """Something that can be asked for by name.
-
-    Attributes
-    ----------
-    table
-        The configuration.
-    name, title
-        The title says in a line what it is.
-    owner
-        What has the name, in messages.
-    files
-        What it ends in, lost runs included; none if it has a rule of its own.
-    scenarios, studies
-        Whose runs it needs.
-    scales
-        Scales of the verdicts in its report.
-    reported
-        Whether there is a report on it, and an archive.
-    """
+    """Something that can be asked for by name."""
 
     table: Project = field(repr=False)
     name: str
     title: str
+    #: What has the name, in messages.
     owner: str
+    #: What it ends in, lost runs included; none if it has a rule of its own.
     files: Sequence[str] = ()
+    #: Whose runs it needs.
     scenarios: Sequence[str] = ()
     studies: Sequence[str] = ()
+    #: Of the verdicts in its report.
     scales: Sequence[str] = ()
+    #: Whether there is a report on it, and an archive.
     reported: bool = False
 
     @property

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from manifest import renew_manifest
 
 import pausefl
 from pausefl.errors import PauseflError
@@ -23,7 +24,6 @@ from pausefl.results.published import (
     PublishedRuns,
     RunFiles,
     read_study,
-    renew_manifest,
 )
 from pausefl.results.runs import collect, read_run, read_runs
 from pausefl.settings import Experiment

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from manifest import renew_manifest
 
 from pausefl.figures.notes import code_notes
-from pausefl.results.published import CODE, renew_manifest, study_codes, study_digest
+from pausefl.results.published import CODE, study_codes, study_digest
 from pausefl.results.verified import FILE
 from pausefl.studies import load_studies
 

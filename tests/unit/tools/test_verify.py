@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from manifest import renew_manifest
 from typer.testing import CliRunner
 
 from pausefl.data.dataset import Dataset
@@ -22,7 +23,6 @@ from pausefl.results.published import (
     Key,
     PublishedRuns,
     read_manifest,
-    renew_manifest,
 )
 from pausefl.results.publishing import publish_runs, to_line
 from pausefl.settings import Experiment, Scenario

@@ -25,17 +25,11 @@ MOST_WORDS = 50
 
 @dataclass(frozen=True)
 class Caption:
-    """A caption of a figure or a table, as Markdown.
+    """A caption of a figure or a table, as Markdown."""
 
-    Attributes
-    ----------
-    shown
-        What is shown, in few words: at most `MOST_WORDS`.
-    details
-        What else there is to say, with the deviations from the papers.
-    """
-
+    #: What is shown, in few words: at most `MOST_WORDS`.
     shown: str
+    #: What else there is to say, with the deviations from the papers.
     details: str
 
 
@@ -46,14 +40,7 @@ def caption(text: str, **values: Any) -> Caption:
 
 
 def render(text: str, **values: Any) -> str:
-    """Markdown of a template.
-
-    Parameters
-    ----------
-    text
-        The template, or the name of a file of this folder: ``*.md.jinja``.
-    values
-        What stands for names in it.
+    """Markdown of a template, or of a file of this folder, ``*.md.jinja``, with values for its names.
 
     Raises
     ------
