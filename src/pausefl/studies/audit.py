@@ -22,8 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.privacy import Protection, make_mechanism, make_sampler
 from pausefl.registry import MECHANISMS, SAMPLERS, Record
 from pausefl.results import markdown
@@ -409,10 +408,10 @@ def to_markdown(table: pd.DataFrame) -> str:
 def plot(tables: Tables, study: Audit) -> Plotted:
     """Figure of the table of `pausefl.studies.audit.compute`."""
     table = tables["audit"]
-    return Plotted(plot_bounds(table, study.title), markdown=to_markdown(table))
+    return Plotted(plot_bounds(table), markdown=to_markdown(table))
 
 
-def plot_bounds(table: pd.DataFrame, title: str) -> Figure:
+def plot_bounds(table: pd.DataFrame) -> Figure:
     """Lower bounds against claims, a panel a mechanism, and those of whole updates against their size.
 
     The lower edge of the logarithmic panels is 0. A bound above its claim has a red cross.
@@ -420,20 +419,19 @@ def plot_bounds(table: pd.DataFrame, title: str) -> Figure:
     from matplotlib.lines import Line2D
 
     looks, mechanisms = _looks(table), table["mechanism"].unique()
-    with theme():
-        figure, grid = titled_panels(title, (1, len(mechanisms) + 1), 3.1)
-        *panels, last = grid[0]
-        for axes, mechanism in zip(panels, mechanisms, strict=True):
-            axes.set_title(f"Mechanism “{mechanism}”", weight="normal")
-            _plot_claims(axes, table, mechanism, looks)
-        panels[0].set_ylabel("ε audited (lower bound)")
-        _plot_sizes(last, table)
-        shown = [Line2D([], [], **look) for look in looks.values()]
-        labels = [name[0].upper() + name[1:] for name in looks]
-        if table["violated"].any():
-            shown.append(Line2D([], [], **_cross()))
-            labels.append("VIOLATED: more than claimed")
-        figure.legend(shown, labels, loc="outside lower center", ncols=3, handlelength=1.2)
+    figure, grid = new_panels((1, len(mechanisms) + 1), 3.1)
+    *panels, last = grid[0]
+    for axes, mechanism in zip(panels, mechanisms, strict=True):
+        axes.set_title(f"Mechanism “{mechanism}”", weight="normal")
+        _plot_claims(axes, table, mechanism, looks)
+    panels[0].set_ylabel("ε audited (lower bound)")
+    _plot_sizes(last, table)
+    shown = [Line2D([], [], **look) for look in looks.values()]
+    labels = [name[0].upper() + name[1:] for name in looks]
+    if table["violated"].any():
+        shown.append(Line2D([], [], **_cross()))
+        labels.append("VIOLATED: more than claimed")
+    figure.legend(shown, labels, loc="outside lower center", ncols=3, handlelength=1.2)
     return figure
 
 

@@ -14,8 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import Plotted, new_panels
 from pausefl.registry import SOURCES
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results import markdown
@@ -252,7 +251,7 @@ def plot(tables: Tables, study: Benchmark) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
     across = in_order(tables["runs"], study)
     text = f"{to_markdown(across, study)}\n{COLUMNS}"
-    return Plotted(plot_front(across, study.title), {"summary": across}, text)
+    return Plotted(plot_front(across), {"summary": across}, text)
 
 
 def in_order(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
@@ -261,7 +260,7 @@ def in_order(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
     return across.set_index("selector").loc[in_legend_order(across["selector"])].reset_index()
 
 
-def plot_front(across: pd.DataFrame, title: str) -> Figure:
+def plot_front(across: pd.DataFrame) -> Figure:
     """Mean accuracy over time against leakage, and against time to the target; the front is filled.
 
     The axis of accuracy holds the private selectors that reach the target under most seeds. Others are
@@ -274,15 +273,14 @@ def plot_front(across: pd.DataFrame, title: str) -> Figure:
     y = points.loc[compared, "y"] if compared.any() else points["y"]
     margin = 0.15 * (y.max() - y.min()) or 1.0
     low, high = y.min() - margin, y.max() + margin
-    with theme():
-        figure, grid = titled_panels(title, (1, 2), 4.2, sharey=True)
-        for axes, (column, label) in zip(grid.flat, _AGAINST, strict=True):
-            axes.set_ylim(low, high)
-            axes.set_xlabel(label)
-            _plot_points(axes, points.assign(x=points[f"{column}_mean"]))
-        grid[0, 0].set_ylabel("Mean accuracy over time (%)")
-        for axes in grid.flat:  # names go where they hide least, with a line to the point if it is far
-            adjust_text(list(axes.texts), ax=axes, iter_lim=500, arrowprops=_LINE)
+    figure, grid = new_panels((1, 2), 4.2, sharey=True)
+    for axes, (column, label) in zip(grid.flat, _AGAINST, strict=True):
+        axes.set_ylim(low, high)
+        axes.set_xlabel(label)
+        _plot_points(axes, points.assign(x=points[f"{column}_mean"]))
+    grid[0, 0].set_ylabel("Mean accuracy over time (%)")
+    for axes in grid.flat:  # names go where they hide least, with a line to the point if it is far
+        adjust_text(list(axes.texts), ax=axes, iter_lim=500, arrowprops=_LINE)
     return figure
 
 

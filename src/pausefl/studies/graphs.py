@@ -16,8 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import Plotted, new_panels
 from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
 from pausefl.settings.types import Count, Whole
@@ -246,37 +245,34 @@ def _percent(share: float) -> str:
 def plot(tables: Tables, study: Graphs) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.graphs.compute`."""
     summary = summarise(tables["degrees"], study.n_users, study.n_selected)
-    figure = plot_graphs(tables["vertices"], tables["edges"], study.title)
+    figure = plot_graphs(tables["vertices"], tables["edges"])
     return Plotted(figure, {"summary": summary}, to_markdown(summary, study.n_users, study.n_selected))
 
 
-def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame, title: str) -> Figure:
+def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame) -> Figure:
     """The graphs of one instance, a vertex as high as its energy and at the same place in all of them."""
     from matplotlib.collections import LineCollection
 
     energy = vertices["energy"].to_numpy(np.float64)
     place = np.column_stack([_spread(energy), energy])
     selectors = edges["selector"].unique()
-    with theme():
-        figure, grid = titled_panels(title, ((len(selectors) + 1) // 2, 2), 5.4, sharex=True, sharey=True)
-        for axes, selector in zip(grid.flat, selectors, strict=True):
-            ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
-            # An edge has the colour of its lower end. The palest colours would not show, so none has them.
-            color: dict[str, Any] = {"cmap": "viridis_r"}
-            lines = LineCollection(
-                list(place[ends]), array=energy[ends].min(axis=1), linewidths=0.35, **color
-            )
-            dots = axes.scatter(*place.T, c=energy, s=9, linewidths=0, zorder=2, **color)
-            for artist in (axes.add_collection(lines), dots):
-                artist.set_clim(energy.min() - 0.15 * np.ptp(energy), energy.max())
-            degree = np.bincount(ends.ravel(), minlength=len(energy))
-            least, most = degree.min(), degree.max()
-            of = f"{least}" if least == most else f"{least} to {most}"
-            axes.set_title(f"{look_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
-            axes.set_xticks([])
-            axes.spines["bottom"].set_visible(False)
-        for axes in grid[:, 0]:
-            axes.set_ylabel("Energy")
+    figure, grid = new_panels(((len(selectors) + 1) // 2, 2), 5.4, sharex=True, sharey=True)
+    for axes, selector in zip(grid.flat, selectors, strict=True):
+        ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
+        # An edge has the colour of its lower end. The palest colours would not show, so none has them.
+        color: dict[str, Any] = {"cmap": "viridis_r"}
+        lines = LineCollection(list(place[ends]), array=energy[ends].min(axis=1), linewidths=0.35, **color)
+        dots = axes.scatter(*place.T, c=energy, s=9, linewidths=0, zorder=2, **color)
+        for artist in (axes.add_collection(lines), dots):
+            artist.set_clim(energy.min() - 0.15 * np.ptp(energy), energy.max())
+        degree = np.bincount(ends.ravel(), minlength=len(energy))
+        least, most = degree.min(), degree.max()
+        of = f"{least}" if least == most else f"{least} to {most}"
+        axes.set_title(f"{look_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
+        axes.set_xticks([])
+        axes.spines["bottom"].set_visible(False)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("Energy")
     return figure
 
 

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
-from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import look, theme
+from pausefl.figures.panels import NOTE, Plotted, new_panels
+from pausefl.figures.style import look
 from pausefl.provenance import peak_memory_bytes
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
@@ -439,29 +439,28 @@ def plot(tables: Tables, study: Runtime) -> Plotted:
     times = tables["times"]
     summary = fits(times)
     text = to_markdown(times, summary, tables["memory"])
-    return Plotted(plot_times(times, study.title), {"summary": summary}, text)
+    return Plotted(plot_times(times), {"summary": summary}, text)
 
 
-def plot_times(times: pd.DataFrame, title: str) -> Figure:
+def plot_times(times: pd.DataFrame) -> Figure:
     """Time of a selection, and of an annealer's iteration, against the number of users."""
     columns = [column for column in _TIMES if times[column].notna().any()]
     selectors = in_legend_order(times["selector"])
     shown = times.assign(iteration_s=1e9 * times["iteration_s"])  # in nanoseconds
-    with theme():
-        figure, grid = titled_panels(title, (1, len(columns)), 2.9, sharex=True)
-        for axes, column in zip(grid.flat, columns, strict=True):
-            label, guides = _TIMES[column]
-            lines = [_plot_line(axes, shown[shown["selector"] == name], column) for name in selectors]
-            axes.set(xscale="log", xlabel="Users K", ylabel=label)
-            if guides:
-                axes.set_yscale("log")
-            else:  # nearly the same at any size
-                axes.set_ylim(bottom=0)
-            axes.minorticks_off()
-            for law, slope in guides.items():
-                _guide(axes, shown, column, law, slope)
-        labels = [look_of(name).label for name in selectors]
-        figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
+    figure, grid = new_panels((1, len(columns)), 2.9, sharex=True)
+    for axes, column in zip(grid.flat, columns, strict=True):
+        label, guides = _TIMES[column]
+        lines = [_plot_line(axes, shown[shown["selector"] == name], column) for name in selectors]
+        axes.set(xscale="log", xlabel="Users K", ylabel=label)
+        if guides:
+            axes.set_yscale("log")
+        else:  # nearly the same at any size
+            axes.set_ylim(bottom=0)
+        axes.minorticks_off()
+        for law, slope in guides.items():
+            _guide(axes, shown, column, law, slope)
+    labels = [look_of(name).label for name in selectors]
+    figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
     return figure
 
 
