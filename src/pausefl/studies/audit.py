@@ -58,6 +58,13 @@ _SINGLE = [("o", "#0072B2", 7.0), ("s", "#56B4E9", 4.6), ("D", "#0CA87C", 2.4), 
 _WHOLE, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
 
 _REFUTED = "#D00000"
+_CROSS: dict[str, Any] = {
+    "linestyle": "",
+    "marker": "x",
+    "color": _REFUTED,
+    "markersize": 9,
+    "markeredgewidth": 1.5,
+}
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
 
 #: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
@@ -401,8 +408,7 @@ def to_markdown(table: pd.DataFrame) -> str:
         f" {100 * first['confidence']:g} % confidence. {first['n_trials']:,} trials for each of two data"
         f" sets; {first['ceiling']:.2f} is the most that they could have shown. Sampler: {first['sampler']}."
     )
-    listed = markdown.of_records(cells, "ll" + (len(cells[0]) - 2) * "r")
-    return f"{listed}\n{note}\n"
+    return markdown.of_records(cells, "llr", note)
 
 
 def plot(tables: Tables, study: Audit) -> Plotted:
@@ -429,7 +435,7 @@ def plot_bounds(table: pd.DataFrame) -> Figure:
     shown = [Line2D([], [], **look) for look in looks.values()]
     labels = [name[0].upper() + name[1:] for name in looks]
     if table["violated"].any():
-        shown.append(Line2D([], [], **_cross()))
+        shown.append(Line2D([], [], **_CROSS))
         labels.append("VIOLATED: more than claimed")
     figure.legend(shown, labels, loc="outside lower center", ncols=3, handlelength=1.2)
     return figure
@@ -451,10 +457,6 @@ def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     }
 
 
-def _cross() -> dict[str, Any]:
-    return {"linestyle": "", "marker": "x", "color": _REFUTED, "markersize": 9, "markeredgewidth": 1.5}
-
-
 def _plot_claims(axes: Axes, table: pd.DataFrame, mechanism: str, looks: dict[str, dict[str, Any]]) -> None:
     """Bounds of one mechanism against its claims."""
     low, high, most = 0.6 * table["claimed"].min(), 1.5 * table["claimed"].max(), table["ceiling"].max()
@@ -471,7 +473,7 @@ def _plot_claims(axes: Axes, table: pd.DataFrame, mechanism: str, looks: dict[st
         (dots,) = axes.plot(rows["claimed"], rows["height"], clip_on=False, zorder=3, **look)
         dots.set_in_layout(False)  # on the edge
     refuted = ours[ours["violated"]]
-    axes.plot(refuted["claimed"], refuted["height"], zorder=4, **_cross())
+    axes.plot(refuted["claimed"], refuted["height"], zorder=4, **_CROSS)
     ticks = [tick for tick in (0.01, 0.1, 1, 10, 100) if 2 * floor < tick < 2 * most]
     axes.set_yticks([floor, *ticks], ["0", *[f"{tick:g}" for tick in ticks]])
     ticks = [tick for tick in (0.01, 0.1, 1, 10, 100) if low < tick < high]

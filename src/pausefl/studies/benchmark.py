@@ -215,11 +215,11 @@ def _over_time(run: pd.DataFrame, time_s: float, chance: float) -> float:
 def summary(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
     """Means and sample standard deviations over seeds, differences from the first selector, and the front.
 
-    ``selector``, ``n_seeds``, each of the `METRICS` with ``_mean`` and ``_sd``; a run that does not reach the
-    target counts with the time of the study. ``n_reached``, the seeds that reach it. ``difference``: mean
-    accuracy over time less that of the study's first selector under the same seed, its mean;
-    ``difference_low`` and ``difference_high``, the interval of that mean. ``on_front``, as `on_front` has it;
-    ``target_accuracy`` and ``losses``.
+    One row a selector, in the order of legends. ``selector``, ``n_seeds``, each of the `METRICS` with
+    ``_mean`` and ``_sd``; a run that does not reach the target counts with the time of the study.
+    ``n_reached``, the seeds that reach it. ``difference``: mean accuracy over time less that of the study's
+    first selector under the same seed, its mean; ``difference_low`` and ``difference_high``, the interval
+    of that mean. ``on_front``, as `on_front` has it; ``target_accuracy`` and ``losses``.
     """
     runs = runs.set_index(["selector", "seed"])
     across = across_seeds(runs[list(METRICS)].fillna({"seconds_to_target": study.time_s}))
@@ -231,7 +231,7 @@ def summary(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
     differences = over_time.sub(over_time[study.scenario.selectors[0]], axis=0)
     columns = ("difference", "difference_low", "difference_high")
     across = across.join(pd.DataFrame({name: estimate(differences[name]) for name in differences}, columns).T)
-    across = across.reset_index()
+    across = across.loc[in_legend_order(across.index)].reset_index()
     across["on_front"] = on_front(across)
     return across
 
@@ -249,15 +249,9 @@ def on_front(across: pd.DataFrame) -> list[bool]:
 
 def plot(tables: Tables, study: Benchmark) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
-    across = in_order(tables["runs"], study)
+    across = summary(tables["runs"], study)
     text = f"{to_markdown(across, study)}\n{COLUMNS}"
     return Plotted(plot_front(across), {"summary": across}, text)
-
-
-def in_order(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
-    """`pausefl.studies.benchmark.summary` in the order of the legends."""
-    across = summary(runs, study)
-    return across.set_index("selector").loc[in_legend_order(across["selector"])].reset_index()
 
 
 def plot_front(across: pd.DataFrame) -> Figure:
@@ -324,7 +318,7 @@ def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
         "Seeds": lambda row: str(row["n_seeds"]),
     }
     rows = [[cell(row) for cell in columns.values()] for _, row in across.iterrows()]
-    table = markdown.table(list(columns), rows, "l" + "r" * (len(columns) - 1))
+    table = markdown.table(list(columns), rows, "lr")
     target = across["target_accuracy"].iloc[0]
     note = f"Until {time_s:g} simulated seconds. The target is {100 * target:.1f} %.\n"
     if (across["losses"] == UNACCOUNTED).any():
@@ -337,8 +331,8 @@ def _difference(row: pd.Series) -> str:
     mean, low, high = (100 * row[f"difference{end}"] for end in ("", "_low", "_high"))
     if mean == 0:
         return "–"
-    text = f"{mean:+.1f}" + ("" if math.isnan(low) else f" ({low:+.1f} to {high:+.1f})")
-    return text.replace("-", "−")
+    shown, *ends = (markdown.number(value, "+.1f") for value in (mean, low, high))
+    return shown if math.isnan(low) else f"{shown} ({' to '.join(ends)})"
 
 
 def _time_to_target(row: pd.Series) -> str:

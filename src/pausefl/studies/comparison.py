@@ -279,8 +279,7 @@ def to_markdown(table: pd.DataFrame) -> str:
         f"{table['n_instances'].iloc[0]:,} instances at each temperature divisor. Wilson's interval at"
         f" {100 * CONFIDENCE:.0f} %. Energies within {TIE:g} are tied. A gap is the optimum less the energy."
     )
-    rows = markdown.of_records(cells, "rl" + 5 * "r")
-    return f"{rows}\n{note}\n"
+    return markdown.of_records(cells, "rlr", note)
 
 
 def plot(tables: Tables, study: Comparison) -> Plotted:

@@ -219,10 +219,10 @@ def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int) -> str:
             "Degree by formula": ("≤ " if "," in row["criteria"] else "") + f"{row['degree_formula']:.2f}",
             "Connected (%)": f"{100 * row['connected']:.1f}",
             "Diameter": f"{row['diameter_min']:.0f} to {row['diameter_max']:.0f}",
-            "Low: kept (%)": _percent(row["low_kept"]),
-            "Low: dropped (%)": _percent(row["low_dropped"]),
+            "Low: kept (%)": markdown.number(100 * row["low_kept"], ".1f"),
+            "Low: dropped (%)": markdown.number(100 * row["low_dropped"], ".1f"),
             "Step: kept": f"{row['step_kept']:.3f}",
-            "Step: dropped": "–" if np.isnan(row["step_dropped"]) else f"{row['step_dropped']:.3f}",
+            "Step: dropped": markdown.number(row["step_dropped"], ".3f"),
         }
         for row in table.to_dict("records")
     ]
@@ -234,12 +234,7 @@ def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int) -> str:
         " median energy; a step is the difference in energy along an edge. Dropped are the edges that only"
         " plain annealing has."
     )
-    rows = markdown.of_records(cells, "ll" + 10 * "r")
-    return f"{rows}\n{note}\n"
-
-
-def _percent(share: float) -> str:
-    return "–" if np.isnan(share) else f"{100 * share:.1f}"
+    return markdown.of_records(cells, "llr", note)
 
 
 def plot(tables: Tables, study: Graphs) -> Plotted:

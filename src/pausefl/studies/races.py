@@ -260,7 +260,7 @@ def to_markdown(races: pd.DataFrame) -> str:
         f" within {TIE:g} are tied. {pooled['n_instances'].iloc[0]:,} races a row over all sizes,"
         f" {largest['n_instances'].iloc[0]:,} of the largest. A gap is the optimum less the energy."
     )
-    return f"{markdown.of_records(cells, 'llrll' + 'r' * 5)}\n{note}\n"
+    return markdown.of_records(cells, "llrllr", note)
 
 
 def _percent(row: Mapping[Any, Any]) -> str:

@@ -339,7 +339,7 @@ def to_markdown(times: pd.DataFrame, fitted: pd.DataFrame, memory: pd.DataFrame)
     peak = memory.to_dict("records")[0]
     text = f"""## One selection
 
-{_by_size(times, "median_s")}
+{_by_size(times, "median_s", pretty)}
 
 Medians in wall-clock time on one core. A dash: refused, or beyond the time allowed. A process that selects
 {peak["n_selected"]:,} of {peak["n_users"]:,} users by {LABELS[peak["selector"]]} needs
@@ -351,7 +351,7 @@ needed {peak["before_bytes"] / 1e6:,.0f} MB.
         text += f"""
 ## One iteration
 
-{_by_size(times[anneals], "iteration_s")}
+{_by_size(times[anneals], "iteration_s", pretty)}
 
 What the iterations add to a selection, divided by their number. A dash: less than {100 * LEAST_PART:.0f} %
 of the selection.
@@ -361,11 +361,11 @@ of the selection.
         text += f"""
 ## One iteration that lists all neighbours
 
-{_by_size(times[lists], "listing_s")}
+{_by_size(times[lists], "listing_s", pretty)}
 
 As the papers' annealers do. A dash: more than {MOST_LISTED:,} neighbours. How many they are on average:
 
-{_by_size(times[lists], "n_listed", lambda n: "–" if math.isnan(n) else f"{n:,.0f}")}
+{_by_size(times[lists], "n_listed", lambda n: markdown.number(n, ",.0f"))}
 """
     if len(fitted):
         text += f"""
@@ -385,15 +385,15 @@ round, and look for the next least member, in O(min(m, K / m)) on average, only 
     return text
 
 
-def _by_size(times: pd.DataFrame, column: str, written: Callable[[float], str] | None = None) -> str:
-    """A column of the times: a row a size, a column a selector; values as `pretty` or ``written``."""
+def _by_size(times: pd.DataFrame, column: str, written: Callable[[float], str]) -> str:
+    """A column of the times: a row a size, a column a selector; values as ``written``."""
     wide = times.pivot(index=["n_users", "n_selected"], columns="selector", values=column)
     names = times["selector"].unique()
     head = ["K", "m", *[LABELS[name] for name in names]]
-    cells = zip(*(wide[name].map(written or pretty) for name in names), strict=True)
+    cells = zip(*(wide[name].map(written) for name in names), strict=True)
     sizes = wide.index.to_frame().itertuples(index=False)
     rows = [[f"{k:,}", f"{m:,}", *times] for (k, m), times in zip(sizes, cells, strict=True)]
-    return markdown.table(head, rows, "r" * len(head)).rstrip()
+    return markdown.table(head, rows, "r").rstrip()
 
 
 _GROWING = {

@@ -122,9 +122,8 @@ def to_markdown(table: pd.DataFrame, protected: str) -> str:
         | {"Seeds": str(row["n_seeds"])}
         for _, row in table.iterrows()
     ]
-    lines = markdown.of_records(cells, "l" + "r" * (len(_COLUMNS) + 1))
     note = "Mean ± standard deviation over seeds; seconds are simulated, leakage is that at the end."
-    return f"{lines}\n{note}\n"
+    return markdown.of_records(cells, "lr", note)
 
 
 def plot(tables: Tables, study: Selection) -> Plotted:
