@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,13 @@ def new_panels(shape: tuple[int, int], height: float, **sharing: Any) -> tuple[F
 
     figure = Figure(figsize=(2 * COLUMN_WIDTH, height), layout="constrained")
     return figure, figure.subplots(*shape, squeeze=False, **sharing)
+
+
+def shades(light: Sequence[float], dark: Sequence[float], n: int) -> list[str]:
+    """Colours, evenly spaced from a light one to a dark one (RGB from 0 to 1)."""
+    from matplotlib.colors import to_hex
+
+    return [to_hex(color) for color in np.linspace(light, dark, n)]
 
 
 def plot_bands(axes: Axes, curves: Mapping[str, Band], step: bool = False) -> list[Line2D]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.figures.panels import NOTE, Plotted, new_panels
+from pausefl.figures.panels import NOTE, Plotted, new_panels, shades
 from pausefl.privacy import Protection, make_mechanism, make_sampler
 from pausefl.registry import MECHANISMS, SAMPLERS, Record
 from pausefl.results import markdown
@@ -443,14 +444,11 @@ def plot_bounds(table: pd.DataFrame) -> Figure:
 
 def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """How the dots of each observation are plotted."""
-    from matplotlib.colors import to_hex
-
     firsts = table.drop_duplicates("observation").set_index("observation")["n_coordinates"]
     single, whole = firsts.index[firsts == 1], firsts[firsts > 1].sort_values().index
     dots = dict(zip(single, _SINGLE, strict=False))
-    for i, (name, share) in enumerate(zip(whole, np.linspace(0, 1, len(whole)), strict=True)):
-        shade = (1 - share) * np.array(_SHADES[0]) + share * np.array(_SHADES[1])
-        dots[name] = _WHOLE[i % len(_WHOLE)], to_hex(tuple(shade)), 4.5
+    for marker, name, shade in zip(cycle(_WHOLE), whole, shades(*_SHADES, len(whole)), strict=False):
+        dots[name] = marker, shade, 4.5
     return {
         name: {"linestyle": "", "marker": marker, "color": color, "markersize": size, "markeredgewidth": 0}
         for name, (marker, color, size) in dots.items()

@@ -305,7 +305,8 @@ def plot_curves(curves: pd.DataFrame) -> Figure:
         ahead.axhline(50, color="black", linewidth=0.5)
         ahead.set(xscale="log", xlabel="Iteration", ylim=(0, 105), yticks=[0, 50, 100])
         ahead.minorticks_off()
-        for share in (100 * PAPERS_SHARES[name] for name in names[:1] if name in PAPERS_SHARES):
+        if names[0] in PAPERS_SHARES:
+            share = 100 * PAPERS_SHARES[names[0]]
             ahead.axhline(share, color="black", linewidth=0.5, linestyle=(0, (4, 2)))
             where = {"xy": (1, share), "xytext": (0, -2), "ha": "left", "va": "top"}
             ahead.annotate(f"BSFL: {share:.1f} %", **where, **NOTE)
