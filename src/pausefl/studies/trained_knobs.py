@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pausefl.figures.panels import Plotted, bands_of, new_panels, plot_bands
 from pausefl.figures.style import look
 from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import LABELS, look_of
+from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LABELS, LONG_DASH, look_of
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import collect
@@ -40,7 +40,7 @@ N_TIMES = 400
 _ROUNDS = "training.n_rounds"
 
 #: Dashes of variants.
-_DASHES: tuple[Any, ...] = ((0, (4, 1.5)), (0, (1, 1)), (0, (3.5, 2.2, 1.2, 2.2)), (0, (8, 2)))
+_DASHES = (DASH, DOT, DASH_DOT, LONG_DASH)
 
 
 class TrainedKnobs(Knobs):
