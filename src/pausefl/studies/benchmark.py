@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from pausefl.figures.panels import Plotted, new_panels
+from pausefl.figures.style import add_title
 from pausefl.registry import SOURCES
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results import markdown
@@ -273,6 +274,7 @@ def plot_front(across: pd.DataFrame) -> Figure:
         axes.set_xlabel(label)
         _plot_points(axes, points.assign(x=points[f"{column}_mean"]))
     grid[0, 0].set_ylabel("Mean accuracy over time (%)")
+    add_title(figure, " ")  # takes the room of the title, before names get their places
     for axes in grid.flat:  # names go where they hide least, with a line to the point if it is far
         adjust_text(list(axes.texts), ax=axes, iter_lim=500, arrowprops=_LINE)
     return figure
