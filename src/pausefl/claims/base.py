@@ -43,7 +43,7 @@ class ClaimTest(Settings):
 
     def applies(self, scale: str) -> bool:
         """Whether the test is part of its claim at a scale."""
-        return True
+        return bool(self.scenarios_at(scale) or self.studies_at(scale))
 
     def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
         """Make each comparison of the test at a scale."""

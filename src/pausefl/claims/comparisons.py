@@ -84,13 +84,7 @@ class NotRunError(Exception):
 
 
 class Question:
-    """A comparison to be made in a ``with`` block; it is not run if the block raises `NotRunError`.
-
-    Parameters
-    ----------
-    kind, where, text, wanted
-        As a `Comparison` has them.
-    """
+    """A `Comparison` to be made in a ``with`` block; it is not run if the block raises `NotRunError`."""
 
     def __init__(self, kind: str, where: str, text: str, wanted: str) -> None:
         self.answer = Comparison(kind, where, text, wanted, NOT_RUN)

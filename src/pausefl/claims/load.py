@@ -90,19 +90,9 @@ class Claims(Settings):
 
 
 def load_claims(path: Path, *folders: Path) -> tuple[Claim, ...]:
-    """Read and check a file of claims.
+    """Claims of a file, checked; scenarios are of the first of the ``folders`` that has them.
 
-    Parameters
-    ----------
-    path
-        The file.
-    folders
-        Where scenarios are looked for: the user's folder, then that of the workflow.
-
-    Raises
-    ------
-    ConfigError
-        For the first thing that is wrong, naming the claim.
+    `ConfigError` for the first thing that is wrong, naming the claim.
     """
     claims = Claims.read(read_yaml(path), str(path)).claims
     known = scenario_names(*folders)

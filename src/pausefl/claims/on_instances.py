@@ -59,6 +59,10 @@ class OnInstances(ClaimTest):
     n_instances: Count
     """How many instances are sampled."""
 
+    def applies(self, scale: str) -> bool:
+        """Whether the test is part of its claim at a scale."""
+        return True
+
 
 class Exactness(OnInstances):
     """Exact search and enumeration find equal values on random histories, of up to 14 users."""
@@ -170,12 +174,7 @@ def probabilities(selector: str, n_instances: int) -> Floats:
 def _laws(walk: Floats, loss: Floats) -> Iterator[Floats]:
     """Yield the distribution (n, N) of the state after each of `DECADES`, from a uniformly random start.
 
-    Parameters
-    ----------
-    walk
-        (n, N, N) probabilities of proposals.
-    loss
-        (n, N, N) loss of energy of each move, as a share of C.
+    ``walk`` (n, N, N) has the probabilities of proposals, ``loss`` (n, N, N) a move's loss as a share of C.
     """
     n_instances, n_states = walk.shape[:2]
     law = np.full((n_instances, 1, n_states), 1 / n_states)

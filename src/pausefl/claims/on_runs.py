@@ -41,10 +41,6 @@ class OnRuns(ClaimTest):
         """All scenarios whose runs the test needs at a scale."""
         return self.scenarios.get(scale, ())
 
-    def applies(self, scale: str) -> bool:
-        """Whether the test is part of its claim at a scale."""
-        return bool(self.scenarios.get(scale))
-
 
 class OnPairs(OnRuns, Against, Margin):
     """A test that compares the runs of two selectors, or of two scenarios, by a metric."""

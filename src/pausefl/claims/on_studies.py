@@ -47,10 +47,6 @@ class OnStudies(Selectors):
         """All studies that the test needs at a scale."""
         return self.studies.get(scale, ())
 
-    def applies(self, scale: str) -> bool:
-        """Whether the test is part of its claim at a scale."""
-        return bool(self.studies.get(scale))
-
 
 def _tables(records: Records, study: str, *files: str) -> list[pd.DataFrame]:
     """Tables of a study; `NotRunError` without one of them."""

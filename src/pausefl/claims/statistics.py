@@ -46,15 +46,10 @@ class Judgement:
 
 
 def gaps(ours: ArrayLike, theirs: ArrayLike, gap: str) -> Floats:
-    """Bounds (n, 2) of paired differences, or of logarithms of ratios.
+    """Bounds (n, 2) of paired differences, or of logarithms of ratios, by ``gap``: difference or ratio.
 
-    Parameters
-    ----------
-    ours, theirs
-        (n, 2) bounds of the values; (n,) where they are known. A value may be infinite: a loss after
-        divergence. The gap of two infinite values may be anything.
-    gap
-        ``ratio`` or ``difference``.
+    Values are bounds (n, 2), or (n,) where they are known. One may be infinite: a loss after divergence. The
+    gap of two infinite values may be anything.
     """
     ours, theirs = (np.asarray(values, np.float64) for values in (ours, theirs))
     ours, theirs = (v if v.ndim == 2 else np.column_stack([v, v]) for v in (ours, theirs))
@@ -68,15 +63,8 @@ def gaps(ours: ArrayLike, theirs: ArrayLike, gap: str) -> Floats:
 def region(direction: str, margin: float, gap: str) -> tuple[float, float]:
     """Open interval in which the mean gap should lie; logarithms for ratios.
 
-    Parameters
-    ----------
-    direction
-        ``lower`` or ``higher`` by more than the margin; ``not higher`` or ``not lower`` by as much as it;
-        ``equal``: within the margin to both sides.
-    margin
-        For a ratio, the share by which it should differ, or may differ, from 1.
-    gap
-        ``ratio`` or ``difference``.
+    ``direction``: ``lower`` or ``higher`` by more than the margin; ``not higher`` or ``not lower`` by as much
+    as it; ``equal``, within the margin to both sides. The margin of a ratio is its distance from 1.
     """
     more = math.log1p(margin) if gap == "ratio" else margin
     if direction == "equal":

@@ -17,7 +17,6 @@ SUPPORTED, CONTRADICTED, MIXED = "supported", "contradicted", "mixed"
 #: Findings, the best first.
 FINDINGS = (SUPPORTED, MIXED, UNDECIDED, CONTRADICTED, NOT_RUN)
 
-
 #: Missing results that a message names.
 _MOST_NAMES = 10
 
@@ -170,24 +169,10 @@ def coverage(claim: Claim, comparisons: Sequence[Comparison], scale: str) -> Cov
 def evaluate(
     claims: Iterable[Claim], records: Records, scale: str, partial: bool = False
 ) -> tuple[Judged, ...]:
-    """Test every claim at one scale.
+    """Every claim, judged at one scale, whose runs and studies alone are read.
 
-    Parameters
-    ----------
-    claims
-        Claims to test.
-    records
-        Runs and studies. Only those of the scale are read.
-    scale
-        One of `pausefl.settings.SCALES`.
-    partial
-        Judge the results that exist. A comparison with missing runs has fewer seeds, and the coverage says
-        so.
-
-    Raises
-    ------
-    PauseflError
-        If a configured run or study is missing and ``partial`` is not set. The message names some of them.
+    With ``partial``, by the results that exist: a comparison with missing runs has fewer seeds, and the
+    coverage says so. Else `PauseflError` names some of the configured runs and studies that are missing.
     """
     found = []
     for claim in claims:

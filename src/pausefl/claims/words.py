@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pausefl.claims.comparisons import RATIO, Comparison
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, ROUNDING, UNDECIDED
 from pausefl.claims.verdicts import Coverage, Judged
+from pausefl.results import markdown
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -17,7 +18,7 @@ def number(value: float | None, digits: int = 3) -> str:
         return "–"
     if abs(value) < ROUNDING:
         return "0"
-    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}").replace("-", "−")
+    return markdown.number(value, ",.0f" if abs(value) >= 1000 else f".{digits}g")
 
 
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.figures.curves import Band, bands, plot_band
-from pausefl.figures.style import COLUMN_WIDTH, title_lines
+from pausefl.figures.style import COLUMN_WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,28 +35,19 @@ class Plotted:
     markdown: str | None = None
 
 
-def two_panels(title: str, x_label: str, y_labels: tuple[str, str]) -> tuple[Figure, Axes, Axes]:
-    """A figure as wide as two columns with two pairs of axes; call it, and plot, inside `theme`."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(2 * COLUMN_WIDTH, 2.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    left.set_title("\n".join(title_lines(title)), loc="left", linespacing=1.0)
-    for axes, y_label in zip((left, right), y_labels, strict=True):
-        axes.set_xlabel(x_label)
-        axes.set_ylabel(y_label)
-    return figure, left, right
-
-
-def titled_panels(
-    title: str, shape: tuple[int, int], height: float, **sharing: Any
-) -> tuple[Figure, NDArray[Any]]:
-    """A figure two columns wide: a title above a grid of axes; call it, and plot, inside `theme`."""
+def new_panels(shape: tuple[int, int], height: float, **sharing: Any) -> tuple[Figure, NDArray[Any]]:
+    """A figure two columns wide with a grid of axes, ``height`` in inches; see `style.new_figure`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(2 * COLUMN_WIDTH, height), layout="constrained")
-    figure.suptitle(" ".join(title_lines(title)), x=0.01, ha="left", weight="bold", size="medium")
     return figure, figure.subplots(*shape, squeeze=False, **sharing)
+
+
+def shades(light: Sequence[float], dark: Sequence[float], n: int) -> list[str]:
+    """Colours, evenly spaced from a light one to a dark one (RGB from 0 to 1)."""
+    from matplotlib.colors import to_hex
+
+    return [to_hex(color) for color in np.linspace(light, dark, n)]
 
 
 def plot_bands(axes: Axes, curves: Mapping[str, Band], step: bool = False) -> list[Line2D]:

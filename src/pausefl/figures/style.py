@@ -91,6 +91,11 @@ def title_lines(title: str, width: int = 54) -> list[str]:
     return [line.replace("$", r"\$") for line in textwrap.wrap(title, width, break_on_hyphens=False)]
 
 
+def add_title(figure: Figure, title: str) -> None:
+    """Write a title above everything else, in one line; a dollar sign in it begins no formula."""
+    figure.suptitle(title.replace("$", r"\$"), x=0.01, ha="left", weight="bold", size="medium")
+
+
 #: Size of notes in points, the height of a line of them in inches, and how many characters an inch holds.
 _NOTE_SIZE, _NOTE_LINE, _NOTE_DENSITY = 6.5, 0.105, 24
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 _RULES = {"l": ":--", "r": "--:"}
@@ -17,9 +18,15 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -
     return "".join(f"| {' | '.join(map(_escaped, cells))} |\n" for cells in [head, rule, *rows])
 
 
-def of_records(records: Sequence[Mapping[str, str]], align: str) -> str:
-    """A `table` with a row a record; all have the keys of the first, which are the titles."""
-    return table(list(records[0]), [list(record.values()) for record in records], align)
+def of_records(records: Sequence[Mapping[str, str]], align: str, note: str = "") -> str:
+    """A `table` with a row a record, and a note; all have the keys of the first, which are the titles."""
+    text = table(list(records[0]), [list(record.values()) for record in records], align)
+    return f"{text}\n{note}\n" if note else text
+
+
+def number(value: float, form: str) -> str:
+    """A number in one of Python's formats, with a minus sign; a dash for NaN."""
+    return "–" if math.isnan(value) else f"{value:{form}}".replace("-", "−")
 
 
 def aligned(rows: Sequence[Sequence[str]], align: str = "l") -> list[str]:

@@ -98,7 +98,7 @@ def to_markdown(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         " selection depends on earlier releases, as in clustered sampling by similarity, only the sums hold."
         " Unprotected values were released as they are, outside any ε."
     )
-    return f"{markdown.of_records(records, 'lr')}\n{note}\n"
+    return markdown.of_records(records, "lr", note)
 
 
 def _epsilon(value: float, digits: int = 2) -> str:

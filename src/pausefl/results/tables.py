@@ -123,7 +123,7 @@ def to_markdown(
         if not _loss_alone(across):
             del cells["Final loss"]
         records.append(cells)
-    return f"{markdown.of_records(records, 'lr')}\n{_table_note(across)}\n"
+    return markdown.of_records(records, "lr", _table_note(across))
 
 
 def _loss_alone(across: pd.DataFrame) -> bool:

@@ -93,19 +93,9 @@ def file_of_studies() -> type[Settings]:
 
 
 def load_studies(path: Path | None, *folders: Path) -> Studies:
-    """Studies of a file; none without one.
+    """Studies of a file, none without one; scenarios are of the first of the ``folders`` that has them.
 
-    Parameters
-    ----------
-    path
-        The file.
-    folders
-        Where to look for scenarios, the first that has one.
-
-    Raises
-    ------
-    ConfigError
-        For the first thing that is wrong, naming the study.
+    `ConfigError` for the first thing that is wrong, naming the study.
     """
     if path is None:
         return Studies()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -22,8 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import NOTE, Plotted, new_panels, shades
 from pausefl.privacy import Protection, make_mechanism, make_sampler
 from pausefl.registry import MECHANISMS, SAMPLERS, Record
 from pausefl.results import markdown
@@ -59,6 +59,13 @@ _SINGLE = [("o", "#0072B2", 7.0), ("s", "#56B4E9", 4.6), ("D", "#0CA87C", 2.4), 
 _UPDATES, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
 
 _REFUTED = "#D00000"
+_CROSS: dict[str, Any] = {
+    "linestyle": "",
+    "marker": "x",
+    "color": _REFUTED,
+    "markersize": 9,
+    "markeredgewidth": 1.5,
+}
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
 
 #: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
@@ -402,17 +409,16 @@ def to_markdown(table: pd.DataFrame) -> str:
         f" {100 * first['confidence']:g} % confidence. {first['n_trials']:,} trials for each of two data"
         f" sets; {first['ceiling']:.2f} is the most that they could have shown. Sampler: {first['sampler']}."
     )
-    listed = markdown.of_records(cells, "ll" + (len(cells[0]) - 2) * "r")
-    return f"{listed}\n{note}\n"
+    return markdown.of_records(cells, "llr", note)
 
 
 def plot(tables: Tables, study: Audit) -> Plotted:
     """Figure of the table of `pausefl.studies.audit.compute`."""
     table = tables["audit"]
-    return Plotted(plot_bounds(table, study.title), markdown=to_markdown(table))
+    return Plotted(plot_bounds(table), markdown=to_markdown(table))
 
 
-def plot_bounds(table: pd.DataFrame, title: str) -> Figure:
+def plot_bounds(table: pd.DataFrame) -> Figure:
     """Lower bounds against claims, a panel a mechanism, and those of whole updates against their size.
 
     The lower edge of the logarithmic panels is 0. A bound above its claim has a red cross.
@@ -420,41 +426,33 @@ def plot_bounds(table: pd.DataFrame, title: str) -> Figure:
     from matplotlib.lines import Line2D
 
     looks, mechanisms = _looks(table), table["mechanism"].unique()
-    with theme():
-        figure, grid = titled_panels(title, (1, len(mechanisms) + 1), 3.1)
-        *panels, last = grid[0]
-        for axes, mechanism in zip(panels, mechanisms, strict=True):
-            axes.set_title(f"Mechanism “{mechanism}”", weight="normal")
-            _plot_claims(axes, table, mechanism, looks)
-        panels[0].set_ylabel("ε audited (lower bound)")
-        _plot_sizes(last, table)
-        shown = [Line2D([], [], **look) for look in looks.values()]
-        labels = [name[0].upper() + name[1:] for name in looks]
-        if table["violated"].any():
-            shown.append(Line2D([], [], **_cross()))
-            labels.append("VIOLATED: more than claimed")
-        figure.legend(shown, labels, loc="outside lower center", ncols=3, handlelength=1.2)
+    figure, grid = new_panels((1, len(mechanisms) + 1), 3.1)
+    *panels, last = grid[0]
+    for axes, mechanism in zip(panels, mechanisms, strict=True):
+        axes.set_title(f"Mechanism “{mechanism}”", weight="normal")
+        _plot_claims(axes, table, mechanism, looks)
+    panels[0].set_ylabel("ε audited (lower bound)")
+    _plot_sizes(last, table)
+    shown = [Line2D([], [], **look) for look in looks.values()]
+    labels = [name[0].upper() + name[1:] for name in looks]
+    if table["violated"].any():
+        shown.append(Line2D([], [], **_CROSS))
+        labels.append("VIOLATED: more than claimed")
+    figure.legend(shown, labels, loc="outside lower center", ncols=3, handlelength=1.2)
     return figure
 
 
 def _looks(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """How the dots of each observation are plotted."""
-    from matplotlib.colors import to_hex
-
     firsts = table.drop_duplicates("observation").set_index("observation")["n_coordinates"]
     single, updates = firsts.index[firsts == 1], firsts[firsts > 1].sort_values().index
     dots = dict(zip(single, _SINGLE, strict=False))
-    for i, (name, share) in enumerate(zip(updates, np.linspace(0, 1, len(updates)), strict=True)):
-        shade = (1 - share) * np.array(_SHADES[0]) + share * np.array(_SHADES[1])
-        dots[name] = _UPDATES[i % len(_UPDATES)], to_hex(tuple(shade)), 4.5
+    for marker, name, shade in zip(cycle(_UPDATES), updates, shades(*_SHADES, len(updates)), strict=False):
+        dots[name] = marker, shade, 4.5
     return {
         name: {"linestyle": "", "marker": marker, "color": color, "markersize": size, "markeredgewidth": 0}
         for name, (marker, color, size) in dots.items()
     }
-
-
-def _cross() -> dict[str, Any]:
-    return {"linestyle": "", "marker": "x", "color": _REFUTED, "markersize": 9, "markeredgewidth": 1.5}
 
 
 def _plot_claims(axes: Axes, table: pd.DataFrame, mechanism: str, looks: dict[str, dict[str, Any]]) -> None:
@@ -473,7 +471,7 @@ def _plot_claims(axes: Axes, table: pd.DataFrame, mechanism: str, looks: dict[st
         (dots,) = axes.plot(rows["claimed"], rows["height"], clip_on=False, zorder=3, **look)
         dots.set_in_layout(False)  # on the edge
     refuted = ours[ours["violated"]]
-    axes.plot(refuted["claimed"], refuted["height"], zorder=4, **_cross())
+    axes.plot(refuted["claimed"], refuted["height"], zorder=4, **_CROSS)
     ticks = [tick for tick in (0.01, 0.1, 1, 10, 100) if 2 * floor < tick < 2 * most]
     axes.set_yticks([floor, *ticks], ["0", *[f"{tick:g}" for tick in ticks]])
     ticks = [tick for tick in (0.01, 0.1, 1, 10, 100) if low < tick < high]

@@ -71,7 +71,8 @@ class Study(Settings):
     A kind is a subclass in a module of its own, named like the kind; its docstring says what is studied. The
     module has ``compute(study, note)``, which returns tables by the names of their files without suffix and
     tells ``note`` lines for the log; ``plot(tables, study)``, which makes a `pausefl.figures.panels.Plotted`
-    of them; and ``WORDS``, the caption (`pausefl.figures.words`), whose first paragraph is what is shown.
+    of them, but for the figure's title; and ``WORDS``, the caption (`pausefl.figures.words`), whose first
+    paragraph is what is shown.
     """
 
     #: Name of the kind.
@@ -117,8 +118,13 @@ class Study(Settings):
         return cast("Tables", self._module().compute(self, note, *folders))
 
     def plot(self, tables: Tables) -> Plotted:
-        """Figure and derived tables."""
-        return cast("Plotted", self._module().plot(tables, self))
+        """Figure, in the theme of all and with its title, and derived tables."""
+        from pausefl.figures.style import add_title, theme
+
+        with theme():
+            plotted = cast("Plotted", self._module().plot(tables, self))
+            add_title(plotted.figure, self.title)
+        return plotted
 
     def verdict(self, tables: Tables) -> str:
         """A line that says that nothing is refuted; raises if something is."""

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import Plotted, new_panels
+from pausefl.figures.style import add_title
 from pausefl.registry import SOURCES
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results import markdown
@@ -216,11 +216,11 @@ def _over_time(run: pd.DataFrame, time_s: float, chance: float) -> float:
 def summary(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
     """Means and sample standard deviations over seeds, differences from the first selector, and the front.
 
-    ``selector``, ``n_seeds``, each of the `METRICS` with ``_mean`` and ``_sd``; a run that does not reach the
-    target counts with the time of the study. ``n_reached``, the seeds that reach it. ``difference``: mean
-    accuracy over time less that of the study's first selector under the same seed, its mean;
-    ``difference_low`` and ``difference_high``, the interval of that mean. ``on_front``, as `on_front` has it;
-    ``target_accuracy`` and ``losses``.
+    One row a selector, in the order of legends. ``selector``, ``n_seeds``, each of the `METRICS` with
+    ``_mean`` and ``_sd``; a run that does not reach the target counts with the time of the study.
+    ``n_reached``, the seeds that reach it. ``difference``: mean accuracy over time less that of the study's
+    first selector under the same seed, its mean; ``difference_low`` and ``difference_high``, the interval
+    of that mean. ``on_front``, as `on_front` has it; ``target_accuracy`` and ``losses``.
     """
     runs = runs.set_index(["selector", "seed"])
     across = across_seeds(runs[list(METRICS)].fillna({"seconds_to_target": study.time_s}))
@@ -232,7 +232,7 @@ def summary(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
     differences = over_time.sub(over_time[study.scenario.selectors[0]], axis=0)
     columns = ("difference", "difference_low", "difference_high")
     across = across.join(pd.DataFrame({name: estimate(differences[name]) for name in differences}, columns).T)
-    across = across.reset_index()
+    across = across.loc[in_legend_order(across.index)].reset_index()
     across["on_front"] = on_front(across)
     return across
 
@@ -250,18 +250,12 @@ def on_front(across: pd.DataFrame) -> list[bool]:
 
 def plot(tables: Tables, study: Benchmark) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
-    across = in_order(tables["runs"], study)
+    across = summary(tables["runs"], study)
     text = f"{to_markdown(across, study)}\n{COLUMNS}"
-    return Plotted(plot_front(across, study.title), {"summary": across}, text)
+    return Plotted(plot_front(across), {"summary": across}, text)
 
 
-def in_order(runs: pd.DataFrame, study: Benchmark) -> pd.DataFrame:
-    """`pausefl.studies.benchmark.summary` in the order of the legends."""
-    across = summary(runs, study)
-    return across.set_index("selector").loc[in_legend_order(across["selector"])].reset_index()
-
-
-def plot_front(across: pd.DataFrame, title: str) -> Figure:
+def plot_front(across: pd.DataFrame) -> Figure:
     """Mean accuracy over time against leakage, and against time to the target; the front is filled.
 
     The axis of accuracy holds the private selectors that reach the target under most seeds. Others are
@@ -274,15 +268,15 @@ def plot_front(across: pd.DataFrame, title: str) -> Figure:
     y = points.loc[compared, "y"] if compared.any() else points["y"]
     margin = 0.15 * (y.max() - y.min()) or 1.0
     low, high = y.min() - margin, y.max() + margin
-    with theme():
-        figure, grid = titled_panels(title, (1, 2), 4.2, sharey=True)
-        for axes, (column, label) in zip(grid.flat, _AGAINST, strict=True):
-            axes.set_ylim(low, high)
-            axes.set_xlabel(label)
-            _plot_points(axes, points.assign(x=points[f"{column}_mean"]))
-        grid[0, 0].set_ylabel("Mean accuracy over time (%)")
-        for axes in grid.flat:  # names go where they hide least, with a line to the point if it is far
-            adjust_text(list(axes.texts), ax=axes, iter_lim=500, arrowprops=_LINE)
+    figure, grid = new_panels((1, 2), 4.2, sharey=True)
+    for axes, (column, label) in zip(grid.flat, _AGAINST, strict=True):
+        axes.set_ylim(low, high)
+        axes.set_xlabel(label)
+        _plot_points(axes, points.assign(x=points[f"{column}_mean"]))
+    grid[0, 0].set_ylabel("Mean accuracy over time (%)")
+    add_title(figure, " ")  # takes the room of the title, before names get their places
+    for axes in grid.flat:  # names go where they hide least, with a line to the point if it is far
+        adjust_text(list(axes.texts), ax=axes, iter_lim=500, arrowprops=_LINE)
     return figure
 
 
@@ -326,7 +320,7 @@ def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
         "Seeds": lambda row: str(row["n_seeds"]),
     }
     rows = [[cell(row) for cell in columns.values()] for _, row in across.iterrows()]
-    table = markdown.table(list(columns), rows, "l" + "r" * (len(columns) - 1))
+    table = markdown.table(list(columns), rows, "lr")
     target = across["target_accuracy"].iloc[0]
     note = f"Until {time_s:g} simulated seconds. The target is {100 * target:.1f} %.\n"
     if (across["losses"] == UNACCOUNTED).any():
@@ -339,8 +333,8 @@ def _difference(row: pd.Series) -> str:
     mean, low, high = (100 * row[f"difference{end}"] for end in ("", "_low", "_high"))
     if mean == 0:
         return "–"
-    text = f"{mean:+.1f}" + ("" if math.isnan(low) else f" ({low:+.1f} to {high:+.1f})")
-    return text.replace("-", "−")
+    shown, *ends = (markdown.number(value, "+.1f") for value in (mean, low, high))
+    return shown if math.isnan(low) else f"{shown} ({' to '.join(ends)})"
 
 
 def _time_to_target(row: pd.Series) -> str:

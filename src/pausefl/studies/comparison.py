@@ -17,8 +17,8 @@ from pydantic import model_validator
 from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
-from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import look, theme
+from pausefl.figures.panels import NOTE, Plotted, new_panels
+from pausefl.figures.style import look
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
@@ -279,43 +279,42 @@ def to_markdown(table: pd.DataFrame) -> str:
         f"{table['n_instances'].iloc[0]:,} instances at each temperature divisor. Wilson's interval at"
         f" {100 * CONFIDENCE:.0f} %. Energies within {TIE:g} are tied. A gap is the optimum less the energy."
     )
-    rows = markdown.of_records(cells, "rl" + 5 * "r")
-    return f"{rows}\n{note}\n"
+    return markdown.of_records(cells, "rlr", note)
 
 
 def plot(tables: Tables, study: Comparison) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.comparison.compute`."""
     summary = shares(tables["runs"])
-    figure = plot_curves(tables["curves"], study.title)
+    figure = plot_curves(tables["curves"])
     return Plotted(figure, {"summary": summary}, to_markdown(summary))
 
 
-def plot_curves(curves: pd.DataFrame, title: str) -> Figure:
+def plot_curves(curves: pd.DataFrame) -> Figure:
     """Gap to the optimum, and how often the first selector leads, against iterations."""
     from matplotlib.lines import Line2D
 
     divisors, names = curves["temperature_divisor"].unique(), curves["selector"].unique()
-    with theme():
-        sharing: dict[str, Any] = {"sharex": True, "sharey": "row", "height_ratios": [3, 2]}
-        figure, grid = titled_panels(title, (2, len(divisors)), 3.6, **sharing)
-        for (gap, ahead), divisor in zip(grid.T, divisors, strict=True):
-            compared = curves[curves["temperature_divisor"] == divisor]
-            lines = [_plot_gap(gap, compared[compared["selector"] == name]) for name in names]
-            gap.set_title(f"κ = {divisor:g}", weight="normal")
-            leader = compared[compared["selector"] == names[0]]
-            ahead.plot(leader["iteration"], 100 * leader["ahead"], color=look_of(names[0]).color)
-            ahead.axhline(50, color="black", linewidth=0.5)
-            ahead.set(xscale="log", xlabel="Iteration", ylim=(0, 105), yticks=[0, 50, 100])
-            ahead.minorticks_off()
-            for share in (100 * PAPERS_SHARES[name] for name in names[:1] if name in PAPERS_SHARES):
-                ahead.axhline(share, color="black", linewidth=0.5, linestyle=(0, (4, 2)))
-                where = {"xy": (1, share), "xytext": (0, -2), "ha": "left", "va": "top"}
-                ahead.annotate(f"BSFL: {share:.1f} %", **where, **NOTE)
-        grid[0, 0].set(ylabel="Gap to the optimum", ylim=(0, None))
-        grid[1, 0].set_ylabel(f"{look_of(names[0]).label} ahead (%)")
-        single = Line2D([], [], color="black", linewidth=0.5)
-        labels = [*[f"{look_of(name).label}, median" for name in names], "First instance"]
-        figure.legend([*lines, single], labels, loc="outside lower center", ncols=len(labels))
+    sharing: dict[str, Any] = {"sharex": True, "sharey": "row", "height_ratios": [3, 2]}
+    figure, grid = new_panels((2, len(divisors)), 3.6, **sharing)
+    for (gap, ahead), divisor in zip(grid.T, divisors, strict=True):
+        compared = curves[curves["temperature_divisor"] == divisor]
+        lines = [_plot_gap(gap, compared[compared["selector"] == name]) for name in names]
+        gap.set_title(f"κ = {divisor:g}", weight="normal")
+        leader = compared[compared["selector"] == names[0]]
+        ahead.plot(leader["iteration"], 100 * leader["ahead"], color=look_of(names[0]).color)
+        ahead.axhline(50, color="black", linewidth=0.5)
+        ahead.set(xscale="log", xlabel="Iteration", ylim=(0, 105), yticks=[0, 50, 100])
+        ahead.minorticks_off()
+        if names[0] in PAPERS_SHARES:
+            share = 100 * PAPERS_SHARES[names[0]]
+            ahead.axhline(share, color="black", linewidth=0.5, linestyle=(0, (4, 2)))
+            where = {"xy": (1, share), "xytext": (0, -2), "ha": "left", "va": "top"}
+            ahead.annotate(f"BSFL: {share:.1f} %", **where, **NOTE)
+    grid[0, 0].set(ylabel="Gap to the optimum", ylim=(0, None))
+    grid[1, 0].set_ylabel(f"{look_of(names[0]).label} ahead (%)")
+    single = Line2D([], [], color="black", linewidth=0.5)
+    labels = [*[f"{look_of(name).label}, median" for name in names], "First instance"]
+    figure.legend([*lines, single], labels, loc="outside lower center", ncols=len(labels))
     return figure
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,8 @@ from pydantic import model_validator
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import generalization
-from pausefl.figures.panels import NOTE, Plotted
-from pausefl.figures.style import new_figure, theme
+from pausefl.figures.panels import NOTE, Plotted, shades
+from pausefl.figures.style import new_figure
 from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line
 from pausefl.settings.types import Count, Distinct, Positive
 from pausefl.studies.base import AtLeastTwo, Study, Tables
@@ -87,22 +88,17 @@ def compute(study: Generalization, note: Callable[[str], None]) -> dict[str, pd.
 
 def plot(tables: Tables, study: Generalization) -> Plotted:
     """One line for each exponent; a thin line marks the share m / K at which the reward is 0."""
-    from matplotlib.colors import to_hex
-
     table, share = tables["generalization"], study.n_selected / study.n_users
     betas = sorted(table["beta"].unique())
-    with theme():
-        figure, axes = new_figure(2.7)
-        axes.set_title(study.title, loc="left")
-        axes.axhline(0, color="black", linewidth=0.5, zorder=2)
-        axes.axvline(share, color="black", linewidth=0.5, zorder=2)
-        for i, (beta, dark) in enumerate(zip(betas, np.linspace(0, 1, len(betas)), strict=True)):
-            color = to_hex(tuple((1 - dark) * np.array(_SHADES[0]) + dark * np.array(_SHADES[1])))
-            curve = table[table["beta"] == beta]
-            look: dict[str, Any] = {"color": color, "linestyle": _LINES[i % len(_LINES)], "linewidth": 1.5}
-            axes.plot(curve["participation"], curve["reward"], label=f"β = {beta:g}", **look)
-        place: dict[str, Any] = {"va": "bottom", **NOTE, "fontsize": 8}
-        axes.annotate(f"m / K = {share:.2g}", (share, axes.get_ylim()[0]), (3, 2), **place)
-        axes.set(xlim=(0, 1), xlabel="Share of the rounds T / t", ylabel="Generalisation reward g")
-        figure.legend(loc="outside lower center", ncols=len(betas) if len(betas) < 5 else 3)
+    figure, axes = new_figure(2.7)
+    axes.axhline(0, color="black", linewidth=0.5, zorder=2)
+    axes.axvline(share, color="black", linewidth=0.5, zorder=2)
+    for beta, color, line in zip(betas, shades(*_SHADES, len(betas)), cycle(_LINES), strict=False):
+        curve = table[table["beta"] == beta]
+        look: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.5}
+        axes.plot(curve["participation"], curve["reward"], label=f"β = {beta:g}", **look)
+    place: dict[str, Any] = {"va": "bottom", **NOTE, "fontsize": 8}
+    axes.annotate(f"m / K = {share:.2g}", (share, axes.get_ylim()[0]), (3, 2), **place)
+    axes.set(xlim=(0, 1), xlabel="Share of the rounds T / t", ylabel="Generalisation reward g")
+    figure.legend(loc="outside lower center", ncols=len(betas) if len(betas) < 5 else 3)
     return Plotted(figure)

@@ -16,8 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import Plotted, new_panels
 from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
 from pausefl.settings.types import Count, Whole
@@ -220,10 +219,10 @@ def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int) -> str:
             "Degree by formula": ("≤ " if "," in row["criteria"] else "") + f"{row['degree_formula']:.2f}",
             "Connected (%)": f"{100 * row['connected']:.1f}",
             "Diameter": f"{row['diameter_min']:.0f} to {row['diameter_max']:.0f}",
-            "Low: kept (%)": _percent(row["low_kept"]),
-            "Low: dropped (%)": _percent(row["low_dropped"]),
+            "Low: kept (%)": markdown.number(100 * row["low_kept"], ".1f"),
+            "Low: dropped (%)": markdown.number(100 * row["low_dropped"], ".1f"),
             "Step: kept": f"{row['step_kept']:.3f}",
-            "Step: dropped": "–" if np.isnan(row["step_dropped"]) else f"{row['step_dropped']:.3f}",
+            "Step: dropped": markdown.number(row["step_dropped"], ".3f"),
         }
         for row in table.to_dict("records")
     ]
@@ -235,48 +234,40 @@ def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int) -> str:
         " median energy; a step is the difference in energy along an edge. Dropped are the edges that only"
         " plain annealing has."
     )
-    rows = markdown.of_records(cells, "ll" + 10 * "r")
-    return f"{rows}\n{note}\n"
-
-
-def _percent(share: float) -> str:
-    return "–" if np.isnan(share) else f"{100 * share:.1f}"
+    return markdown.of_records(cells, "llr", note)
 
 
 def plot(tables: Tables, study: Graphs) -> Plotted:
     """Figure and ``summary`` of the tables of `pausefl.studies.graphs.compute`."""
     summary = summarise(tables["degrees"], study.n_users, study.n_selected)
-    figure = plot_graphs(tables["vertices"], tables["edges"], study.title)
+    figure = plot_graphs(tables["vertices"], tables["edges"])
     return Plotted(figure, {"summary": summary}, to_markdown(summary, study.n_users, study.n_selected))
 
 
-def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame, title: str) -> Figure:
+def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame) -> Figure:
     """The graphs of one instance, a vertex as high as its energy and at the same place in all of them."""
     from matplotlib.collections import LineCollection
 
     energy = vertices["energy"].to_numpy(np.float64)
     place = np.column_stack([_spread(energy), energy])
     selectors = edges["selector"].unique()
-    with theme():
-        figure, grid = titled_panels(title, ((len(selectors) + 1) // 2, 2), 5.4, sharex=True, sharey=True)
-        for axes, selector in zip(grid.flat, selectors, strict=True):
-            ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
-            # An edge has the colour of its lower end. The palest colours would not show, so none has them.
-            color: dict[str, Any] = {"cmap": "viridis_r"}
-            lines = LineCollection(
-                list(place[ends]), array=energy[ends].min(axis=1), linewidths=0.35, **color
-            )
-            dots = axes.scatter(*place.T, c=energy, s=9, linewidths=0, zorder=2, **color)
-            for artist in (axes.add_collection(lines), dots):
-                artist.set_clim(energy.min() - 0.15 * np.ptp(energy), energy.max())
-            degree = np.bincount(ends.ravel(), minlength=len(energy))
-            least, most = degree.min(), degree.max()
-            of = f"{least}" if least == most else f"{least} to {most}"
-            axes.set_title(f"{look_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
-            axes.set_xticks([])
-            axes.spines["bottom"].set_visible(False)
-        for axes in grid[:, 0]:
-            axes.set_ylabel("Energy")
+    figure, grid = new_panels(((len(selectors) + 1) // 2, 2), 5.4, sharex=True, sharey=True)
+    for axes, selector in zip(grid.flat, selectors, strict=True):
+        ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
+        # An edge has the colour of its lower end. The palest colours would not show, so none has them.
+        color: dict[str, Any] = {"cmap": "viridis_r"}
+        lines = LineCollection(list(place[ends]), array=energy[ends].min(axis=1), linewidths=0.35, **color)
+        dots = axes.scatter(*place.T, c=energy, s=9, linewidths=0, zorder=2, **color)
+        for artist in (axes.add_collection(lines), dots):
+            artist.set_clim(energy.min() - 0.15 * np.ptp(energy), energy.max())
+        degree = np.bincount(ends.ravel(), minlength=len(energy))
+        least, most = degree.min(), degree.max()
+        of = f"{least}" if least == most else f"{least} to {most}"
+        axes.set_title(f"{look_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
+        axes.set_xticks([])
+        axes.spines["bottom"].set_visible(False)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("Energy")
     return figure
 
 

@@ -21,8 +21,8 @@ from pydantic import model_validator
 from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
-from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import look, theme
+from pausefl.figures.panels import Plotted, new_panels
+from pausefl.figures.style import look
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import in_legend_order, look_of
@@ -226,40 +226,39 @@ def plot(tables: Tables, study: Knobs) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.knobs.compute`."""
     table = summary(tables["knobs"])
     usual = {knob.key: f"{study.usual(knob):g}" for knob in study.knobs}
-    return Plotted(plot_knobs(table, usual, study.title), {"summary": table})
+    return Plotted(plot_knobs(table, usual), {"summary": table})
 
 
-def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str], title: str) -> Figure:
+def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
     """Small panels: measures against the values of each setting.
 
     ``usual`` has the value of each setting in the scenario, as text.
     """
     base, changed = table[table["knob"] == "usual"], table[table["knob"] != "usual"]
     knobs, selectors = changed["knob"].unique(), in_legend_order(table["selector"])
-    with theme():
-        height = 0.95 + 0.74 * len(knobs)
-        figure, grid = titled_panels(title, (len(knobs), len(METRICS)), height, sharey="col")
-        for row, knob in enumerate(knobs):
-            own = changed[changed["knob"] == knob]
-            if knob == "variants":
-                own = pd.concat([base, own])
-            values = list(own["value"].unique())
-            of_selectors = [own[own["selector"] == name] for name in selectors]
-            for axes, metric in zip(grid[row], METRICS, strict=True):
-                marked = usual.get(knob, "usual")
-                if marked in values:
-                    axes.axvline(values.index(marked), color="#DDDDDD", linewidth=5, zorder=0.5)
-                lines = [_plot_line(axes, one, metric) for one in of_selectors]
-                axes.set_xticks(range(len(values)), [_short(value) for value in values])
-                axes.tick_params(axis="x", labelsize=5.5, pad=1)
-                axes.tick_params(axis="y", labelsize=6.5)
-                axes.set_xlim(-0.5, len(values) - 0.5)
-                axes.margins(y=0.12)
-                if row == 0:
-                    axes.set_title(_HEADS[metric], weight="normal", size="small", linespacing=1.0)
-            grid[row, 0].set_ylabel(NAMES.get(knob, knob), rotation=0, ha="right", va="center")
-        labels = [look_of(name).label for name in selectors]
-        figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
+    height = 0.95 + 0.74 * len(knobs)
+    figure, grid = new_panels((len(knobs), len(METRICS)), height, sharey="col")
+    for row, knob in enumerate(knobs):
+        own = changed[changed["knob"] == knob]
+        if knob == "variants":
+            own = pd.concat([base, own])
+        values = list(own["value"].unique())
+        of_selectors = [own[own["selector"] == name] for name in selectors]
+        for axes, metric in zip(grid[row], METRICS, strict=True):
+            marked = usual.get(knob, "usual")
+            if marked in values:
+                axes.axvline(values.index(marked), color="#DDDDDD", linewidth=5, zorder=0.5)
+            lines = [_plot_line(axes, one, metric) for one in of_selectors]
+            axes.set_xticks(range(len(values)), [_short(value) for value in values])
+            axes.tick_params(axis="x", labelsize=5.5, pad=1)
+            axes.tick_params(axis="y", labelsize=6.5)
+            axes.set_xlim(-0.5, len(values) - 0.5)
+            axes.margins(y=0.12)
+            if row == 0:
+                axes.set_title(_HEADS[metric], weight="normal", size="small", linespacing=1.0)
+        grid[row, 0].set_ylabel(NAMES.get(knob, knob), rotation=0, ha="right", va="center")
+    labels = [look_of(name).label for name in selectors]
+    figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
     return figure
 
 

@@ -18,8 +18,7 @@ from pausefl.bandit.history import Feedback, History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import LOG_SPAN
-from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import Plotted, bands_of, new_panels, plot_bands
 from pausefl.registry.selectors import look_of
 from pausefl.results.intervals import across_seeds
 from pausefl.results.outcomes import moving_average
@@ -159,10 +158,10 @@ def _in_all(run: pd.DataFrame) -> dict[str, float]:
 def plot(tables: Tables, study: OptimalityGap) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.optimality_gap.compute`."""
     runs = tables["gap"]
-    return Plotted(plot_gaps(runs, study.title), {"summary": summary(runs)})
+    return Plotted(plot_gaps(runs), {"summary": summary(runs)})
 
 
-def plot_gaps(runs: pd.DataFrame, title: str) -> Figure:
+def plot_gaps(runs: pd.DataFrame) -> Figure:
     """Gap after the start-up rounds, trailing mean over 10 rounds, and simulated time.
 
     Selectors without a gap are on the right alone. The axis of the gaps is logarithmic where means span more
@@ -174,16 +173,17 @@ def plot_gaps(runs: pd.DataFrame, title: str) -> Figure:
     gaps = {selector: curve for selector, curve in bands.items() if curve.high.max() > FOUND}
     elapsed = bands_of(runs, "elapsed_s")
     labels = [look_of(name).label + ("" if name in gaps else " (no gap)") for name in elapsed]
-    with theme():
-        figure, left, right = two_panels(title, "Round", ("Gap to the optimum", "Simulated time (s)"))
-        plot_bands(left, gaps)
-        lines = plot_bands(right, elapsed)
-        means = np.concatenate([curve.mean for curve in gaps.values()] or [np.ones(1)])
-        if means.max() > LOG_SPAN * means.min():
-            left.set_yscale("log")
-        else:
-            left.set_ylim(bottom=0)
-        left.set_xlim(right.get_xlim())
-        right.set_ylim(bottom=0)
-        figure.legend(lines, labels, loc="outside lower center", ncols=4)
+    figure, ((left, right),) = new_panels((1, 2), 2.6)
+    left.set(xlabel="Round", ylabel="Gap to the optimum")
+    right.set(xlabel="Round", ylabel="Simulated time (s)")
+    plot_bands(left, gaps)
+    lines = plot_bands(right, elapsed)
+    means = np.concatenate([curve.mean for curve in gaps.values()] or [np.ones(1)])
+    if means.max() > LOG_SPAN * means.min():
+        left.set_yscale("log")
+    else:
+        left.set_ylim(bottom=0)
+    left.set_xlim(right.get_xlim())
+    right.set_ylim(bottom=0)
+    figure.legend(lines, labels, loc="outside lower center", ncols=4)
     return figure

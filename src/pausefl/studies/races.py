@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.figures.panels import Plotted, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import Plotted, new_panels
 from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
@@ -261,7 +260,7 @@ def to_markdown(races: pd.DataFrame) -> str:
         f" within {TIE:g} are tied. {pooled['n_instances'].iloc[0]:,} races a row over all sizes,"
         f" {largest['n_instances'].iloc[0]:,} of the largest. A gap is the optimum less the energy."
     )
-    return f"{markdown.of_records(cells, 'llrll' + 'r' * 5)}\n{note}\n"
+    return markdown.of_records(cells, "llrllr", note)
 
 
 def _percent(row: Mapping[Any, Any]) -> str:
@@ -271,40 +270,39 @@ def _percent(row: Mapping[Any, Any]) -> str:
 def plot(tables: Tables, study: Races) -> Plotted:
     """Figure and ``shares`` of the table of `pausefl.studies.races.compute`."""
     races = tables["races"]
-    figure = plot_shares(races[races["moves"] == study.moves[0]], study.title)
+    figure = plot_shares(races[races["moves"] == study.moves[0]])
     return Plotted(figure, {"shares": shares(races)}, to_markdown(races))
 
 
-def plot_shares(races: pd.DataFrame, title: str) -> Figure:
+def plot_shares(races: pd.DataFrame) -> Figure:
     """Shares of races won: a column a reading, a row of panels for each source of instances."""
     cells, pooled = shares(races), shares(races, ALL_SIZES)
     sizes = list(dict.fromkeys(zip(cells["n_users"], cells["n_selected"], strict=True)))
     sources, readings = races["source"].unique(), list(product(BUDGETS, ENERGIES))
     selector = races["selector"].iloc[0]
     names = [f"{m} of {k}" for k, m in sizes] + ["all sizes"]
-    with theme():
-        shape, height = (len(sources), len(readings)), 0.9 + len(sources) * (0.35 + 0.16 * len(names))
-        figure, grid = titled_panels(title, shape, height, sharex=True, sharey=True)
-        for (row, source), (column, (budget, energy)) in product(enumerate(sources), enumerate(readings)):
-            axes, shown = grid[row, column], pd.concat([cells, pooled])
-            shown = shown.query("source == @source and budget == @budget and energy == @energy")
-            dots = _plot_shares(axes, shown, len(names))
-            axes.axhline(len(sizes) - 0.5, color="black", linewidth=0.5)
-            axes.axvline(50, color="black", linewidth=0.5)
-            if selector in PAPERS_SHARES:
-                share = 100 * PAPERS_SHARES[selector]
-                axes.axvline(share, color="black", linewidth=0.6, linestyle=(0, (4, 2)))
-            if row == 0:
-                axes.set_title(f"{CALLED[budget].capitalize()},\n{CALLED[energy]}", weight="normal")
-            if column == 0:
-                axes.set_ylabel(f"Instances {CALLED[source]}")
-        grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100])
-        grid[0, 0].set_yticks(range(len(names)), names)
-        grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
-        for axes in grid[-1]:
-            axes.set_xlabel(f"{look_of(selector).label} higher (%)")
-        labels = [f"κ = {divisor:g}" for divisor in races["temperature_divisor"].unique()]
-        figure.legend(dots, labels, loc="outside lower center", ncols=len(labels))
+    shape, height = (len(sources), len(readings)), 0.9 + len(sources) * (0.35 + 0.16 * len(names))
+    figure, grid = new_panels(shape, height, sharex=True, sharey=True)
+    for (row, source), (column, (budget, energy)) in product(enumerate(sources), enumerate(readings)):
+        axes, shown = grid[row, column], pd.concat([cells, pooled])
+        shown = shown.query("source == @source and budget == @budget and energy == @energy")
+        dots = _plot_shares(axes, shown, len(names))
+        axes.axhline(len(sizes) - 0.5, color="black", linewidth=0.5)
+        axes.axvline(50, color="black", linewidth=0.5)
+        if selector in PAPERS_SHARES:
+            share = 100 * PAPERS_SHARES[selector]
+            axes.axvline(share, color="black", linewidth=0.6, linestyle=(0, (4, 2)))
+        if row == 0:
+            axes.set_title(f"{CALLED[budget].capitalize()},\n{CALLED[energy]}", weight="normal")
+        if column == 0:
+            axes.set_ylabel(f"Instances {CALLED[source]}")
+    grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100])
+    grid[0, 0].set_yticks(range(len(names)), names)
+    grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
+    for axes in grid[-1]:
+        axes.set_xlabel(f"{look_of(selector).label} higher (%)")
+    labels = [f"κ = {divisor:g}" for divisor in races["temperature_divisor"].unique()]
+    figure.legend(dots, labels, loc="outside lower center", ncols=len(labels))
     return figure
 
 

@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
-from pausefl.figures.panels import Plotted, bands_of, plot_bands, two_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import Plotted, bands_of, new_panels, plot_bands
 from pausefl.registry.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.settings.types import Positive
@@ -269,27 +268,28 @@ def plot(tables: Tables, study: Regret) -> Plotted:
     """Figure, ``regret`` of all runs, ``fits`` and ``growth`` of `pausefl.studies.regret.compute`."""
     runs = pd.concat(tables.values(), ignore_index=True)
     laws = fits(runs)
-    figure = plot_regret(runs, laws, study.title)
+    figure = plot_regret(runs, laws)
     return Plotted(figure, {"regret": runs, "fits": laws, "growth": growth(runs)})
 
 
-def plot_regret(runs: pd.DataFrame, laws: pd.DataFrame, title: str) -> Figure:
+def plot_regret(runs: pd.DataFrame, laws: pd.DataFrame) -> Figure:
     """Regret of all selectors, and the preferred law of its mean over seeds."""
     bands = bands_of(runs, "regret")
     preferred = laws[laws["preferred"] & (laws["seed"] == MEAN)]
     of_mean = {name: law for name, *law in preferred[["selector", "law", "a", "b"]].to_numpy().tolist()}
-    with theme():
-        figure, straight, logarithmic = two_panels(title, "Round", ("Pseudo-regret", "Pseudo-regret"))
-        plot_bands(straight, bands)
-        straight.ticklabel_format(useMathText=True)
-        lines = plot_bands(logarithmic, bands)
-        logarithmic.set(xscale="log", yscale="log")
-        logarithmic.minorticks_off()
-        labels = []
-        for selector, curve in bands.items():
-            law, a, b = of_mean[selector]
-            t = curve.x[curve.x >= curve.x[-1] / FIT_SPAN]
-            guide = logarithmic.plot(t, law_value(law, a, b, t), color="black", linewidth=0.6, zorder=5)
-            labels.append(f"{look_of(selector).label}: {_LAWS[law].format(b=b)}")
-        figure.legend([*lines, *guide], [*labels, "Law fitted"], loc="outside lower center", ncols=3)
+    figure, ((straight, logarithmic),) = new_panels((1, 2), 2.6)
+    for axes in (straight, logarithmic):
+        axes.set(xlabel="Round", ylabel="Pseudo-regret")
+    plot_bands(straight, bands)
+    straight.ticklabel_format(useMathText=True)
+    lines = plot_bands(logarithmic, bands)
+    logarithmic.set(xscale="log", yscale="log")
+    logarithmic.minorticks_off()
+    labels = []
+    for selector, curve in bands.items():
+        law, a, b = of_mean[selector]
+        t = curve.x[curve.x >= curve.x[-1] / FIT_SPAN]
+        guide = logarithmic.plot(t, law_value(law, a, b, t), color="black", linewidth=0.6, zorder=5)
+        labels.append(f"{look_of(selector).label}: {_LAWS[law].format(b=b)}")
+    figure.legend([*lines, *guide], [*labels, "Law fitted"], loc="outside lower center", ncols=3)
     return figure

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
-from pausefl.figures.panels import NOTE, Plotted, titled_panels
-from pausefl.figures.style import look, theme
+from pausefl.figures.panels import NOTE, Plotted, new_panels
+from pausefl.figures.style import look
 from pausefl.provenance import peak_memory_bytes
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
@@ -339,7 +339,7 @@ def to_markdown(times: pd.DataFrame, fitted: pd.DataFrame, memory: pd.DataFrame)
     peak = memory.to_dict("records")[0]
     text = f"""## One selection
 
-{_by_size(times, "median_s")}
+{_by_size(times, "median_s", pretty)}
 
 Medians in wall-clock time on one core. A dash: refused, or beyond the time allowed. A process that selects
 {peak["n_selected"]:,} of {peak["n_users"]:,} users by {LABELS[peak["selector"]]} needs
@@ -351,7 +351,7 @@ needed {peak["before_bytes"] / 1e6:,.0f} MB.
         text += f"""
 ## One iteration
 
-{_by_size(times[anneals], "iteration_s")}
+{_by_size(times[anneals], "iteration_s", pretty)}
 
 What the iterations add to a selection, divided by their number. A dash: less than {100 * LEAST_PART:.0f} %
 of the selection.
@@ -361,11 +361,11 @@ of the selection.
         text += f"""
 ## One iteration that lists all neighbours
 
-{_by_size(times[lists], "listing_s")}
+{_by_size(times[lists], "listing_s", pretty)}
 
 As the papers' annealers do. A dash: more than {MOST_LISTED:,} neighbours. How many they are on average:
 
-{_by_size(times[lists], "n_listed", lambda n: "–" if math.isnan(n) else f"{n:,.0f}")}
+{_by_size(times[lists], "n_listed", lambda n: markdown.number(n, ",.0f"))}
 """
     if len(fitted):
         text += f"""
@@ -385,15 +385,15 @@ round, and look for the next least member, in O(min(m, K / m)) on average, only 
     return text
 
 
-def _by_size(times: pd.DataFrame, column: str, written: Callable[[float], str] | None = None) -> str:
-    """A column of the times: a row a size, a column a selector; values as `pretty` or ``written``."""
+def _by_size(times: pd.DataFrame, column: str, written: Callable[[float], str]) -> str:
+    """A column of the times: a row a size, a column a selector; values as ``written``."""
     wide = times.pivot(index=["n_users", "n_selected"], columns="selector", values=column)
     names = times["selector"].unique()
     head = ["K", "m", *[LABELS[name] for name in names]]
-    cells = zip(*(wide[name].map(written or pretty) for name in names), strict=True)
+    cells = zip(*(wide[name].map(written) for name in names), strict=True)
     sizes = wide.index.to_frame().itertuples(index=False)
     rows = [[f"{k:,}", f"{m:,}", *times] for (k, m), times in zip(sizes, cells, strict=True)]
-    return markdown.table(head, rows, "r" * len(head)).rstrip()
+    return markdown.table(head, rows, "r").rstrip()
 
 
 _GROWING = {
@@ -439,29 +439,28 @@ def plot(tables: Tables, study: Runtime) -> Plotted:
     times = tables["times"]
     summary = fits(times)
     text = to_markdown(times, summary, tables["memory"])
-    return Plotted(plot_times(times, study.title), {"summary": summary}, text)
+    return Plotted(plot_times(times), {"summary": summary}, text)
 
 
-def plot_times(times: pd.DataFrame, title: str) -> Figure:
+def plot_times(times: pd.DataFrame) -> Figure:
     """Time of a selection, and of an annealer's iteration, against the number of users."""
     columns = [column for column in _TIMES if times[column].notna().any()]
     selectors = in_legend_order(times["selector"])
     shown = times.assign(iteration_s=1e9 * times["iteration_s"])  # in nanoseconds
-    with theme():
-        figure, grid = titled_panels(title, (1, len(columns)), 2.9, sharex=True)
-        for axes, column in zip(grid.flat, columns, strict=True):
-            label, guides = _TIMES[column]
-            lines = [_plot_line(axes, shown[shown["selector"] == name], column) for name in selectors]
-            axes.set(xscale="log", xlabel="Users K", ylabel=label)
-            if guides:
-                axes.set_yscale("log")
-            else:  # nearly the same at any size
-                axes.set_ylim(bottom=0)
-            axes.minorticks_off()
-            for law, slope in guides.items():
-                _guide(axes, shown, column, law, slope)
-        labels = [look_of(name).label for name in selectors]
-        figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
+    figure, grid = new_panels((1, len(columns)), 2.9, sharex=True)
+    for axes, column in zip(grid.flat, columns, strict=True):
+        label, guides = _TIMES[column]
+        lines = [_plot_line(axes, shown[shown["selector"] == name], column) for name in selectors]
+        axes.set(xscale="log", xlabel="Users K", ylabel=label)
+        if guides:
+            axes.set_yscale("log")
+        else:  # nearly the same at any size
+            axes.set_ylim(bottom=0)
+        axes.minorticks_off()
+        for law, slope in guides.items():
+            _guide(axes, shown, column, law, slope)
+    labels = [look_of(name).label for name in selectors]
+    figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
     return figure
 
 

@@ -14,8 +14,7 @@ from pydantic import model_validator
 
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis, plot_band
-from pausefl.figures.panels import Plotted, plot_bands, titled_panels
-from pausefl.figures.style import theme
+from pausefl.figures.panels import Plotted, new_panels, plot_bands
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import protected
 from pausefl.registry.selectors import LABELS
@@ -123,35 +122,33 @@ def to_markdown(table: pd.DataFrame, protected: str) -> str:
         | {"Seeds": str(row["n_seeds"])}
         for _, row in table.iterrows()
     ]
-    lines = markdown.of_records(cells, "l" + "r" * (len(_COLUMNS) + 1))
     note = "Mean ± standard deviation over seeds; seconds are simulated, leakage is that at the end."
-    return f"{lines}\n{note}\n"
+    return markdown.of_records(cells, "lr", note)
 
 
 def plot(tables: Tables, study: Selection) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.selection.compute`."""
     rounds = tables["rounds"]
     table = summary(rounds)
-    figure = plot_leakage(rounds, study.scenario, study.title)
+    figure = plot_leakage(rounds, study.scenario)
     return Plotted(figure, {"summary": table}, to_markdown(table, protected(study.scenario)))
 
 
-def plot_leakage(rounds: pd.DataFrame, scenario: Scenario, title: str) -> Figure:
+def plot_leakage(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Largest leakage over users, against rounds on the left and against simulated time on the right.
 
     The axis of time is cut as that of a scenario's figures is (`pausefl.figures.curves`).
     """
     limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
-    with theme():
-        figure, ((left, right),) = titled_panels(title, (1, 2), 2.6, sharey=True)
-        plot_bands(left, leakage_bands(rounds, "round"), step=True)
-        lines = [plot_band(right, name, curve, step=True) for name, (curve, _) in over_time.items()]
-        left.set_xlim(0, rounds["round"].max())
-        right.set_xlim(0, limit)
-        left.set_xlabel("Round")
-        right.set_xlabel("Simulated time (s)")
-        left.set_ylabel(leakage_label(scenario), linespacing=0.9)
-        mark_budget(left, scenario)
-        mark_budget(right, scenario, words=False)
-        figure.legend(lines, [words for _, words in over_time.values()], loc="outside lower center", ncols=4)
+    figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)
+    plot_bands(left, leakage_bands(rounds, "round"), step=True)
+    lines = [plot_band(right, name, curve, step=True) for name, (curve, _) in over_time.items()]
+    left.set_xlim(0, rounds["round"].max())
+    right.set_xlim(0, limit)
+    left.set_xlabel("Round")
+    right.set_xlabel("Simulated time (s)")
+    left.set_ylabel(leakage_label(scenario), linespacing=0.9)
+    mark_budget(left, scenario)
+    mark_budget(right, scenario, words=False)
+    figure.legend(lines, [words for _, words in over_time.values()], loc="outside lower center", ncols=4)
     return figure

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.figures.panels import Plotted, bands_of, plot_bands, titled_panels
-from pausefl.figures.style import look, theme
+from pausefl.figures.panels import Plotted, bands_of, new_panels, plot_bands
+from pausefl.figures.style import look
 from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import LABELS, look_of
+from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LABELS, LONG_DASH, look_of
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import collect
@@ -40,7 +40,7 @@ N_TIMES = 400
 _ROUNDS = "training.n_rounds"
 
 #: Dashes of variants.
-_DASHES: tuple[Any, ...] = ((0, (4, 1.5)), (0, (1, 1)), (0, (3.5, 2.2, 1.2, 2.2)), (0, (8, 2)))
+_DASHES = (DASH, DOT, DASH_DOT, LONG_DASH)
 
 
 class TrainedKnobs(Knobs):
@@ -164,47 +164,44 @@ def plot(tables: Tables, study: TrainedKnobs) -> Plotted:
     curves = tables["curves"]
     summary = compare(curves)
     usual = {knob.key: study.usual(knob) for knob in study.knobs}
-    return Plotted(plot_accuracy(curves, summary, usual, study.title), {"summary": summary})
+    return Plotted(plot_accuracy(curves, summary, usual), {"summary": summary})
 
 
-def plot_accuracy(
-    curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[str, float], title: str
-) -> Figure:
+def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[str, float]) -> Figure:
     """Panels of accuracy: against rounds, against each setting, and against time for the variants.
 
     ``usual`` has the value of each setting in the scenario.
     """
     curves = curves.assign(percent=100 * curves["accuracy"])
     knobs, first = [knob for knob in usual if knob != _ROUNDS], curves["selector"].iloc[0]
-    with theme():
-        n_rows = math.ceil((2 + len(knobs)) / 2)
-        figure, grid = titled_panels(title, (n_rows, 2), 0.3 + 2.3 * n_rows, sharey=True)
-        panels = iter(grid.flat)
+    n_rows = math.ceil((2 + len(knobs)) / 2)
+    figure, grid = new_panels((n_rows, 2), 0.3 + 2.3 * n_rows, sharey=True)
+    panels = iter(grid.flat)
+    axes = next(panels)
+    longest = curves[curves["round"] == curves["round"].max()][["knob", "value"]].iloc[0]
+    own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
+    bands = bands_of(own, "percent")
+    lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
+    axes.set(xlabel="Round", xlim=(0, own["round"].max()), ylim=(0, 100))
+    for knob in knobs:
         axes = next(panels)
-        longest = curves[curves["round"] == curves["round"].max()][["knob", "value"]].iloc[0]
-        own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
-        bands = bands_of(own, "percent")
-        lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
-        axes.set(xlabel="Round", xlim=(0, own["round"].max()), ylim=(0, 100))
-        for knob in knobs:
-            axes = next(panels)
-            _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
-            axes.set(xlabel=NAMES.get(knob, knob), xscale="log")
-            axes.minorticks_off()
-        axes = next(panels)
-        plot_bands(axes, bands_of(curves[curves["knob"] == "usual"], "percent", "elapsed_s"))
-        without = curves[(curves["knob"] == "variants") & (curves["selector"] == first)]
-        for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
-            curve = bands_of(own, "percent", "elapsed_s")[first]
-            lines += axes.plot(curve.x, curve.mean, color="#B22222", linestyle=dashes, linewidth=1.0)
-            labels.append(f"{LABELS[first]}, {str(name).replace('_', ' ')}")
-        axes.set(xlabel="Simulated time (s)")
-        axes.set_xlim(left=0)
-        for rest in panels:
-            rest.set_visible(False)
-        for row in grid:
-            row[0].set_ylabel("Accuracy (%)")
-        figure.legend(lines, labels, loc="outside lower center", ncols=min(len(labels), 4))
+        _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
+        axes.set(xlabel=NAMES.get(knob, knob), xscale="log")
+        axes.minorticks_off()
+    axes = next(panels)
+    plot_bands(axes, bands_of(curves[curves["knob"] == "usual"], "percent", "elapsed_s"))
+    without = curves[(curves["knob"] == "variants") & (curves["selector"] == first)]
+    for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
+        curve = bands_of(own, "percent", "elapsed_s")[first]
+        lines += axes.plot(curve.x, curve.mean, color="#B22222", linestyle=dashes, linewidth=1.0)
+        labels.append(f"{LABELS[first]}, {str(name).replace('_', ' ')}")
+    axes.set(xlabel="Simulated time (s)")
+    axes.set_xlim(left=0)
+    for rest in panels:
+        rest.set_visible(False)
+    for row in grid:
+        row[0].set_ylabel("Accuracy (%)")
+    figure.legend(lines, labels, loc="outside lower center", ncols=min(len(labels), 4))
     return figure
 
 

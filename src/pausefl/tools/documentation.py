@@ -169,7 +169,7 @@ def benchmark_tables(root: Path) -> dict[str, str]:
     studies = load_studies(root / "config/studies.yaml", root / "config/scenarios").of_kind("benchmark")
     files = {name: root / f"results/published/studies/{name}/runs.csv" for name in studies}
     return {"columns": benchmark.COLUMNS} | {
-        name: benchmark.to_markdown(benchmark.in_order(pd.read_csv(file), studies[name]), studies[name])
+        name: benchmark.to_markdown(benchmark.summary(pd.read_csv(file), studies[name]), studies[name])
         for name, file in files.items()
         if file.exists()
     }

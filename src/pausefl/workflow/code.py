@@ -71,7 +71,8 @@ def tables(kinds: Iterable[str]) -> str:
 def study_plot(kind: str) -> str:
     """Hash of what plots a kind of study."""
     plot = kinds()[kind].place_of("plot")
-    return code_hash(plot, "pausefl.figures.notes:seed_notes", *_SAVE, records=_LOOKS)
+    words = ("pausefl.figures.style:add_title", "pausefl.figures.notes:seed_notes")
+    return code_hash(plot, *words, *_SAVE, records=_LOOKS)
 
 
 def study_verdict(kind: str) -> str:

@@ -173,11 +173,9 @@ def test_a_long_title_is_broken_at_spaces_only() -> None:
 @pytest.mark.parametrize("title", ["A title with $^$", r"\frac for $5 and $6", "An even $x", r"$\nonsense$"])
 def test_a_title_is_shown_as_it_is(title: str) -> None:
     with style.theme():
-        one, left, _ = panels.two_panels(title, "Round", ("Accuracy", "Loss"))
-        other, _ = panels.titled_panels(title, (1, 1), 2)
-        one.draw_without_rendering()
-        other.draw_without_rendering()
-        above = other.get_suptitle()
-        for shown in (left.get_title(loc="left"), above):
-            assert not is_math_text(shown)
-            assert shown.replace(r"\$", "$") == title
+        figure, _ = panels.new_panels((1, 2), 2)
+        style.add_title(figure, title)
+        figure.draw_without_rendering()
+        shown = figure.get_suptitle()
+        assert not is_math_text(shown)
+        assert shown.replace(r"\$", "$") == title

@@ -112,7 +112,7 @@ def regret_figure() -> Figure:
         for seed in range(2)
     ]
     table = pd.concat(runs, ignore_index=True)
-    return regret.plot_regret(table, fits(table), "Regret")
+    return regret.plot_regret(table, fits(table))
 
 
 def gap_figure() -> Figure:
@@ -125,7 +125,7 @@ def gap_figure() -> Figure:
         for selector, size, latency in (("pause", 0, 1), ("sa_pause", 1, 2), ("sa_vanilla", 3, 3))
         for seed in range(2)
     ]
-    return optimality_gap.plot_gaps(pd.concat(runs), "What annealing loses")
+    return optimality_gap.plot_gaps(pd.concat(runs))
 
 
 def comparison_figure() -> Figure:
@@ -139,7 +139,7 @@ def comparison_figure() -> Figure:
         for divisor in (1.0, 30.0)
         for selector, level in (("alsa", 1.0), ("sa_bsfl", 2.5))
     ]
-    return comparison.plot_curves(pd.concat(curves), "A comparison")
+    return comparison.plot_curves(pd.concat(curves))
 
 
 def races_figure() -> Figure:
@@ -158,7 +158,7 @@ def races_figure() -> Figure:
         for divisor in (1.0, 30.0)
         for i in range(12)
     ]
-    return races.plot_shares(pd.DataFrame(cells), "Races")
+    return races.plot_shares(pd.DataFrame(cells))
 
 
 def knobs_figure() -> Figure:
@@ -174,7 +174,7 @@ def knobs_figure() -> Figure:
         for i, value in enumerate(values)
         for j, selector in enumerate(("pause", "random"))
     ]
-    return knobs.plot_knobs(pd.DataFrame(rows), {"reward.alpha": "1"}, "Knobs")
+    return knobs.plot_knobs(pd.DataFrame(rows), {"reward.alpha": "1"})
 
 
 def trained_figure() -> Figure:
@@ -191,7 +191,7 @@ def trained_figure() -> Figure:
                 frames.append(pd.DataFrame(names | curve))
     curves = pd.concat(frames, ignore_index=True)
     usual = {"privacy.epsilon_total": 10.0, "training.n_rounds": 100.0}
-    return trained_knobs.plot_accuracy(curves, compare(curves), usual, "Trained")
+    return trained_knobs.plot_accuracy(curves, compare(curves), usual)
 
 
 def benchmark_figure() -> Figure:
@@ -207,7 +207,7 @@ def benchmark_figure() -> Figure:
             "on_front": [True, True, False, True],
         }
     )
-    return benchmark.plot_front(across, "Selectors")
+    return benchmark.plot_front(across)
 
 
 def runtime_figure() -> Figure:
@@ -223,7 +223,7 @@ def runtime_figure() -> Figure:
             iteration_s=5e-8, listing_s=np.where(sizes < 20_000, 1e-10 * sizes**2, np.nan)
         ),
     ]
-    return runtime.plot_times(pd.concat(times), "Runtime")
+    return runtime.plot_times(pd.concat(times))
 
 
 def audit_figure() -> Figure:
@@ -237,7 +237,7 @@ def audit_figure() -> Figure:
     ]
     table = pd.DataFrame(rows).assign(ceiling=7.0, violated=False)
     table.loc[0, ["audited", "violated"]] = 1.0, True
-    return audit.plot_bounds(table, "An audit")
+    return audit.plot_bounds(table)
 
 
 def partition_figure() -> Figure:
@@ -246,8 +246,7 @@ def partition_figure() -> Figure:
     labels[::3] = np.repeat(np.arange(12), sizes)[::3] % 10
     shares = tuple(np.split(np.arange(sizes.sum()), sizes.cumsum()[:-1]))
     users = Partition(shares, np.ones(len(sizes)), np.empty(0, np.int64))
-    with style.theme():
-        return partition.plot_partition(users, labels, 10, "Made up")
+    return partition.plot_partition(users, labels, 10, "Made up")
 
 
 def generalization_figure() -> Figure:
@@ -260,19 +259,34 @@ MADE: dict[str, Callable[[], Figure]] = {
     **{f"authors_{kind}": partial(of_authors, kind) for kind in ("accuracy_vs_time", "leakage_vs_time")},
     "regret": regret_figure,
     "optimality_gap": gap_figure,
-    "selection": lambda: selection.plot_leakage(rounds(), scenario(), "Selection alone"),
+    "selection": lambda: selection.plot_leakage(rounds(), scenario()),
     "comparison": comparison_figure,
     "races": races_figure,
     "knobs": knobs_figure,
     "trained_knobs": trained_figure,
     "benchmark": benchmark_figure,
-    "graphs": lambda: graphs.plot_graphs(
-        *first(Graphs(title="", n_users=5, n_selected=2, n_instances=1)), "Small graphs"
-    ),
+    "graphs": lambda: graphs.plot_graphs(*first(Graphs(title="", n_users=5, n_selected=2, n_instances=1))),
     "runtime": runtime_figure,
     "audit": audit_figure,
     "partition": partition_figure,
     "generalization": generalization_figure,
+}
+
+
+#: Titles of the figures of studies.
+TITLES = {
+    "regret": "Regret",
+    "optimality_gap": "What annealing loses",
+    "selection": "Selection alone",
+    "comparison": "A comparison",
+    "races": "Races",
+    "knobs": "Knobs",
+    "trained_knobs": "Trained",
+    "benchmark": "Selectors",
+    "graphs": "Small graphs",
+    "runtime": "Runtime",
+    "audit": "An audit",
+    "generalization": "Reward",
 }
 
 
@@ -286,4 +300,8 @@ with style.theme():
 @pytest.mark.mpl_image_compare(style=THEME, savefig_kwargs={"dpi": 72}, tolerance=2, deterministic=True)
 @pytest.mark.parametrize("name", MADE)
 def test_figure(name: str) -> Figure:
-    return MADE[name]()
+    with style.theme():
+        figure = MADE[name]()
+        if name in TITLES:
+            style.add_title(figure, TITLES[name])
+    return figure

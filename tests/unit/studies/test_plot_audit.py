@@ -29,7 +29,7 @@ def table() -> pd.DataFrame:
 def test_bounds_are_beside_claims_and_nothing_is_left_out() -> None:
     shown = table()
     shown.loc[0, "audited"] = 0.0
-    figure = audit.plot_bounds(shown, "An audit")
+    figure = audit.plot_bounds(shown)
     coordinate, vector, sizes = figure.axes
     assert [axes.get_title() for axes in (coordinate, vector)] == [
         "Mechanism “coordinate”",
@@ -57,7 +57,7 @@ def test_bounds_are_beside_claims_and_nothing_is_left_out() -> None:
 def test_a_violation_is_crossed_in_red() -> None:
     shown = table()
     shown.loc[[1, 2], ["audited", "violated"]] = 6.0, True
-    figure = audit.plot_bounds(shown, "An audit")
+    figure = audit.plot_bounds(shown)
     (crosses,) = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert len(crosses.get_xydata()) == 2
     assert same_color(crosses.get_color(), "#D00000")

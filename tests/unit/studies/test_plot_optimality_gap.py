@@ -30,7 +30,7 @@ def runs_of(selector: str, gap: float, latency: float, last_gap: float | None = 
 
 def plot(last_gap: float | None = None) -> Figure:
     annealed = [runs_of("sa_vanilla", 2, 3), runs_of("sa_pause", 1, 2, last_gap)]
-    return plot_gaps(pd.concat([*annealed, runs_of("pause", 1e-15, 1)]), "A study")
+    return plot_gaps(pd.concat([*annealed, runs_of("pause", 1e-15, 1)]))
 
 
 def test_gaps_on_the_left_time_on_the_right_in_legend_order() -> None:
@@ -69,5 +69,5 @@ def test_gaps_of_different_orders_are_logarithmic(last_gap: float | None, scale:
 
 
 def test_a_study_of_the_exact_search_alone_has_no_gaps() -> None:
-    left, right = plot_gaps(runs_of("pause", 0, 1), "A study").axes
+    left, right = plot_gaps(runs_of("pause", 0, 1)).axes
     assert (len(left.lines), len(right.lines)) == (0, 1)

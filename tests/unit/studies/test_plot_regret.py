@@ -29,7 +29,7 @@ def runs() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def figure(runs: pd.DataFrame) -> Figure:
-    return plot_regret(runs, fits(runs), "A study")
+    return plot_regret(runs, fits(runs))
 
 
 def test_lines_are_means_in_the_order_of_the_legend(figure: Figure) -> None:
