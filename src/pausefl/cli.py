@@ -30,10 +30,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _shipped(text: str) -> Path:
+    """A file, or that of its name which comes with pausefl."""
+    from pausefl.settings import home
+
+    return path if (path := Path(text)).exists() or not (home() / path).exists() else home() / path
+
+
 CONFIG = Path("config/config.yaml")
 #: Address space of a small job on two cores, in GB.
 _JOB_MEMORY = 2.0
-ConfigFile = Annotated[Path, typer.Option(help="Configuration file.")]
+ConfigFile = Annotated[Path, typer.Option(parser=_shipped, metavar="FILE", help="Configuration file.")]
+ClaimsFile = Annotated[Path, typer.Option(parser=_shipped, metavar="FILE", help="File of claims.")]
+StudiesFile = Annotated[Path, typer.Option(parser=_shipped, metavar="FILE", help="File of studies.")]
 
 
 def _folder(text: str) -> Path:
@@ -140,14 +150,14 @@ def run(
     from pausefl.files import check_writable, locked
     from pausefl.library import data_of_job
     from pausefl.results.closing import closing
-    from pausefl.settings import SHIPPED, load_places, load_scenario, with_changes
+    from pausefl.settings import SHIPPED, home, load_places, load_scenario, with_changes
 
     if data_folder is not None and data is not None:
         raise ConfigError("--data replaces raw data, so --data-folder has no use: give only one of them")
     if trained_by is not None and not train:
         raise ConfigError("--trained-by is for training, so --no-train has no use: give only one of them")
     raw, folder = load_places(config, data_root, download, scenarios)
-    loaded = with_changes(load_scenario(scenario, folder, SHIPPED), settings or [])
+    loaded = with_changes(load_scenario(scenario, folder, home() / SHIPPED), settings or [])
     check_runnable(loaded, [selector])
     if data_folder is not None:
         check_in_folder(loaded.data.source, data_folder)
@@ -227,9 +237,9 @@ def list_all(
 def _project(config: Path) -> Project:
     """A configuration with all that it names, as the workflow reads it."""
     from pausefl.project import Project
-    from pausefl.settings import read_yaml
+    from pausefl.settings import home, read_yaml
 
-    return Project.load(read_yaml(config), Path(), str(config))
+    return Project.load(read_yaml(config), home(), str(config))
 
 
 @app.command()
@@ -243,7 +253,7 @@ def claims(
         bool, typer.Option("--published", help="Judge the published results, in place of one's own.")
     ] = False,
     missing: Annotated[bool, typer.Option("--missing", help="List what is missing, with --partial.")] = False,
-    file: Annotated[Path, typer.Option(help="File of claims.")] = Path("config/claims.yaml"),
+    file: ClaimsFile = Path("config/claims.yaml"),
 ) -> None:
     """Judge the papers' claims on finished runs and studies.
 
@@ -279,7 +289,7 @@ def explain(
     ],
     config: ConfigFile = CONFIG,
     results: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
-    studies: Annotated[Path, typer.Option(help="File of studies.")] = Path("config/studies.yaml"),
+    studies: StudiesFile = Path("config/studies.yaml"),
 ) -> None:
     """Show where a figure comes from: runs, seeds, code, settings, warnings, deviations.
 

@@ -46,9 +46,6 @@ from pausefl.streams import Streams
 #: A selector as `run` takes it. A function is what `Selector.__call__` is, without ``self``.
 AnySelector = str | Selector | type[Selector] | Callable[[History, np.random.Generator], ArrayLike]
 
-#: Where shipped scenarios are: below the working directory, else in the checkout that Python imports.
-_SHIPPED = (settings.SHIPPED, Path(__file__).parents[2] / settings.SHIPPED)
-
 #: What a selector may declare of itself, as attributes of these names; `SelectorRecord` describes them.
 _DECLARED = tuple(one.name for one in fields(SelectorRecord) if one.name not in ("code", "stated_cost"))
 
@@ -106,9 +103,14 @@ class Run:
         write_files(Result(self.rounds, self.ledger, {}, None, []), self.summary, out)
 
 
+def _shipped() -> Path:
+    """Folder of the scenarios that come with pausefl."""
+    return settings.home() / settings.SHIPPED
+
+
 def scenario_names() -> list[str]:
     """Names of the scenarios that come with pausefl, sorted."""
-    return settings.scenario_names(*_SHIPPED)
+    return settings.scenario_names(_shipped())
 
 
 def selector_names() -> list[str]:
@@ -136,10 +138,10 @@ def load_scenario(source: str | os.PathLike[str]) -> Scenario:
     """
     path = Path(source)
     if path.suffix not in (".yaml", ".yml"):
-        return settings.load_scenario(str(source), *[one for one in _SHIPPED if one.is_dir()] or _SHIPPED)
+        return settings.load_scenario(str(source), _shipped())
     if path.suffix != ".yaml" or not path.is_file():
         raise ConfigError(f"there is no scenario file {path}, with a name that ends in .yaml")
-    return settings.load_scenario(path.stem, path.parent, *_SHIPPED)
+    return settings.load_scenario(path.stem, path.parent, _shipped())
 
 
 def change(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:

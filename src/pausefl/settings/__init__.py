@@ -2,7 +2,7 @@
 
 from pausefl.settings.changes import with_changes
 from pausefl.settings.config import Config, Experiment, RawData, load_config, load_places
-from pausefl.settings.load import SHIPPED, load_scenario, scenario_file, scenario_names
+from pausefl.settings.load import SHIPPED, home, load_scenario, scenario_file, scenario_names
 from pausefl.settings.scenario import (
     SCALES,
     DataSettings,
@@ -32,6 +32,7 @@ __all__ = [
     "Scenario",
     "SelectionSettings",
     "TrainingSettings",
+    "home",
     "load_config",
     "load_places",
     "load_scenario",

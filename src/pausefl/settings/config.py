@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pausefl.errors import ConfigError
 from pausefl.registry import SOURCES
 from pausefl.settings.base import Settings
-from pausefl.settings.load import SHIPPED, check_folder, load_scenario
+from pausefl.settings.load import SHIPPED, check_folder, home, load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
 from pausefl.settings.types import Distinct, Flag, OneOf, Seed, Several, Text
 from pausefl.settings.yaml import read_yaml
@@ -101,7 +101,7 @@ def load_places(
     ConfigError
         If anything in the file is wrong, or there are no scenarios.
     """
-    raw, folder = RawData(Path("data/raw"), True, {}), SHIPPED
+    raw, folder = RawData(Path("data/raw"), True, {}), SHIPPED if SHIPPED.is_dir() else home() / SHIPPED
     if path is not None:
         file = ConfigFile.read(read_yaml(path), str(path))
         raw, folder = file.raw, Path(file.scenarios)

@@ -14,7 +14,7 @@ from pausefl.settings.changes import replaced
 from pausefl.settings.scenario import Scenario
 from pausefl.settings.yaml import parse, read_text
 
-#: Folder of the workflow's scenarios, from the root of the repository.
+#: Folder of the project's own scenarios, below `home` or below the root of a workflow.
 SHIPPED = Path("config/scenarios")
 
 #: Settings of the papers' scenarios as this project reads them, so that a change of their files is noticed.
@@ -37,6 +37,12 @@ def scenario_file(name: str, *folders: Path) -> Path | None:
         return None
     paths = (folder / f"{name}.yaml" for folder in folders)
     return next((path for path in paths if path.is_file()), None)
+
+
+def home() -> Path:
+    """Folder whose ``config`` comes with pausefl: the package, or the checkout of it that one works in."""
+    package = Path(__file__).parents[1]
+    return Path() if Path("config").resolve() == (package / "config").resolve() else package
 
 
 def check_folder(folder: Path) -> None:

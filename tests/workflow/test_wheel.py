@@ -1,0 +1,65 @@
+"""The wheel brings all that the library and the command need, wherever one works."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the programs of an environment with the wheel; its dependencies are those of the tests."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    for name in ("src", "config"):
+        shutil.copytree(ROOT / name, source / name, symlinks=True)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    _said(folder, *pip, "wheel", "--no-deps", "--wheel-dir", ".", source)
+    venv.create(folder / "env", symlinks=True)
+    [wheel] = folder.glob("*.whl")
+    _said(folder, *pip, "--python", "env", "install", "--no-deps", wheel)
+    libraries = folder / "env" / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
+    (libraries / "dependencies.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
+    return folder / "env/bin"
+
+
+def _said(folder: Path, *command: str | Path) -> str:
+    """What a command prints in a folder that has nothing of the project."""
+    variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_command_works_from_any_folder(installed: Path, tmp_path: Path) -> None:
+    python = str(installed / "python")
+    place = _said(tmp_path, python, "-c", "import pausefl; print(pausefl.__file__)")
+    assert place.startswith(str(installed.parent))
+    assert "mnist_large_iid_r1_as_run" in _said(tmp_path, installed / "pausefl", "list")
+    assert "all of them can run" in _said(
+        tmp_path, installed / "pausefl", "check", "--config", "config/demo.yaml"
+    )
+    job = ("run", "--scenario", "demo_small", "--selector", "pause", "--rounds", "3", "--out", "x")
+    assert "rounds.parquet" in _said(tmp_path, installed / "pausefl", *job)
+    assert (tmp_path / "x/rounds.parquet").is_file()
+
+
+def test_the_library_works_from_any_folder(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "run = pausefl.run(pausefl.load_scenario('demo_small'), 'random', n_rounds=2); print(len(run.rounds))"
+    )
+    assert _said(tmp_path, installed / "python", "-c", f"import pausefl; {code}") == "2\n"
+    names = "import pausefl; print(*pausefl.scenario_names())"
+    shipped = sorted(path.stem for path in (ROOT / "config/scenarios").glob("*.yaml"))
+    assert _said(tmp_path, installed / "python", "-c", names).split() == shipped
