@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from workspace import TINY_STUDIES, Checkout
 
-JOB, COMMON = "workflow/scripts/job.py", "workflow/scripts/common.py"
+JOB, COMMON = "workflow/scripts/job.py", "src/pausefl/workflow/step.py"
 
 #: Where the results of rules are; the rest says how a step went.
 RESULTS = ("results/tables", "results/figures", "results/studies", "results/claims", "results/report")

@@ -42,6 +42,6 @@ rule check_claims:
         },
         published=W.config.published,
         code=code.claims(),
-        script=code.script(W, "claims"),
+        script=code.script(workflow.source_path("../scripts/claims.py")),
     script:
         "../scripts/claims.py"

@@ -8,7 +8,7 @@ from pausefl.errors import PauseflError
 from pausefl.files import check_writable
 from pausefl.project import Project
 from pausefl.registry import MODELS
-from pausefl.settings import read_yaml
+from pausefl.settings import home, read_yaml
 from pausefl.workflow import targets
 from pausefl.workflow.checks import check
 from pausefl.workflow.paths import one_of
@@ -22,8 +22,10 @@ def checked(action, *arguments):
         raise WorkflowError(str(error)) from None
 
 
-# Defaults, scenarios, captions and the ledger are found here, also if another workflow uses this one as a module.
-ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
+# Where the configuration and the ledger are that come with pausefl: beside the Snakefile, or, where that is read from
+# Git, in the package.
+BESIDE = Path(str(workflow.current_basedir)).parents[1]
+ROOT = Path(os.path.relpath(BESIDE)) if BESIDE.is_dir() else home()
 W = checked(Project.load, config, ROOT)
 
 # A job that runs in a process of its own need not check again, nor load what checks.

@@ -18,6 +18,6 @@ rule write_crate:
         root=str(W.root),
         configuration=config,
         code=code_hash("pausefl.report.crate"),
-        script=code.script(W, "crate"),
+        script=code.script(workflow.source_path("../scripts/crate.py")),
     script:
         "../scripts/crate.py"

@@ -41,7 +41,7 @@ rule prepare_data:
         settings=lambda wildcards: W.datasets[wildcards.dataset],
         raw=W.config.raw,
         code=lambda wildcards: code.reader(W, wildcards.dataset),
-        script=code.script(W, "prepare_data"),
+        script=code.script(workflow.source_path("../scripts/prepare_data.py")),
     script:
         "../scripts/prepare_data.py"
 
@@ -60,7 +60,7 @@ rule partition:
         partition=lambda wildcards: division(wildcards).partition,
         n_users=lambda wildcards: division(wildcards).network.n_users,
         code=code_hash("pausefl.data.partition:make_partition"),
-        script=code.script(W, "partition"),
+        script=code.script(workflow.source_path("../scripts/partition.py")),
     script:
         "../scripts/partition.py"
 
@@ -83,6 +83,6 @@ rule plot_partition:
     params:
         partition=lambda wildcards: division(wildcards).partition,
         code=code_hash("pausefl.figures.partition:plot_partition", "pausefl.figures.style:theme"),
-        script=code.script(W, "plot_partition"),
+        script=code.script(workflow.source_path("../scripts/plot_partition.py")),
     script:
         "../scripts/plot_partition.py"

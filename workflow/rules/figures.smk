@@ -36,6 +36,6 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             folder="results/figures/{scenario}",
             scenario=lambda wildcards: W.settings(wildcards.scenario),
             code=code.figures(kinds),
-            script=code.script(W, "plot_figures"),
+            script=code.script(workflow.source_path("../scripts/plot_figures.py")),
         script:
             "../scripts/plot_figures.py"

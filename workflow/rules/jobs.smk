@@ -26,6 +26,6 @@ rule job:
     params:
         settings=lambda wildcards: W.job_scenarios[wildcards.scenario].job_settings(),
         code=lambda wildcards: code.job(W, experiment_of(wildcards)),
-        script=code.script(W, "job"),
+        script=code.script(workflow.source_path("../scripts/job.py")),
     script:
         "../scripts/job.py"

@@ -17,6 +17,6 @@ rule write_metrics:
         "results/benchmarks/metrics.tsv"
     params:
         code=code_hash("pausefl.results.dvc_metrics"),
-        script=code.script(W, "metrics"),
+        script=code.script(workflow.source_path("../scripts/metrics.py")),
     script:
         "../scripts/metrics.py"

@@ -19,6 +19,6 @@ rule write_report:
         content=lambda wildcards: contents.digest(W, wildcards.report),
         template=code.report_template(),
         code=code_hash("pausefl.report.page"),
-        script=code.script(W, "report"),
+        script=code.script(workflow.source_path("../scripts/report.py")),
     script:
         "../scripts/report.py"

@@ -37,7 +37,7 @@ for kind, facts in kinds().items():
                 folder="results/studies/{study}",
                 runs=lambda wildcards: paths.study_runs(W, wildcards.study),
                 code=lambda wildcards: W.studies.part(**wildcards).code(),
-                script=code.script(W, "compute"),
+                script=code.script(workflow.source_path("../scripts/compute.py")),
             script:
                 "../scripts/compute.py"
 
@@ -72,7 +72,7 @@ for kind, facts in kinds().items():
                 wildcards.study, Path("results/published")
             ),
             code=code.study_plot(kind),
-            script=code.script(W, "plot"),
+            script=code.script(workflow.source_path("../scripts/plot.py")),
         script:
             "../scripts/plot.py"
 
@@ -93,6 +93,6 @@ rule study_verdict:
         study=lambda wildcards: W.studies[wildcards.study].settings(),
         folder=lambda wildcards: paths.study_folder(W, wildcards.study),
         code=lambda wildcards: code.study_verdict(W.studies[wildcards.study].kind),
-        script=code.script(W, "verdict"),
+        script=code.script(workflow.source_path("../scripts/verdict.py")),
     script:
         "../scripts/verdict.py"

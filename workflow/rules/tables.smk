@@ -36,6 +36,6 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
             scenario=lambda wildcards: W.scenarios[wildcards.scenario].as_dict(),
             versions=lambda wildcards: code.jobs(W, wildcards.scenario),
             code=code.tables(kinds),
-            script=code.script(W, "table"),
+            script=code.script(workflow.source_path("../scripts/table.py")),
         script:
             "../scripts/table.py"

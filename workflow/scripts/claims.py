@@ -1,6 +1,6 @@
 """Judge the papers' claims at one scale."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Compute the tables of a study, or of one of its runs."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Write an RO-Crate of the workflow and its results."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pathlib import Path
 

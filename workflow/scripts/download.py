@@ -1,6 +1,6 @@
 """Download the official files of a data source."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pausefl.data.sources import download
 

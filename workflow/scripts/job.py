@@ -1,6 +1,6 @@
 """Run one federated job."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Write what DVC compares between revisions."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pathlib import Path
 

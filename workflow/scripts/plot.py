@@ -1,6 +1,6 @@
 """Plot a study, and write the tables derived from what it computed."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Plot the figures of a scenario, and write beside each what it was made from."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 import json
 import traceback

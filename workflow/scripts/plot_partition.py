@@ -1,6 +1,6 @@
 """Plot a partition: how many examples of which labels each user has."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Publish finished runs and studies."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from itertools import groupby
 from pathlib import Path

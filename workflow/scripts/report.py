@@ -1,6 +1,6 @@
 """Write the report: one page with claims, figures, tables and what they come from."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pathlib import Path
 

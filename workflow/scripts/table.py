@@ -1,6 +1,6 @@
 """Tabulate all runs of a scenario: every round, one line for each run, and its tables for people."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 import json
 from dataclasses import asdict

@@ -1,6 +1,6 @@
 """Fail if what a study computed refutes what it checks."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 from pathlib import Path
 

@@ -86,13 +86,11 @@ def claims() -> str:
     return code_hash(*(f"pausefl.claims.{module}" for module in modules))
 
 
-def script(table: Project, name: str) -> str:
+def script(path: str) -> str:
     """Hash of a script of the workflow with what all scripts share, without comments and docstrings."""
-    texts = []
-    for path in (table.root / f"workflow/scripts/{file}.py" for file in (name, "common")):
-        tree = ast.parse(path.read_text("utf-8"))
-        texts.append(ast.unparse(_Bare().visit(tree)))
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    tree = _Bare().visit(ast.parse(Path(path).read_text("utf-8")))
+    text = ast.unparse(tree) + code_hash("pausefl.workflow.step")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class _Bare(ast.NodeTransformer):
