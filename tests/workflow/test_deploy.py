@@ -1,0 +1,54 @@
+"""The workflow in a project of its own, as snakedeploy writes it, and without the package."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+from workspace import ROOT, Checkout, make_checkout
+
+#: The address of a repository that exists only here.
+ADDRESS = "https://github.com/pausefl/pausefl"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.slow
+def test_what_snakedeploy_writes_runs_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout = make_checkout(tmp_path / "pausefl")
+    git(checkout.root, "init", "--initial-branch", "main")
+    git(checkout.root, "add", "--all")
+    git(checkout.root, "commit", "--message", "All")
+    # Git takes the address for that of the folder, so that all is as with GitHub, but for the network.
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.file://{checkout.root}.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", ADDRESS)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    deployed = Checkout(tmp_path / "deployed")
+    command = [Path(sys.executable).with_name("snakedeploy"), "deploy-workflow", ADDRESS, deployed.root]
+    subprocess.run([*command, "--branch", "main"], check=True, capture_output=True)
+    assert f'github("{ADDRESS[19:]}"' in (deployed.root / "workflow/Snakefile").read_text("utf-8")
+    (deployed.root / "src").symlink_to(checkout.root / "src")
+    deployed.snakemake("--cores", "2", "demo")
+    assert (deployed.root / "results/report/demo.html").is_file()
+
+
+def test_without_the_package_a_sentence_says_what_to_install(tmp_path: Path) -> None:
+    venv.create(tmp_path, symlinks=True)
+    [libraries] = (tmp_path / "lib").glob("python*/site-packages")
+    # The environment of the tests, but for its own list of other places, where pausefl is.
+    (libraries / "others.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
+    variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [tmp_path / "bin/python", "-m", "snakemake", "--cores", "1", "--dry-run", "demo"]
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "The package pausefl is not installed in this Python" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
