@@ -9,9 +9,9 @@ from pausefl.files import check_writable
 from pausefl.project import Project
 from pausefl.registry import MODELS
 from pausefl.settings import home, read_yaml
-from pausefl.workflow import targets
+from pausefl.workflow import plan, targets
 from pausefl.workflow.checks import check
-from pausefl.workflow.paths import one_of
+from pausefl.workflow.paths import experiment_of, one_of
 
 
 def checked(action, *arguments):
@@ -42,6 +42,9 @@ if workflow.is_main_process:
 # What can be asked for by name.
 TARGETS = targets.targets(W)
 
+# What jobs cost, as measured on another machine.
+RATES = plan.shipped_rates()
+
 
 def division(wildcards):
     """Scenario whose settings say how a data set is divided among users."""
@@ -51,6 +54,11 @@ def division(wildcards):
 def model(wildcards):
     """Record of the model that a job trains."""
     return MODELS[W.job_scenarios[wildcards.scenario].model.name]
+
+
+def asked(wildcards):
+    """Minutes and MB to ask of a cluster for a job."""
+    return plan.asked(W, experiment_of(wildcards), RATES)
 
 
 def tables_of_claims(wildcards):

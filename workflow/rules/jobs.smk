@@ -15,8 +15,8 @@ rule job:
     benchmark:
         "results/benchmarks/job/{scenario}/{selector}/seed-{seed}.tsv"
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: model(wildcards).minutes * attempt,
+        mem_mb=lambda wildcards, attempt: asked(wildcards)[1] * attempt,
+        runtime=lambda wildcards, attempt: asked(wildcards)[0] * attempt,
         # If the user says how many there are (--resources gpu=N).
         gpu=(
             (lambda wildcards: int(model(wildcards).family == "convolutional"))

@@ -21,8 +21,6 @@ class ModelRecord(Record):
     smallest_image: int | None = None
     #: Values of ``model.norm`` whose layers keep batch statistics, which leave a user without noise (D9).
     unprotected_norms: tuple[str, ...] = ("batch",)
-    #: Time to ask of a cluster for one job of the papers' size on a CPU.
-    minutes: int = 60
     #: What it is, for the reference of settings.
     about: str = field(default="", repr=False)
 
@@ -50,7 +48,6 @@ MODELS: Registry[ModelRecord] = Registry(
             family="convolutional",
             norms=("batch", "group"),
             smallest_image=22,
-            minutes=720,
             about="three convolutional blocks and fully connected layers (CIFAR-10)",
         ),
         "cnn5": ModelRecord(
@@ -58,7 +55,6 @@ MODELS: Registry[ModelRecord] = Registry(
             family="convolutional",
             norms=("batch", "group"),
             smallest_image=32,
-            minutes=720,
             about="five convolutions and fully connected layers with dropout (CIFAR-10)",
         ),
         "cnn5_as_run": ModelRecord(
@@ -66,14 +62,12 @@ MODELS: Registry[ModelRecord] = Registry(
             family="convolutional",
             norms=("batch", "group"),
             smallest_image=32,
-            minutes=720,
             about="`cnn5` with normalisation in place of dropout, as in the authors' log (CIFAR-10)",
         ),
         "cnn_bsfl": ModelRecord(
             "pausefl.training.models:cnn_bsfl",
             family="convolutional",
             smallest_image=10,
-            minutes=720,
             about="two convolutional blocks, dropout and two dense layers (BSFL)",
         ),
         "linear": ModelRecord("pausefl.training.models:linear", family="dense", about="linear regression"),

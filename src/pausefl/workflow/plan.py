@@ -21,7 +21,7 @@ from typing import Any
 from pausefl.data.sources import training_size
 from pausefl.progress import about
 from pausefl.project import Project
-from pausefl.registry import SELECTORS, SOURCES
+from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.results.markdown import aligned
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import has_settings
@@ -38,6 +38,16 @@ _SCENARIO_BYTES = 1_400_000
 
 #: The mini-batches that rates are for.
 _BATCH = 20
+
+
+#: Time to ask of a cluster, as a multiple of the estimate: nodes may be slower than the rates' machine.
+_MARGIN = 2.5
+
+#: Least time to ask, and that of a job without an estimate; minutes.
+_LEAST, _UNKNOWN = 5, 720
+
+#: Memory of a job's process by the family of its model, a little more than any published run had; MB.
+_MEMORY = {"dense": 1500, "convolutional": 4000}
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,13 @@ def job_estimate(table: Project, experiment: Experiment, rates: Mapping[str, Any
     return estimate(
         table.job_scenarios[experiment.scenario], experiment.selector, table.config.raw, rates, train
     )
+
+
+def asked(table: Project, experiment: Experiment, rates: Mapping[str, Any]) -> tuple[int, int]:
+    """Minutes and MB of memory to ask of a cluster for a job."""
+    seconds = job_estimate(table, experiment, rates).seconds
+    minutes = _UNKNOWN if math.isnan(seconds) else max(_LEAST, math.ceil(_MARGIN * seconds / 60))
+    return minutes, _MEMORY[MODELS[table.job_scenarios[experiment.scenario].model.name].family]
 
 
 def with_trainers(table: Project, jobs: Iterable[Experiment]) -> list[Experiment]:
