@@ -26,8 +26,8 @@ CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "hors
 #: The scenario of which the first published run names the digest.
 SCENARIO = "cifar10_small_iid_r1"
 _FOLDER = "cifar10"
-#: Quality 75 and half the colour resolution in both directions (4:2:0), with standard Huffman tables.
-_ENCODING = {"quality": 75, "subsampling": "4:2:0"}
+#: Colours have half the resolution in both directions; Huffman tables are the standard ones.
+_QUALITY, _COLOURS = 75, "4:2:0"
 _CIFAR10 = DataSettings(source="cifar10", n_validation=0)
 
 
@@ -52,7 +52,9 @@ def write(root: Path) -> Path:
             place.mkdir(parents=True)
             for number, image in enumerate(images[labels == label]):
                 pixels = np.ascontiguousarray(image.transpose(1, 2, 0))
-                Image.fromarray(pixels).save(place / f"{number:04}.jpg", **_ENCODING)
+                Image.fromarray(pixels).save(
+                    place / f"{number:04}.jpg", quality=_QUALITY, subsampling=_COLOURS
+                )
     return folder
 
 
