@@ -276,7 +276,7 @@ def agreement() -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for section in page.split("\n### ")[1:]:
         (counts,) = re.findall(
-            r"Inside are (\d+) of (\d+)\. A further seed of ours would be (\d+) times", section
+            r"Inside are (\d+) of (\d+)\. Of one more seed of ours (\d+) would be", section
         )
         total = found.setdefault(re.split(r"[ ,]", section)[0], [0, 0, 0])
         total[:] = [a + int(b) for a, b in zip(total, counts, strict=True)]
@@ -551,6 +551,12 @@ def test_participations_in_long_runs() -> None:
             simulation.run(1000)
             of_seeds.append(int(simulation.ledger.participations.max()))
     assert OFTEN.format(min(most["pause"]), max(most["random"])) in PROSE
+
+
+def test_cs_ucb_leaks_a_third_less() -> None:
+    runs = pd.read_csv(STUDIES / "benchmark_mnist_iid/runs.csv").groupby("selector").mean(numeric_only=True)
+    assert 0.6 < runs["leakage_max"]["cs_ucb"] / runs["leakage_max"]["pause"] < 0.7
+    assert -0.02 < runs["accuracy"]["cs_ucb"] - runs["accuracy"]["pause"] < 0
 
 
 def test_no_number_is_without_a_check() -> None:

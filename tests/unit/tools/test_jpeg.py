@@ -90,6 +90,19 @@ def test_nothing_is_overwritten_and_nothing_made_of_damaged_files(official: Path
         jpeg.write(official)
 
 
+def test_all_published_runs_on_cifar10_read_the_folder() -> None:
+    lines = [
+        json.loads(line)
+        for path in (ROOT / "results/published").glob("*/runs.jsonl")
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    runs = [run for run in lines if run["scenario"]["data"]["source"] == "cifar10"]
+    assert runs
+    assert all("re-encoded images" in run["dataset_origin"] for run in runs)
+    known = {run["digests"]["data set"] for run in runs if "digests" in run}
+    assert known == {jpeg.published_digest(ROOT / "results/published")}
+
+
 def test_official_checksums_are_listed_with_the_raw_data() -> None:
     from pausefl.data._torchvision import datasets
 
