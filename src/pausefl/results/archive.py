@@ -304,8 +304,8 @@ def _note(table: pd.DataFrame) -> str:
         return "With one seed of ours there is no range to compare with."
     return (
         f"✓ and ✗: the authors' number lies inside our range, or outside. Inside are {inside} of {marked}."
-        f" A further seed of ours would be {expected:.0f} times on average: for (n − 1)/(n + 1) of the"
-        " numbers with n seeds. The numbers of one run depend on each other. “Never” is longer than any"
-        " time; where one of our seeds never reaches a target, there is no mean. Nothing is counted where the"
-        " authors' run never does, or where ours has one seed. What the authors did not archive is empty."
+        f" Of one more seed of ours {expected:.0f} would be: with n seeds, (n − 1)/(n + 1) of the numbers."
+        " The numbers of one run depend on each other. “Never” is longer than any time, so a seed of ours"
+        " that never reaches a target leaves no mean. What has no mark is not compared, and what the authors"
+        " did not archive is empty."
     )

@@ -1,7 +1,7 @@
 """The findings on the published runs, written into the documentation.
 
 ``python -m pausefl.tools.documentation`` writes the findings into ``README.md``, the reviewers' table into
-``docs/artifact.md``, what was run into ``docs/findings.md``, every comparison with its gap and interval into
+``docs/artifact.md``, what was run into ``docs/costs.md``, every comparison with its gap and interval into
 ``docs/verdicts-SCALE.md``, the authors' runs beside ours into ``docs/authors.md``, and all selectors
 side by side into ``docs/benchmark.md``. Times and disk space are estimates of `pausefl.workflow.plan`.
 """
@@ -191,7 +191,7 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     tables = {
         "docs/artifact.md": {"claims": published.table()},
         "README.md": {"claims": published.summary()},
-        "docs/findings.md": {"runs": runs_table(root)},
+        "docs/costs.md": {"runs": runs_table(root)},
         "docs/benchmark.md": benchmark_tables(root),
         "docs/authors.md": {
             "logs": beside_authors(LOGGED, root),
