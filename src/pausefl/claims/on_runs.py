@@ -30,9 +30,6 @@ ROUNDING = 1e-9
 #: Accuracy from 0 to 1 in percentage points.
 POINTS = 100
 
-#: Scenario and selector.
-Side = tuple[str, str]
-
 Direction = Annotated[str, OneOf(("lower", "higher"))]
 
 
@@ -308,6 +305,8 @@ class EveryoneFirst(OnRuns, Selectors):
             yield from product([place], records.acting(place, self.selectors))
 
 
+#: Scenario and selector.
+Side = tuple[str, str]
 SIDES = ("ours", "theirs")
 
 
