@@ -1,11 +1,12 @@
-"""A prepared data set of images, encoded as JPEG once more; it shows what JPEG costs in accuracy.
+r"""A prepared data set of images, encoded as JPEG once more; it shows what JPEG costs in accuracy.
 
-The published runs read CIFAR-10 from JPEG files. Their loss against the official files cannot be measured without
-these, but a second encoding's can: each image moves by four pixels first, so that JPEG's blocks of 8 x 8 pixels
-lie elsewhere and the second loss is about as large as the first. Both sets then train the same job:
+The published runs read CIFAR-10 from JPEG files. What that costs against the official files cannot be measured
+without these, but what a second encoding costs can. Each image moves by four pixels first, so that JPEG's blocks
+of 8 x 8 pixels lie elsewhere. Both sets then train the same job:
 
     python analyses/jpeg_copies.py --data data/prepared/cifar10.npz --out again.npz
-    pausefl run --scenario cifar10_small_authors --selector fedavg_no_privacy --rounds 100 --data again.npz --out again
+    pausefl run --scenario cifar10_small_authors --selector fedavg_no_privacy --rounds 100 \
+        --data again.npz --out results/mine/again
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def encoded(images: NDArray[np.uint8], quality: int, shift: int) -> NDArray[np.u
 
 def main() -> None:
     """Encode, and print the root mean square difference of the pixels."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True, help="prepared data set")
     parser.add_argument("--out", type=Path, required=True, help="prepared data set to write")
     parser.add_argument("--quality", type=int, default=75, help="JPEG quality, 1 to 95")
@@ -44,9 +47,12 @@ def main() -> None:
 
     data = load_dataset(arguments.data)
     splits = {
-        name: encoded(getattr(data, name), arguments.quality, arguments.shift) for name in ("train_x", "test_x")
+        name: encoded(getattr(data, name), arguments.quality, arguments.shift)
+        for name in ("train_x", "test_x")
     }
-    origin = f"{data.origin}; once more as JPEG, quality {arguments.quality}, moved by {arguments.shift} pixels"
+    origin = (
+        f"{data.origin}; once more as JPEG, quality {arguments.quality}, moved by {arguments.shift} pixels"
+    )
     replace(data, **splits, origin=origin).save(arguments.out)
     for name, images in splits.items():
         difference = np.sqrt(np.mean((images.astype(np.float32) - getattr(data, name)) ** 2))

@@ -21,7 +21,7 @@ from pausefl.privacy.schedule import make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.results import markdown
-from pausefl.results.outcomes import moving_average, seconds_to_target
+from pausefl.results.outcomes import TARGET, moving_average, seconds_to_target, target_accuracy
 from pausefl.results.runs import runs_of
 from pausefl.settings import Scenario
 
@@ -93,6 +93,33 @@ def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
         accuracy = run.pop("accuracy_percent") / 100
         found[selector] = run.assign(accuracy=accuracy, leakage_max=schedule.spent(seen))
     return found
+
+
+def logged_rounds(scenario: Scenario) -> pd.DataFrame:
+    """The runs of `logged` as a table of all rounds, as `pausefl.results.runs.collect` returns them.
+
+    Times and accuracies are on straight lines between rounds that were read, and means of 10 rounds where
+    they are known. Leakage is NaN but after the last round, where the log tells it. No selections. The target
+    accuracy is that of these runs.
+    """
+    parts, numbers = [], dict(_logged_numbers(scenario))
+    for selector, run in logged(scenario).items():
+        own = {(what, int(at)): value for (name, what, at), value in numbers.items() if name == selector}
+        ((last, mean_round_s),) = ((at, value) for (what, at), value in own.items() if what == "mean_round_s")
+        means = {at: value for (what, at), value in own.items() if what.startswith("accuracy")}
+        n = np.arange(1, last + 1)
+        read, accuracy = run.set_index("round"), pd.Series(means) if means else pd.Series(dtype=float)
+        accuracy = accuracy.combine_first(read["accuracy"]).reindex(n).interpolate(limit_area="inside")
+        elapsed = np.interp(n, [0, *read.index, last], [0.0, *read["elapsed_s"], last * mean_round_s])
+        leakage = np.append(np.full(last - 1, np.nan), own.get(("leakage_end", last), np.nan))
+        columns = {"round": n, "elapsed_s": elapsed, "accuracy": accuracy.to_numpy(), "leakage_max": leakage}
+        columns |= {"loss": read["loss"].reindex(n).to_numpy(), "selection": [np.empty(0, np.int64)] * last}
+        parts.append(pd.DataFrame({"scenario": scenario.name, "selector": selector, "seed": 0} | columns))
+    table = pd.concat(parts, ignore_index=True)
+    of = [SELECTORS[name] for name in table["selector"]]
+    counted = [record.private and not record.fixed_users for record in of]
+    table.attrs[TARGET] = target_accuracy(table[counted])
+    return table
 
 
 def log_of(scenario: str) -> dict[str, Any]:
