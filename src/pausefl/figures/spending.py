@@ -158,16 +158,17 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     """Signal to noise of a user's next participation against rounds, and how many users may have one.
 
     In a panel for each private selector, over the users of all seeds that may still take part: their median,
-    a band between two quantiles, and the lowest. The last panel has the share of users that may, of every
-    selector. Selectors that choose the same users in every round use up their budgets early and do not scale
+    a band between two quantiles, and the lowest. Where not everybody always may, a last panel has their
+    share. Selectors that choose the same users in every round use up their budgets early and do not scale
     the axis; their panels say how far down they go.
     """
     shown = {
         selector: _side_by_side([one.upcoming for one in seeds])
         for selector, seeds in accounts(rounds, scenario).items()
     }
-    figure, panels = _panels(scenario, shown, ["May take part"])
-    shares = panels[-1]
+    mays = {selector: np.mean(upcoming > 0, axis=1) for selector, upcoming in shown.items()}
+    exhausted = any(share.min() < 1 for share in mays.values())
+    figure, panels = _panels(scenario, shown, ["May take part"] * exhausted)
     lowest, highest = {}, 0.0
     for axes, (selector, upcoming) in zip(panels, shown.items(), strict=False):
         assert scenario.privacy is not None
@@ -176,23 +177,24 @@ def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
         some = np.flatnonzero(~np.isnan(ratio).all(axis=1))
         _plot_parts(axes, some, ratio[some], [INNER, MEDIAN, LOWEST], look_of(selector).color)
         lowest[selector], highest = float(np.nanmin(ratio)), max(highest, float(np.nanmax(ratio)))
-        share = np.mean(upcoming > 0, axis=1)
-        curve = Band(np.arange(len(share), dtype=np.float64), share, share, share, n_seeds=1)
-        plot_band(shares, selector, curve, step=True)
+        if exhausted:
+            share, x = mays[selector], np.arange(len(upcoming), dtype=np.float64)
+            plot_band(panels[-1], selector, Band(x, share, share, share, n_seeds=1), step=True)
     varying = [low for name, low in lowest.items() if not _same_users(name)]
     bottom = min(varying or lowest.values())
     end = min(0.8 * bottom, highest / 10)  # at least a decade, for the ticks
     for axes, (selector, low) in zip(panels, lowest.items(), strict=False):
         if low < end:
-            axes.set_title(f"{look_of(selector).label} (to {low:.1g})", **_TITLE)
+            axes.set_title(f"{look_of(selector).label} (falls to {low:.1g})", **_TITLE)
         axes.set_yscale("log")
         axes.set_ylim(end, 1.25 * highest)
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.yaxis.set_minor_locator(NullLocator())
-    shares.set_ylim(0, 1.08)
-    shares.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    shares.tick_params(labelleft=True)
+    if exhausted:
+        panels[-1].set_ylim(0, 1.08)
+        panels[-1].yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+        panels[-1].tick_params(labelleft=True)
     _label(figure, "Largest signal to noise, next participation")
     _explain(figure, [MEDIAN, INNER, LOWEST])
     return figure

@@ -171,8 +171,7 @@ def test_the_same_users_every_round_do_not_scale_the_axis(scenario: config.Scena
     assert figure.axes[0].get_ylim()[0] == pytest.approx(heights(figure.axes[0], 1)[0] / 10)
     assert [axes.get_title("left") for axes in figure.axes] == [
         "PAUSE",
-        "Fastest in expectation (to 0.05)",
-        "May take part",
+        "Fastest in expectation (falls to 0.05)",
     ]
 
 
