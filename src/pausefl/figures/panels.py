@@ -26,13 +26,15 @@ NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
 
 @dataclass(frozen=True)
 class Plotted:
-    """What is made of the tables of a study."""
+    """A figure, and what is made with it."""
 
     figure: Figure
     #: Derived tables by their file names without suffix.
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     #: The numbers for people.
     markdown: str | None = None
+    #: The numbers of the figure, as they are to be tabulated beside it; NaN where there is none.
+    numbers: pd.DataFrame | None = None
 
 
 def new_panels(shape: tuple[int, int], height: float, **sharing: Any) -> tuple[Figure, NDArray[Any]]:

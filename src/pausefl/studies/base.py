@@ -118,12 +118,13 @@ class Study(Settings):
         return cast("Tables", self._module().compute(self, note, *folders))
 
     def plot(self, tables: Tables) -> Plotted:
-        """Figure, in the theme of all and with its title, and derived tables."""
+        """Figure, in the theme of all and with its title unless that is empty, and derived tables."""
         from pausefl.figures.style import add_title, theme
 
         with theme():
             plotted = cast("Plotted", self._module().plot(tables, self))
-            add_title(plotted.figure, self.title)
+            if self.title:
+                add_title(plotted.figure, self.title)
         return plotted
 
     def verdict(self, tables: Tables) -> str:

@@ -17,7 +17,7 @@ from pausefl.settings import DataSettings, Experiment
 #: Files of a job.
 RUN_FILES = ("rounds.parquet", "ledger.parquet", "summary.json")
 
-#: What `pausefl.figures.style.save` writes.
+#: What `pausefl.figures.style.save` writes of every figure.
 FIGURE_FILES = ("pdf", "png", "svg", "json")
 
 
@@ -115,7 +115,7 @@ def summaries(table: Project, scenario: str) -> list[str]:
 
 def figure(scenario: str, kind: str) -> list[str]:
     """The files of a figure of a scenario."""
-    return [f"results/figures/{scenario}/{kind}.{extension}" for extension in FIGURE_FILES]
+    return [f"results/figures/{scenario}/{kind}.{extension}" for extension in (*FIGURE_FILES, "tex")]
 
 
 def table_kinds(table: Project, scenario: str) -> list[str]:

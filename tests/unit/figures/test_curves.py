@@ -103,7 +103,7 @@ def test_unbounded_leakage_is_left_out_and_the_budget_is(kind: str, scenario: co
             rounds_of("pause", 0, [1, 2], leakage_max=[1, 2]),
         ]
     )
-    figure = kinds.plot(kind, rounds, scenario)
+    figure = kinds.plot(kind, rounds, scenario).figure
     assert legend_texts(figure) == ["PAUSE"]
     straight = [line for line in axes_of(figure).lines if not line.get_drawstyle().startswith("steps")]
     assert [points_of(line)[:, 1].tolist() for line in straight] == [[8, 8]]
@@ -134,7 +134,7 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
             rounds_of("pause", 0, [1, 2, 10, 11]),
         ]
     )
-    figure = kinds.plot("loss_vs_time", rounds, scenario)
+    figure = kinds.plot("loss_vs_time", rounds, scenario).figure
     assert legend_texts(figure) == ["PAUSE", "FedAvg with privacy (to 40 s)"]
     assert axes_of(figure).get_xlim() == pytest.approx((0, 1.08 * 11))
     # The loss beyond the cut scales nothing.
@@ -146,7 +146,7 @@ def test_no_dot_on_the_target_hides_another(scenario: config.Scenario) -> None:
     rounds = pd.concat(
         [rounds_of("pause", 0, [1, 50, 100]), *(rounds_of(s, 0, [2, 60, 90]) for s in ("random", "sa_pause"))]
     )
-    figure = kinds.plot("accuracy_vs_time", rounds, scenario)
+    figure = kinds.plot("accuracy_vs_time", rounds, scenario).figure
     figure.canvas.draw()
     dots = [line for line in axes_of(figure).lines if line.get_linestyle() == "None"]
     assert [points_of(dot).tolist() for dot in dots] == [[[1, 45]], [[2, 45]], [[2, 45]]]
@@ -157,12 +157,12 @@ def test_no_dot_on_the_target_hides_another(scenario: config.Scenario) -> None:
 
 def test_exploding_loss_is_logarithmic(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 10, 1000])
-    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario)).get_yscale() == "log"
+    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure).get_yscale() == "log"
 
 
 def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 2, math.inf])
-    axes = axes_of(kinds.plot("loss_vs_time", rounds, scenario))
+    axes = axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure)
     assert np.isfinite(axes.get_ylim()).all()
     assert axes.get_ylim()[1] < 3
 
@@ -172,9 +172,9 @@ def test_a_regression_has_a_loss_to_plot_and_no_accuracy(
 ) -> None:
     linear = scenario.replace(data=regression)
     rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])
-    axes = axes_of(kinds.plot("loss_vs_time", rounds, linear))
+    axes = axes_of(kinds.plot("loss_vs_time", rounds, linear).figure)
     assert axes.get_ylabel() == "Test loss\n(mean squared error)"
-    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario)).get_ylabel() == "Test loss"
+    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure).get_ylabel() == "Test loss"
     with pytest.raises(PauseflError, match="no run has finite values"):
         kinds.plot("accuracy_vs_time", rounds, linear)
 
@@ -206,7 +206,7 @@ def test_archived_curves_are_thin_and_smoothed_like_ours(
     kind: str, column: str, scale: float, scenario: config.Scenario
 ) -> None:
     named, runs = of_authors(scenario)
-    figure = kinds.plot(f"{kind}_vs_time", runs, named)
+    figure = kinds.plot(f"{kind}_vs_time", runs, named).figure
     assert legend_texts(figure).count("Thin: authors' run, seed 0") == 1
     for selector in ("pause", "random"):
         (thin,) = archived_lines(figure, selector, "None")
@@ -215,7 +215,7 @@ def test_archived_curves_are_thin_and_smoothed_like_ours(
         np.testing.assert_allclose(points_of(thin), np.column_stack([times, scale * values])[shown])
     assert not archived_lines(figure, "clustered_size", "None")
     # They leave the axes as they are.
-    other = kinds.plot(f"{kind}_vs_time", runs, scenario)
+    other = kinds.plot(f"{kind}_vs_time", runs, scenario).figure
     assert axes_of(figure).get_xlim() == axes_of(other).get_xlim()
     assert axes_of(figure).get_ylim() == axes_of(other).get_ylim()
 
@@ -231,7 +231,7 @@ def test_archived_leakages_are_circles(
     kind: str, expected: dict[int, float], scenario: config.Scenario
 ) -> None:
     named, runs = of_authors(scenario)
-    figure = kinds.plot(kind, runs, named)
+    figure = kinds.plot(kind, runs, named).figure
     assert legend_texts(figure).count("Circles: authors' run, seed 0") == 1
     (circles,) = archived_lines(figure, "pause", "o")
     theirs = archived("mnist_small_authors")["pause"].set_index("round")
@@ -260,7 +260,7 @@ def test_rounds_of_the_authors_log_are_circles_in_the_colours_of_the_curves(
     column: str, scenario: config.Scenario
 ) -> None:
     named, runs = as_run(scenario)
-    figure = kinds.plot(f"{column}_vs_time", runs, named)
+    figure = kinds.plot(f"{column}_vs_time", runs, named).figure
     assert legend_texts(figure).count("Circles: authors' run, seed 0") == 1
     (circles,) = archived_lines(figure, "pause", "o")
     assert circles.get_linestyle() == "None"
@@ -271,13 +271,13 @@ def test_rounds_of_the_authors_log_are_circles_in_the_colours_of_the_curves(
     assert archived_lines(figure, "random", "o")
     assert not archived_lines(figure, "clustered_similarity", "o")
     limits = axes_of(figure).get_xlim()
-    assert limits == axes_of(kinds.plot(f"{column}_vs_time", runs, scenario)).get_xlim()
+    assert limits == axes_of(kinds.plot(f"{column}_vs_time", runs, scenario).figure).get_xlim()
 
 
 def test_circles_of_accuracy_are_inside_the_axes(scenario: config.Scenario) -> None:
     """Ours here are at 50 %, the authors' reach 90 %."""
     named, runs = as_run(scenario)
-    axes = axes_of(figure := kinds.plot("accuracy_vs_time", runs, named))
+    axes = axes_of(figure := kinds.plot("accuracy_vs_time", runs, named).figure)
     for selector in ("pause", "random", "fedavg"):
         (circles,) = archived_lines(figure, selector, "o")
         assert points_of(circles)[:, 1].max() < axes.get_ylim()[1]
@@ -293,7 +293,7 @@ def test_leakages_of_the_log_are_of_the_most_participations_read_up_to_then(
     )
     if column:
         runs["round"] = runs["elapsed_s"] * 3.1  # up to round 310
-    (circles,) = archived_lines(kinds.plot(kind, runs, named), "pause", "o")
+    (circles,) = archived_lines(kinds.plot(kind, runs, named).figure, "pause", "o")
     found = dict(points_of(circles).round(6))
     # Round, second and participations; the last round that is shown has fewer than one before it.
     read = [(19, 17.33, 1), (22, 18.52, 2), (152, 87.31, 9)]
@@ -305,14 +305,16 @@ def test_leakages_of_the_log_are_of_the_most_participations_read_up_to_then(
 def test_what_is_kept_back_is_left_out(scenario: config.Scenario) -> None:
     runs = as_run(scenario)[1]
     named = scenario.replace(name="cifar10_large_noniid_r1_cnn5_as_run")
-    assert not any("authors" in text for text in legend_texts(kinds.plot("accuracy_vs_time", runs, named)))
-    assert "Circles: authors' run, seed 5" in legend_texts(kinds.plot("leakage_vs_time", runs, named))
+    assert not any(
+        "authors" in text for text in legend_texts(kinds.plot("accuracy_vs_time", runs, named).figure)
+    )
+    assert "Circles: authors' run, seed 5" in legend_texts(kinds.plot("leakage_vs_time", runs, named).figure)
 
 
 def test_scenarios_of_the_papers_show_no_archived_run(scenario: config.Scenario) -> None:
     _, runs = of_authors(scenario)
     for kind in ("accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds"):
-        figure = kinds.plot(kind, runs, scenario)
+        figure = kinds.plot(kind, runs, scenario).figure
         assert not any("authors" in text for text in legend_texts(figure))
         assert not archived_lines(figure, "pause", "None")
         assert not archived_lines(figure, "pause", "o")

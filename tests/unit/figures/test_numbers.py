@@ -134,7 +134,7 @@ def test_curves_over_time(
     kind: str, column: str, scale: float, runs: tuple[Scenario, dict[Experiment, Path]]
 ) -> None:
     scenario, folders = runs
-    figure = kinds.plot(kind, collect(folders), scenario)
+    figure = kinds.plot(kind, collect(folders), scenario).figure
     for i, selector in enumerate(SELECTORS):
         seeds = [
             [(x, scale * y) for x, y in smooth(rows_of(folder), column)]
@@ -149,7 +149,7 @@ def test_leakage(kind: str, x: str, runs: tuple[Scenario, dict[Experiment, Path]
     scenario, folders = runs
     assert scenario.privacy is not None
     assert scenario.privacy.decay is not None
-    figure = kinds.plot(kind, collect(folders), scenario)
+    figure = kinds.plot(kind, collect(folders), scenario).figure
     for i, selector in enumerate(SELECTORS):
         seeds = []
         for run, folder in folders.items():
@@ -178,7 +178,7 @@ def test_target_its_dots_and_the_table(runs: tuple[Scenario, dict[Experiment, Pa
         for selector in SELECTORS
     ]
     target = 0.9 * max(then)
-    figure = kinds.plot("accuracy_vs_time", collect(folders), scenario)
+    figure = kinds.plot("accuracy_vs_time", collect(folders), scenario).figure
     (legend,) = figure.legends
     assert legend.get_texts()[-1].get_text() == f"Target {100 * target:.1f} %"
     dots = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]

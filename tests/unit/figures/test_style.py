@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import resource
 from dataclasses import replace
@@ -26,11 +25,10 @@ from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 
 
-def lightness(color: str) -> float:
-    """CIE L* of an sRGB colour, 0 to 100: what is left of it in greyscale."""
+def luminance(color: str) -> float:
+    """Relative luminance of an sRGB colour, 0 to 1, as in WCAG's contrast ratio."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
-    luminance = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return 116 * luminance ** (1 / 3) - 16 if luminance > 0.008856 else 903.3 * luminance
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def a_figure() -> Figure:
@@ -48,7 +46,7 @@ LOOKS = {name: look_of(name) for name in SELECTORS}
 
 
 def test_every_selector_has_its_own_look() -> None:
-    assert len({(one.color, one.line) for one in LOOKS.values()}) == len(LOOKS)
+    assert len({(one.marker, one.hollow) for one in LOOKS.values()}) == len(LOOKS)
     assert len({one.color for one in LOOKS.values()}) == len(set(LABELS.values())) == len(LOOKS)
 
 
@@ -61,10 +59,9 @@ def test_a_selector_without_a_look_gets_one_of_its_own(monkeypatch: pytest.Monke
     assert in_legend_order(looks)[-2:] == ["least_used", "most_used"]
 
 
-def test_same_lines_differ_in_greyscale() -> None:
-    for (a, first), (b, second) in itertools.combinations(LOOKS.items(), 2):
-        if first.line == second.line:
-            assert abs(lightness(first.color) - lightness(second.color)) >= 12, (a, b)
+def test_every_colour_stands_out_on_white() -> None:
+    for one in LOOKS.values():
+        assert 1.05 / (luminance(one.color) + 0.05) >= 3, one
 
 
 def test_legend_order_is_fixed() -> None:
@@ -162,12 +159,16 @@ def test_a_full_disk_leaves_no_part_of_a_figure(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if not path.name.startswith("whole.")]
 
 
-def test_a_long_title_is_broken_at_spaces_only() -> None:
-    title = "CIFAR-10, small network, i.i.d. data, reward R1 (re-encoded images)"
-    assert style.title_lines(title) == [
+def test_a_long_title_is_broken_at_spaces_and_adds_its_height() -> None:
+    with style.theme():
+        figure, _ = style.new_column()
+        before = figure.get_figheight()
+        style.add_title(figure, "CIFAR-10, small network, i.i.d. data, reward R1 (re-encoded images)")
+    assert figure.get_suptitle().split("\n") == [
         "CIFAR-10, small network, i.i.d. data, reward R1",
         "(re-encoded images)",
     ]
+    assert figure.get_figheight() > before
 
 
 @pytest.mark.parametrize("title", ["A title with $^$", r"\frac for $5 and $6", "An even $x", r"$\nonsense$"])

@@ -94,13 +94,13 @@ def rounds() -> pd.DataFrame:
 
 
 def of_kind(kind: str) -> Figure:
-    return kinds.plot(kind, rounds(), scenario(), ["Diverged: Random (seed 1 in round 30)."])
+    return kinds.plot(kind, rounds(), scenario(), ["Diverged: Random (seed 1 in round 30)."]).figure
 
 
 def of_authors(kind: str) -> Figure:
     """Runs of ours that last longer, and the archived ones."""
     longer, whole = rounds(), load_scenario("mnist_small_authors", ROOT / "config" / "scenarios")
-    return kinds.plot(kind, longer.assign(elapsed_s=6 * longer["elapsed_s"]), whole)
+    return kinds.plot(kind, longer.assign(elapsed_s=6 * longer["elapsed_s"]), whole).figure
 
 
 def regret_figure() -> Figure:
