@@ -57,9 +57,9 @@ FRONT = {"accuracy_over_time": 1, "leakage_max": -1, "seconds_to_target": -1}
 
 #: Panels of what `FRONT` has: column, label, unit.
 _AXES = (
-    ("accuracy_over_time", "Mean accuracy over time (%)", 100),
-    ("leakage_max", "Largest leakage (ε per coordinate)", 1),
-    ("seconds_to_target", "Time to the target (simulated s)", 1),
+    ("accuracy_over_time", "Mean accuracy\nover time (%)", 100),
+    ("leakage_max", "Largest leakage\n(ε per coordinate)", 1),
+    ("seconds_to_target", "Time to the target\n(simulated s)", 1),
 )
 
 _DOT: dict[str, Any] = {"marker": "o", "color": "#222222", "markersize": 4.2, "linestyle": ""}
@@ -285,7 +285,7 @@ def plot_front(across: pd.DataFrame) -> Figure:
     scaled = np.isfinite(rows["leakage_max_mean"]) & (rows["n_reached"] > rows["n_seeds"] / 2)
     rows["scaled"] = scaled | ~scaled.any()
     rows["look"] = np.select([rows["on_front"], _rivals(rows)], ["front", "behind"], "apart")
-    figure, grid = new_panels((1, len(FRONT)), 1.1 + 0.155 * len(rows), sharey=True)
+    figure, grid = new_panels((1, len(FRONT)), 1.2 + 0.155 * len(rows), sharey=True)
     for axes, (metric, label, unit) in zip(grid.flat, _AXES, strict=True):
         axes.set(xlabel=label, ylim=(-0.6, len(rows) - 0.4))
         mean, deviation = unit * rows[f"{metric}_mean"], unit * rows[f"{metric}_sd"].fillna(0)

@@ -23,7 +23,7 @@ from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import Plotted, new_panels
-from pausefl.figures.style import look
+from pausefl.figures.style import look, marker
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import in_legend_order, look_of
@@ -277,6 +277,6 @@ def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
 def _plot_line(axes: Axes, own: pd.DataFrame, metric: str) -> Line2D:
     """Means and standard deviations of one selector, at evenly spaced places in the order of the values."""
     mean, deviation = (own[f"{metric}_{kind}"].to_numpy(np.float64) for kind in ("mean", "sd"))
-    style: dict[str, Any] = look(own["selector"].iloc[0]) | {"linewidth": 0.9}
-    style |= {"marker": "o", "markersize": 1.8, "elinewidth": 0.6}
+    style: dict[str, Any] = look(name := own["selector"].iloc[0]) | marker(name)
+    style |= {"linewidth": 0.9, "markersize": 2.6, "elinewidth": 0.6}
     return axes.errorbar(np.arange(len(mean)), mean, yerr=np.nan_to_num(deviation), **style).lines[0]

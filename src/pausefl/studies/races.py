@@ -304,9 +304,10 @@ def plot_shares(races: pd.DataFrame) -> Figure:
                 f"{CALLED[budget].capitalize()},\n{CALLED[energy]}", weight="normal", linespacing=1
             )
         if column == 0:
-            axes.set_ylabel(f"Instances {CALLED[source]},\ntemperature divisor κ", linespacing=1)
+            axes.set_ylabel(f"Instances\n{CALLED[source]}", linespacing=1)
     grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100], ylim=(len(divisors) - 0.4, -0.4))
     grid[0, 0].set_yticks(range(len(divisors)), [f"κ = {divisor:g}" for divisor in divisors])
+    figure.supylabel("Temperature divisor κ", size="medium")
     for axes in grid[-1]:
         axes.set_xlabel(f"{LABELS[selector]} ends higher (%)")
     handles = [

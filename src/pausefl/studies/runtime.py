@@ -18,7 +18,7 @@ import copy
 import math
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from pausefl.bandit.history import History
 from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.figures.style import look
+from pausefl.figures.style import look, marker
 from pausefl.provenance import peak_memory_bytes
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
@@ -95,13 +95,11 @@ _PANELS: tuple[tuple[tuple[str, ...], str, dict[str, Callable[[Floats], Floats]]
 )
 
 
-#: What the lines and the dots of the second panel are.
+#: What the second panel shows: its words, and their place in a share of the height and in points.
 _ITERATIONS = (
-    "Lines: all neighbours\nlisted, as in the papers",
-    "Open dots: one neighbour sampled, as in all runs",
+    ("Lines: all neighbours\nlisted, as in the papers", 1, -18),
+    ("Marks alone: one neighbour sampled, as in all runs", 0, 3),
 )
-_DOTS: dict[str, Any] = {"marker": "o", "markersize": 2.4, "markeredgewidth": 0}
-_SAMPLED: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 2.8, "markerfacecolor": "white"}
 
 
 class Runtime(ChangedScenarioStudy):
@@ -126,7 +124,7 @@ class Runtime(ChangedScenarioStudy):
 
 WORDS = """
 Left: one selection, median time. Right: one iteration of an annealer that lists all neighbours (lines) or
-samples one (open dots). Thin lines are slopes, not fits. Measured on one core.
+samples one (marks alone). Thin lines are slopes, not fits. Measured on one core.
 
 *Setting.* {{ study.selected_share|percent }} % of K users are selected, at least one. Reward
 `{{ study.scenario.reward.name }}` and constants of scenario `{{ study.scenario.name }}`. {{ annealing }}
@@ -457,19 +455,19 @@ def plot(tables: Tables, study: Runtime) -> Plotted:
 def plot_times(times: pd.DataFrame) -> Figure:
     """Time of a selection, and of an annealer's iteration, against the number of users.
 
-    Of iterations, those that list all neighbours are lines, those that sample one are open dots.
+    Of iterations, those that list all neighbours are lines, those that sample one are marks alone.
     """
     from matplotlib.lines import Line2D
 
     panels = [panel for panel in _PANELS if times[list(panel[0])].notna().any(axis=None)]
-    selectors = in_legend_order(times["selector"])
+    styles = {name: look(name) | marker(name) for name in in_legend_order(times["selector"])}
     figure, grid = new_panels((1, len(panels)), 2.9, sharex=True)
     for axes, ((main, *more), label, guides) in zip(grid.flat, panels, strict=True):
-        for name in selectors:
+        for name, style in styles.items():
             own = times[times["selector"] == name]
-            axes.plot(own["n_users"], own[main], **look(name), **_DOTS)
+            axes.plot(own["n_users"], own[main], **style)
             for column in more:
-                axes.plot(own["n_users"], own[column], **look(name) | _SAMPLED)
+                axes.plot(own["n_users"], own[column], **style | {"linestyle": ""})
         axes.set(xscale="log", yscale="log", xlabel="Users K", ylabel=label)
         axes.minorticks_off()
         low, high = axes.get_ylim()
@@ -477,12 +475,9 @@ def plot_times(times: pd.DataFrame) -> Figure:
         known = times.dropna(subset=main)
         for law, slope in guides.items() if len(known) else ():
             _guide(axes, known, main, law, slope)
-        for words, place in zip(_ITERATIONS if more else (), ("top", "bottom"), strict=False):
-            where: dict[str, Any] = {"va": place, "xycoords": "axes fraction"}
-            axes.annotate(
-                words, (0, float(place == "top")), (5, -3 if place == "top" else 3), **where, **NOTE
-            )
-    lines = [Line2D([], [], label=look_of(name).label, **look(name), **_DOTS) for name in selectors]
+        for words, height, points in _ITERATIONS if more else ():
+            axes.annotate(words, (0, height), (5, points), xycoords="axes fraction", **NOTE)
+    lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
     figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
     return figure
 

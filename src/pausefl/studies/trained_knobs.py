@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.figures.panels import Plotted, bands_of, new_panels, plot_bands
-from pausefl.figures.style import look
+from pausefl.figures.style import look, marker
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LABELS, LONG_DASH, look_of
 from pausefl.results.intervals import estimate
@@ -216,6 +216,5 @@ def _plot_knob(axes: Axes, own: pd.DataFrame, usual: float) -> None:
     axes.set_xticks(own["x"].unique(), [f"{x:g}" for x in own["x"].unique()])
     axes.minorticks_off()
     for other, compared in own.groupby("other", sort=False):
-        dots: dict[str, Any] = {"marker": "o", "markersize": 2.4}
-        axes.plot(compared["x"], 100 * compared["accuracy_other"], **look(str(other)), **dots)
-        axes.plot(compared["x"], 100 * compared["accuracy"], **look(compared["selector"].iloc[0]), **dots)
+        for name, column in ((str(other), "accuracy_other"), (compared["selector"].iloc[0], "accuracy")):
+            axes.plot(compared["x"], 100 * compared[column], **look(name), **marker(name))

@@ -133,7 +133,9 @@ def comparison_figure() -> Figure:
     curves = [
         pd.DataFrame({"temperature_divisor": divisor, "selector": selector, "iteration": j})
         .assign(
-            median=level / np.log(j + 2), low=0.4 * level / np.log(j + 2), high=1.6 * level / np.log(j + 2)
+            median=level / np.log(j + 2) ** (divisor / 30),
+            low=0.4 * level / np.log(j + 2),
+            high=1.6 * level / np.log(j + 2),
         )
         .assign(example=level * (1.5 + 0.2 * np.sin(j)) / np.log(j + 2), ahead=0.5 + 0.4 * j / 1000)
         for divisor in (1.0, 30.0)

@@ -123,14 +123,14 @@ def test_costs_have_dots_at_every_size_and_slopes_to_compare() -> None:
     selection, iteration = figure.axes
     (pause,), (annealer,) = lines_of(selection, "pause"), lines_of(selection, "sa_pause")
     np.testing.assert_allclose(pause.get_ydata(), [1e-5, 1e-4, 1e-3])
-    assert pause.get_marker() == annealer.get_marker() == "o"
+    assert (pause.get_marker(), annealer.get_marker()) == ("o", "s")
     assert {axes.get_xscale() + axes.get_yscale() for axes in figure.axes} == {"loglog"}
     assert [text.get_text() for text in selection.texts] == ["∝ K ln K", "∝ K²"]
     listed, sampled = lines_of(iteration, "sa_pause")
     np.testing.assert_allclose(listed.get_ydata(), [1e-8, 1e-7, 1e-6])
     np.testing.assert_allclose(sampled.get_ydata(), 1e-7)
     assert sampled.get_linestyle() == "None"
-    guides = [line for line in selection.lines if line.get_marker() != "o"]
+    guides = [line for line in selection.lines if line.get_marker() not in ("o", "s")]
     slopes = [np.ptp(np.log(line.get_ydata())) / np.ptp(np.log(line.get_xdata())) for line in guides]
     assert 1 < slopes[0] < 1.5
     assert slopes[1] == pytest.approx(2)
