@@ -287,7 +287,8 @@ def plot_front(across: pd.DataFrame) -> Figure:
     rows["look"] = np.select([rows["on_front"], _rivals(rows)], ["front", "behind"], "apart")
     figure, grid = new_panels((1, len(FRONT)), 1.2 + 0.155 * len(rows), sharey=True)
     for axes, (metric, label, unit) in zip(grid.flat, _AXES, strict=True):
-        axes.set(xlabel=label, ylim=(-0.6, len(rows) - 0.4))
+        axes.set_xlabel(label, linespacing=1)
+        axes.set_ylim(-0.6, len(rows) - 0.4)
         mean, deviation = unit * rows[f"{metric}_mean"], unit * rows[f"{metric}_sd"].fillna(0)
         _plot_means(axes, rows.assign(mean=mean, deviation=deviation), metric)
     unpaid = rows["losses"] == UNACCOUNTED
@@ -299,9 +300,8 @@ def plot_front(across: pd.DataFrame) -> Figure:
     if (rows["n_seeds"] > 1).any():
         handles.append(Line2D([], [], label="Standard deviation over seeds", **_BAR))
     if unpaid.any():
-        handles.append(
-            Line2D([], [], linestyle="", label=f"{_UNPAID} leaks more: no budget pays for its losses")
-        )
+        words = f"{_UNPAID} leaks more: no budget pays for its losses"
+        handles.append(Line2D([], [], linestyle="", label=words))
     figure.legend(handles=handles, loc="outside lower center", ncols=2, handlelength=1)
     return figure
 

@@ -304,20 +304,12 @@ def plot_curves(curves: pd.DataFrame) -> Figure:
         for name, line in zip(names, _STYLES, strict=True)
     ]
     for (divisor, compared), (color, marker) in zip(by_divisor, cycle(_TEMPERATURES), strict=False):
-        look: dict[str, Any] = {
-            "color": color,
-            "marker": marker,
-            "markersize": 3.2,
-            "linewidth": 1.2,
-            "markevery": 0.15,
-        }
+        look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.2, "markevery": 0.15}
         for name, line in zip(names, _STYLES, strict=True):
             curve = compared[compared["selector"] == name]
             gap.plot(curve["iteration"], curve["median"], linestyle=line, **look)
-            if name == names[0]:
-                handles += ahead.plot(
-                    curve["iteration"], 100 * curve["ahead"], label=f"κ = {divisor:g}", **look
-                )
+        first, look["label"] = compared[compared["selector"] == names[0]], f"κ = {divisor:g}"
+        handles += ahead.plot(first["iteration"], 100 * first["ahead"], **look)
     gap.set(ylabel="Gap to the optimum, median", ylim=(0, None))
     ahead.set(ylabel=f"{LABELS[names[0]]} ahead (% of instances)", ylim=(0, 105))
     mark_shares(ahead.axhline, names[0])

@@ -470,8 +470,7 @@ def plot_times(times: pd.DataFrame) -> Figure:
                 axes.plot(own["n_users"], own[column], **style | {"linestyle": ""})
         axes.set(xscale="log", yscale="log", xlabel="Users K", ylabel=label)
         axes.minorticks_off()
-        low, high = axes.get_ylim()
-        axes.set_ylim(low / 4 if more else low, high)
+        axes.set_ylim(bottom=axes.get_ylim()[0] / (4 if more else 1))
         known = times.dropna(subset=main)
         for law, slope in guides.items() if len(known) else ():
             _guide(axes, known, main, law, slope)
@@ -484,9 +483,13 @@ def plot_times(times: pd.DataFrame) -> Figure:
 
 def _guide(axes: Axes, times: pd.DataFrame, column: str, label: str, law: Callable[[Floats], Floats]) -> None:
     """The slope of a law of growth: a thin line below the times of the two last decades of sizes."""
-    largest, low = times["n_users"].max(), axes.get_ylim()[0]
-    x = np.geomspace(largest / FIT_SPAN, largest, 200)
-    y = law(x) / law(x[-1:]) * times.loc[times["n_users"] == largest, column].min() / 8
-    x, y = x[y > low], y[y > low]
+    largest = times["n_users"].max()
+    x, end = (
+        np.geomspace(largest / FIT_SPAN, largest, 200),
+        times.loc[times["n_users"] == largest, column].min() / 8,
+    )
+    axes.set_ylim(bottom=min(axes.get_ylim()[0], end / 10))
+    y = end * law(x) / law(x[-1:])
+    x, y = x[y > axes.get_ylim()[0]], y[y > axes.get_ylim()[0]]
     axes.plot(x, y, color="black", linewidth=0.5, zorder=2.5)
     axes.annotate(f"∝ {label}", (x[0], y[0]), (8, 1), **NOTE)
