@@ -213,13 +213,14 @@ def plot_curves(
 
     wide = len(curves) <= MOST_BANDS
     lines: dict[str, Line2D] = {}
-    heights, drawn = {}, []
+    heights: dict[str, float] = {}
+    drawn: list[float] = []
     for selector, curve in curves.items():
         label = labels[selector] + n_seeds_of(curve, curves)
         lines[selector] = line = plot_band(axes, selector, curve, step, label, wide)
         last = int(np.flatnonzero((curve.x <= limits[0]) & (curve.mean <= limits[1]))[-1])
         x, heights[selector] = float(curve.x[last]), float(curve.mean[-1])
-        own = {"color": line.get_color(), "zorder": line.get_zorder() + 2}
+        own: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() + 2}
         if whole := last == len(curve.x) - 1:
             axes.plot(x, curve.mean[-1], linestyle="none", clip_on=False, **own, **marker(selector))
         spread = curve.high[-1] - curve.low[-1]

@@ -209,7 +209,12 @@ def _mark_target(panels: Mapping[str, Axes], target: float, times: Mapping[str, 
         if np.isfinite(time):
             near = sum(abs(time - other) < 2 * NEAR * np.ptp(axes.get_xlim()) for other in drawn)
             color, top = look_of(selector).color, 0.05 * (1 + near * ("" in panels))
-            pin = {"color": color, "transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 6}
+            pin: dict[str, Any] = {
+                "color": color,
+                "transform": axes.get_xaxis_transform(),
+                "clip_on": False,
+                "zorder": 6,
+            }
             axes.plot([time, time], [0, top], linewidth=0.8, **pin)
             axes.plot(time, top, linestyle="none", **pin, **marker(selector))
             drawn.append(time)

@@ -176,10 +176,10 @@ def _table_note(across: pd.DataFrame, bold: bool) -> str:
     target = across["target_accuracy"].iloc[0]
     note = "Mean ± standard deviation over seeds. Mean rounds are in simulated seconds."
     if not math.isnan(target):
-        best = "; the best final one of the private selectors with the most seeds is in bold" if bold else ""
+        best = "; the best final one of private selectors with most seeds is in bold" if bold else ""
         note += (
-            f" Accuracy is on test data, averaged over {WINDOW} rounds{best}. Time to target is simulated too;"
-            f" the target, {100 * target:.1f} %, is {100 * TARGET_SHARE:.0f} % of the best accuracy of a"
+            f" Accuracy is on test data, averaged over {WINDOW} rounds{best}. Time to target is simulated"
+            f" too; the target, {100 * target:.1f} %, is {100 * TARGET_SHARE:.0f} % of the best accuracy of a"
             " private selector when the first of them ends."
         )
     elif _loss_alone(across):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import resource
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backend_bases import GraphicsContextBase, RendererBase
 from matplotlib.cbook import is_math_text
@@ -138,6 +140,28 @@ def test_user_settings_do_not_reach_a_figure(tmp_path: Path) -> None:
     with mpl.rc_context({"lines.linewidth": 9.0, "savefig.dpi": 10, "xtick.color": "red"}):
         style.save(a_figure(), tmp_path / "odd", {})
     assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "odd.png").read_bytes()
+
+
+def test_numbers_are_in_the_sidecar_and_in_a_table_for_latex(tmp_path: Path) -> None:
+    numbers = pd.DataFrame(
+        {"Selector": ["PAUSE", "R & D"], "Leakage (ε)": [1.23456, math.inf], "To 50.0 % (s)": [math.nan, 7.0]}
+    )
+    style.save(a_figure(), tmp_path / "x", {"kind": "k"}, numbers)
+    rows = json.loads((tmp_path / "x.json").read_text("utf-8"))["numbers"]
+    assert rows == [
+        {"Selector": "PAUSE", "Leakage (ε)": 1.23456, "To 50.0 % (s)": None},
+        {"Selector": "R & D", "Leakage (ε)": None, "To 50.0 % (s)": 7.0},
+    ]
+    assert (tmp_path / "x.tex").read_text("ascii").splitlines() == [
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"Selector & Leakage (epsilon) & To 50.0 \% (s) \\",
+        r"\midrule",
+        r"PAUSE & 1.235 & -- \\",
+        r"R \& D & -- & 7 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
 
 
 def test_metadata_must_be_json(tmp_path: Path) -> None:
