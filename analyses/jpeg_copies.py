@@ -1,8 +1,8 @@
 r"""A prepared data set of images, encoded as JPEG once more; it shows what JPEG costs in accuracy.
 
-The published runs read CIFAR-10 from JPEG files. What that costs against the official files cannot be measured
-without these, but what a second encoding costs can. Each image moves by four pixels first, so that JPEG's blocks
-of 8 x 8 pixels lie elsewhere. Both sets then train the same job:
+The published runs read CIFAR-10 from JPEG files. What that costs against the official files cannot be
+measured without these, but what a second encoding costs can. Each image moves by four pixels first, so that
+JPEG's blocks of 8 x 8 pixels lie elsewhere. Both sets then train the same job:
 
     python analyses/jpeg_copies.py --data data/prepared/cifar10.npz --out again.npz
     pausefl run --scenario cifar10_small_authors --selector fedavg_no_privacy --rounds 100 \
@@ -24,7 +24,7 @@ from pausefl.data.dataset import load_dataset
 
 
 def encoded(images: NDArray[np.uint8], quality: int, shift: int) -> NDArray[np.uint8]:
-    """Images of shape (N, 3, height, width) after JPEG, with blocks that begin ``shift`` pixels outside them."""
+    """Images of shape (N, 3, height, width) after JPEG, whose blocks begin ``shift`` pixels outside."""
     result = np.empty_like(images)
     for image, place in zip(images, result, strict=True):
         padded = np.pad(image.transpose(1, 2, 0), ((shift, 0), (shift, 0), (0, 0)), mode="edge")

@@ -133,7 +133,9 @@ def comparison_figure() -> Figure:
     curves = [
         pd.DataFrame({"temperature_divisor": divisor, "selector": selector, "iteration": j})
         .assign(
-            median=level / np.log(j + 2), low=0.4 * level / np.log(j + 2), high=1.6 * level / np.log(j + 2)
+            median=level / np.log(j + 2) ** (divisor / 30),
+            low=0.4 * level / np.log(j + 2),
+            high=1.6 * level / np.log(j + 2),
         )
         .assign(example=level * (1.5 + 0.2 * np.sin(j)) / np.log(j + 2), ahead=0.5 + 0.4 * j / 1000)
         for divisor in (1.0, 30.0)
@@ -200,6 +202,10 @@ def benchmark_figure() -> Figure:
         {
             "selector": names,
             "accuracy_over_time_mean": [0.8, 0.6, 0.4, 0.85],
+            "accuracy_over_time_sd": [0.03, 0.1, 0.02, 0.01],
+            "leakage_max_sd": [0.5, 0.2, 0.0, np.nan],
+            "seconds_to_target_sd": [10.0, 20.0, 0.0, 5.0],
+            "losses": None,
             "n_seeds": 3,
             "n_reached": [3, 2, 0, 3],
             "leakage_max_mean": [6.0, 5.0, 10.0, np.inf],
