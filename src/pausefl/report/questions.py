@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -69,7 +69,8 @@ class Question:
     measured: str
     #: ``times``, ``points``, ``%`` or ``runs``.
     unit: str
-    #: Gap between two selectors' runs: scenario, metric of `QUANTITIES`, first selectors of which one ran, second.
+    #: Gap between two selectors' runs: scenario, metric of `QUANTITIES`, selectors of which the first that
+    #: ran counts, and the one they are compared with.
     gap: tuple[str, str, tuple[str, ...], str] | None = None
 
 
@@ -159,6 +160,11 @@ def answers(rounds: Mapping[str, pd.DataFrame], curves: pd.DataFrame | None) -> 
     return pd.DataFrame(rows, columns=["question", "measured", "source", *Answer._fields, "unit"])
 
 
+def read(path: Path) -> pd.DataFrame:
+    """The table of `answers` in a CSV file."""
+    return pd.read_csv(path).fillna({"bound": ""})
+
+
 def _answers(
     question: Question, rounds: Mapping[str, pd.DataFrame], curves: pd.DataFrame | None
 ) -> Iterator[tuple[str, Answer]]:
@@ -191,15 +197,17 @@ def _gap(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], second: str)
     pairs = [(runs[selector, seed], runs[second, seed]) for seed in seeds]
     of = QUANTITIES[metric].of
     kind = "difference" if metric == "accuracy_in_time" else "ratio"
-    sides = [[np.broadcast_to(of(*pair), 2) for pair in each] for each in (pairs, [(b, a) for a, b in pairs])]
-    low, high = gaps(*sides, kind).T if pairs else np.empty((2, 0))
+    ours, theirs = (
+        [np.broadcast_to(of(*pair), 2) for pair in each] for each in (pairs, [(b, a) for a, b in pairs])
+    )
+    low, high = gaps(ours, theirs, kind).T if pairs else np.empty((2, 0))
     if not len(high):
         return None
     if beyond := int((~np.isfinite(high)).sum()):
         return Answer(math.nan, n_seeds=len(pairs), of=beyond)
     found = estimate(high)
-    scaled = (math.exp(value) if kind == "ratio" else 100 * value for value in found)
-    return Answer(*scaled, len(pairs), bound="" if (low == high).all() else "at most")
+    mean, least, most = (math.exp(value) if kind == "ratio" else 100 * value for value in found)
+    return Answer(mean, least, most, len(pairs), bound="" if (low == high).all() else "at most")
 
 
 def _of_log(scenario: str, metric: str, first: tuple[str, ...], second: str) -> Answer | None:
@@ -208,11 +216,12 @@ def _of_log(scenario: str, metric: str, first: tuple[str, ...], second: str) -> 
     selector = next((name for name in first if name in ends.index), "")
     if selector not in ends.index or second not in ends.index:
         return None
-    a, b = ends.loc[selector], ends.loc[second]
+    first_end, second_end = (ends.loc[name].to_numpy(np.float64) for name in (selector, second))
     if metric == "mean_round_s":
-        return Answer(a["elapsed_s"] / a["n_rounds"] / (b["elapsed_s"] / b["n_rounds"]), n_seeds=1)
+        ours, theirs = (seconds / n_rounds for n_rounds, seconds, _ in (first_end, second_end))
+        return Answer(float(ours / theirs), n_seeds=1)
     if metric == "accuracy_in_time":
-        return Answer(100 * (a["accuracy"] - b["accuracy"]), n_seeds=1)
+        return Answer(float(100 * (first_end[2] - second_end[2])), n_seeds=1)
     return None
 
 
@@ -253,8 +262,8 @@ def to_markdown(table: pd.DataFrame) -> str:
 
 #: What explains the table.
 NOTE = (
-    "*As written* has the settings of the papers' text, *as run* those of the authors' logs of their figures, and"
-    " their annealer. A log has one run of each selector; – is what it does not tell."
+    "*As written* has the settings of the papers' text, *as run* those of the authors' logs, and their"
+    " annealer. A log has one run of each selector; – is what it does not tell."
 )
 
 
@@ -265,8 +274,8 @@ def shown(row: Mapping[str, object] | pd.Series) -> str:
         return f"{value:.0f} of {row['of']}"
     if math.isnan(value):
         return f"not reached in {row['of']} of {row['n_seeds']} seeds"
-    number = {"times": f"{value:.2f} times", "points": f"{value:+.1f} points", "%": f"{value:.0f} %"}[str(unit)]
-    text = f"{row['bound']} {number}".strip().replace("-", "−")
+    digits = {"times": ".2f", "points": "+.1f", "%": ".0f"}[str(unit)]
+    text = f"{row['bound']} {value:{digits}} {unit}".strip().replace("-", "−")
     return f"{text}, one seed" if row["n_seeds"] == 1 and row["source"] != LOG else text
 
 
@@ -274,7 +283,7 @@ def sentences(table: pd.DataFrame) -> list[str]:
     """Three conclusions as Markdown, from the table of `answers`; without numbers that it lacks."""
     rows = {(row["question"], row["source"]): row for row in table.dropna(subset="value").to_dict("records")}
 
-    def found(question: str, *sources: str) -> dict[str, object] | None:
+    def found(question: str, *sources: str) -> Mapping[Any, Any] | None:
         return next((rows[question, one] for one in sources if (question, one) in rows), None)
 
     words_of = (Path(__file__).parent / "conclusions.md.jinja").read_text("utf-8")

@@ -95,7 +95,7 @@ def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
 
 
 def read_off(scenario: str) -> dict[str, pd.DataFrame]:
-    """What `logged` returns, with ``largest_participations`` of the users of a round in place of a leakage."""
+    """What `logged` returns, with ``largest_participations`` in a round in place of the leakage."""
     runs = _by_selector(_read("figures.csv"), LOGGED[scenario])
     return {name: run.assign(accuracy=run.pop("accuracy_percent") / 100) for name, run in runs.items()}
 
@@ -221,7 +221,7 @@ def _logged_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
     assert scenario.privacy is not None
     log, schedule = LOGGED[scenario.name], make_schedule(scenario.privacy)
     checkpoints = _by_selector(_read("checkpoints.csv"), log)
-    for selector, (n_rounds, end, _) in log_ends(log).iterrows():
+    for selector, n_rounds, end, _ in log_ends(log).itertuples():
         last = int(n_rounds)
         if selector in checkpoints:
             own = checkpoints[selector].set_index("round")
