@@ -129,9 +129,13 @@ def conclusions(parts: ReportParts) -> list[str]:
     for path in parts.overview:
         if path.endswith(".csv"):
             return questions.sentences(questions.read(Path(path)))
-    shown = [text for part in parts.scenarios.values() if (text := _conclusion(part))]
-    demo = ["Toy data test the machinery: whether it works, not whether the papers are right."]
-    return (demo if parts.name == "demo" else []) + (shown if len(parts.scenarios) <= MOST_SCENARIOS else [])
+    found = ["Toy data test the machinery: whether it works, not whether the papers are right."]
+    found = found if parts.name == "demo" else []
+    if len(parts.scenarios) > MOST_SCENARIOS:
+        return found
+    shown = {part.settings["title"]: _conclusion(part) for part in parts.scenarios.values()}
+    alone = len(shown) == 1
+    return found + [text if alone else f"{title}: {text}" for title, text in shown.items() if text]
 
 
 def _conclusion(part: ScenarioPart) -> str:
@@ -145,10 +149,12 @@ def _conclusion(part: ScenarioPart) -> str:
     for column in ("seconds_to_target_mean", "final_loss_mean"):
         if table[column].notna().any():
             best = table.sort_values(column).iloc[0]
-            value, who = best[column], f"{part.settings['title']}: {LABELS[best['selector']]}"
+            who, value = LABELS[best["selector"]], best[column]
+            seed = " (one seed)" if best["n_seeds"] == 1 else ""
             if column == "final_loss_mean":
-                return f"{who} ends with the least loss, {words.number(value)}."
-            return f"{who} is first at {100 * best['target_accuracy']:.0f} % accuracy, after {value:.0f} s."
+                return f"{who} ends with the least loss, {words.number(value)}{seed}."
+            percent = 100 * best["target_accuracy"]
+            return f"{who} is first at {percent:.0f} % accuracy, after {value:.0f} s{seed}."
     return ""
 
 
