@@ -32,6 +32,7 @@ from pausefl.figures.style import look, marker
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import protected
 from pausefl.registry.selectors import in_legend_order, look_of
+from pausefl.results.outcomes import smoothed
 from pausefl.results.runs import runs_of
 from pausefl.settings import Scenario
 
@@ -128,6 +129,15 @@ def bands(curves: Iterable[tuple[Any, ...]], step: bool = False) -> dict[str, Ba
         own = seeds.setdefault(selector, {})
         own[seed[0] if seed else len(own)] = np.asarray(x, np.float64), np.asarray(y, np.float64)
     return {selector: band(seeds[selector], step) for selector in in_legend_order(seeds)}
+
+
+def smoothed_bands(rounds: pd.DataFrame, column: str, scale: float = 1.0) -> dict[str, Band]:
+    """Curves over time of the moving average of ``accuracy`` or ``loss``, of all trained selectors.
+
+    Rounds without evaluation are skipped over. ``scale`` multiplies the values (100 for per cent).
+    """
+    runs = ((selector, *smoothed(run, column), seed) for selector, seed, run in runs_of(rounds))
+    return bands(((selector, x, scale * y, seed) for selector, x, y, seed in runs if len(y)))
 
 
 def leakage_bands(rounds: pd.DataFrame, x_column: str) -> dict[str, Band]:

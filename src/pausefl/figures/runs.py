@@ -23,13 +23,14 @@ from pausefl.figures.curves import (
     mark_budget,
     on_time_axis,
     plot_curves,
+    smoothed_bands,
     with_names,
 )
 from pausefl.figures.panels import Plotted
 from pausefl.figures.style import marker, new_column
 from pausefl.registry.figures import is_regression
 from pausefl.registry.selectors import look_of
-from pausefl.results.outcomes import seconds_to_target, smoothed, target_accuracy
+from pausefl.results.outcomes import seconds_to_target, target_accuracy
 from pausefl.results.runs import runs_of
 from pausefl.settings import Scenario
 
@@ -49,7 +50,7 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     of whose seeds reach it, at the mean over seeds of the seconds to target.
     """
     shown = Shown("accuracy", "Simulated time (s)", "Test accuracy (%)", scale=100)
-    curves, target = _smoothed(rounds, shown), 100 * target_accuracy(rounds)
+    curves, target = smoothed_bands(rounds, shown.column, shown.scale), 100 * target_accuracy(rounds)
     numbers, more = ends(curves, shown) if curves else pd.DataFrame(), []
     if not np.isnan(target):
         times = _times_to(target / 100, rounds)
@@ -71,7 +72,7 @@ def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     """
     label = "Test loss\n(mean squared error)" if is_regression(scenario) else "Test loss"
     shown = Shown("loss", "Simulated time (s)", label)
-    curves = _smoothed(rounds, shown)
+    curves = smoothed_bands(rounds, shown.column, shown.scale)
     return Plotted(_plot(curves, scenario, shown)[0], numbers=ends(curves, shown))
 
 
@@ -94,12 +95,6 @@ def _leakage(rounds: pd.DataFrame, scenario: Scenario, x: str, x_label: str) -> 
     for axes in panels.values():
         mark_budget(axes, scenario, words=False)
     return Plotted(figure, numbers=ends(curves, shown))
-
-
-def _smoothed(rounds: pd.DataFrame, shown: Shown) -> dict[str, Band]:
-    """Curves of all trained selectors over time; rounds without evaluation are skipped over."""
-    runs = ((selector, *smoothed(run, shown.column), seed) for selector, seed, run in runs_of(rounds))
-    return bands(((selector, x, shown.scale * y, seed) for selector, x, y, seed in runs if len(y)))
 
 
 def _plot(

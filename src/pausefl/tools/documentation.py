@@ -1,14 +1,16 @@
 """The findings on the published runs, written into the documentation.
 
-``python -m pausefl.tools.documentation`` writes the verdicts and what was not run into ``docs/verdicts.md``,
-the reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside
-ours into ``docs/authors.md``, and all selectors side by side into ``docs/benchmark.md``. Times and disk space
-are estimates of `pausefl.workflow.plan`.
+``python -m pausefl.tools.documentation`` writes a reader's questions into ``README.md``, the picture that
+opens it into ``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the
+reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours
+into ``docs/authors.md``, and all selectors side by side into ``docs/benchmark.md``. Times and disk space are
+estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
 
 import math
+import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -20,12 +22,14 @@ from pausefl.claims.load import Claim, load_claims, places, scenarios_as_run
 from pausefl.claims.page import side_by_side, summary_line, to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
-from pausefl.figures import papers
+from pausefl.figures import overview, papers
+from pausefl.figures.style import save
 from pausefl.project import Project
 from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.registry.selectors import LABELS
+from pausefl.report import questions
 from pausefl.results import archive, markdown
-from pausefl.results.published import run_folder
+from pausefl.results.published import read_study, run_folder
 from pausefl.results.runs import collect
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.studies import benchmark, load_studies
@@ -189,6 +193,29 @@ def _beside(name: str, config: Config, root: Path) -> str:
     return f"### {scenario.title}\n\n{words}\n\n{archive.to_markdown(table, LABELS)}"
 
 
+def rounds_of(root: Path) -> dict[str, pd.DataFrame]:
+    """Rounds of the published runs that the overview is made from, by scenario."""
+    runs: dict[str, dict[Experiment, Path]] = {}
+    for row in _published(root).experiments:
+        if row.scenario in questions.scenarios():
+            runs.setdefault(row.scenario, {})[row] = run_folder(root / "results/published", row)
+    return {name: collect(folders) for name, folders in runs.items()}
+
+
+def questions_table(rounds: Mapping[str, pd.DataFrame], root: Path) -> str:
+    """The questions that a reader asks first, answered by the published runs."""
+    curves = read_study(root / "results/published/studies" / questions.LONG_RUNS, questions.CURVES)
+    return questions.to_markdown(questions.answers(rounds, curves))
+
+
+def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
+    """The overview of the published runs, as PNG."""
+    with tempfile.TemporaryDirectory() as folder:
+        figure = overview.plot({name: rounds[name] for name in overview.scenarios(rounds)})
+        save(figure, stem := Path(folder, "overview"), {})
+        return stem.with_suffix(".png").read_bytes()
+
+
 def _published(root: Path) -> Config:
     document = read_yaml(root / "config/published.yaml")
     return load_config(document | {"scenarios": str(root / document["scenarios"])}, "published")
@@ -220,6 +247,7 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     """Text of each generated page of the repository at ``root``, by path."""
     tables = {
         "docs/artifact.md": {"claims": published.table()},
+        "README.md": {"questions": questions_table(rounds_of(root), root)},
         "docs/verdicts.md": published.verdicts(),
         "docs/costs.md": {"runs": runs_table(root)},
         "docs/benchmark.md": benchmark_tables(root),
@@ -235,6 +263,7 @@ def main() -> None:
     """Write the pages."""
     for path, text in pages(PublishedVerdicts()).items():
         path.write_text(text, encoding="utf-8")
+    Path("docs/images/overview.png").write_bytes(picture(rounds_of(Path())))
 
 
 if __name__ == "__main__":

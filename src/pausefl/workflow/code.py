@@ -86,6 +86,12 @@ def claims() -> str:
     return f"{code_hash(*(f'pausefl.claims.{module}' for module in modules))} {_archive()}"
 
 
+def overview() -> str:
+    """Hash of what opens the report: picture and questions."""
+    code = code_hash("pausefl.figures.overview", "pausefl.report.questions", *_SAVE, records=_LOOKS)
+    return f"{code} {_archive()}"
+
+
 def script(table: Project, name: str) -> str:
     """Hash of a script of the workflow with what all scripts share, without comments and docstrings."""
     texts = []
