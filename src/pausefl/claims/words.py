@@ -141,7 +141,8 @@ def authors(one: Judged) -> str:
         return "–"
     measure = known[0].question.partition(":")[0]
     values = sorted(each.authors for each in of_measure if each.question.startswith(measure))
-    ends = [_with_unit(value, known[0].unit, 2) for value in (values[0], values[-1])]
+    digits = 3 if known[0].unit == RATIO else 2
+    ends = [_with_unit(value, known[0].unit, digits) for value in (values[0], values[-1])]
     return f"{measure}: {_from_to(ends, known[0].unit)}"
 
 
