@@ -151,7 +151,7 @@ def _grounds(judged: Sequence[Judged]) -> str:
             words.needed(one),
             words.outcomes(one.coverage),
             words.covered(one.coverage),
-            words.why(one) or ("every vote holds" if one.coverage.holds else "nothing has a vote"),
+            words.why(one),
         )
         for one in judged
         if one.comparisons

@@ -67,6 +67,8 @@ _MOST_NAMED = 5
 def why(one: Judged) -> str:
     """Why not every comparison holds: which fail, what leaves the others open, what has no vote."""
     votes = [each for each in one.votes if not each.of_one_seed]
+    if not votes:
+        return "One seed decides nothing" if one.coverage.one_seed else "No run was made"
     parts = []
     if fails := [each for each in votes if each.outcome == FAILS]:
         parts.append(f"Fails: {_named(one, fails)}")
@@ -80,11 +82,11 @@ def why(one: Judged) -> str:
         parts.append(f"{len(reach)} cannot be told from the limit: {_places(one, reach)}")
     judged = {each.part for each in votes}
     lacking: dict[str, list[Comparison]] = {}
-    for each in one.comparisons if votes else ():
+    for each in one.comparisons:
         if each.part not in judged:
             lacking.setdefault(each.question.partition(":")[0], []).append(each)
     parts += [f"No vote on {measure}: {_places(one, of)}" for measure, of in lacking.items()]
-    return ". ".join(parts)
+    return ". ".join(parts) or "Every vote holds"
 
 
 def _named(one: Judged, comparisons: Sequence[Comparison]) -> str:
