@@ -341,15 +341,18 @@ class Share(OnStudies, AtLeast):
         if not len(table):
             raise NotRunError(f"the study has no such rows of {LABELS[selector]}")
         told = {*self.pool, *(column for column, values in self.rows.items() if len(values) == 1)}
-        cell = [name for name in _CELL if name in table and name not in told] or ["selector"]
+        cell = [name for name in _CELL if name in table and name not in told] or list(_WHOLE)
         for names, rows in table.groupby(cell, sort=False):
-            name = ", ".join(_CELL[column].format(value) for column, value in zip(cell, names, strict=True))
+            cells = zip(cell, names, strict=True)
+            name = ", ".join((_CELL | _WHOLE)[column].format(value) for column, value in cells)
             yield name, rows[["n_instances", "n_won", "n_tied", "n_lost"]].sum().astype(int)
 
 
+#: The only column where a single row is left, and how it is told.
+_WHOLE = {"selector": "in all"}
+
 #: Columns of a table of shares that say which comparison a row is, and how they are told.
 _CELL = {
-    "selector": "in all",
     "source": "instances {}",
     "n_users": "K = {}",
     "n_selected": "m = {}",

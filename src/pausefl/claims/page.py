@@ -119,7 +119,7 @@ def to_markdown(judged: Sequence[Judged], hours: Mapping[str, float] = {}) -> st
     claims, checks = ([one for one in judged if one.claim.check == check] for check in (False, True))
     parts = [f"### Claims\n\n{_verdicts(claims, hours)}"] if claims else []
     parts += [f"### Checks\n\n{_verdicts(checks, hours)}"] if checks else []
-    return "\n".join([*parts, f"### What each verdict rests on\n\n{_grounds(judged)}"])
+    return "\n".join([*parts, f"### What each verdict rests on\n\n{_grounds([*claims, *checks])}"])
 
 
 def _verdicts(judged: Sequence[Judged], hours: Mapping[str, float]) -> str:
@@ -151,7 +151,7 @@ def _grounds(judged: Sequence[Judged]) -> str:
             words.needed(one),
             words.outcomes(one.coverage),
             words.covered(one.coverage),
-            words.why(one) or ("every vote holds" if one.coverage.holds else "nothing has a vote"),
+            words.why(one),
         )
         for one in judged
         if one.comparisons

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from pausefl.claims.comparisons import RATIO, Comparison
 from pausefl.claims.statistics import FAILS, HOLDS, ROUNDING, UNDECIDED
 from pausefl.claims.verdicts import Coverage, Judged
+from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
 
 
@@ -65,6 +67,8 @@ _MOST_NAMED = 5
 def why(one: Judged) -> str:
     """Why not every comparison holds: which fail, what leaves the others open, what has no vote."""
     votes = [each for each in one.votes if not each.of_one_seed]
+    if not votes:
+        return "One seed decides nothing" if one.coverage.one_seed else "No run was made"
     parts = []
     if fails := [each for each in votes if each.outcome == FAILS]:
         parts.append(f"Fails: {_named(one, fails)}")
@@ -78,11 +82,11 @@ def why(one: Judged) -> str:
         parts.append(f"{len(reach)} cannot be told from the limit: {_places(one, reach)}")
     judged = {each.part for each in votes}
     lacking: dict[str, list[Comparison]] = {}
-    for each in one.comparisons if votes else ():
+    for each in one.comparisons:
         if each.part not in judged:
             lacking.setdefault(each.question.partition(":")[0], []).append(each)
     parts += [f"No vote on {measure}: {_places(one, of)}" for measure, of in lacking.items()]
-    return ". ".join(parts)
+    return ". ".join(parts) or "Every vote holds"
 
 
 def _named(one: Judged, comparisons: Sequence[Comparison]) -> str:
@@ -120,35 +124,40 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def effect(one: Judged) -> str:
-    """The smallest and the largest gap of the votes on a claim's first measure that has one."""
+    """The smallest and the largest gap of the votes on a claim's first measure that has one, by selector."""
     gaps = [each for each in one.votes if math.isfinite(each.gap)]
     if not gaps:
         return "–"
     first = gaps[0]
-    of_measure = sorted((each for each in gaps if _same_measure(each, first)), key=lambda each: each.gap)
-    ends = [gap(each, 3) for each in (of_measure[0], of_measure[-1])]
+    of_measure = [each for each in gaps if _same_measure(each, first)]
     # Who is compared is said where it is the same everywhere.
     alike = len({each.question for each in of_measure}) == 1 and first.question.startswith(first.measure)
     name = first.question.replace(": ", ", ") if alike else first.measure
-    return f"{name}: {_from_to(ends, first.unit)}"
+    return f"{name}: {_ranges(of_measure)}"
 
 
 def authors(one: Judged) -> str:
     """The same of the authors' own runs; a dash where their logs do not tell."""
-    known = [each for each in one.comparisons if math.isfinite(each.authors)]
-    of_measure = [each for each in known if (each.test, each.unit) == (known[0].test, known[0].unit)]
+    known = [replace(each, gap=each.authors) for each in one.comparisons if math.isfinite(each.authors)]
     if not known:
         return "–"
-    measure = known[0].question.partition(":")[0]
-    values = sorted(each.authors for each in of_measure if each.question.startswith(measure))
-    ends = [_with_unit(value, known[0].unit, 2) for value in (values[0], values[-1])]
-    return f"{measure}: {_from_to(ends, known[0].unit)}"
+    measure, wanted = known[0].question.partition(":")[0], known[0].wanted
+    alike = [each for each in known if each.question.startswith(f"{measure}:") and each.wanted == wanted]
+    return f"{measure}: {_ranges([replace(each, bound='') for each in alike])}"
 
 
-def _from_to(ends: Sequence[str], unit: str) -> str:
-    """Two gaps with a common unit: ``0.59 to 0.84 times``."""
-    told = " " + _unit(unit)
-    return " to ".join(dict.fromkeys(end.removesuffix(told) for end in ends)) + told.rstrip()
+def _ranges(comparisons: Sequence[Comparison]) -> str:
+    """From the smallest to the largest gap, of each selector: ``PAUSE 0.59 to 0.84, SA-PAUSE 0.95 times``."""
+    unit = " " + _unit(comparisons[0].unit)
+    found: dict[str, list[Comparison]] = {}
+    for each in sorted(comparisons, key=lambda each: each.gap):
+        found.setdefault(each.subject, []).append(each)
+    told = []
+    for subject in sorted(found, key=[each.subject for each in comparisons].index):
+        ends = (found[subject][0], found[subject][-1])
+        span = " to ".join(dict.fromkeys(gap(each, 3).removesuffix(unit) for each in ends))
+        told.append(f"{LABELS[subject]} {span}" if len(found) > 1 else span)
+    return ", ".join(told) + unit.rstrip()
 
 
 def _same_measure(a: Comparison, b: Comparison) -> bool:

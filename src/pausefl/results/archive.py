@@ -37,6 +37,9 @@ _DIGITS = {"leakage_max": 1, "leakage_end": 6}
 #: Numbers at the end of a run of a log, and the columns that ours are in.
 _AT_THE_END = {"accuracy_end": "accuracy", "leakage_end": "leakage_max"}
 
+#: Most rounds between two that were read off a log, for a curve between them to be told.
+LARGEST_GAP = 200
+
 #: Numbers that every run of the authors has, of its last round.
 _OF_THE_LAST = ("elapsed_s", "mean_round_s")
 
@@ -98,8 +101,9 @@ def logged_rounds(scenario: Scenario) -> pd.DataFrame:
     """The runs of `logged` as a table of all rounds, as `pausefl.results.runs.collect` returns them.
 
     Times and accuracies are on straight lines between rounds that were read, and means of 10 rounds where
-    they are known. Leakage is NaN but after the last round, where the log tells it. No selections. The target
-    accuracy is that of these runs.
+    they are known; a run of which more than `LARGEST_GAP` rounds on end were not read has no accuracies.
+    Leakage is NaN but after the last round, where the log tells it. No selections. The target accuracy is
+    that of these runs.
     """
     parts, numbers = [], dict(_logged_numbers(scenario))
     for selector, run in logged(scenario).items():
@@ -107,8 +111,12 @@ def logged_rounds(scenario: Scenario) -> pd.DataFrame:
         ((last, mean_round_s),) = ((at, value) for (what, at), value in own.items() if what == "mean_round_s")
         means = {at: value for (what, at), value in own.items() if what.startswith("accuracy")}
         n = np.arange(1, last + 1)
-        read, accuracy = run.set_index("round"), pd.Series(means) if means else pd.Series(dtype=float)
-        accuracy = accuracy.combine_first(read["accuracy"]).reindex(n).interpolate(limit_area="inside")
+        read = run.set_index("round")
+        accuracy = read["accuracy"].reindex(n)
+        accuracy[list(means)] = list(means.values())
+        if np.diff(accuracy.index[accuracy.notna()]).max(initial=0) > LARGEST_GAP:
+            accuracy[:] = np.nan
+        accuracy = accuracy.interpolate(limit_area="inside")
         elapsed = np.interp(n, [0, *read.index, last], [0.0, *read["elapsed_s"], last * mean_round_s])
         leakage = np.append(np.full(last - 1, np.nan), own.get(("leakage_end", last), np.nan))
         columns = {"round": n, "elapsed_s": elapsed, "accuracy": accuracy.to_numpy(), "leakage_max": leakage}
