@@ -471,7 +471,7 @@ def less_accurate() -> list[str]:
 
 
 def second_encoding() -> list[str]:
-    """Of FedAvg without privacy, by `analyses/jpeg_copies.py`; the first curve is that of the published run."""
+    """Of FedAvg without privacy, by `analyses/jpeg_copies.py`; its first curve is of the published run."""
     table = pd.read_csv(ROOT / "analyses/jpeg_copies.csv", index_col="round")
     run = pausefl.read_run(PUBLISHED / "cifar10_small_authors/fedavg_no_privacy/seed-0").rounds
     np.testing.assert_allclose(table["once"], run["accuracy"].head(100))
