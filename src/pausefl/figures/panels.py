@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,8 +53,8 @@ def shades(light: Sequence[float], dark: Sequence[float], n: int) -> list[str]:
 
 
 def plot_bands(axes: Axes, curves: Mapping[str, Band], step: bool = False) -> list[Line2D]:
-    """Plot a line and a band for each selector; ``step`` as in `band`. Returns the lines."""
-    return [plot_band(axes, selector, curve, step) for selector, curve in curves.items()]
+    """Lines of selectors, with a band of their seeds, however few; ``step`` as in `band`."""
+    return [plot_band(axes, name, replace(curve, seeds={}), step) for name, curve in curves.items()]
 
 
 def bands_of(runs: pd.DataFrame, column: str, x: str = "round") -> dict[str, Band]:

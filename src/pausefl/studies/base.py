@@ -38,7 +38,7 @@ AtLeastTwo = Annotated[int, Whole(ge=2)]
 ANNEALING = ("D1", "D2", "D4")
 
 #: Sentences that the words of several kinds share, by the name there: ``lines``, ``runs``, ``simulated`` ...
-_LINES = "{% from '_sentences.md.jinja' import lines with context %}{{ lines() }}"
+_LINES = "{% if seeds|length > 1 %}Lines are means over {{ all_seeds }}, bands their range.{% endif %}"
 _RUNS = "Runs: {% include '_seeds.md.jinja' %}."
 _SIMULATED = """
 {{ scenario.network.n_users }} users, {{ scenario.network.n_selected }} selected in each of

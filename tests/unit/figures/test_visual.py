@@ -279,23 +279,6 @@ MADE: dict[str, Callable[[], Figure]] = {
 }
 
 
-#: Titles of the figures of studies.
-TITLES = {
-    "regret": "Regret",
-    "optimality_gap": "What annealing loses",
-    "selection": "Selection alone",
-    "comparison": "A comparison",
-    "races": "Races",
-    "knobs": "Knobs",
-    "trained_knobs": "Trained",
-    "benchmark": "Selectors",
-    "graphs": "Small graphs",
-    "runtime": "Runtime",
-    "audit": "An audit",
-    "generalization": "Reward",
-}
-
-
 #: Sections of settings that say how a figure looks.
 LOOKS = ("axes", "font", "grid", "legend", "lines", "mathtext", "patch", "text", "xtick", "ytick")
 
@@ -307,7 +290,4 @@ with style.theme():
 @pytest.mark.parametrize("name", MADE)
 def test_figure(name: str) -> Figure:
     with style.theme():
-        figure = MADE[name]()
-        if name in TITLES:
-            style.add_title(figure, TITLES[name])
-    return figure
+        return MADE[name]()
