@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pausefl.figures.curves import Band, on_time_axis, plot_band, smoothed_bands
+from pausefl.figures.curves import Band, bands, on_time_axis
 from pausefl.figures.panels import new_panels
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN, label
 from pausefl.figures.style import look, theme
 from pausefl.results.archive import read_off
+from pausefl.results.outcomes import smoothed
+from pausefl.results.runs import runs_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,14 +90,19 @@ def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
 def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> None:
     curves: dict[str, Band] = {}
     if rounds is not None:
-        bands = smoothed_bands(rounds, "accuracy", scale=100)
-        curves = {name: bands[name] for *_, kinds in _SHOWN for name in [_first(kinds, bands)] if name}
+        shown = [_first(kinds, set(rounds["selector"])) for *_, kinds in _SHOWN]
+        runs = [(name, *smoothed(run, "accuracy")) for name, _, run in runs_of(rounds) if name in shown]
+        curves = bands((name, x, 100 * y) for name, x, y in runs)
     limit, cut = on_time_axis(curves) if curves else (0.0, {})
     theirs = read_off(panel.as_run)
     for _, mark, kinds in _SHOWN:
         style = look(kinds[0])
         if (name := _first(kinds, cut)) is not None:
-            plot_band(axes, kinds[0], cut[name][0])
+            curve, _ = cut[name]
+            axes.plot(curve.x, curve.mean, **style)
+            if curve.n_seeds > 1:
+                filled = {"color": style["color"], "alpha": 0.18, "linewidth": 0}
+                axes.fill_between(curve.x, curve.low, curve.high, **filled)
         if (name := _first(kinds, theirs)) is not None:
             run = theirs[name].dropna(subset="accuracy")
             if limit:
