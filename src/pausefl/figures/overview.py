@@ -55,7 +55,7 @@ _SHOWN = (
     ("PAUSE", "o", ("pause",)),
     ("SA-PAUSE", "s", ("sa_pause", "sa_pause_best_gain", "sa_pause_v1")),
     ("Random, else clustered (size)", "^", ("random", "clustered_size")),
-    ("FedAvg without privacy", "D", ("fedavg_no_privacy",)),
+    ("FedAvg without privacy", "v", ("fedavg_no_privacy",)),
 )
 
 #: About as many rounds of the authors' are marked on an axis of time.
