@@ -20,12 +20,14 @@ import pytest
 from workspace import copy_folders
 
 import pausefl
+from pausefl.claims.page import side_by_side
 from pausefl.federated.untrained import selection_only
 from pausefl.results.archive import beside_ours
 from pausefl.results.intervals import estimate
 from pausefl.selectors import best_gain
 from pausefl.settings import Scenario, load_scenario
 from pausefl.studies import trained_knobs
+from pausefl.tools.documentation import PublishedVerdicts
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "config" / "README.md"]
@@ -190,10 +192,9 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(path), link
 
 
-#: A number with its interval, as the findings and the pages of verdicts write them.
+#: A number with its interval, as the findings write them.
 _NUMBER = r"[−]?\d+(?:\.\d+)?"
 FOUND = re.compile(rf"({_NUMBER})(?: times| points| exponent)? \(({_NUMBER}) to ({_NUMBER})\)")
-COMPARED = re.compile(rf"\| (?:at (?:most|least) )?[+]?({_NUMBER}) [^|]*\| ({_NUMBER}) to ({_NUMBER}) \|")
 
 
 def numbers(match: re.Match[str]) -> tuple[float, ...]:
@@ -207,13 +208,12 @@ def lead_of_pause() -> list[tuple[float, ...]]:
     return [tuple(row) for row in compared.reshape(-1, 3).tolist()]
 
 
-def test_numbers_of_the_findings_are_those_of_the_verdicts() -> None:
+def test_numbers_of_the_findings_are_those_of_the_verdicts(published: PublishedVerdicts) -> None:
     """Each number with an interval is one of a claim that its paragraph names, or of its section's study."""
-    page = (ROOT / "docs" / "verdicts-paper.md").read_text(encoding="utf-8")
-    compared = {
-        section.partition(":")[0]: [numbers(match) for match in COMPARED.finditer(section)]
-        for section in page.split("\n## ")[1:]
-    }
+    compared: dict[str, list[tuple[float, ...]]] = {}
+    for one in published.judged["paper"]:
+        values = [(each.gap, each.low, each.high) for each in one.comparisons]
+        compared.setdefault(one.claim.id, []).extend(values)
     findings = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     told, wrong = 0, []
     for section in findings.split("\n## "):
@@ -322,9 +322,8 @@ def test_participations_and_noise_of_long_runs_are_those_of_the_findings() -> No
         assert told in text, told
 
 
-def test_findings_name_the_finding_on_each_claim() -> None:
-    page = (ROOT / "docs" / "verdicts-paper.md").read_text(encoding="utf-8")
-    found = dict(re.findall(r"^## (C\d+[a-c]?): (.+)$", page, re.MULTILINE))
+def test_findings_name_the_finding_on_each_claim(published: PublishedVerdicts) -> None:
+    found = {claim.id: one.finding for claim, one, _ in side_by_side(published.judged["paper"])}
     text = " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
     told = re.findall(r"((?:C\d+[a-c]?(?:, | and )?)+): (\w+)[;)]", text)
     named = {claim: word for claims, word in told for claim in re.findall(r"C\d+[a-c]?", claims)}

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pausefl.claims.words import interval, number, p_value, tally
+from pausefl.claims.words import interval, number, p_value
 from pausefl.figures.words import MOST_WORDS, Caption
 from pausefl.report.contents import sections_of
 from pausefl.report.page import costs, duration, environments, jobs_of, reductions, render, settings_text
@@ -130,9 +130,21 @@ def claims(tmp_path: Path, scale: str, **changes: Any) -> str:
         "sentence": "It works.",
         "place": "Fig. 1",
         "finding": "mixed",
+        "failing": "it does not",
         "effect": "time: 0.5 times",
+        "needed": "time: ratio < 1",
+        "why": "Fails: this",
+        "authors": "–",
+        "check": False,
+        "note": "",
+        "as_run": None,
     }
-    claim |= {"outcomes": "1 hold", "coverage": {"text": "1 of 2 comparisons"}, "comparisons": comparisons}
+    claim |= {"outcomes": "1 hold", "coverage": {"text": "1 of 2 figures"}, "comparisons": comparisons}
+    if scale == "paper":
+        claim |= {
+            "as_run": claim
+            | {"finding": "not run", "failing": "", "effect": "–", "authors": "time: 0.4 times"}
+        }
     return as_json(tmp_path / f"claims-{scale}.json", {"scale": scale, "claims": [claim]})
 
 
@@ -208,7 +220,9 @@ def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write
     assert '<a href="#figure-pause_v2_fig8">there</a>' in page
     assert "<td>elsewhere</td>" in page
     assert '<span class="badge mixed">mixed</span>' in page
-    assert '<td class="words">time: 0.5 times</td>\n<td class="words">1 of 2 comparisons</td>' in page
+    assert '<span class="badge not-run">not run</span> </td>\n<td class="words">time: 0.4' in page
+    assert page.count("it does not; time: 0.5 times") == 2
+    assert "Needed: time: ratio &lt; 1. Comparisons: 1 hold. Covers: 1 of 2 figures. Fails: this" in page
     assert "<td>at most 0.5</td>\n<td>0.4 to 0.6</td>" in page
 
 
@@ -371,4 +385,3 @@ def test_numbers_of_claims_in_words() -> None:
     ]
     assert [p_value(p) for p in (None, 1e-9, 0.0321)] == ["–", "< 0.0001", "0.032"]
     assert [duration(hours) for hours in (0.001, 0.1, 3)] == ["3.6 s", "6.0 min", "3.0 h"]
-    assert tally(["fails", "holds", "holds", "not run"]) == "2 hold, 1 fail, 1 not run"
