@@ -235,17 +235,16 @@ def _agreement(
     """
     found = []
     for logged, log in logs.items():
-        own = rounds.get(_written(logged) + suffix)
-        for selector, _, theirs in runs_of(log) if own is not None else ():
+        own = rounds.get(_written(logged) + suffix, log[:0])
+        for selector, _, theirs in runs_of(log):
             record = SELECTORS[selector]
             name = _ANNEALERS[1] if selector == _ANNEALERS[0] and not suffix else selector
             ours = [run for other, _, run in runs_of(own) if other == name]
             if record.takes_everyone or record.fixed_users or not ours:
                 continue
-            means = [
-                run["elapsed_s"].iloc[: len(theirs)].iloc[-1] / min(len(run), len(theirs)) for run in ours
-            ]
-            found.append(float(np.mean(means)) / (theirs["elapsed_s"].iloc[-1] / len(theirs)))
+            cut = [run["elapsed_s"].iloc[: len(theirs)] for run in ours]
+            mean = np.mean([times.iloc[-1] / len(times) for times in cut])
+            found.append(float(mean) / (theirs["elapsed_s"].iloc[-1] / len(theirs)))
     if not found:
         return None
     return Answer(sum(abs(ratio - 1) <= CLOSE for ratio in found), of=len(found))
@@ -253,7 +252,7 @@ def _agreement(
 
 def to_markdown(table: pd.DataFrame) -> str:
     """The table of `answers` for people: a row a question, a column a source."""
-    cells = {(row["question"], row["source"]): shown(row) for _, row in table.iterrows()}
+    cells = {(row["question"], row["source"]): shown(row) for row in table.to_dict("records")}
     rows = []
     for question in QUESTIONS:
         mine = [cells.get((question.name, source), "–" if source == LOG else "not run") for source in SOURCES]
@@ -265,18 +264,19 @@ def to_markdown(table: pd.DataFrame) -> str:
 #: What explains the table.
 NOTE = (
     "*As written* has the settings of the papers' text, *as run* those of the authors' logs, and their"
-    " annealer. A log has one run of each selector; – is what it does not tell."
+    " annealer. A log has one run of each selector, and is taken as straight between the rounds that were"
+    " read; – is what it does not tell."
 )
 
 
-def shown(row: Mapping[str, object] | pd.Series) -> str:
+def shown(row: Mapping[Any, Any]) -> str:
     """An answer in words."""
-    value, unit = float(row["value"]), row["unit"]  # type: ignore[arg-type]
+    value, unit = row["value"], row["unit"]
     if unit == "runs":
         return f"{value:.0f} of {row['of']}"
     if math.isnan(value):
         return "not reached"
-    digits = {"times": ".2f", "points": "+.1f", "%": ".0f"}[str(unit)]
+    digits = {"times": ".2f", "points": "+.1f", "%": ".0f"}[unit]
     text = f"{row['bound']} {value:{digits}} {unit}".strip().replace("-", "−")
     if row["source"] == LOG:
         return text
