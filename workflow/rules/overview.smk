@@ -28,6 +28,7 @@ if paths.overview(W):
         benchmark:
             "results/benchmarks/overview.tsv"
         params:
+            folders=[str(folder) for folder in W.folders],
             code=code.overview(),
             script=code.script(W, "overview"),
         script:

@@ -25,7 +25,8 @@ with logged(snakemake.log[0]):
     }
     figure = overview.plot({name: rounds[name] for name in shown})
     save(figure, Path(output.png).with_suffix(""), metadata | {"scenarios": shown, "notes": []})
-    answers = questions.answers(rounds, curves)
+    logs = questions.logs(*map(Path, snakemake.params.folders))
+    answers = questions.answers(rounds, curves, logs)
     with replacing(Path(output.csv), Path(output.text)) as (to_csv, to_text):
         answers.to_csv(to_csv, index=False)
         to_text.write_text(questions.to_markdown(answers), encoding="utf-8")

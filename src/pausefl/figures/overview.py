@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pausefl.figures.curves import Band, on_time_axis, plot_band, smoothed_bands
+from pausefl.figures.curves import Band, on_time_axis, smoothed_bands
 from pausefl.figures.panels import new_panels
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN, label
 from pausefl.figures.style import look, theme
@@ -53,7 +53,7 @@ _SHOWN = (
     ("PAUSE", "o", ("pause",)),
     ("SA-PAUSE", "s", ("sa_pause", "sa_pause_best_gain", "sa_pause_v1")),
     ("Random, else clustered (size)", "^", ("random", "clustered_size")),
-    ("FedAvg without privacy", "D", ("fedavg_no_privacy",)),
+    ("FedAvg without privacy", "v", ("fedavg_no_privacy",)),
 )
 
 #: About as many rounds of the authors' are marked on an axis of time.
@@ -88,14 +88,18 @@ def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
 def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> None:
     curves: dict[str, Band] = {}
     if rounds is not None:
-        bands = smoothed_bands(rounds, "accuracy", scale=100)
-        curves = {name: bands[name] for *_, kinds in _SHOWN for name in [_first(kinds, bands)] if name}
+        shown = [_first(kinds, set(rounds["selector"])) for *_, kinds in _SHOWN]
+        curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100)
     limit, cut = on_time_axis(curves) if curves else (0.0, {})
     theirs = read_off(panel.as_run)
     for _, mark, kinds in _SHOWN:
         style = look(kinds[0])
         if (name := _first(kinds, cut)) is not None:
-            plot_band(axes, kinds[0], cut[name][0], marked=False)
+            curve, _ = cut[name]
+            axes.plot(curve.x, curve.mean, **style)
+            if curve.n_seeds > 1:
+                filled = {"color": style["color"], "alpha": 0.18, "linewidth": 0}
+                axes.fill_between(curve.x, curve.low, curve.high, **filled)
         if (name := _first(kinds, theirs)) is not None:
             run = theirs[name].dropna(subset="accuracy")
             if limit:

@@ -18,10 +18,12 @@ from pausefl.figures import words
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import LOGGED
-from pausefl.results import archive, markdown
+from pausefl.results import markdown
+from pausefl.results.archive import logged_rounds
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import outcomes
 from pausefl.results.runs import runs_of
+from pausefl.settings import load_scenario
 
 #: Where numbers come from: the columns of the table.
 LOG = "authors' log"
@@ -53,7 +55,7 @@ class Answer(NamedTuple):
     low: float = math.nan
     high: float = math.nan
     n_seeds: int = 0
-    #: How many there are, of a count; where seeds never get there, so that there is no number, how many.
+    #: How many there are, of a count; else of how many seeds it is, as others never get there.
     of: int = 0
     #: "at most" where a run of a seed ended before it reached what the other reached.
     bound: str = ""
@@ -136,7 +138,14 @@ def _written(logged: str) -> str:
     return logged.removesuffix("_as_run")
 
 
-def answers(rounds: Mapping[str, pd.DataFrame], curves: pd.DataFrame | None) -> pd.DataFrame:
+def logs(*folders: Path) -> dict[str, pd.DataFrame]:
+    """Rounds of the authors' logs by the scenario as run, from the ``folders`` that have its settings."""
+    return {name: logged_rounds(load_scenario(name, *folders)) for name in dict.fromkeys(LOGGED.values())}
+
+
+def answers(
+    rounds: Mapping[str, pd.DataFrame], curves: pd.DataFrame | None, logs: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
     """The numbers that there are.
 
     Parameters
@@ -145,16 +154,19 @@ def answers(rounds: Mapping[str, pd.DataFrame], curves: pd.DataFrame | None) -> 
         Rounds of all runs (`pausefl.results.runs.collect`) by scenario, of those of `scenarios` that ran.
     curves
         The table `CURVES` of the study `LONG_RUNS`, if there is one.
+    logs
+        Rounds of the authors' logs (`logs`).
 
     Returns
     -------
     pandas.DataFrame
         One row a number: ``question``, ``measured``, ``source`` (of `SOURCES`), ``value`` in ``unit``,
-        ``low`` and ``high`` of its 95 % interval over ``n_seeds`` seeds, and ``of`` how many a count is.
+        ``low`` and ``high`` of its 95 % interval over ``n_seeds`` seeds; ``of`` of these it is known, or of
+        how many a count is; ``bound``.
     """
     rows = []
     for question in QUESTIONS:
-        for source, answer in _answers(question, rounds, curves):
+        for source, answer in _answers(question, rounds, curves, logs):
             known = {"question": question.name, "measured": question.measured, "source": source}
             rows.append(known | answer._asdict() | {"unit": question.unit})
     return pd.DataFrame(rows, columns=["question", "measured", "source", *Answer._fields, "unit"])
@@ -166,7 +178,10 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def _answers(
-    question: Question, rounds: Mapping[str, pd.DataFrame], curves: pd.DataFrame | None
+    question: Question,
+    rounds: Mapping[str, pd.DataFrame],
+    curves: pd.DataFrame | None,
+    logs: Mapping[str, pd.DataFrame],
 ) -> Iterator[tuple[str, Answer]]:
     """Yield sources and their answers to a question."""
     found: dict[str, Answer | None] = {}
@@ -175,13 +190,14 @@ def _answers(
         for source, name in ((AS_WRITTEN, scenario), (AS_RUN, as_run(scenario))):
             if name in rounds:
                 found[source] = _gap(rounds[name], metric, ours, theirs)
-        found[LOG] = _of_log(as_run(scenario), metric, ours, theirs) if rounds else None
+        log = _gap(logs[as_run(scenario)], metric, ours, theirs) if as_run(scenario) in logs else None
+        found[LOG] = log if log is not None and log.of else None
     elif question.name == "agreement":
-        found = {AS_WRITTEN: _agreement(rounds, ""), AS_RUN: _agreement(rounds, "_as_run")}
+        found = {AS_WRITTEN: _agreement(rounds, logs, ""), AS_RUN: _agreement(rounds, logs, "_as_run")}
     elif curves is not None:
         own = curves[(curves["knob"] == N_ROUNDS) & (curves["selector"] == "pause")]
         ends = own.groupby("seed")["accuracy"].last()
-        found[AS_WRITTEN] = Answer(*estimate(100 * ends), len(ends))
+        found[AS_WRITTEN] = Answer(*estimate(100 * ends), len(ends), len(ends))
     yield from ((source, answer) for source, answer in found.items() if answer is not None)
 
 
@@ -203,47 +219,32 @@ def _gap(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], second: str)
     low, high = gaps(ours, theirs, kind).T if pairs else np.empty((2, 0))
     if not len(high):
         return None
-    if beyond := int((~np.isfinite(high)).sum()):
-        return Answer(math.nan, n_seeds=len(pairs), of=beyond)
-    found = estimate(high)
+    known = np.isfinite(high)
+    found = estimate(high[known])
     mean, least, most = (math.exp(value) if kind == "ratio" else 100 * value for value in found)
-    return Answer(mean, least, most, len(pairs), bound="" if (low == high).all() else "at most")
+    bound = "" if (low == high)[known].all() else "at most"
+    return Answer(mean, least, most, len(pairs), int(known.sum()), bound)
 
 
-def _of_log(scenario: str, metric: str, first: tuple[str, ...], second: str) -> Answer | None:
-    """The same of the authors' runs, of what their logs tell of their ends."""
-    ends = archive.log_ends(scenario)
-    selector = next((name for name in first if name in ends.index), "")
-    if selector not in ends.index or second not in ends.index:
-        return None
-    first_end, second_end = (ends.loc[name].to_numpy(np.float64) for name in (selector, second))
-    if metric == "mean_round_s":
-        ours, theirs = (seconds / n_rounds for n_rounds, seconds, _ in (first_end, second_end))
-        return Answer(float(ours / theirs), n_seeds=1)
-    if metric == "accuracy_in_time":
-        return Answer(float(100 * (first_end[2] - second_end[2])), n_seeds=1)
-    return None
-
-
-def _agreement(rounds: Mapping[str, pd.DataFrame], suffix: str) -> Answer | None:
+def _agreement(
+    rounds: Mapping[str, pd.DataFrame], logs: Mapping[str, pd.DataFrame], suffix: str
+) -> Answer | None:
     """How many of the authors' runs that select have our mean round, over as many rounds, within `CLOSE`.
 
     ``suffix`` ends the names of our scenarios. Where that is none, ours have SA-PAUSE as the papers have it.
     """
     found = []
-    for logged in dict.fromkeys(LOGGED.values()):
-        own = rounds.get(_written(logged) + suffix)
-        if own is None:
-            continue
-        for selector, end in archive.log_ends(logged).iterrows():
-            record = SELECTORS[str(selector)]
+    for logged, log in logs.items():
+        own = rounds.get(_written(logged) + suffix, log[:0])
+        for selector, _, theirs in runs_of(log):
+            record = SELECTORS[selector]
             name = _ANNEALERS[1] if selector == _ANNEALERS[0] and not suffix else selector
             ours = [run for other, _, run in runs_of(own) if other == name]
             if record.takes_everyone or record.fixed_users or not ours:
                 continue
-            n = [min(int(end["n_rounds"]), len(run)) for run in ours]
-            means = [run["elapsed_s"].iloc[last - 1] / last for run, last in zip(ours, n, strict=True)]
-            found.append(float(np.mean(means)) / (end["elapsed_s"] / end["n_rounds"]))
+            cut = [run["elapsed_s"].iloc[: len(theirs)] for run in ours]
+            mean = np.mean([times.iloc[-1] / len(times) for times in cut])
+            found.append(float(mean) / (theirs["elapsed_s"].iloc[-1] / len(theirs)))
     if not found:
         return None
     return Answer(sum(abs(ratio - 1) <= CLOSE for ratio in found), of=len(found))
@@ -251,7 +252,7 @@ def _agreement(rounds: Mapping[str, pd.DataFrame], suffix: str) -> Answer | None
 
 def to_markdown(table: pd.DataFrame) -> str:
     """The table of `answers` for people: a row a question, a column a source."""
-    cells = {(row["question"], row["source"]): shown(row) for _, row in table.iterrows()}
+    cells = {(row["question"], row["source"]): shown(row) for row in table.to_dict("records")}
     rows = []
     for question in QUESTIONS:
         mine = [cells.get((question.name, source), "–" if source == LOG else "not run") for source in SOURCES]
@@ -263,20 +264,24 @@ def to_markdown(table: pd.DataFrame) -> str:
 #: What explains the table.
 NOTE = (
     "*As written* has the settings of the papers' text, *as run* those of the authors' logs, and their"
-    " annealer. A log has one run of each selector; – is what it does not tell."
+    " annealer. A log has one run of each selector, and is taken as straight between the rounds that were"
+    " read; – is what it does not tell."
 )
 
 
-def shown(row: Mapping[str, object] | pd.Series) -> str:
+def shown(row: Mapping[Any, Any]) -> str:
     """An answer in words."""
-    value, unit = float(row["value"]), row["unit"]  # type: ignore[arg-type]
+    value, unit = row["value"], row["unit"]
     if unit == "runs":
         return f"{value:.0f} of {row['of']}"
     if math.isnan(value):
-        return f"not reached in {row['of']} of {row['n_seeds']} seeds"
-    digits = {"times": ".2f", "points": "+.1f", "%": ".0f"}[str(unit)]
+        return "not reached"
+    digits = {"times": ".2f", "points": "+.1f", "%": ".0f"}[unit]
     text = f"{row['bound']} {value:{digits}} {unit}".strip().replace("-", "−")
-    return f"{text}, one seed" if row["n_seeds"] == 1 and row["source"] != LOG else text
+    if row["source"] == LOG:
+        return text
+    some = f" in {row['of']} of {row['n_seeds']} seeds"
+    return f"{text}, one seed" if row["n_seeds"] == 1 else text + some * (row["of"] < row["n_seeds"])
 
 
 def sentences(table: pd.DataFrame) -> list[str]:

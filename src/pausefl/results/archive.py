@@ -97,6 +97,12 @@ def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
     return found
 
 
+def read_off(scenario: str) -> dict[str, pd.DataFrame]:
+    """What `logged` returns, with ``largest_participations`` in a round in place of the leakage."""
+    runs = _by_selector(_read("figures.csv"), LOGGED[scenario])
+    return {name: run.assign(accuracy=run.pop("accuracy_percent") / 100) for name, run in runs.items()}
+
+
 def logged_rounds(scenario: Scenario) -> pd.DataFrame:
     """The runs of `logged` as a table of all rounds, as `pausefl.results.runs.collect` returns them.
 
@@ -127,32 +133,6 @@ def logged_rounds(scenario: Scenario) -> pd.DataFrame:
     counted = [record.private and not record.fixed_users for record in of]
     table.attrs[TARGET] = target_accuracy(table[counted])
     return table
-
-
-def read_off(scenario: str) -> dict[str, pd.DataFrame]:
-    """What `logged` returns, with ``largest_participations`` in a round in place of the leakage."""
-    runs = _by_selector(_read("figures.csv"), LOGGED[scenario])
-    return {name: run.assign(accuracy=run.pop("accuracy_percent") / 100) for name, run in runs.items()}
-
-
-def log_ends(scenario: str) -> pd.DataFrame:
-    """The ends of the runs of a scenario's log, by selector.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``n_rounds``; ``elapsed_s`` (simulated seconds) after them; ``accuracy`` there (in [0, 1], mean of
-        those of the last 10 rounds that were read; NaN where none was).
-    """
-    ends = {
-        name: (run["round"].iloc[-1], run["elapsed_s"].iloc[-1], math.nan)
-        for name, run in _by_selector(_read("figures.csv"), LOGGED[scenario]).items()
-    }
-    for name, run in _by_selector(_read("checkpoints.csv"), LOGGED[scenario]).items():
-        last = run.iloc[-1]
-        percent = last["accuracy_mean_percent"] if last["round"] == last["rounds_in_all"] else math.nan
-        ends[name] = last["rounds_in_all"], last["seconds_in_all"], percent / 100
-    return pd.DataFrame.from_dict(ends, "index", columns=["n_rounds", "elapsed_s", "accuracy"])
 
 
 def log_of(scenario: str) -> dict[str, Any]:
@@ -256,10 +236,11 @@ def _logged_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
     assert scenario.privacy is not None
     log, schedule = LOGGED[scenario.name], make_schedule(scenario.privacy)
     checkpoints = _by_selector(_read("checkpoints.csv"), log)
-    for selector, n_rounds, end, _ in log_ends(log).itertuples():
-        last = int(n_rounds)
+    for selector, run in _by_selector(_read("figures.csv"), log).items():
+        last, end = int(run["round"].iloc[-1]), float(run["elapsed_s"].iloc[-1])
         if selector in checkpoints:
             own = checkpoints[selector].set_index("round")
+            last, end = int(own["rounds_in_all"].iloc[-1]), float(own["seconds_in_all"].iloc[-1])
             for at, percent in zip(own.index, own["accuracy_mean_percent"], strict=True):
                 yield (selector, "accuracy_end" if at == last else "accuracy", at), percent / 100
             # The same at every checkpoint: it was read off the whole log, before each user's last

@@ -205,7 +205,7 @@ def rounds_of(root: Path) -> dict[str, pd.DataFrame]:
 def questions_table(rounds: Mapping[str, pd.DataFrame], root: Path) -> str:
     """The questions that a reader asks first, answered by the published runs."""
     curves = read_study(root / "results/published/studies" / questions.LONG_RUNS, questions.CURVES)
-    return questions.to_markdown(questions.answers(rounds, curves))
+    return questions.to_markdown(questions.answers(rounds, curves, questions.logs(root / "config/scenarios")))
 
 
 def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:

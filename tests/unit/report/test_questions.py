@@ -14,12 +14,12 @@ from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
 from pausefl.report import questions
 from pausefl.report.questions import LOG, QUESTIONS, answers, sentences, to_markdown
-from pausefl.results.archive import log_ends
 from pausefl.settings import Experiment, load_scenario
 from pausefl.studies import Studies
 
 ROOT = Path(__file__).parents[3]
 AS_WRITTEN, AS_RUN = "as written", "as run"
+LOGS = questions.logs(ROOT / "config/scenarios")
 
 
 def run(scenario: str, selector: str, seed: int, latency: float, top: float, n: int = 40) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def found(table: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def test_answers_are_gaps_between_runs_of_one_seed() -> None:
-    table = answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1")}, None)
+    table = answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1")}, None, LOGS)
     values = found(table)
     assert values["round", AS_WRITTEN] == pytest.approx(0.5)
     assert values["time", AS_WRITTEN] == pytest.approx(0.5)
@@ -70,25 +70,28 @@ def test_answers_are_gaps_between_runs_of_one_seed() -> None:
 
 def test_the_annealer_of_a_scenario_as_run_is_its_own() -> None:
     name = "mnist_large_iid_r1_as_run"
-    values = found(answers({name: rounds(name, annealer="sa_pause_best_gain")}, None))
+    values = found(answers({name: rounds(name, annealer="sa_pause_best_gain")}, None, LOGS))
     assert values["annealing", AS_RUN] == pytest.approx(1.6)
     assert ("annealing", AS_WRITTEN) not in values
 
 
-def test_a_target_that_a_seed_misses_has_no_ratio() -> None:
+def test_a_target_that_a_seed_misses_is_told_of_the_others() -> None:
     own = rounds("mnist_large_iid_r1")
     worst = (own["selector"] == "pause") & (own["seed"] == 1)
     own.loc[worst, "accuracy"] *= 0.5
-    table = answers({"mnist_large_iid_r1": own}, None)
-    assert np.isnan(found(table)["time", AS_WRITTEN])
-    assert "| not reached in 1 of 2 seeds |" in to_markdown(table)
+    own.attrs["target_accuracy"] = 0.7
+    table = answers({"mnist_large_iid_r1": own}, None, LOGS)
+    assert "| 0.50 times in 1 of 2 seeds |" in to_markdown(table)
+    own.loc[own["selector"] == "pause", "accuracy"] *= 0.5
+    table = answers({"mnist_large_iid_r1": own}, None, LOGS)
+    assert "| not reached |" in to_markdown(table)
     assert not [sentence for sentence in sentences(table) if "nan" in sentence]
 
 
 def test_a_target_that_the_other_misses_gives_a_bound() -> None:
     own = rounds("mnist_large_iid_r1")
     own.loc[(own["selector"] == "random"), "accuracy"] *= 0.5
-    table = answers({"mnist_large_iid_r1": own}, None)
+    table = answers({"mnist_large_iid_r1": own}, None, LOGS)
     (row,) = table[(table["question"] == "time") & (table["source"] == AS_WRITTEN)].to_dict("records")
     assert row["bound"] == "at most"
     assert f"| at most {row['value']:.2f} times |" in to_markdown(table)
@@ -97,26 +100,27 @@ def test_a_target_that_the_other_misses_gives_a_bound() -> None:
 @pytest.mark.parametrize(("factor", "close"), [(1.0, 2), (1.029, 2), (0.971, 2), (1.04, 0), (0.96, 0)])
 def test_selections_agree_within_three_per_cent(factor: float, close: int) -> None:
     name = "mnist_large_iid_r1_as_run"
-    ends = log_ends(name)
-    of = {selector: ends["elapsed_s"][selector] / ends["n_rounds"][selector] for selector in ends.index}
+    log = LOGS[name].groupby("selector")["elapsed_s"]
+    of = log.last() / log.size()
     own = pd.concat([run(name, one, 0, factor * of[one], 0.8) for one in ("pause", "random", "fastest")])
-    (row,) = answers({name: own}, None).query("question == 'agreement'").to_dict("records")
+    (row,) = answers({name: own}, None, LOGS).query("question == 'agreement'").to_dict("records")
     assert (row["value"], row["of"], row["source"]) == (close, 2, AS_RUN)  # the fastest do not select
 
 
 def test_the_logs_say_what_they_say() -> None:
-    values = found(answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1")}, None))
-    assert values["round", LOG] == pytest.approx(0.556 / 0.901, abs=1e-3)  # docs/authors.md
-    assert values["annealing", LOG] == pytest.approx(0.606 / 0.556, abs=1e-3)
-    assert values["cifar", LOG] == pytest.approx(57.6 - 72.0, abs=0.1)
+    values = found(answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1")}, None, LOGS))
+    assert values["round", LOG] == pytest.approx(0.556 / 0.901, abs=0.02)  # docs/authors.md, to the end
+    assert values["annealing", LOG] == pytest.approx(0.606 / 0.556, abs=0.02)
+    assert values["cifar", LOG] == pytest.approx(57.6 - 72.0, abs=1)
+    assert values["time", LOG] < 1
     assert ("leakage", LOG) not in values
 
 
 def test_the_table_has_a_row_for_each_question_and_says_what_was_not_run() -> None:
-    rows = to_markdown(answers({}, None)).splitlines()[2:]
+    rows = to_markdown(answers({}, None, {})).splitlines()[2:]
     assert len([row for row in rows if row.startswith("|")]) == len(QUESTIONS)
     assert all(row.endswith("| not run | not run | – |") for row in rows if row.startswith("|"))
-    assert sentences(answers({}, None)) == []
+    assert sentences(answers({}, None, {})) == []
 
 
 def test_sentences_follow_the_numbers() -> None:
@@ -124,7 +128,7 @@ def test_sentences_follow_the_numbers() -> None:
         {"knob": "training.n_rounds", "selector": "pause", "seed": [0, 0], "accuracy": [0.8, 0.1]}
     )
     fast, slow = (
-        sentences(answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1", pause)}, curves))
+        sentences(answers({"mnist_large_iid_r1": rounds("mnist_large_iid_r1", pause)}, curves, LOGS))
         for pause in (0.5, 2.0)
     )
     assert "PAUSE is faster" in fast[1]
@@ -161,7 +165,7 @@ def test_the_answers_are_those_of_the_claims(tmp_path: Path) -> None:
         for one in each.comparisons
         if one.where == name and one.gap is not None and np.isfinite(one.gap)
     }  # fmt: skip
-    values = found(answers({name: own}, None))
+    values = found(answers({name: own}, None, LOGS))
     gaps = {gap for _, gap in judged}
     for question in ("time", "annealing", "leakage", "mnist"):
         assert round(values[question, AS_WRITTEN], 9) in gaps, (question, sorted(judged))
