@@ -110,9 +110,8 @@ def _plot(
     if theirs := of_authors(scenario, shown, curves):
         return plot_beside(inside, theirs, limit, scenario, shown, more)
     far = exploding(inside, shown)
-    tops = {
-        name: f" (to\u00a0{_highest(curves[name]):.0e})".replace("e+", "e").replace("e0", "e") for name in far
-    }
+    highest = {name: f"{_highest(curves[name]):.0e}".replace("e+", "e").replace("e0", "e") for name in far}
+    tops = {name: f" (to\u00a0{loss})" for name, loss in highest.items()}
     near = {name: curve for name, curve in inside.items() if name not in far}
     means = np.concatenate([curve.mean[np.isfinite(curve.mean)] for curve in near.values()])
     logarithmic = shown.column == "loss" and means.min() > 0 and means.max() > LOG_SPAN * means.min()
