@@ -45,7 +45,7 @@ PANELS = (
     Panel("fig6", "cifar10_small_noniid_r1", "CIFAR-10, 30 users, non-i.i.d."),
     Panel("fig8", "mnist_large_iid_r1", "MNIST, 300 users, i.i.d."),
     Panel("fig10", "cifar10_large_noniid_r1", "CIFAR-10, 300 users, non-i.i.d."),
-    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, 300 users, larger CNN"),
+    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, larger CNN"),
 )
 
 #: What a panel shows, of each kind the first that ran; its name, and the mark of the authors' rounds.
