@@ -259,7 +259,7 @@ def claims(
 
     Scenarios are those of the configuration's folder, then those of config/scenarios.
     """
-    from pausefl.claims.load import load_claims, scales
+    from pausefl.claims.load import load_claims, scales, scenarios_as_run
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
@@ -274,7 +274,8 @@ def claims(
         raise ConfigError(f"no claim of {file} is tested on a scenario or study of {config}")
     experiments = [one for name in scenarios for one in project.experiments[name]]
     for scale in found:
-        records = Records(scenarios, experiments, project.studies, results)
+        logs = scenarios_as_run(claimed, *project.folders)
+        records = Records(scenarios, experiments, project.studies, results, logs=logs)
         judged = to_text(evaluate(claimed, records, scale, partial), scale)
         typer.echo(f"Judged on {results}: {records.extent()}")
         typer.echo(judged, nl=False)

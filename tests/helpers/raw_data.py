@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from pausefl.data.sources import raw_files
 from pausefl.errors import DataError
 from pausefl.settings import DataSettings, RawData
 
@@ -44,6 +47,25 @@ def write_idx(path: Path, dims: tuple[int, ...]) -> None:
     with path.open("wb") as file:
         file.write(header)
         file.truncate(len(header) + int(np.prod(dims)))
+
+
+def write_cifar10(
+    root: Path, pixels: np.ndarray, labels: Sequence[Sequence[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six small batches in CIFAR-10's format, with checksums of their own; images are (6, n, 3072)."""
+    from pausefl.data._torchvision import datasets
+
+    checksums = {}
+    for i, path in enumerate(raw_files(source("cifar10"), raw(root))):
+        batch = {"data": pixels[i], "labels": list(labels[i])} if i < 6 else {"label_names": list("abc")}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(batch))
+        checksums[path.name] = hashlib.md5(path.read_bytes()).hexdigest()
+    *train, test, meta = checksums.items()
+    monkeypatch.setattr(datasets.CIFAR10, "train_list", [list(pair) for pair in train])
+    monkeypatch.setattr(datasets.CIFAR10, "test_list", [list(test)])
+    meta_list = {"filename": meta[0], "key": "label_names", "md5": meta[1]}
+    monkeypatch.setattr(datasets.CIFAR10, "meta", meta_list)
 
 
 def write_images(

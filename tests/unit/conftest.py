@@ -14,12 +14,19 @@ from pausefl.data.partition import Partition, make_partition
 from pausefl.data.sources import prepare
 from pausefl.settings import RawData, Scenario, load_scenario
 from pausefl.streams import Streams
+from pausefl.tools.documentation import PublishedVerdicts
 
 # A busy machine is no reason to fail.
 settings.register_profile("pausefl", deadline=None)
 settings.load_profile("pausefl")
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def published() -> PublishedVerdicts:
+    """The claims, judged on the published runs."""
+    return PublishedVerdicts(ROOT)
 
 
 @pytest.fixture(scope="session")

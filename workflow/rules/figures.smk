@@ -25,6 +25,7 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             ],
             svg=[f"results/figures/{{scenario}}/{kind}.svg" for kind in kinds],
             sidecar=[f"results/figures/{{scenario}}/{kind}.json" for kind in kinds],
+            numbers=[f"results/figures/{{scenario}}/{kind}.tex" for kind in kinds],
         log:
             "results/logs/figures/{scenario}.log",
         benchmark:
@@ -34,6 +35,7 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
         params:
             kinds=kinds,
             folder="results/figures/{scenario}",
+            title=W.config.titles,
             scenario=lambda wildcards: W.settings(wildcards.scenario),
             code=code.figures(kinds),
             script=code.script(workflow.source_path("../scripts/plot_figures.py")),

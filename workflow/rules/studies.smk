@@ -66,7 +66,7 @@ for kind, facts in kinds().items():
         params:
             kind=kind,
             study=lambda wildcards: W.studies[wildcards.study].settings(),
-            title=lambda wildcards: W.studies[wildcards.study].title,
+            title=lambda wildcards: W.studies[wildcards.study].title if W.config.titles else "",
             folder=lambda wildcards: paths.study_folder(W, wildcards.study),
             versions=lambda wildcards: W.studies[wildcards.study].current_codes(
                 wildcards.study, Path("results/published")

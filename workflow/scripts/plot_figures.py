@@ -24,8 +24,8 @@ with logged(snakemake.log[0]) as note:
     failed = []
     for kind in params.kinds:
         try:
-            figure = plot(kind, rounds, scenario, notes.shown)
-            save(figure, Path(params.folder) / kind, metadata | {"kind": kind})
+            plotted = plot(kind, rounds, scenario, notes.shown, params.title)
+            save(plotted.figure, Path(params.folder) / kind, metadata | {"kind": kind}, plotted.numbers)
         except Exception as error:
             note(f"{kind}: {error}" if isinstance(error, PauseflError) else traceback.format_exc())
             failed.append(kind)

@@ -13,9 +13,19 @@ from pydantic import Strict, model_validator
 
 from pausefl.claims.comparisons import Comparison
 from pausefl.claims.records import Records
+from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.settings.base import Settings
-from pausefl.settings.scenario import SelectorName
-from pausefl.settings.types import Distinct, NonNegative, Real
+from pausefl.settings.scenario import SCALES, SelectorName
+from pausefl.settings.types import Distinct, NonNegative, OneOf, Real
+
+#: The scenarios of a test are in groups: one a scale and, apart, those of the papers' scale as they were run.
+RUN = "as_run"
+Group = Annotated[str, OneOf((*SCALES, RUN))]
+
+
+def readings(scale: str) -> dict[str, str]:
+    """The group of scenarios of each reading of the papers at a scale."""
+    return {AS_WRITTEN: scale} | ({AS_RUN: RUN} if scale == "paper" else {})
 
 
 class ClaimTest(Settings):
@@ -33,20 +43,20 @@ class ClaimTest(Settings):
             raise ValueError(f"{' and '.join(ours)} needs the key 'reason', which says why")
         return self
 
-    def scenarios_at(self, scale: str) -> tuple[str, ...]:
-        """All scenarios whose runs the test needs at a scale."""
+    def scenarios_at(self, group: str) -> tuple[str, ...]:
+        """All scenarios of a group whose runs the test needs."""
         return ()
 
-    def studies_at(self, scale: str) -> tuple[str, ...]:
+    def studies_at(self, group: str) -> tuple[str, ...]:
         """All studies that it needs at a scale."""
         return ()
 
-    def applies(self, scale: str) -> bool:
-        """Whether the test is part of its claim at a scale."""
-        return bool(self.scenarios_at(scale) or self.studies_at(scale))
+    def applies(self, group: str) -> bool:
+        """Whether the test is part of its claim on a group of scenarios."""
+        return bool(self.scenarios_at(group) or self.studies_at(group))
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
-        """Make each comparison of the test at a scale."""
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
+        """Make each comparison of the test on a group of scenarios."""
         raise NotImplementedError
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, Judgement
+from pausefl.results.markdown import number
 
 #: Unit of a gap that is a ratio.
 RATIO = "ratio"
@@ -48,6 +49,14 @@ class Comparison:
     """Number of planned runs or seeds that are missing."""
     note: str = ""
     """What else a reader should know."""
+    subject: str = ""
+    """The selector that the claim is about; empty where it is about none, or all."""
+    test: int = 0
+    """Which test of its claim it is of."""
+    authors: float = math.nan
+    """The same gap in the authors' log; NaN where it does not tell."""
+    alone: str = ""
+    """The outcome before the correction for the number of comparisons, if that took it away."""
     repeats: str = ""
     """The comparison whose runs these are, under other names; then this one has no vote."""
     prints: Mapping[tuple[str, int], str] = field(default_factory=dict, repr=False)
@@ -69,9 +78,9 @@ class Comparison:
         return self.outcome == UNDECIDED and len(self.seeds) == 1
 
     @property
-    def part(self) -> tuple[str, str, str]:
-        """The part of its claim that it tests: kind, what is measured, and where the gap should lie."""
-        return self.kind, self.question.partition(":")[0], self.wanted
+    def part(self) -> tuple[int, str, str]:
+        """The part of its claim that it tests: the test, what is measured, and where the gap should lie."""
+        return self.test, self.question.partition(":")[0], self.wanted
 
     @property
     def name(self) -> str:
@@ -123,7 +132,7 @@ def wanted_text(low: float, high: float, gap: str) -> str:
     """The open interval of `pausefl.claims.statistics.region` in words."""
     if gap == RATIO:
         low, high = math.exp(low) if low > -math.inf else low, math.exp(high) if high < math.inf else high
-    low, high = low + 0.0, high + 0.0  # no minus zero
+    least, most = (number(limit + 0.0, ".3g") for limit in (low, high))  # no minus zero
     if low == -math.inf:
-        return f"{gap} < {high:.3g}"
-    return f"{gap} > {low:.3g}" if high == math.inf else f"{gap} from {low:.3g} to {high:.3g}"
+        return f"{gap} < {most}"
+    return f"{gap} > {least}" if high == math.inf else f"{gap} from {least} to {most}"

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Self, get_args
 
 from pydantic import BeforeValidator, Field, Strict, model_validator
 
-from pausefl.claims.base import ClaimTest
+from pausefl.claims.base import RUN, ClaimTest, readings
 from pausefl.claims.on_instances import OnInstancesTest
 from pausefl.claims.on_runs import OnRunsTest
 from pausefl.claims.on_studies import OnStudiesTest
 from pausefl.errors import ConfigError, suggest
 from pausefl.settings.base import Settings, shortened
 from pausefl.settings.load import load_scenario, scenario_file, scenario_names
-from pausefl.settings.scenario import SCALES
+from pausefl.settings.scenario import SCALES, Scenario, SelectorName
 from pausefl.settings.types import Distinct, Several, Text
 from pausefl.settings.yaml import read_yaml
 
@@ -45,6 +45,15 @@ AnyTest = Annotated[
 ]
 
 
+class Figure(Settings):
+    """A figure of the papers that shows a claim."""
+
+    of: Distinct[str]
+    """Scenarios and studies on which it is compared."""
+    lacks: Distinct[SelectorName] = ()
+    """Selectors that it does not show: what is compared of them does not cover it."""
+
+
 class Claim(Settings):
     """One claim."""
 
@@ -54,8 +63,14 @@ class Claim(Settings):
     """What is claimed, in our words."""
     place: Text
     """Where the papers have it."""
-    figures: dict[str, Distinct[str]] = {}
-    """Figures of the papers that show it, each with the scenarios and studies that it is compared on."""
+    check: Annotated[bool, Strict()] = False
+    """Whether it tests code or a theorem, and is listed apart from what was found."""
+    note: Annotated[str, Strict()] = ""
+    """What has to be said wherever the finding stands."""
+    failing: Annotated[str, Strict()] = ""
+    """What a failure means, in words beside the finding."""
+    figures: dict[str, Figure] = {}
+    """Figures of the papers that show it."""
     tests: Several[AnyTest]
     """How it is tested."""
 
@@ -109,10 +124,17 @@ def load_claims(path: Path, *folders: Path) -> tuple[Claim, ...]:
 
 
 def places(claims: Iterable[Claim], scale: str) -> tuple[set[str], set[str]]:
-    """Names of all scenarios and of all studies that claims are tested on at a scale."""
+    """Names of all scenarios and of all studies that claims are tested on at a scale, in all readings."""
     tests = [test for claim in claims for test in claim.tests]
-    scenarios = {name for test in tests for name in test.scenarios_at(scale)}
+    groups = readings(scale).values()
+    scenarios = {name for test in tests for group in groups for name in test.scenarios_at(group)}
     return scenarios, {name for test in tests for name in test.studies_at(scale)}
+
+
+def scenarios_as_run(claims: Iterable[Claim], *folders: Path) -> dict[str, Scenario]:
+    """The scenarios as run that claims are tested on, by name."""
+    names = {name for claim in claims for test in claim.tests for name in test.scenarios_at(RUN)}
+    return {name: load_scenario(name, *folders) for name in sorted(names)}
 
 
 def scales(claims: Iterable[Claim], scenarios: Iterable[str], studies: Iterable[str]) -> list[str]:

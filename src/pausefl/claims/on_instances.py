@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import Reward, confidence_bound, make_reward
-from pausefl.claims.base import AtLeast, ClaimTest
+from pausefl.claims.base import RUN, AtLeast, ClaimTest
 from pausefl.claims.comparisons import Comparison, Question
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED, Floats
 from pausefl.registry import REWARDS
+from pausefl.registry.selectors import LABELS
 from pausefl.settings import RewardSettings
 from pausefl.settings.types import Count, Distinct, OneOf
 from pausefl.streams import Streams
@@ -54,14 +55,14 @@ HELD = 0.99
 
 
 class OnInstances(ClaimTest):
-    """A test that makes its instances itself, and is part of a claim at every scale."""
+    """A test that makes its instances itself, and is part of a claim at every scale; it has one reading."""
 
     n_instances: Count
     """How many instances are sampled."""
 
-    def applies(self, scale: str) -> bool:
-        """Whether the test is part of its claim at a scale."""
-        return True
+    def applies(self, group: str) -> bool:
+        """Whether the test is part of its claim on a group of scenarios."""
+        return group != RUN
 
 
 class Exactness(OnInstances):
@@ -71,12 +72,12 @@ class Exactness(OnInstances):
     rewards: Distinct[Annotated[str, OneOf(REWARDS)]]
     """Rewards that are searched."""
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Compare the search with enumeration under each reward."""
         for name in self.rewards:
             gaps = [shortfall(name, seed) for seed in range(self.n_instances)]
             worst, n_exact = max(gaps), sum(gap <= TIE for gap in gaps)
-            text = f"{exact_search(name).__name__.lower()} against enumeration, reward {name}"
+            text = f"{LABELS[exact_search(name).__name__.lower()]} against enumeration, reward {name.upper()}"
             question = Question(self.kind, "", text, f"difference ≤ {TIE:g}")
             note = f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact"
             question.settle(n_exact == len(gaps), worst, measure="largest loss of reward", note=note)
@@ -135,7 +136,7 @@ class Limit(OnInstances, AtLeast):
 
     kind: Literal["limit"]
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Look at the probabilities of each annealer."""
         for selector in self.selectors:
             held = probabilities(selector, self.n_instances)
@@ -145,7 +146,7 @@ class Limit(OnInstances, AtLeast):
             least = ", ".join(f"{held[:, i].min():.3g} after 1e{d}" for i, d in enumerate(DECADES))
             note = f"{self.n_instances} graphs of {GRAPH[1]} of {GRAPH[0]} users; least probability: {least}"
             note += f" iterations; it {'rises' if rises else 'does not rise'} on all"
-            text = f"graphs on which {selector} holds a maximiser with probability {HELD:g} or more"
+            text = f"graphs on which {LABELS[selector]} holds a maximiser with probability {HELD:g} or more"
             wanted = f"share ≥ {self.at_least:g}, and the probability rises on every graph"
             question = Question(self.kind, "", text, wanted)
             question.settle(outcome, share, unit="of the graphs", measure="maximiser held", note=note)

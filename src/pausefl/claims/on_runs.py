@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, Any, Literal, Self
 
@@ -11,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from pausefl.claims.base import Against, ClaimTest, Margin, Selectors
+from pausefl.claims.base import Against, ClaimTest, Group, Margin, Selectors
 from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, Question, joined, wanted_text
 from pausefl.claims.quantities import QUANTITIES, accuracy_drop, accuracy_rise
 from pausefl.claims.records import Records, Replicate, Replicates
 from pausefl.claims.statistics import Floats, gaps, judge, region
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
+from pausefl.registry.selectors import LABELS
 from pausefl.settings import PrivacySettings
-from pausefl.settings.scenario import Scale, SelectorName
+from pausefl.settings.scenario import SelectorName
 from pausefl.settings.types import Distinct, NonNegative, OneOf
 
 #: Leakages that differ by at most this share of the budget are equal.
@@ -34,21 +36,23 @@ Direction = Annotated[str, OneOf(("lower", "higher"))]
 class OnRuns(ClaimTest):
     """A test on the runs of scenarios."""
 
-    scenarios: dict[Scale, Distinct[str]]
-    """Scenarios whose runs are compared, by scale (`paper`, `reduced`, `demo`); a scenario has one scale."""
+    scenarios: dict[Group, Distinct[str]]
+    """Scenarios whose runs are compared, by scale (`paper`, `reduced`, `demo`); a scenario has one scale.
+    Those of the papers as run are under `as_run`: there `sa_pause` is the annealer that the scenario lists,
+    and selectors that it does not list are left out."""
 
-    def scenarios_at(self, scale: str) -> tuple[str, ...]:
-        """All scenarios whose runs the test needs at a scale."""
-        return self.scenarios.get(scale, ())
+    def scenarios_at(self, group: str) -> tuple[str, ...]:
+        """All scenarios of a group whose runs the test needs."""
+        return self.scenarios.get(group, ())
 
 
 class OnPairs(OnRuns, Against, Margin):
     """A test that compares the runs of two selectors, or of two scenarios, by a metric."""
 
     against: Distinct[SelectorName] = ()
-    reference: dict[Scale, str] = {}
-    """By scale, a scenario whose runs the others are compared with, in place of the same scenario; of the
-    same selector unless `against` names others."""
+    reference: dict[Group, str] = {}
+    """By scale (and `as_run`), a scenario whose runs the others are compared with, in place of the same
+    scenario; of the same selector unless `against` names others."""
     metric: Annotated[str, OneOf(QUANTITIES)]
     """What is compared: when the first of two runs ends (`_in_time`), over the time until then
     (`_over_time`), or in as many rounds as both have (`_rounds`, `mean_round_s`, `latency_spread`)."""
@@ -66,35 +70,56 @@ class OnPairs(OnRuns, Against, Margin):
         """Where the gap should lie, a direction of `pausefl.claims.statistics.region`."""
         raise NotImplementedError
 
-    def scenarios_at(self, scale: str) -> tuple[str, ...]:
-        """All scenarios whose runs the test needs at a scale."""
-        own = self.scenarios.get(scale, ())
-        return (*own, self.reference[scale]) if own and scale in self.reference else own
+    def scenarios_at(self, group: str) -> tuple[str, ...]:
+        """All scenarios of a group whose runs the test needs."""
+        own = self.scenarios.get(group, ())
+        return (*own, self.reference[group]) if own and group in self.reference else own
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Compare each selector with each other one."""
         quantity = QUANTITIES[self.metric]
         unit = RATIO if self.gap == RATIO else quantity.unit
         low, high = region(self.side, self.margin, self.gap)
-        for place, selector in product(self.scenarios[scale], self.selectors):
-            other = self.reference.get(scale, place)
-            for theirs in self.against or (selector,):
-                sides = (place, selector), (other, theirs)
-                names = [side[1] if place == other else ", ".join(side) for side in sides]
-                text = f"{quantity.label}: {' against '.join(names)}"
-                with Question(self.kind, place, text, wanted_text(low, high, unit)) as question:
-                    found = paired(records, *sides, trained=quantity.trained)
-                    values = np.array(
-                        [[_bounds(quantity.of(a, b)), _bounds(quantity.of(b, a))] for a, b in found.pairs]
-                    )
-                    if np.isnan(values).all():
-                        raise NotRunError(joined(found.note, f"no run has a value of {self.metric}"))
-                    scaled = quantity.factor * values
-                    judged = judge(gaps(scaled[:, 0], scaled[:, 1], self.gap), low, high)
-                    facts = found.facts("ours", "theirs", trained=quantity.trained)
-                    facts["note"] = joined(found.note, *_unknown(quantity.infinite, names, values))
-                    question.decide(judged, self.gap, unit=unit, **facts)
-                yield question.answer
+        for sides in self._sides(records, group):
+            (place, selector), (other, _) = sides
+            names = [LABELS[name] + ("" if place == other else f" in {at}") for at, name in sides]
+            text = f"{quantity.label}: {' against '.join(names)}"
+            with Question(self.kind, place, text, wanted_text(low, high, unit)) as question:
+                found = paired(records, *sides, trained=quantity.trained)
+                values = np.array([self._values(*pair) for pair in found.pairs])
+                if np.isnan(values).all():
+                    raise NotRunError(joined(found.note, f"no run has a value of {self.metric}"))
+                judged = judge(gaps(values[:, 0], values[:, 1], self.gap), low, high)
+                facts = found.facts("ours", "theirs", trained=quantity.trained)
+                facts["note"] = joined(found.note, *_unknown(quantity.infinite, names, values))
+                question.decide(judged, self.gap, unit=unit, **facts)
+            authors = self._in_logs(records, *sides)
+            yield replace(question.answer, subject=selector, unit=unit, authors=authors)
+
+    def _sides(self, records: Records, group: str) -> Iterator[tuple[Side, Side]]:
+        """Yield what is compared with what."""
+        for place, name in product(self.scenarios[group], self.selectors):
+            other = self.reference.get(group, place)
+            rivals = records.acting(other, self.against or (name,))
+            for selector, theirs in product(records.acting(place, (name,)), rivals):
+                yield (place, selector), (other, theirs)
+
+    def _values(self, ours: Replicate, theirs: Replicate) -> Floats:
+        """Bounds (2 sides, 2) of what is compared of two runs, in its unit."""
+        quantity = QUANTITIES[self.metric]
+        return quantity.factor * np.array(
+            [_bounds(quantity.of(ours, theirs)), _bounds(quantity.of(theirs, ours))]
+        )
+
+    def _in_logs(self, records: Records, ours: Side, theirs: Side) -> float:
+        """The gap of the authors' own runs; NaN where it is not known."""
+        runs = [records.log(place).get(selector) for place, selector in (ours, theirs)]
+        if runs[0] is None or runs[1] is None:
+            return math.nan
+        values = self._values(runs[0], runs[1])
+        ((low, high),) = gaps(values[:1], values[1:], self.gap)
+        known = low if low == high else math.nan
+        return math.exp(known) if self.gap == RATIO else float(known)
 
 
 def _bounds(value: float | tuple[float, float]) -> tuple[float, float]:
@@ -153,19 +178,21 @@ class Collapse(OnRuns, Against, Margin):
 
     kind: Literal["collapse"]
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Look at each selector's rise and fall."""
         gained, lost = ("accuracy gained", accuracy_rise), ("accuracy lost", accuracy_drop)
         looks = [(selector, *look, "higher") for selector in self.selectors for look in (gained, lost)]
         looks += [(selector, *lost, "not higher") for selector in self.against]
-        for place, (selector, what, value, side) in product(self.scenarios[scale], looks):
+        for place, (selector, what, value, side) in product(self.scenarios[group], looks):
             low, high = region(side, self.margin, "difference")
             wanted = wanted_text(low, high, "points")
-            with Question(self.kind, place, f"{what}: {selector}", wanted) as question:
+            with Question(self.kind, place, f"{what}: {LABELS[selector]}", wanted) as question:
                 found = paired(records, (place, selector), (place, selector), trained=True)
                 judged = judge(np.array([POINTS * value(run) for run, _ in found.pairs]), low, high)
                 question.decide(judged, unit="points", **found.facts("ours", trained=True))
-            yield question.answer
+            log = records.log(place).get(selector)
+            authors = math.nan if log is None else POINTS * value(log)
+            yield replace(question.answer, subject=selector, unit="points", authors=authors)
 
 
 class Bound(OnRuns):
@@ -173,9 +200,9 @@ class Bound(OnRuns):
 
     kind: Literal["bound"]
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Look at all private runs of each scenario."""
-        for place in self.scenarios[scale]:
+        for place in self.scenarios[group]:
             with Question(self.kind, place, "largest leakage of any user", "≤ 1 of the budget") as question:
                 runs = _selected(records, place)
                 privacy = runs.scenario.privacy
@@ -226,13 +253,13 @@ class Coincidence(OnRuns, Against):
 
     kind: Literal["coincidence"]
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Compare each selector with each other one, and with the sum of the budgets."""
         wanted = f"≤ {ROUNDING:g} of the budget"
-        for place, ours, theirs in product(self.scenarios[scale], self.selectors, self.against):
+        for place, ours, theirs in product(self.scenarios[group], self.selectors, self.against):
             for sides, text in (
-                (SIDES, f"difference of leakage in any round: {ours} against {theirs}"),
-                (SIDES[:1], f"difference to the sum of the budgets in any round: {ours}"),
+                (SIDES, f"difference of leakage in any round: {LABELS[ours]} against {LABELS[theirs]}"),
+                (SIDES[:1], f"difference to the sum of the budgets in any round: {LABELS[ours]}"),
             ):
                 with Question(self.kind, place, text, wanted) as question:
                     found = paired(records, (place, ours), (place, theirs), trained=False)
@@ -257,10 +284,10 @@ class EveryoneFirst(OnRuns, Selectors):
 
     kind: Literal["everyone_first"]
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Look at each selector's first rounds."""
-        for place, selector in product(self.scenarios[scale], self.selectors):
-            text = f"users taken once in the first rounds: {selector}"
+        for place, selector in self._acting(records, group):
+            text = f"users taken once in the first rounds: {LABELS[selector]}"
             with Question(self.kind, place, text, "all of them") as question:
                 found = paired(records, (place, selector), (place, selector), trained=False)
                 network = _selected(records, place).scenario.network
@@ -272,6 +299,10 @@ class EveryoneFirst(OnRuns, Selectors):
                 note = f"{n_rounds} rounds of {m} of {network.n_users} users; the least of all seeds"
                 question.settle(share == 1, share, unit="of the users", **found.certain("ours", note=note))
             yield question.answer
+
+    def _acting(self, records: Records, group: str) -> Iterator[Side]:
+        for place in self.scenarios[group]:
+            yield from product([place], records.acting(place, self.selectors))
 
 
 #: Scenario and selector.

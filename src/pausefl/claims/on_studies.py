@@ -28,6 +28,7 @@ from pausefl.claims.statistics import (
     judge,
     region,
 )
+from pausefl.registry.selectors import LABELS
 from pausefl.results.intervals import Estimate, t_quantile, wilson
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import Scale
@@ -90,28 +91,29 @@ class OfGrowth(OnStudies, Margin):
 
 
 class Regret(OfGrowth):
-    """A logarithm fits regret as well as the best other law; or its last decade's exponent is 1.
+    """A logarithm fits regret as well as the best other law; or its last decade's exponent is (at least) 1.
 
     The margin is that of the ratio of errors, seed by seed, or that of the exponent.
     """
 
     kind: Literal["regret"]
-    law: Annotated[str, OneOf(("logarithmic", "linear"))]
+    law: Annotated[str, OneOf(("logarithmic", "linear", "at least linear"))]
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Look at the regret of each selector."""
-        if linear := self.law == "linear":
+        if linear := self.law != "logarithmic":
             text, unit, low, high = "exponent of regret", "exponent", 1 - self.margin, 1 + self.margin
+            high = high if self.law == "linear" else math.inf
         else:
             text, unit = "fit of a logarithm to regret, error against the best other law", RATIO
             low, high = region("not higher", self.margin, RATIO)
         wanted = wanted_text(low, high, unit)
-        for study, selector in product(self.studies[scale], self.selectors):
-            with Question(self.kind, study, f"{text}: {selector}", wanted) as question:
+        for study, selector in product(self.studies[group], self.selectors):
+            with Question(self.kind, study, f"{text}: {LABELS[selector]}", wanted) as question:
                 tables = _tables(records, study, "fits.csv", "growth.csv")
                 laws, growth = (_of_seeds(table, selector) for table in tables)
                 if not len(growth):
-                    raise NotRunError(f"{selector} is not in the study")
+                    raise NotRunError(f"{LABELS[selector]} is not in the study")
                 facts = _facts(records, study, (selector,), growth["seed"])
                 best = laws[laws["preferred"]]["law"].value_counts().items()
                 note = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
@@ -142,11 +144,12 @@ class FinalRegret(OnStudies, Against, Margin):
 
     kind: Literal["final_regret"]
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Compare each selector with each other one."""
         low, high = region("lower", self.margin, RATIO)
-        for study, *names in product(self.studies[scale], self.selectors, self.against):
-            text, wanted = f"final regret: {' against '.join(names)}", wanted_text(low, high, RATIO)
+        for study, *names in product(self.studies[group], self.selectors, self.against):
+            labels = " against ".join(LABELS[name] for name in names)
+            text, wanted = f"final regret: {labels}", wanted_text(low, high, RATIO)
             with Question(self.kind, study, text, wanted) as question:
                 (growth,) = _tables(records, study, "growth.csv")
                 ours, theirs = (_of_seeds(growth, name).set_index("seed")["regret"] for name in names)
@@ -163,16 +166,16 @@ class RegretBound(OnStudies):
 
     kind: Literal["regret_bound"]
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Compare each selector's regret after all rounds with the bound."""
         wanted = wanted_text(-math.inf, 0, RATIO)
-        for study, selector in product(self.studies[scale], self.selectors):
-            text = f"final regret over the bound: {selector}"
+        for study, selector in product(self.studies[group], self.selectors):
+            text = f"final regret over the bound: {LABELS[selector]}"
             with Question(self.kind, study, text, wanted) as question:
                 (growth,) = _tables(records, study, "growth.csv")
                 growth = _of_seeds(growth, selector)
                 if not len(growth):
-                    raise NotRunError(f"{selector} is not in the study")
+                    raise NotRunError(f"{LABELS[selector]} is not in the study")
                 settings = records.studies.of_kind("regret")[study]
                 scenario, n_rounds, step = settings.scenario, settings.n_rounds, settings.reward_step
                 most = theorem3(scenario, n_rounds) if step is None else theorem1(scenario, n_rounds, step)
@@ -241,11 +244,13 @@ class Cost(OfGrowth):
     """Power of K by which a search's time is to grow."""
     margin: NonNegative = 0.0
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Look at the times of each selector."""
         wanted, timed = _LAWS[self.law].format(exponent=self.exponent), _TIMED[self.quantity]
-        for study, selector in product(self.studies[scale], self.selectors):
-            with Question(self.kind, study, f"growth with K of {timed}: {selector}", wanted) as question:
+        for study, selector in product(self.studies[group], self.selectors):
+            with Question(
+                self.kind, study, f"growth with K of {timed}: {LABELS[selector]}", wanted
+            ) as question:
                 (times,) = _tables(records, study, "times.csv")
                 self._judge(question, times[times["selector"] == selector], _facts(records, study))
             yield question.answer
@@ -307,23 +312,26 @@ class Share(OnStudies, AtLeast):
     pool: Distinct[Annotated[str, Strict()]] = ()
     """Columns of that table over whose values the instances are counted together."""
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Look at the share that each selector won, in each row."""
-        for study, selector in product(self.studies[scale], self.selectors):
-            text, wanted = f"share won by {selector}", f"share ≥ {self.at_least:g}"
-            rows: list[tuple[str, int, int]] = []
+        divisors = self.rows.get("temperature_divisor", ())
+        at = f", κ = {divisors[0]}" if len(divisors) == 1 else ""
+        for study, selector in product(self.studies[group], self.selectors):
+            text, wanted = f"share won{at}: {LABELS[selector]}", f"share ≥ {self.at_least:g}"
+            rows: list[tuple[str, pd.Series]] = []
             with Question(self.kind, study, text, wanted) as question:
                 rows += self._rows(records, study, selector)
             if not rows:
                 yield question.answer
-            for name, won, n in rows:
-                row, facts = Question(self.kind, study, f"{text}: {name}", wanted), _facts(records, study)
+            for name, (n, won, tied, lost) in rows:
+                row, facts = Question(self.kind, study, f"{text}, {name}", wanted), _facts(records, study)
                 judged = _of_share(won, n, self.at_least)
-                row.decide(judged, unit="of instances", note=f"{n:,} instances", **facts)
+                note = f"of {n:,} instances {won:,} are won, {tied:,} tied, {lost:,} lost"
+                row.decide(judged, unit="of instances", note=note, **facts)
                 yield row.answer
 
-    def _rows(self, records: Records, study: str, selector: str) -> Iterator[tuple[str, int, int]]:
-        """Name, won instances and all instances of each row that is used."""
+    def _rows(self, records: Records, study: str, selector: str) -> Iterator[tuple[str, pd.Series]]:
+        """Name of each row that is used, and its numbers of instances: all, won, tied and lost."""
         configured = records.studies.get(study)
         (table,) = _tables(records, study, "" if configured is None else configured.claims[0])
         table = table[table["selector"] == selector]
@@ -331,16 +339,28 @@ class Share(OnStudies, AtLeast):
             known = table[column].astype(str) if column in table else pd.Series("", table.index)
             table = table[known.isin([str(value) for value in values])]
         if not len(table):
-            raise NotRunError(f"the study has no such rows of {selector}")
-        cell = [name for name in _CELL if name in table and name not in self.pool]
+            raise NotRunError(f"the study has no such rows of {LABELS[selector]}")
+        told = {*self.pool, *(column for column, values in self.rows.items() if len(values) == 1)}
+        cell = [name for name in _CELL if name in table and name not in told] or list(_WHOLE)
         for names, rows in table.groupby(cell, sort=False):
-            name = ", ".join(f"{column} {value}" for column, value in zip(cell, names, strict=True))
-            n_instances = int(rows["n_instances"].sum())
-            yield name, round(float((rows["share"] * rows["n_instances"]).sum())), n_instances
+            cells = zip(cell, names, strict=True)
+            name = ", ".join((_CELL | _WHOLE)[column].format(value) for column, value in cells)
+            yield name, rows[["n_instances", "n_won", "n_tied", "n_lost"]].sum().astype(int)
 
 
-#: Columns of a table of shares that say which comparison a row is.
-_CELL = ("source", "n_users", "n_selected", "temperature_divisor", "moves", "budget", "energy")
+#: The only column where a single row is left, and how it is told.
+_WHOLE = {"selector": "in all"}
+
+#: Columns of a table of shares that say which comparison a row is, and how they are told.
+_CELL = {
+    "source": "instances {}",
+    "n_users": "K = {}",
+    "n_selected": "m = {}",
+    "temperature_divisor": "κ = {}",
+    "moves": "{} moves",
+    "budget": "equal {}",
+    "energy": "{} vertex",
+}
 
 
 def _of_share(won: int, n: int, least: float) -> Judgement:
@@ -359,12 +379,12 @@ class Degrees(OnStudies, Against):
 
     kind: Literal["degrees"]
 
-    def compare(self, records: Records, scale: str) -> Iterator[Comparison]:
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Look at the graphs of each selector."""
-        for study, selector in product(self.studies[scale], (*self.selectors, *self.against)):
+        for study, selector in product(self.studies[group], (*self.selectors, *self.against)):
             plain = selector in self.against
             wanted = "m (K − m) for every vertex" if plain else "at most 4 (K − m) on average"
-            text = f"mean number of neighbours: {selector}"
+            text = f"mean number of neighbours: {LABELS[selector]}"
             with Question(self.kind, study, text, wanted) as question:
                 (table,) = _tables(records, study, "degrees.parquet")
                 own, settings = table[table["selector"] == selector], records.studies.of_kind("graphs")[study]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
 from pausefl.claims import words
 from pausefl.claims.comparisons import Comparison
+from pausefl.claims.load import Claim
 from pausefl.claims.statistics import NOT_RUN
-from pausefl.claims.verdicts import FINDINGS, Judged
+from pausefl.claims.verdicts import FINDINGS, SUPPORTED, Judged
+from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
 
@@ -22,21 +25,15 @@ from pausefl.results.intervals import CONFIDENCE
 ANY = "any"
 
 
-def to_json(judged: Iterable[Judged], scale: str, code_hash: str) -> str:
-    """Everything, for programs; null for NaN and infinite numbers."""
-    claims = [
-        {
-            "id": one.claim.id,
-            "sentence": one.claim.sentence,
-            "place": one.claim.place,
-            "finding": one.finding,
-            "effect": words.effect(one),
-            "outcomes": words.outcomes(one),
-            "coverage": asdict(one.coverage) | {"text": words.covered(one.coverage)},
-            "comparisons": [_plain(each, scale) for each in one.comparisons],
-        }
-        for one in judged
-    ]
+def to_json(judged: Sequence[Judged], scale: str, code_hash: str) -> str:
+    """Everything, for programs; null for NaN and infinite numbers.
+
+    A claim has the keys of its reading as written, and under ``as_run`` those of the other one, or null.
+    """
+    claims = []
+    for claim, written, run in side_by_side(judged):
+        said = {key: getattr(claim, key) for key in ("id", "sentence", "place", "check", "note")}
+        claims.append(said | _told(written, scale) | {"as_run": _told(run, scale) if run else None})
     document = {
         "scale": scale,
         "confidence": CONFIDENCE,
@@ -44,6 +41,28 @@ def to_json(judged: Iterable[Judged], scale: str, code_hash: str) -> str:
         "claims": claims,
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def side_by_side(judged: Iterable[Judged]) -> Iterator[tuple[Claim, Judged, Judged | None]]:
+    """Each claim as written and, if a run of the authors bears on it, as run."""
+    for _, ours in groupby(judged, key=lambda one: one.claim.id):
+        written, *run = ours
+        yield written.claim, written, run[0] if run else None
+
+
+def _told(one: Judged, scale: str) -> dict[str, Any]:
+    """A claim in one reading, in JSON's types."""
+    return {
+        "finding": one.finding,
+        "failing": words.failing(one),
+        "needed": words.needed(one) if one.comparisons else "",
+        "outcomes": words.outcomes(one.coverage),
+        "why": words.why(one),
+        "effect": words.effect(one),
+        "authors": words.authors(one),
+        "coverage": asdict(one.coverage) | {"text": words.covered(one.coverage)},
+        "comparisons": [_plain(each, scale) for each in one.comparisons],
+    }
 
 
 def _plain(comparison: Comparison, scale: str) -> dict[str, Any]:
@@ -62,7 +81,7 @@ def to_frame(judged: Iterable[Judged], scale: str) -> pd.DataFrame:
     """One row a comparison, with the finding on its claim; one row for a claim without comparisons."""
     rows = []
     for one in judged:
-        head = {"claim": one.claim.id, "finding": one.finding, "coverage": words.covered(one.coverage)}
+        head = {"claim": one.claim.id, "reading": one.reading, "finding": one.finding}
         for comparison in one.comparisons:
             plain = _plain(comparison, scale)
             plain |= {key: " ".join(map(str, plain[key])) for key in ("seeds", "runs")}
@@ -72,72 +91,70 @@ def to_frame(judged: Iterable[Judged], scale: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def summary_line(judged: Sequence[Judged]) -> str:
-    """How many claims have which finding."""
-    counts = Counter(one.finding for one in judged)
-    return ", ".join(f"{counts[finding]} {finding}" for finding in FINDINGS)
+def summary_line(judged: Iterable[Judged]) -> str:
+    """How many claims have which finding, as written; and apart from them, how many checks hold."""
+    written = [one for one in judged if one.reading == AS_WRITTEN]
+    counts = Counter(one.finding for one in written if not one.claim.check)
+    told = ", ".join(f"{counts[finding]} {finding}" for finding in FINDINGS if counts[finding])
+    checks = [one.finding == SUPPORTED for one in written if one.claim.check]
+    return f"{told or 'no claim'}; {sum(checks)} of {len(checks)} checks hold" if checks else told
 
 
 def to_text(judged: Sequence[Judged], scale: str) -> str:
-    """A compact table for the screen."""
-    rows = [("claim", "finding", "effect", "coverage", "")]
-    rows += [(one.claim.id, one.finding, *_told(one), one.claim.sentence) for one in judged]
+    """A compact table for the screen: claims in both readings, then checks."""
+    rows = [("claim", "finding", "comparisons", "effect", "")]
+    for one in sorted(judged, key=lambda one: one.claim.check):
+        name = one.claim.id if one.reading == AS_WRITTEN else f"{one.claim.id} {one.reading}"
+        compared = words.outcomes(one.coverage)
+        rows.append((name, one.finding, compared, words.effect(one), one.claim.sentence))
     lines = [f"Runs at scale '{scale}'", *markdown.aligned(rows), summary_line(judged)]
     return "\n".join(lines) + "\n"
 
 
-def _told(one: Judged) -> tuple[str, str]:
-    return words.effect(one), words.covered(one.coverage)
+def to_markdown(judged: Sequence[Judged], hours: Mapping[str, float] = {}) -> str:
+    """Tables for people: the verdicts on claims, then those of checks, then what each of them rests on.
+
+    ``hours`` are the core-hours that claims need to be judged as run, by claim.
+    """
+    claims, checks = ([one for one in judged if one.claim.check == check] for check in (False, True))
+    parts = [f"### Claims\n\n{_verdicts(claims, hours)}"] if claims else []
+    parts += [f"### Checks\n\n{_verdicts(checks, hours)}"] if checks else []
+    return "\n".join([*parts, f"### What each verdict rests on\n\n{_grounds([*claims, *checks])}"])
 
 
-def to_markdown(judged: Sequence[Judged], scale: str) -> str:
-    """A page for people: the findings, then every comparison of every claim."""
-    return "\n".join(_page(judged, scale))
+def _verdicts(judged: Sequence[Judged], hours: Mapping[str, float]) -> str:
+    """A row a claim; columns of the other reading and of the authors' logs if a claim has them."""
+    both = any(one.reading == AS_RUN for one in judged)
+    rows = []
+    for claim, written, run in side_by_side(judged):
+        row = [claim.id, claim.sentence, ". ".join(filter(None, [_verdict(written), claim.note]))]
+        if both:
+            cost = f", {hours[claim.id]:.0f} core-hours" if claim.id in hours else ""
+            row.append(_verdict(run) + (cost if run.finding == NOT_RUN else "") if run else "–")
+            row.append(words.authors(run) if run else "–")
+        rows.append(row)
+    head = ["Claim", "What the papers say", "As written", "As run", "Authors' log"]
+    return markdown.table(head if both else [*head[:2], "Verdict"], rows)
 
 
-def _page(judged: Sequence[Judged], scale: str) -> Iterator[str]:
-    yield f"Runs at scale **{scale}**: {summary_line(judged)}.\n"
-    yield markdown.table(
-        ("Claim", "What the papers say", "Where", "Finding", "Effect", "Coverage"),
-        [
-            (one.claim.id, one.claim.sentence, one.claim.place, f"**{one.finding}**", *_told(one))
-            for one in judged
-        ],
-    )
-    yield (
-        "The finding is on what was compared; the coverage says how much that is. Gaps are means over seeds"
-        f" of paired differences, or geometric means of paired ratios, with Student's interval at"
-        f" {100 * CONFIDENCE:.0f} %; shares have Wilson's. A comparison holds if its interval lies where the"
-        " claim wants it, fails if it lies elsewhere, and is undecided otherwise. One seed has no interval"
-        " and counts as coverage alone.\n"
-    )
-    for one in judged:
-        yield f"## {one.claim.id}: {one.finding}\n"
-        yield f"{one.claim.sentence} ({one.claim.place})\n"
-        if not one.comparisons:
-            yield "Not run: the claim has no comparison at this scale.\n"
-            continue
-        yield f"{words.outcomes(one) or 'None made'}. Coverage: {words.covered(one.coverage)}.\n"
-        for reason in dict.fromkeys(test.reason for test in one.claim.tests if test.reason):
-            yield f"Margin: {reason}\n"
-        yield _comparisons(one)
+def _verdict(one: Judged) -> str:
+    told = [f"**{one.finding}**", words.failing(one), words.effect(one)]
+    return "; ".join(text for text in told if text not in ("", "–"))
 
 
-def _comparisons(one: Judged) -> str:
-    """A table of all comparisons of a claim."""
+def _grounds(judged: Sequence[Judged]) -> str:
+    """A row a claim and reading in which something is compared: what was needed, what came of it, and why."""
     rows = [
         (
-            each.where or "random instances",
-            each.question,
-            each.wanted,
-            words.gap(each),
-            words.interval(each.low, each.high, 4),
-            words.p_value(each.p),
-            ("one seed" if len(each.seeds) == 1 else str(len(each.seeds))) if each.seeds else "–",
-            f"repeats {each.repeats}" if each.repeats else each.outcome,
-            each.note,
+            one.claim.id,
+            one.reading,
+            words.needed(one),
+            words.outcomes(one.coverage),
+            words.covered(one.coverage),
+            words.why(one),
         )
-        for each in one.comparisons
+        for one in judged
+        if one.comparisons
     ]
-    head = ("Runs of", "Compared", "Wanted", "Measured", "Interval", "p", "Seeds", "Outcome", "Note")
+    head = ("Claim", "Reading", "What each comparison needs", "Comparisons", "Covers", "Why")
     return markdown.table(head, rows)

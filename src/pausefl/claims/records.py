@@ -20,6 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.bandit.latency import mean_latencies
+from pausefl.results.archive import logged_rounds
 from pausefl.results.outcomes import outcomes
 from pausefl.results.published import RunFiles, read_study, run_folder, run_name, study_file
 from pausefl.results.reading import read_table
@@ -103,6 +104,8 @@ class Records:
     """Folder with ``runs`` and ``studies``, or that of published results."""
     tables: Mapping[str, Path] = field(default_factory=dict)
     """Tables of all rounds of a scenario's runs, by scenario. The runs of the others are read one by one."""
+    logs: Mapping[str, Scenario] = field(default_factory=dict)
+    """Scenarios as run that claims are tested on, in the configuration or not."""
     found: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
     """Names of runs and files of studies that were asked for and do not exist; ``found`` has the others."""
@@ -142,6 +145,27 @@ class Records:
             found = {key: run for runs in both for key, run in runs.found.items()}
             self._read["selected", name] = Replicates(both[-1].scenario, merged, found) if both else None
         return self._read["selected", name]
+
+    def acting(self, place: str, selectors: Iterable[str]) -> list[str]:
+        """Who stands for some selectors in a scenario: where it is as run, only those that it lists.
+
+        The annealer that it lists stands for SA-PAUSE.
+        """
+        if place not in self.logs:
+            return list(selectors)
+        there = self.logs[place].selectors
+        annealers = [name for name in there if name.startswith("sa_pause")]
+        named = [one for name in selectors for one in (annealers if name == "sa_pause" else [name])]
+        return [name for name in named if name in there]
+
+    def log(self, place: str) -> Mapping[str, Replicate]:
+        """The authors' runs of a scenario as run, by selector; none of other scenarios."""
+        if ("log", place) not in self._read:
+            scenario = self.logs.get(place)
+            found = {} if scenario is None else _found(logged_rounds(scenario), place, scenario)
+            self._read["log", place] = None if scenario is None else Replicates(scenario, {}, found)
+        runs = self._read["log", place]
+        return {} if runs is None else {selector: run for (selector, _), run in runs.found.items()}
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
         """A table of a study; None if it is not configured or `missing`."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
+from pausefl.claims.base import readings
 from pausefl.claims.comparisons import Comparison, joined
 from pausefl.claims.load import Claim
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, holm
 from pausefl.errors import PauseflError
+from pausefl.figures.papers import AS_WRITTEN
 
 SUPPORTED, CONTRADICTED, MIXED = "supported", "contradicted", "mixed"
 
@@ -27,38 +31,40 @@ class Coverage:
 
     Attributes
     ----------
-    made, planned
-        Comparisons made, of those planned at the scale.
-    repeats
-        Those made that repeat another and have no vote.
+    holds, fails, open
+        Votes that hold, fail, and are decided neither way.
     one_seed
-        Others of one seed; they are not among those made, unless nothing else was.
+        Other comparisons of one seed, which decide nothing.
+    repeats
+        Comparisons that repeat another and have no vote.
+    not_run
+        Comparisons that were planned and not made.
     figures, figures_named
         Figures of the papers of which something was compared, of those that the claim names.
     seeds
         Least and greatest number of seeds of the votes; (0, 0) where none are needed.
     lacking
         Comparisons that lack planned runs of some seeds.
-    scale
-        Of the runs; empty where instances are sampled.
     """
 
-    made: int
-    planned: int
-    repeats: int
+    holds: int
+    fails: int
+    open: int
     one_seed: int
+    repeats: int
+    not_run: int
     figures: int
     figures_named: int
     seeds: tuple[int, int]
     lacking: int
-    scale: str
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim, its comparisons, the finding and the coverage."""
+    """A claim in one reading, its comparisons, the finding and the coverage."""
 
     claim: Claim
+    reading: str
     comparisons: tuple[Comparison, ...]
     finding: str
     coverage: Coverage
@@ -69,10 +75,10 @@ class Judged:
         return voting(self.comparisons)
 
 
-def judged(claim: Claim, comparisons: Iterable[Comparison], scale: str) -> Judged:
+def judged(claim: Claim, comparisons: Iterable[Comparison], reading: str = AS_WRITTEN) -> Judged:
     """The finding on a claim's comparisons, and their coverage."""
     found = corrected(folded(list(comparisons)))
-    return Judged(claim, found, finding(found), coverage(claim, found, scale))
+    return Judged(claim, reading, found, finding(found), coverage(claim, found))
 
 
 def voting(comparisons: Iterable[Comparison]) -> list[Comparison]:
@@ -124,7 +130,7 @@ def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
         this = comparisons[i]
         if not stays and this.outcome in (HOLDS, FAILS):
             note = f"{this.outcome} alone, but not among {len(tested)} tests (Holm)"
-            found[i] = replace(this, outcome=UNDECIDED, note=joined(this.note, note))
+            found[i] = replace(this, outcome=UNDECIDED, alone=this.outcome, note=joined(this.note, note))
     return tuple(found)
 
 
@@ -132,8 +138,9 @@ def finding(comparisons: Iterable[Comparison]) -> str:
     """The finding on a claim's comparisons, after `folded` and `corrected`.
 
     ``supported`` if every part of the claim has a vote and every vote holds; ``contradicted`` if every
-    decided one fails; ``mixed`` if some hold and some fail; ``undecided`` if none fails but the claim is not
-    supported; ``not run`` if no comparison was made.
+    decided one fails, before the correction as after it; ``mixed`` if some hold, even if only before it, and
+    some fail; ``undecided`` if none fails but the claim is not supported; ``not run`` if no comparison was
+    made.
     """
     found = list(comparisons)
     votes = voting(found)
@@ -141,45 +148,52 @@ def finding(comparisons: Iterable[Comparison]) -> str:
     if not outcomes:
         return NOT_RUN
     if FAILS in outcomes:
-        return MIXED if HOLDS in outcomes else CONTRADICTED
+        return MIXED if HOLDS in outcomes | {each.alone for each in votes} else CONTRADICTED
     every_part = {each.part for each in found} == {each.part for each in votes}
     return SUPPORTED if every_part and outcomes == {HOLDS} else UNDECIDED
 
 
-def coverage(claim: Claim, comparisons: Sequence[Comparison], scale: str) -> Coverage:
+def coverage(claim: Claim, comparisons: Sequence[Comparison]) -> Coverage:
     """How much of a claim was compared."""
-    run = [each for each in comparisons if each.made]
-    alone = any(each.of_one_seed for each in voting(run))
-    made = [each for each in run if alone or not each.of_one_seed]
-    there = {each.where for each in made}
-    counts = [len(each.seeds) for each in voting(made) if each.seeds] or [0]
+    votes = voting(comparisons)
+    outcomes = Counter(each.outcome for each in votes if not each.of_one_seed)
+    made = [each for each in comparisons if each.made]
+    shown = [each for each in made if not each.of_one_seed or each in votes]
+    seeds = [len(each.seeds) for each in votes if each.seeds] or [0]
     return Coverage(
-        made=len(made),
-        planned=len(comparisons),
+        holds=outcomes[HOLDS],
+        fails=outcomes[FAILS],
+        open=outcomes[UNDECIDED],
+        one_seed=sum(each.of_one_seed for each in made if not each.repeats),
         repeats=sum(bool(each.repeats) for each in made),
-        one_seed=len(run) - len(made),
-        figures=sum(bool(there & set(places)) for places in claim.figures.values()),
+        not_run=len(comparisons) - len(made),
+        figures=sum(
+            any(each.where in figure.of and each.subject not in figure.lacks for each in shown)
+            for figure in claim.figures.values()
+        ),
         figures_named=len(claim.figures),
-        seeds=(min(counts), max(counts)),
+        seeds=(min(seeds), max(seeds)),
         lacking=sum(each.n_missing > 0 for each in comparisons),
-        scale=scale if any(each.where for each in comparisons) else "",
     )
 
 
 def evaluate(
     claims: Iterable[Claim], records: Records, scale: str, partial: bool = False
 ) -> tuple[Judged, ...]:
-    """Every claim, judged at one scale, whose runs and studies alone are read.
+    """Every claim, judged at one scale, whose runs and studies alone are read; first as written, then as run.
 
+    Claims that say nothing of a run of the authors have no second reading.
     With ``partial``, by the results that exist: a comparison with missing runs has fewer seeds, and the
     coverage says so. Else `PauseflError` names some of the configured runs and studies that are missing.
     """
     found = []
-    for claim in claims:
-        comparisons = [
-            each for test in claim.tests if test.applies(scale) for each in test.compare(records, scale)
-        ]
-        found.append(judged(claim, comparisons, scale))
+    for claim, (reading, group) in product(claims, readings(scale).items()):
+        tests = [(i, test) for i, test in enumerate(claim.tests) if test.applies(group)]
+        if tests or reading == AS_WRITTEN:
+            comparisons = [
+                replace(each, test=i) for i, test in tests for each in test.compare(records, group)
+            ]
+            found.append(judged(claim, comparisons, reading))
     if records.missing and not partial:
         names = [f"  {name}" for name in sorted(records.missing)]
         if len(names) > _MOST_NAMES:

@@ -43,11 +43,13 @@ DEVIATIONS: dict[str, tuple[Callable[[Scenario], bool], str]] = {
     "D7": (_always, "that the graphs are connected is counted here, not taken from BSFL's proof"),
     "D8": (
         lambda one: _private(one) and protected(one) == "coordinate",
-        "budgets and leakage are per coordinate; d coordinates together have d times as much",
+        "budgets and leakage are per coordinate, not for the whole update as in the paper; d protected"
+        " coordinates together have d times as much",
     ),
     "D9": (
         lambda one: _private(one) and MODELS[one.model.name].shares_statistics(one.model.norm),
-        "batch normalisation layers are shared without clamp or noise, outside the budget",
+        "batch normalisation layers are shared without clamp or noise, outside the budget, so the whole"
+        " update has no finite epsilon",
     ),
     "D10": (
         lambda one: _private(one) and one.name in ("mnist_large_iid_r1", "mnist_large_iid_r1_v1"),

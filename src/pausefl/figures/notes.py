@@ -145,13 +145,14 @@ def run_notes(summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Col
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
         groups.setdefault(LABELS[run["selector"]], []).append(run)
-    shown, quiet = [], []
+    shown: list[str] = []
+    quiet: list[str] = []  # curves say themselves how many seeds they have
     most = max(map(len, groups.values()), default=0)
     if most == 1:
-        shown += seed_notes(run["seed"] for run in runs) or ["One seed of each selector."]
+        quiet += seed_notes(run["seed"] for run in runs) or ["One seed of each selector."]
     for n in range(1, most):
         if few := [label for label, own in groups.items() if len(own) == n]:
-            shown.append(f"{'One seed' if n == 1 else f'{n} seeds'} only: {', '.join(few)}.")
+            quiet.append(f"{'One seed' if n == 1 else f'{n} seeds'} only: {', '.join(few)}.")
     diverged = {
         label: "; ".join(
             f"seed {run['seed']} in round {run['diverged_round']}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,13 +26,15 @@ NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
 
 @dataclass(frozen=True)
 class Plotted:
-    """What is made of the tables of a study."""
+    """A figure, and what is made with it."""
 
     figure: Figure
     #: Derived tables by their file names without suffix.
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     #: The numbers for people.
     markdown: str | None = None
+    #: The numbers of the figure, as they are to be tabulated beside it; NaN where there is none.
+    numbers: pd.DataFrame | None = None
 
 
 def new_panels(shape: tuple[int, int], height: float, **sharing: Any) -> tuple[Figure, NDArray[Any]]:
@@ -51,8 +53,8 @@ def shades(light: Sequence[float], dark: Sequence[float], n: int) -> list[str]:
 
 
 def plot_bands(axes: Axes, curves: Mapping[str, Band], step: bool = False) -> list[Line2D]:
-    """Plot a line and a band for each selector; ``step`` as in `band`. Returns the lines."""
-    return [plot_band(axes, selector, curve, step) for selector, curve in curves.items()]
+    """Lines of selectors, with a band of their seeds, however few; ``step`` as in `band`."""
+    return [plot_band(axes, name, replace(curve, seeds={}), step) for name, curve in curves.items()]
 
 
 def bands_of(runs: pd.DataFrame, column: str, x: str = "round") -> dict[str, Band]:

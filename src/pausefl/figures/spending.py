@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.curves import Band, mark_budget, plot_band
-from pausefl.figures.style import COLUMN_WIDTH, title_lines
+from pausefl.figures.panels import Plotted
+from pausefl.figures.style import COLUMN_WIDTH, new_grid
 from pausefl.privacy import Ledger, loss_share, make_mechanism, make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import MOST_LINES, protected
@@ -35,8 +36,6 @@ IntArray = NDArray[np.int64]
 
 #: Panels side by side.
 COLUMNS = 4
-
-_TITLE: dict[str, Any] = {"loc": "left", "fontsize": "small", "fontweight": "normal", "pad": 3}
 
 
 class Part(NamedTuple):
@@ -132,14 +131,14 @@ def accounts(
     }
 
 
-def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
+def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     """What every user has spent against rounds, in a panel for each private selector; first seed.
 
     Up to `MOST_LINES` users are lines, more are bands: of all users, and of those between two quantiles. The
     highest of them is bold, the budget a thin line.
     """
     shown = {selector: one.spent for selector, (one,) in accounts(rounds, scenario, n_seeds=1).items()}
-    figure, panels = _panels(scenario, shown, [])
+    figure, panels = _panels(shown, [look_of(selector).label for selector in shown])
     few = scenario.network.n_users <= MOST_LINES
     parts = [HIGHEST] if few else [ALL, INNER, MEDIAN, HIGHEST]
     for axes, (selector, spent) in zip(panels, shown.items(), strict=True):
@@ -149,53 +148,80 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
         _plot_parts(axes, x, spent, parts, color)
         axes.sharey(panels[0])
         mark_budget(axes, scenario, words=axes is panels[0])
-    _label(figure, f"Spent (ε per {protected(scenario)})")
+    _label(figure, what := f"Spent (ε per {protected(scenario)})")
     _explain(figure, [HIGHEST, USER] if few else [HIGHEST, MEDIAN, INNER, ALL])
-    return figure
+    ends = {look_of(name).label: (len(spent) - 1, *_quantiles(spent[-1])) for name, spent in shown.items()}
+    return Plotted(
+        figure, numbers=_numbers(ends, ["Round", f"{what}: highest user", "Median", "Lowest user"])
+    )
 
 
-def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
-    """Signal to noise of a user's next participation against rounds, and how many users may have one.
+def plot_signal_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
+    """Signal to noise of a user's next participation against rounds.
 
     In a panel for each private selector, over the users of all seeds that may still take part: their median,
-    a band between two quantiles, and the lowest. The last panel has the share of users that may, of every
-    selector. Selectors that choose the same users in every round use up their budgets early and do not scale
-    the axis; their panels say how far down they go.
+    a band between two quantiles, and the lowest. Selectors that choose the same users in every round use up
+    their budgets early and do not scale the axis; their panels say how far down they go. Where a budget
+    forbids users to take part, a last panel has the share of users that may, of every selector.
     """
-    shown = {
-        selector: _side_by_side([one.upcoming for one in seeds])
-        for selector, seeds in accounts(rounds, scenario).items()
-    }
-    figure, panels = _panels(scenario, shown, ["May take part"])
-    shares = panels[-1]
-    lowest, highest = {}, 0.0
-    for axes, (selector, upcoming) in zip(panels, shown.items(), strict=False):
-        assert scenario.privacy is not None
-        of_update = (1 - loss_share(scenario.privacy, selector)) * upcoming
-        ratio = signal_to_noise(of_update, scenario.privacy)
-        some = np.flatnonzero(~np.isnan(ratio).all(axis=1))
-        _plot_parts(axes, some, ratio[some], [INNER, MEDIAN, LOWEST], look_of(selector).color)
-        lowest[selector], highest = float(np.nanmin(ratio)), max(highest, float(np.nanmax(ratio)))
-        share = np.mean(upcoming > 0, axis=1)
-        curve = Band(np.arange(len(share), dtype=np.float64), share, share, share, n_seeds=1)
-        plot_band(shares, selector, curve, step=True)
-    varying = [low for name, low in lowest.items() if not _same_users(name)]
-    bottom = min(varying or lowest.values())
+    seeds = accounts(rounds, scenario)
+    shown = {name: _side_by_side([one.upcoming for one in own]) for name, own in seeds.items()}
+    shares = {name: np.mean(upcoming > 0, axis=1) for name, upcoming in shown.items()}
+    ratios = {name: _ratio(upcoming, name, scenario) for name, upcoming in shown.items()}
+    lowest = {name: float(np.nanmin(ratio)) for name, ratio in ratios.items()}
+    highest = max(float(np.nanmax(ratio)) for ratio in ratios.values())
+    bottom = min([low for name, low in lowest.items() if not _same_users(name)] or lowest.values())
     end = min(0.8 * bottom, highest / 10)  # at least a decade, for the ticks
-    for axes, (selector, low) in zip(panels, lowest.items(), strict=False):
-        if low < end:
-            axes.set_title(f"{look_of(selector).label} (to {low:.1g})", **_TITLE)
+    one = {name: ", n\u00a0=\u00a01" if len(own) == 1 else "" for name, own in seeds.items()}
+    cut = {name: f" (to\u00a0{low:.1g})" if low < end else "" for name, low in lowest.items()}
+    titles = [look_of(name).label + one[name] + cut[name] for name in shown]
+    some_may_not = any(share.min() < 1 for share in shares.values())
+    figure, panels = _panels(shown, titles + ["May take part"] * some_may_not)
+    for axes, (name, ratio) in zip(panels, ratios.items(), strict=False):
+        some = np.flatnonzero(~np.isnan(ratio).all(axis=1))
+        _plot_parts(axes, some, ratio[some], [INNER, MEDIAN, LOWEST], look_of(name).color)
         axes.set_yscale("log")
         axes.set_ylim(end, 1.25 * highest)
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.yaxis.set_minor_locator(NullLocator())
-    shares.set_ylim(0, 1.08)
-    shares.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    shares.tick_params(labelleft=True)
+    if some_may_not:
+        for name, share in shares.items():
+            curve = Band(np.arange(len(share), dtype=np.float64), share, share, share, n_seeds=1)
+            plot_band(panels[-1], name, curve, step=True)
+        panels[-1].set_ylim(0, 1.08)
+        panels[-1].yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+        panels[-1].tick_params(labelleft=True)
     _label(figure, "Largest signal to noise, next participation")
     _explain(figure, [MEDIAN, INNER, LOWEST])
-    return figure
+    rows = {
+        look_of(name).label: (len(seeds[name]), len(ratio) - 1, *_quantiles(ratio[-1])[1:], shares[name][-1])
+        for name, ratio in ratios.items()
+    }
+    heads = [
+        "Seeds",
+        "Round",
+        "Largest signal to noise: median user",
+        "Lowest user",
+        "Share that may take part",
+    ]
+    return Plotted(figure, numbers=_numbers(rows, heads))
+
+
+def _ratio(upcoming: Floats, selector: str, scenario: Scenario) -> Floats:
+    assert scenario.privacy is not None  # else there are no accounts
+    return signal_to_noise((1 - loss_share(scenario.privacy, selector)) * upcoming, scenario.privacy)
+
+
+def _quantiles(values: Floats) -> Floats:
+    """Highest, median and lowest of the users that have a value; NaN if none has."""
+    some = values[~np.isnan(values)]
+    return np.quantile(some, (1, 0.5, 0), method="inverted_cdf") if len(some) else np.full(3, np.nan)
+
+
+def _numbers(rows: Mapping[str, tuple[float, ...]], heads: Sequence[str]) -> pd.DataFrame:
+    """One row a selector, of its last round."""
+    return pd.DataFrame([(name, *row) for name, row in rows.items()], columns=["Selector", *heads])
 
 
 def _same_users(selector: str) -> bool:
@@ -209,25 +235,13 @@ def _side_by_side(seeds: Sequence[Floats]) -> Floats:
     return np.concatenate([values[:n] for values in seeds], axis=1)
 
 
-def _panels(
-    scenario: Scenario, shown: Mapping[str, Floats], more: Sequence[str]
-) -> tuple[Figure, list[Axes]]:
-    """A grid of small panels over rounds, one for each selector and title, the scenario's title above."""
-    titles = [*(look_of(selector).label for selector in shown), *more]
+def _panels(shown: Mapping[str, Floats], titles: Sequence[str]) -> tuple[Figure, list[Axes]]:
+    """A grid of small panels over rounds."""
     n_columns = min(COLUMNS, len(titles))
-    n_rows = -(-len(titles) // n_columns)
     width = max(COLUMN_WIDTH, 2 * COLUMN_WIDTH * n_columns / COLUMNS)
-    figure = Figure(figsize=(width, 0.75 + 1.25 * n_rows), layout="constrained")
-    title = "\n".join(title_lines(scenario.title, int(15 * width)))
-    figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold")
-    panels = [figure.add_subplot(n_rows, n_columns, i + 1) for i in range(len(titles))]
-    for i, (axes, words) in enumerate(zip(panels, titles, strict=True)):
-        bottom = i + n_columns >= len(titles)
-        axes.set_title(words, **_TITLE)
-        axes.tick_params(labelsize="small", labelbottom=bottom, labelleft=i % n_columns == 0)
+    figure, panels = new_grid(titles, "Round", COLUMNS, width, height=1.25)
+    for axes in panels:
         axes.set_xlim(0, max(map(len, shown.values())) - 1)
-        if bottom:
-            axes.set_xlabel("Round", fontsize="small", labelpad=1)
     return figure, panels
 
 

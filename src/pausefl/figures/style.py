@@ -9,10 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pausefl.files import replacing
 from pausefl.registry.selectors import look_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -72,6 +75,14 @@ def look(selector: str) -> dict[str, Any]:
     return {"color": one.color, "linestyle": one.line, "linewidth": one.width, "zorder": one.zorder}
 
 
+def marker(selector: str) -> dict[str, Any]:
+    """Matplotlib's keywords for a selector's marker."""
+    one = look_of(selector)
+    size = 4.6 if one.marker == "*" else 3.4
+    face = "white" if one.hollow else one.color
+    return {"marker": one.marker, "markersize": size, "markerfacecolor": face, "markeredgewidth": 0.6}
+
+
 def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
     """A figure of one column's width, with a height in inches and one pair of axes.
 
@@ -83,17 +94,42 @@ def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
     return figure, figure.subplots()
 
 
-def title_lines(title: str, width: int = 54) -> list[str]:
-    """A title in lines of at most ``width`` characters, broken at spaces only; by default for one column.
+def new_column(n_panels: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure of one column's width for curves: a panel, and lower ones below it with the same abscissa."""
+    from matplotlib.figure import Figure
 
-    A dollar sign is one, and begins no formula.
-    """
-    return [line.replace("$", r"\$") for line in textwrap.wrap(title, width, break_on_hyphens=False)]
+    height = 2.35 + 0.9 * (n_panels - 1)
+    figure = Figure(figsize=(COLUMN_WIDTH, height), layout="constrained")
+    ratios = [2.0] + [1.0] * (n_panels - 1)
+    return figure, list(figure.subplots(n_panels, 1, sharex=True, squeeze=False, height_ratios=ratios)[:, 0])
+
+
+def new_grid(
+    titles: Sequence[str], x_label: str, n_columns: int, width: float, height: float
+) -> tuple[Figure, list[Axes]]:
+    """A figure with a small panel for each title, ``height`` inches each; only the outer ones name ticks."""
+    from matplotlib.figure import Figure
+
+    n_columns = min(n_columns, len(titles))
+    n_rows = -(-len(titles) // n_columns)
+    figure = Figure(figsize=(width, 0.6 + height * n_rows), layout="constrained")
+    panels = []
+    for i, title in enumerate(titles):
+        axes, bottom = figure.add_subplot(n_rows, n_columns, i + 1), i + n_columns >= len(titles)
+        words = "\n".join(textwrap.wrap(title, int(16 * width / n_columns)))
+        axes.set_title(words, loc="left", fontsize="small", fontweight="normal", pad=3, linespacing=0.9)
+        axes.tick_params(labelsize="small", labelbottom=bottom, labelleft=i % n_columns == 0)
+        if bottom:
+            axes.set_xlabel(x_label, fontsize="small", labelpad=1)
+        panels.append(axes)
+    return figure, panels
 
 
 def add_title(figure: Figure, title: str) -> None:
-    """Write a title above everything else, in one line; a dollar sign in it begins no formula."""
-    figure.suptitle(title.replace("$", r"\$"), x=0.01, ha="left", weight="bold", size="medium")
+    """Write a title above everything else, broken at spaces; a dollar sign in it begins no formula."""
+    lines = textwrap.wrap(title, int(15 * figure.get_figwidth()), break_on_hyphens=False)
+    figure.suptitle("\n".join(lines).replace("$", r"\$"), x=0.01, ha="left", weight="bold", size="medium")
+    figure.set_figheight(figure.get_figheight() + 0.15 * len(lines))
 
 
 #: Size of notes in points, the height of a line of them in inches, and how many characters an inch holds.
@@ -129,11 +165,15 @@ def add_notes(figure: Figure, notes: Sequence[str]) -> None:
         ).set_in_layout(False)
 
 
-def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
+def save(
+    figure: Figure, stem: Path, metadata: Mapping[str, Any], numbers: pd.DataFrame | None = None
+) -> None:
     """Write ``stem.png``, ``stem.pdf``, ``stem.svg`` and ``stem.json``, the same bytes every time.
 
-    The last has ``metadata``: what the figure was made from (runs, seeds, code hashes, configuration). The
-    folder is made if need be; a dot in the name is kept. The layout of the figure is final afterwards.
+    The last has ``metadata``: what the figure was made from (runs, seeds, code hashes, configuration); and
+    ``numbers``, a mapping for each row, null where there is no finite number. These are in ``stem.tex``, too,
+    a table for LaTeX with the package booktabs. The folder is made if need be; a dot in the name is kept. The
+    layout of the figure is final afterwards.
 
     Raises
     ------
@@ -146,10 +186,19 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
 
     from pausefl.figures.thin import thin_out
 
+    table = ""
+    if numbers is not None:
+        finite = numbers.replace([np.inf, -np.inf], np.nan)
+        metadata = {
+            **metadata,
+            "numbers": finite.astype(object).where(finite.notna(), None).to_dict("records"),
+        }
+        table = to_latex(finite)
     sidecar = json.dumps(metadata, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     stem.parent.mkdir(parents=True, exist_ok=True)
-    paths = [stem.with_name(stem.name + suffix) for suffix in (".png", ".pdf", ".svg", ".json")]
-    with replacing(*paths) as (to_png, to_pdf, to_svg, to_json), theme():
+    suffixes = (".png", ".pdf", ".svg", ".json", *([".tex"] if table else []))
+    paths = [stem.with_name(stem.name + suffix) for suffix in suffixes]
+    with replacing(*paths) as (to_png, to_pdf, to_svg, to_json, *to_tex), theme():
         # `savefig` would draw the figure once more for each file, to find its layout.
         figure.set_dpi(DPI)
         png: Any = FigureCanvasAgg(figure)
@@ -162,3 +211,11 @@ def save(figure: Figure, stem: Path, metadata: Mapping[str, Any]) -> None:
         svg: Any = FigureCanvasSVG(figure)
         svg.print_svg(to_svg, metadata={"Creator": "pausefl", "Date": None})
         to_json.write_text(sidecar, encoding="utf-8")
+        for path in to_tex:
+            path.write_text(table, encoding="utf-8")
+
+
+def to_latex(numbers: pd.DataFrame) -> str:
+    """A table for LaTeX with the package booktabs, of four digits; a dash where there is no number."""
+    heads = {head: head.replace("ε", "epsilon") for head in numbers.columns}
+    return numbers.rename(columns=heads).to_latex(index=False, escape=True, na_rep="--", float_format="%.4g")

@@ -104,26 +104,26 @@ FIGURES: Registry[FigureRecord] = Registry(
     "kind of figure",
     {
         "accuracy_vs_time": FigureRecord(
-            "pausefl.figures.curves:plot_accuracy_vs_time",
+            "pausefl.figures.runs:plot_accuracy_vs_time",
             label="test accuracy against simulated time",
             needs={"accuracy"},
             deviations=(*OF_RUNS, "D68"),
             of_authors="accuracy",
         ),
         "leakage_vs_time": FigureRecord(
-            "pausefl.figures.curves:plot_leakage_vs_time",
+            "pausefl.figures.runs:plot_leakage_vs_time",
             label="privacy leakage against simulated time",
             needs={"budget"},
             of_authors="leakage_max",
         ),
         "leakage_vs_rounds": FigureRecord(
-            "pausefl.figures.curves:plot_leakage_vs_rounds",
+            "pausefl.figures.runs:plot_leakage_vs_rounds",
             label="privacy leakage against rounds",
             needs={"budget"},
             of_authors="leakage_max",
         ),
         "loss_vs_time": FigureRecord(
-            "pausefl.figures.curves:plot_loss_vs_time",
+            "pausefl.figures.runs:plot_loss_vs_time",
             label="test loss against simulated time",
             deviations=(*OF_RUNS, "D68"),
             of_authors="loss",

@@ -24,13 +24,14 @@ DASH_DOT_DOT: Line = (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2))
 class Look(NamedTuple):
     """What people call a selector, and its line in figures.
 
-    Hues follow Okabe and Ito's palette, with shades of one hue for related selectors. Two selectors with the
-    same dashes differ clearly in lightness, so that figures work in greyscale and for colour-blind readers.
+    Hues follow Okabe and Ito's palette, with shades of one hue for related selectors, and a contrast of at
+    least 3 on white. Markers differ, so that figures work in greyscale and for colour-blind readers.
     """
 
     label: str
     #: Hexadecimal RGB.
     color: str
+    marker: str
     line: Line
     #: In points.
     width: float = 1.3
@@ -38,6 +39,8 @@ class Look(NamedTuple):
     zorder: float = 2.5
     #: Place in legends, where it is not that of `zorder`.
     legend: float | None = None
+    #: Whether the marker is an outline.
+    hollow: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,117 +105,123 @@ SELECTORS: Registry[SelectorRecord] = Registry(
             "pausefl.selectors.exact:Pause",
             uses_reward=True,
             stated_cost="O(K log K)",
-            look=Look("PAUSE", "#0072B2", SOLID, width=1.8, zorder=4.0, legend=4.3),
+            look=Look("PAUSE", "#0072B2", "o", SOLID, width=1.8, zorder=4.0, legend=4.3),
         ),
         "pause_brute": SelectorRecord(
             "pausefl.selectors.brute:BrutePause",
             uses_reward=True,
             most_selections=MAX_SELECTIONS,
             stated_cost="O(e^K)",
-            look=Look("PAUSE (enumeration)", "#00182B", SHORT_DASH, zorder=4.1),
+            look=Look("PAUSE (enumeration)", "#00182B", "h", SHORT_DASH, zorder=4.1),
         ),
         # It follows PAUSE closely: light dashes on top of the solid line leave both visible.
         "sa_pause": _annealer(
-            "SaPause", Look("SA-PAUSE", "#56B4E9", DASH, width=1.5, zorder=4.2), _ANNEALING_COST
+            "SaPause", Look("SA-PAUSE", "#3A97DB", "s", DASH, width=1.5, zorder=4.2), _ANNEALING_COST
         ),
         "sa_pause_v1": _annealer(
-            "SaPauseV1", Look("SA-PAUSE (v1)", "#004A94", DASH_DOT_DOT, zorder=3.9), _ANNEALING_COST
+            "SaPauseV1",
+            Look("SA-PAUSE (v1)", "#004A94", "s", DASH_DOT_DOT, zorder=3.9, hollow=True),
+            _ANNEALING_COST,
         ),
         "sa_pause_best_gain": SelectorRecord(
             "pausefl.selectors.best_gain:SaPauseBestGain",
             requires=_ANNEALING,
             uses_reward=True,
-            look=Look("SA-PAUSE (best gain)", "#3A7BD5", DASH_DOT_DOT, zorder=3.85),
+            look=Look("SA-PAUSE (best gain)", "#3A7BD5", "d", DASH_DOT_DOT, zorder=3.85),
         ),
         "sa_vanilla": _annealer(
-            "SaVanilla", Look("PAUSE by plain SA", "#9FC4EA", LONG_DASH, zorder=3.8), "O(K²)"
+            "SaVanilla",
+            Look("PAUSE by plain SA", "#6C8EC4", "d", LONG_DASH, zorder=3.8, hollow=True),
+            "O(K²)",
         ),
         "bsfl": SelectorRecord(
             "pausefl.selectors.exact:Bsfl",
             uses_reward=True,
-            look=Look("BSFL", "#0CA87C", SOLID, width=1.6, zorder=3.7, legend=3.76),
+            look=Look("BSFL", "#0CA87C", "X", SOLID, width=1.6, zorder=3.7, legend=3.76),
         ),
-        "alsa": _annealer("Alsa", Look("ALSA", "#00664A", DASH, zorder=3.75)),
-        "sa_bsfl": _annealer("SaBsfl", Look("BSFL by plain SA", "#6CC8A8", DASH_DOT, zorder=3.6)),
+        "alsa": _annealer("Alsa", Look("ALSA", "#00664A", "D", DASH, zorder=3.75)),
+        "sa_bsfl": _annealer(
+            "SaBsfl", Look("BSFL by plain SA", "#5A9160", "D", DASH_DOT, zorder=3.6, hollow=True)
+        ),
         "genie": SelectorRecord(
             "pausefl.selectors.exact:Genie",
             uses_reward=True,
-            look=Look("Genie", "#000000", SOLID, width=1.0, zorder=3.5),
+            look=Look("Genie", "#000000", "o", SOLID, width=1.0, zorder=3.5, hollow=True),
         ),
         "random": SelectorRecord(
-            "pausefl.selectors.baselines:Random", look=Look("Random", "#E69F00", SHORT_DASH, zorder=3.2)
+            "pausefl.selectors.baselines:Random", look=Look("Random", "#BD7C00", "^", SHORT_DASH, zorder=3.2)
         ),
         "random_by_size": SelectorRecord(
             "pausefl.selectors.baselines:RandomBySize",
-            look=Look("Random by size", "#F2CB6C", DOT, width=1.5, zorder=3.1),
+            look=Look("Random by size", "#A38A2E", "^", DOT, width=1.5, zorder=3.1, hollow=True),
         ),
         "fedavg": SelectorRecord(
             "pausefl.selectors.baselines:Everyone",
             takes_everyone=True,
-            look=Look("FedAvg with privacy", "#D55E00", LONG_DASH, width=1.6, zorder=2.7),
+            look=Look("FedAvg with privacy", "#D55E00", "v", LONG_DASH, width=1.6, zorder=2.7),
         ),
         "fedavg_no_privacy": SelectorRecord(
             "pausefl.selectors.baselines:Everyone",
             takes_everyone=True,
             private=False,
-            look=Look("FedAvg w/o privacy", "#7A2E00", LONG_DASH_DOT, zorder=2.6),
+            look=Look("FedAvg w/o privacy", "#7A2E00", "v", LONG_DASH_DOT, zorder=2.6, hollow=True),
         ),
         # Its leakage coincides with that of FedAvg, whose longer dashes show beneath it.
         "fastest": SelectorRecord(
             "pausefl.selectors.baselines:Fastest",
             fixed_users=True,
-            look=Look("Fastest in expectation", "#8C8C8C", DASH_DOT, zorder=2.8),
+            look=Look("Fastest in expectation", "#8C8C8C", "*", DASH_DOT, zorder=2.8),
         ),
         "clustered_size": SelectorRecord(
             "pausefl.selectors.clustered:ClusteredBySize",
             uniform_weights=True,
-            look=Look("Clustered (size)", "#912B6B", DOT, width=1.5, zorder=3.4),
+            look=Look("Clustered (size)", "#912B6B", "P", DOT, width=1.5, zorder=3.4),
         ),
         "clustered_similarity": SelectorRecord(
             "pausefl.selectors.clustered:ClusteredBySimilarity",
             uniform_weights=True,
             needs_updates=True,
-            look=Look("Clustered (similarity)", "#E08CC0", LONG_DASH_DOT, zorder=3.3),
+            look=Look("Clustered (similarity)", "#CC62A2", "P", LONG_DASH_DOT, zorder=3.3, hollow=True),
         ),
         "cs_ucb": SelectorRecord(
             "pausefl.selectors.cs_ucb:CsUcb",
             requires=_LATENCY_MAX,
-            look=Look("CS-UCB", "#A6A636", DASH_DOT_DOT, zorder=3.0),
+            look=Look("CS-UCB", "#8A8A1C", "p", DASH_DOT_DOT, zorder=3.0),
         ),
         "cs_ucb_q": SelectorRecord(
             "pausefl.selectors.cs_ucb:CsUcbQ",
             requires=_LATENCY_MAX,
-            look=Look("CS-UCB-Q", "#5C5C14", LONG_DASH, zorder=2.9),
+            look=Look("CS-UCB-Q", "#5C5C14", "p", LONG_DASH, zorder=2.9, hollow=True),
         ),
         "tifl": SelectorRecord(
             "pausefl.selectors.timed:Tifl",
             requires=("selection.n_tiers",),
-            look=Look("TiFL", "#7B4FA3", LONG_DASH_DOT, zorder=2.88),
+            look=Look("TiFL", "#7B4FA3", "<", LONG_DASH_DOT, zorder=2.88),
         ),
         "fedcs": SelectorRecord(
             "pausefl.selectors.timed:FedCs",
             requires=("selection.deadline", "selection.n_candidates"),
             own_number=True,
-            look=Look("FedCS", "#B58AD6", DOT, width=1.5, zorder=2.86),
+            look=Look("FedCS", "#A678CC", "<", DOT, width=1.5, zorder=2.86, hollow=True),
         ),
         "power_of_choice": SelectorRecord(
             "pausefl.selectors.losses:PowerOfChoice",
             requires=("selection.n_candidates",),
             needs_losses=True,
-            look=Look("Power-of-Choice", "#1B7F8C", SHORT_DASH, zorder=2.84),
+            look=Look("Power-of-Choice", "#1B7F8C", ">", SHORT_DASH, zorder=2.84),
         ),
         "oort": SelectorRecord(
             "pausefl.selectors.losses:Oort",
             requires=("selection.pacer_step",),
             needs_losses=True,
-            look=Look("Oort", "#D1495B", DASH, zorder=2.82),
+            look=Look("Oort", "#D1495B", ">", DASH, zorder=2.82, hollow=True),
         ),
     },
 )
 
-#: Colours and dashes of selectors without a look of their own; nobody else has these dashes.
-_SPARE: list[tuple[str, Line]] = [
-    (color, (0, (*[1.0, 1.0] * n_dots, 6.0, 1.5)))
+#: Colours, marker and dashes of selectors without a look of their own; nobody else has these dashes.
+_SPARE: list[tuple[str, str, Line]] = [
+    (color, "8", (0, (*[1.0, 1.0] * n_dots, 6.0, 1.5)))
     for n_dots in (3, 4)
     for color in ("#4B3A6B", "#B22222", "#2F7F7F", "#8A6D3B", "#C71585", "#6A8E23")
 ]

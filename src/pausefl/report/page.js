@@ -15,3 +15,5 @@
     delete image.dataset.svg;
   }
 })();
+// On a narrow screen the contents would fill it.
+document.querySelector('nav details').open = innerWidth > 1000;

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -17,7 +18,7 @@ from pausefl.claims import words
 from pausefl.claims.verdicts import FINDINGS
 from pausefl.figures import papers
 from pausefl.registry.selectors import LABELS
-from pausefl.report import text
+from pausefl.report import questions, text
 from pausefl.report.contents import caption_of, sections_of, selectors_of
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import Figures, pixels
@@ -27,6 +28,9 @@ from pausefl.results.reading import read_json
 
 #: Folder of the page's template and texts.
 _HERE = Path(__file__).parent
+
+#: Up to so many scenarios have a sentence each at the top of a page.
+MOST_SCENARIOS = 3
 
 #: What each scale means.
 _SCALES = {
@@ -50,6 +54,9 @@ def render(parts: ReportParts) -> str:
     entries = [entry for section in sections for entry in section.entries]
     there = {entry.scale or "any" for entry in entries} | set(parts.claims)
     figures, jobs = Figures(), jobs_of(parts)
+    of_papers = bool({"paper", "reduced", "any"} & there)
+    # Of a single scenario, or of other scenarios than the papers', nobody misses the papers' figures.
+    complete = bool(claims) and any(section.groups for section in sections if section.key in papers.CONTENTS)
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pausefl.report", ""),
         autoescape=True,
@@ -76,18 +83,22 @@ def render(parts: ReportParts) -> str:
     }
     environment.globals |= {"letters": figures.letters, "counted": _counted}
     return environment.get_template("page.html.jinja").render(
-        title=title.removeprefix("# "),
+        title=_title(parts) or title.removeprefix("# "),
         introduction=introduction,
         reading=reading,
         parts=parts,
         runs=[run for part in parts.scenarios.values() for run in part.runs],
         beside=beside,
+        conclusions=conclusions(parts),
+        overview=_overview(parts),
+        of_papers=of_papers,
+        complete=complete,
         agreement=_agreement(parts),
         sections=[section for section in sections if section.groups],
         absent=[
             f"{section.title}, {section.not_run}"
             for section in sections
-            if not section.groups and section.key in papers.CONTENTS
+            if complete and not section.groups and section.key in papers.CONTENTS
         ],
         scales=[(name, meaning) for name, meaning in _SCALES.items() if name in there],
         claims=claims,
@@ -100,9 +111,56 @@ def render(parts: ReportParts) -> str:
     )
 
 
+def _title(parts: ReportParts) -> str:
+    """The title of the one scenario or study that a report is on; empty if it is on more."""
+    titles = [*(part.settings["title"] for part in parts.scenarios.values())]
+    titles += [study.title for study in parts.studies.values()]
+    return "The demo" if parts.name == "demo" else titles[0] if len(titles) == 1 else ""
+
+
+def _overview(parts: ReportParts) -> dict[str, str]:
+    """Files of the picture and the questions that open the page, if there are any."""
+    named = {Path(path).suffix: path for path in parts.overview}
+    return {"picture": named[".svg"], "questions": named[".md"]} if named else {}
+
+
+def conclusions(parts: ReportParts) -> list[str]:
+    """Sentences that open the page: answers to a reader's questions, else what few scenarios show."""
+    for path in parts.overview:
+        if path.endswith(".csv"):
+            return questions.sentences(questions.read(Path(path)))
+    found = ["Toy data test the machinery: whether it works, not whether the papers are right."]
+    found = found if parts.name == "demo" else []
+    if len(parts.scenarios) > MOST_SCENARIOS:
+        return found
+    shown = {part.settings["title"]: _conclusion(part) for part in parts.scenarios.values()}
+    alone = len(shown) == 1
+    return found + [text if alone else f"{title}: {text}" for title, text in shown.items() if text]
+
+
+def _conclusion(part: ScenarioPart) -> str:
+    """Which selector of a scenario is first at the target accuracy, or has the least loss; empty if none.
+
+    Where some are private, it is one of these.
+    """
+    table = pd.read_csv(part.summary)
+    if (private := np.isfinite(table["leakage_max_mean"])).any():
+        table = table[private]
+    for column in ("seconds_to_target_mean", "final_loss_mean"):
+        if table[column].notna().any():
+            best = table.sort_values(column).iloc[0]
+            who, value = LABELS[best["selector"]], best[column]
+            seed = " (one seed)" if best["n_seeds"] == 1 else ""
+            if column == "final_loss_mean":
+                return f"{who} ends with the least loss, {words.number(value)}{seed}."
+            percent = 100 * best["target_accuracy"]
+            return f"{who} is first at {percent:.0f} % accuracy, after {value:.0f} s{seed}."
+    return ""
+
+
 def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Each finding that claims have, and how many."""
-    counts = Counter(claim["finding"] for claim in judged["claims"])
+    """Each finding that claims have, and how many; checks do not count."""
+    counts = Counter(claim["finding"] for claim in judged["claims"] if not claim["check"])
     return [(finding, counts[finding]) for finding in FINDINGS if counts[finding]]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ class ScenarioPart:
     figures: Mapping[str, str]
     #: Path of each Markdown table, by name.
     tables: Mapping[str, str]
+    #: The table ``summary`` as CSV.
+    summary: str
     #: The table ``authors`` as CSV, if there are runs of the authors' with the scenario's settings.
     archive: str | None
     #: Where the data came from.
@@ -57,5 +59,7 @@ class ReportParts:
     studies: Mapping[str, StudyPart]
     #: Path of ``claims.json`` by scale.
     claims: Mapping[str, str]
+    #: Paths of the picture and the questions that open the page; none of a report of less than all.
+    overview: Sequence[str]
     #: Path of the deviation ledger.
     ledger: str

@@ -21,7 +21,7 @@ from pausefl.privacy.schedule import make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.results import markdown
-from pausefl.results.outcomes import moving_average, seconds_to_target
+from pausefl.results.outcomes import TARGET, moving_average, seconds_to_target, target_accuracy
 from pausefl.results.runs import runs_of
 from pausefl.settings import Scenario
 
@@ -36,6 +36,9 @@ _DIGITS = {"leakage_max": 1, "leakage_end": 6}
 
 #: Numbers at the end of a run of a log, and the columns that ours are in.
 _AT_THE_END = {"accuracy_end": "accuracy", "leakage_end": "leakage_max"}
+
+#: Most rounds between two that were read off a log, for a curve between them to be told.
+LARGEST_GAP = 200
 
 #: Numbers that every run of the authors has, of its last round.
 _OF_THE_LAST = ("elapsed_s", "mean_round_s")
@@ -88,11 +91,48 @@ def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
         return {}
     schedule = make_schedule(scenario.privacy)
     found = {}
-    for selector, run in _by_selector(_read("figures.csv"), LOGGED[scenario.name]).items():
+    for selector, run in read_off(scenario.name).items():
         seen = run.pop("largest_participations").cummax()
-        accuracy = run.pop("accuracy_percent") / 100
-        found[selector] = run.assign(accuracy=accuracy, leakage_max=schedule.spent(seen))
+        found[selector] = run.assign(leakage_max=schedule.spent(seen))
     return found
+
+
+def read_off(scenario: str) -> dict[str, pd.DataFrame]:
+    """What `logged` returns, with ``largest_participations`` in a round in place of the leakage."""
+    runs = _by_selector(_read("figures.csv"), LOGGED[scenario])
+    return {name: run.assign(accuracy=run.pop("accuracy_percent") / 100) for name, run in runs.items()}
+
+
+def logged_rounds(scenario: Scenario) -> pd.DataFrame:
+    """The runs of `logged` as a table of all rounds, as `pausefl.results.runs.collect` returns them.
+
+    Times and accuracies are on straight lines between rounds that were read, and means of 10 rounds where
+    they are known; a run of which more than `LARGEST_GAP` rounds on end were not read has no accuracies.
+    Leakage is NaN but after the last round, where the log tells it. No selections. The target accuracy is
+    that of these runs.
+    """
+    parts, numbers = [], dict(_logged_numbers(scenario))
+    for selector, run in logged(scenario).items():
+        own = {(what, int(at)): value for (name, what, at), value in numbers.items() if name == selector}
+        ((last, mean_round_s),) = ((at, value) for (what, at), value in own.items() if what == "mean_round_s")
+        means = {at: value for (what, at), value in own.items() if what.startswith("accuracy")}
+        n = np.arange(1, last + 1)
+        read = run.set_index("round")
+        accuracy = read["accuracy"].reindex(n)
+        accuracy[list(means)] = list(means.values())
+        if np.diff(accuracy.index[accuracy.notna()]).max(initial=0) > LARGEST_GAP:
+            accuracy[:] = np.nan
+        accuracy = accuracy.interpolate(limit_area="inside")
+        elapsed = np.interp(n, [0, *read.index, last], [0.0, *read["elapsed_s"], last * mean_round_s])
+        leakage = np.append(np.full(last - 1, np.nan), own.get(("leakage_end", last), np.nan))
+        columns = {"round": n, "elapsed_s": elapsed, "accuracy": accuracy.to_numpy(), "leakage_max": leakage}
+        columns |= {"loss": read["loss"].reindex(n).to_numpy(), "selection": [np.empty(0, np.int64)] * last}
+        parts.append(pd.DataFrame({"scenario": scenario.name, "selector": selector, "seed": 0} | columns))
+    table = pd.concat(parts, ignore_index=True)
+    of = [SELECTORS[name] for name in table["selector"]]
+    counted = [record.private and not record.fixed_users for record in of]
+    table.attrs[TARGET] = target_accuracy(table[counted])
+    return table
 
 
 def log_of(scenario: str) -> dict[str, Any]:
@@ -304,8 +344,8 @@ def _note(table: pd.DataFrame) -> str:
         return "With one seed of ours there is no range to compare with."
     return (
         f"✓ and ✗: the authors' number lies inside our range, or outside. Inside are {inside} of {marked}."
-        f" A further seed of ours would be {expected:.0f} times on average: for (n − 1)/(n + 1) of the"
-        " numbers with n seeds. The numbers of one run depend on each other. “Never” is longer than any"
-        " time; where one of our seeds never reaches a target, there is no mean. Nothing is counted where the"
-        " authors' run never does, or where ours has one seed. What the authors did not archive is empty."
+        f" Of one more seed of ours {expected:.0f} would be: with n seeds, (n − 1)/(n + 1) of the numbers."
+        " The numbers of one run depend on each other. “Never” is longer than any time, so a seed of ours"
+        " that never reaches a target leaves no mean. What has no mark is not compared, and what the authors"
+        " did not archive is empty."
     )

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,9 +58,14 @@ def numbers(row: Mapping[str, object]) -> dict[str, float]:
     return finite
 
 
-def findings(claims: Iterable[Mapping[str, object]]) -> dict[str, int]:
-    """Number of claims with each finding."""
-    counts = Counter(str(claim["finding"]).replace(" ", "_") for claim in claims)
+def findings(claims: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Number of claims with each finding, those of checks and of the reading as run apart."""
+    counts: Counter[str] = Counter()
+    for claim in claims:
+        kind = "check_" if claim.get("check") else ""
+        counts[kind + claim["finding"].replace(" ", "_")] += 1
+        if run := claim.get("as_run"):
+            counts["as_run_" + kind + run["finding"].replace(" ", "_")] += 1
     return dict(sorted(counts.items()))
 
 

@@ -79,14 +79,18 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
     for run, path in runs.items():
         key, summary = (run.selector, run.seed), summaries[run]
         own = {name: RunFiles(path).table(name) for name in TABLES}
+        if _has_parts(summary):
+            parts = codes.setdefault(summary["code_hash"], summary["code"])
+            if _moved(parts) != _moved(summary["code"]):
+                raise PauseflError(
+                    f"{path}: {published / CODE} has other parts of code {summary['code_hash']}"
+                )
+            summary = summary | {"code": parts}
         line = to_line(summary, own)
         if line == known.get(key) or (key in known and not replace and _same(line, known[key])):
             continue
         done["added" if key not in known else "replaced" if replace else "refused"].append(key)
         lines[key], tables[key] = line, own
-        parts = summary.get("code")
-        if _has_parts(summary) and codes.setdefault(summary["code_hash"], parts) != parts:
-            raise PauseflError(f"{path}: {published / CODE} has other parts of code {summary['code_hash']}")
     if refused := done.pop("refused"):
         raise PauseflError(
             f"scenario '{scenario}': published already with other settings or numbers: {named(refused)};"
@@ -124,6 +128,11 @@ def to_line(summary: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> s
 def _has_parts(summary: Mapping[str, Any]) -> bool:
     """Whether a run says which parts its code has."""
     return isinstance(summary.get("code"), Mapping) and bool(summary["code_hash"])
+
+
+def _moved(parts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Definitions and their hashes wherever they are: a move to another module changes no code."""
+    return sorted((name.rpartition(":")[2], digest) for name, digest in parts.items())
 
 
 def _same(line: str, other: str) -> bool:

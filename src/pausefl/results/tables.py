@@ -95,11 +95,12 @@ def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
 def to_markdown(
     across: pd.DataFrame, labels: Mapping[str, str] | None = None, protected: str = "coordinate"
 ) -> str:
-    """The table for people, with the best final accuracy among private selectors in bold, and a note.
+    """The table for people, with a note, and the best final accuracy in bold of those that can be compared.
 
-    It is that of `by_selector`; `PauseflError` if it has no rows. A regression has a column of final losses,
-    and dashes for accuracy. Selectors are called by their labels, else by their names. The epsilon of the
-    leakage is for what is ``protected``: a ``coordinate`` or the ``update``.
+    These are the private selectors with the most seeds, if several have that many, and more than one. The
+    table is that of `by_selector`; `PauseflError` if it has no rows. A regression has a column of final
+    losses, and dashes for accuracy. Selectors are called by their labels, else by their names. The epsilon of
+    the leakage is for what is ``protected``: a ``coordinate`` or the ``update``.
     """
     if across.empty:
         raise PauseflError("no runs to tabulate")
@@ -123,7 +124,7 @@ def to_markdown(
         if not _loss_alone(across):
             del cells["Final loss"]
         records.append(cells)
-    return markdown.of_records(records, "lr", _table_note(across))
+    return markdown.of_records(records, "lr", _table_note(across, best is not None))
 
 
 def _loss_alone(across: pd.DataFrame) -> bool:
@@ -132,11 +133,17 @@ def _loss_alone(across: pd.DataFrame) -> bool:
 
 
 def _best_private(across: pd.DataFrame) -> int | None:
-    """Row of the best final accuracy among selectors of finite leakage, or among all if there is none."""
+    """Row of the best final accuracy of selectors of finite leakage, or of all if there is none.
+
+    Only those with the most seeds count: None if these are one selector, or have one seed.
+    """
     accuracy = across["final_accuracy_mean"].to_numpy(dtype=np.float64)
     private = np.isfinite(across["leakage_max_mean"].to_numpy(dtype=np.float64))
+    n_seeds = across["n_seeds"].to_numpy()
     eligible = np.flatnonzero(~np.isnan(accuracy) & (private | ~private.any()))
-    return int(eligible[np.argmax(accuracy[eligible])]) if len(eligible) else None
+    most = n_seeds[eligible].max(initial=0)
+    eligible = eligible[n_seeds[eligible] == most]
+    return int(eligible[np.argmax(accuracy[eligible])]) if most > 1 and len(eligible) > 1 else None
 
 
 def _accuracy(row: pd.Series) -> str:
@@ -165,15 +172,15 @@ def mean_sd(row: pd.Series, column: str, digits: int, scale: float = 1) -> str:
     return f"{mean:.{digits}f}" + ("" if math.isnan(sd) else f" ± {sd:.{digits}f}")
 
 
-def _table_note(across: pd.DataFrame) -> str:
+def _table_note(across: pd.DataFrame, bold: bool) -> str:
     target = across["target_accuracy"].iloc[0]
     note = "Mean ± standard deviation over seeds. Mean rounds are in simulated seconds."
     if not math.isnan(target):
+        best = "; the best final one of private selectors with most seeds is in bold" if bold else ""
         note += (
-            f" Accuracy is on test data, averaged over {WINDOW} rounds; the best final one among private"
-            f" selectors is in bold. Time to target is simulated too; the target, {100 * target:.1f} %, is"
-            f" {100 * TARGET_SHARE:.0f} % of the best accuracy of a private selector when the first of them"
-            " ends."
+            f" Accuracy is on test data, averaged over {WINDOW} rounds{best}. Time to target is simulated"
+            f" too; the target, {100 * target:.1f} %, is {100 * TARGET_SHARE:.0f} % of the best accuracy of a"
+            " private selector when the first of them ends."
         )
     elif _loss_alone(across):
         note += f" Loss is the mean squared error on test data, averaged over {WINDOW} rounds."

@@ -48,6 +48,8 @@ class ConfigFile(Settings):
     runs: Annotated[str, OneOf(("computed", "published"))] = "computed"
     """`computed`: what is missing is run. `published`: tables, figures and verdicts are made from
     `results/published`, and nothing is trained."""
+    titles: Flag = False
+    """Whether figures have titles, as slides need them; captions name what they show."""
     experiments: Several[Entry]
     """The experiment table: a job for each selector and seed of each entry."""
 
@@ -89,6 +91,8 @@ class Config:
     studies: Path | None
     #: Whether the runs are those of ``results/published``, so that nothing is trained.
     published: bool = False
+    #: Whether figures have titles.
+    titles: bool = False
 
 
 def load_places(
@@ -140,4 +144,4 @@ def load_config(document: Mapping[str, Any], origin: str = "config", shipped: Pa
         raise ConfigError(f"{origin}: the entries of scenario '{twice.scenario}' have {job} twice")
     scenarios = {entry.scenario: scenario for entry, scenario in entries}
     studies = None if file.studies is None else Path(file.studies)
-    return Config(file.raw, scenarios, tuple(table), studies, published=file.runs == "published")
+    return Config(file.raw, scenarios, tuple(table), studies, file.runs == "published", file.titles)

@@ -54,9 +54,9 @@ CHOOSING = 0.25
 _ENDS = 1 / (1 + np.exp(np.linspace(9, -9, 181)))
 
 #: Markers of the observations of single coordinates, from large to small, as their bounds nearly coincide.
-_SINGLE = [("o", "#0072B2", 7.0), ("s", "#56B4E9", 4.6), ("D", "#0CA87C", 2.4), ("P", "#912B6B", 4.5)]
+_SINGLE = [("o", "#0072B2", 7.0), ("s", "#8CCBF2", 4.6), ("D", "#0CA87C", 2.4), ("P", "#912B6B", 4.5)]
 #: Markers and shades of updates as a whole; shades go from light to dark with the number of coordinates.
-_UPDATES, _SHADES = ["v", "^", "<", ">"], ((0.95, 0.72, 0.25), (0.45, 0.16, 0.0))
+_UPDATES, _SHADES = ["v", "^", "<", ">"], ((0.78, 0.50, 0.05), (0.40, 0.12, 0.0))
 
 _REFUTED = "#D00000"
 _CROSS: dict[str, Any] = {
@@ -429,7 +429,8 @@ def plot_bounds(table: pd.DataFrame) -> Figure:
     figure, grid = new_panels((1, len(mechanisms) + 1), 3.1)
     *panels, last = grid[0]
     for axes, mechanism in zip(panels, mechanisms, strict=True):
-        axes.set_title(f"Mechanism “{mechanism}”", weight="normal")
+        protected = MECHANISMS.find(mechanism).protects
+        axes.set_title(f"“{mechanism}” protects each {protected}", weight="normal")
         _plot_claims(axes, table, mechanism, looks)
     panels[0].set_ylabel("ε audited (lower bound)")
     _plot_sizes(last, table)

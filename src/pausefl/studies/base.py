@@ -38,7 +38,7 @@ AtLeastTwo = Annotated[int, Whole(ge=2)]
 ANNEALING = ("D1", "D2", "D4")
 
 #: Sentences that the words of several kinds share, by the name there: ``lines``, ``runs``, ``simulated`` ...
-_LINES = "{% from '_sentences.md.jinja' import lines with context %}{{ lines() }}"
+_LINES = "{% if seeds|length > 1 %}Lines are means over {{ all_seeds }}, bands their range.{% endif %}"
 _RUNS = "Runs: {% include '_seeds.md.jinja' %}."
 _SIMULATED = """
 {{ scenario.network.n_users }} users, {{ scenario.network.n_selected }} selected in each of
@@ -118,12 +118,13 @@ class Study(Settings):
         return cast("Tables", self._module().compute(self, note, *folders))
 
     def plot(self, tables: Tables) -> Plotted:
-        """Figure, in the theme of all and with its title, and derived tables."""
+        """Figure, in the theme of all and with its title unless that is empty, and derived tables."""
         from pausefl.figures.style import add_title, theme
 
         with theme():
             plotted = cast("Plotted", self._module().plot(tables, self))
-            add_title(plotted.figure, self.title)
+            if self.title:
+                add_title(plotted.figure, self.title)
         return plotted
 
     def verdict(self, tables: Tables) -> str:

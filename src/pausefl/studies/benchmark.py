@@ -14,10 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from pausefl.figures.panels import Plotted, new_panels
-from pausefl.figures.style import add_title
+from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.registry import SOURCES
-from pausefl.registry.selectors import LABELS, in_legend_order, look_of
+from pausefl.registry.selectors import LABELS, in_legend_order
 from pausefl.results import markdown
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
@@ -56,11 +55,26 @@ ORACLES = frozenset({"genie", "fastest"})
 #: What a selector is to have most of (1) or least of (-1) to be on the front.
 FRONT = {"accuracy_over_time": 1, "leakage_max": -1, "seconds_to_target": -1}
 
-#: Axes that accuracy is shown against: column, label.
-_AGAINST = (("leakage_max", "Largest leakage (ε)"), ("seconds_to_target", "Time to target (simulated s)"))
+#: Panels of what `FRONT` has: column, label, unit.
+_AXES = (
+    ("accuracy_over_time", "Mean accuracy\nover time (%)", 100),
+    ("leakage_max", "Largest leakage\n(ε per coordinate)", 1),
+    ("seconds_to_target", "Time to the target\n(simulated s)", 1),
+)
 
-#: From a name to its point.
-_LINE = {"arrowstyle": "-", "color": "#999999", "lw": 0.4}
+_DOT: dict[str, Any] = {"marker": "o", "color": "#222222", "markersize": 4.2, "linestyle": ""}
+
+_BAR: dict[str, Any] = {"color": "#222222", "linewidth": 0.7}
+
+#: Who is on the front, in words, and their points.
+_LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "front": ("On the front: no other private one is as good in all three", _DOT),
+    "behind": ("Behind it", _DOT | {"markerfacecolor": "white"}),
+    "apart": (
+        "Not ranked: knows latencies beforehand, or has no privacy",
+        _DOT | {"marker": "D", "color": "#777777", "markersize": 3.4, "markerfacecolor": "white"},
+    ),
+}
 
 #: Mark in the table of a selector on the front, and of one whose reported losses no budget pays for.
 _FRONT, _UNPAID = "●", "†"
@@ -124,9 +138,9 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
 
 
 WORDS = """
-Mean accuracy within {{ study.time_s }} simulated seconds against leakage, and against the time to the target
-accuracy. Filled and bold: among private selectors that know no latencies beforehand, none is better in one
-of the three and as good in the others.
+Accuracy, leakage and time to the target accuracy of each selector within {{ study.time_s }} simulated
+seconds. Filled and bold: among private selectors that know no latencies beforehand, none is better in one of
+the three and as good in the others.
 
 *Setting.* {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users are selected
 in each round (all of them by FedAvg), with the data, model and budgets of scenario
@@ -135,10 +149,10 @@ in each round (all of them by FedAvg), with the data, model and budgets of scena
 *What is shown.* Accuracy is a trailing mean over 10 rounds, averaged from chance level at the start to
 {{ study.time_s }} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of any user by
 then. The target is 90 % of the best accuracy of a private selector at the end of the time; a run that does
-not reach it counts with {{ study.time_s }} s. The axis of accuracy holds the private selectors that reach
-the target under most seeds; of the others, triangles at its ends say how accurate they are. The table has
-deviations over seeds, differences from `{{ study.selectors[0] }}` with 95 % intervals, fairness, slow
-users, the worst class and the cost of selecting.
+not reach it counts with {{ study.time_s }} s. The axes hold the private selectors that reach the target
+under most seeds; arrows at their ends are others, with their values. The table has differences from
+`{{ study.selectors[0] }}` with 95 % intervals, fairness, slow users, the worst class and the cost of
+selecting.
 
 *How to read it.* The genie and the selector of the fastest users read expected latencies, which a server
 does not know.
@@ -242,10 +256,14 @@ def on_front(across: pd.DataFrame) -> list[bool]:
 
     Rivals are private and not among `ORACLES`; the others are not on the front.
     """
-    rival = np.isfinite(across["leakage_max_mean"]) & ~across["selector"].isin(ORACLES)
+    rival = _rivals(across)
     values = np.array([sign * across[f"{name}_mean"].to_numpy(np.float64) for name, sign in FRONT.items()]).T
     better = [((values >= own).all(axis=1) & (values > own).any(axis=1) & rival).any() for own in values]
     return list(rival & ~np.array(better))
+
+
+def _rivals(across: pd.DataFrame) -> NDArray[np.bool]:
+    return np.asarray(np.isfinite(across["leakage_max_mean"]) & ~across["selector"].isin(ORACLES))
 
 
 def plot(tables: Tables, study: Benchmark) -> Plotted:
@@ -256,50 +274,57 @@ def plot(tables: Tables, study: Benchmark) -> Plotted:
 
 
 def plot_front(across: pd.DataFrame) -> Figure:
-    """Mean accuracy over time against leakage, and against time to the target; the front is filled.
+    """Means and standard deviations of what decides on the front: a row a selector, the best on top.
 
-    The axis of accuracy holds the private selectors that reach the target under most seeds. Others are
-    triangles at its ends, and their labels have their accuracy.
+    An axis holds the private selectors that reach the target under most seeds. Arrows at its ends are others,
+    with their values.
     """
-    from adjustText import adjust_text
+    from matplotlib.lines import Line2D
 
-    points = across.assign(y=100 * across["accuracy_over_time_mean"])
-    compared = np.isfinite(points["leakage_max_mean"]) & (points["n_reached"] > points["n_seeds"] / 2)
-    y = points.loc[compared, "y"] if compared.any() else points["y"]
-    margin = 0.15 * (y.max() - y.min()) or 1.0
-    low, high = y.min() - margin, y.max() + margin
-    figure, grid = new_panels((1, 2), 4.2, sharey=True)
-    for axes, (column, label) in zip(grid.flat, _AGAINST, strict=True):
-        axes.set_ylim(low, high)
-        axes.set_xlabel(label)
-        _plot_points(axes, points.assign(x=points[f"{column}_mean"]))
-    grid[0, 0].set_ylabel("Mean accuracy over time (%)")
-    add_title(figure, " ")  # takes the room of the title, before names get their places
-    for axes in grid.flat:  # names go where they hide least, with a line to the point if it is far
-        adjust_text(list(axes.texts), ax=axes, iter_lim=500, arrowprops=_LINE)
+    rows = across.sort_values("accuracy_over_time_mean", ignore_index=True)
+    scaled = np.isfinite(rows["leakage_max_mean"]) & (rows["n_reached"] > rows["n_seeds"] / 2)
+    rows["scaled"] = scaled | ~scaled.any()
+    rows["look"] = np.select([rows["on_front"], _rivals(rows)], ["front", "behind"], "apart")
+    figure, grid = new_panels((1, len(FRONT)), 1.2 + 0.155 * len(rows), sharey=True)
+    for axes, (metric, label, unit) in zip(grid.flat, _AXES, strict=True):
+        axes.set_xlabel(label, linespacing=1)
+        axes.set_ylim(-0.6, len(rows) - 0.4)
+        mean, deviation = unit * rows[f"{metric}_mean"], unit * rows[f"{metric}_sd"].fillna(0)
+        _plot_means(axes, rows.assign(mean=mean, deviation=deviation), metric)
+    unpaid = rows["losses"] == UNACCOUNTED
+    names = [LABELS[name] + f" {_UNPAID}" * mark for name, mark in zip(rows["selector"], unpaid, strict=True)]
+    axes.set_yticks(range(len(rows)), names)
+    for name, bold in zip(grid[0, 0].get_yticklabels(), rows["on_front"], strict=True):
+        name.set_weight("bold" if bold else "normal")
+    handles = [Line2D([], [], label=words, **look) for words, look in _LOOKS.values()]
+    if (rows["n_seeds"] > 1).any():
+        handles.append(Line2D([], [], label="Standard deviation over seeds", **_BAR))
+    if unpaid.any():
+        words = f"{_UNPAID} leaks more: no budget pays for its losses"
+        handles.append(Line2D([], [], linestyle="", label=words))
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, handlelength=1)
     return figure
 
 
-def _plot_points(axes: Axes, points: pd.DataFrame) -> None:
-    """A named point a selector; those of infinite ``x`` right of a line."""
-    low, high = axes.get_ylim()
-    finite = points["x"][np.isfinite(points["x"])]
-    least, most = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
-    span = most - least or 1.0
-    beyond = most + 0.2 * span
-    for _, row in points.iterrows():
-        marker = "v" if row["y"] < low else "^" if row["y"] > high else "o"
-        at = min(row["x"], beyond), min(max(row["y"], low), high)
-        color = look_of(row["selector"]).color
-        style: dict[str, Any] = {"color": color, "markersize": 4.5, "zorder": 4, "clip_on": False}
-        axes.plot(*at, marker, markerfacecolor=color if row["on_front"] else "white", **style)
-        words = LABELS[row["selector"]] + ("" if marker == "o" else f" ({row['y']:.0f} %)")
-        axes.text(*at, words, color=color, weight="bold" if row["on_front"] else "normal", fontsize=6.5)
-    axes.set_xlim(least - 0.1 * span, beyond + 0.1 * span)
-    if len(finite) < len(points):
-        axes.axvline(most + 0.1 * span, color="#BBBBBB", linewidth=0.6, linestyle=(0, (2, 2)))
-        ticks = [float(tick) for tick in axes.get_xticks() if least - 0.1 * span <= tick <= most]
-        axes.set_xticks([*ticks, beyond], [*[f"{tick:g}" for tick in ticks], "∞"])
+def _plot_means(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
+    """Mean and deviation of each row; beside times to the target, how many seeds reach it, if not all do."""
+    inside = rows[rows["scaled"]]
+    low, high = (inside["mean"] - inside["deviation"]).min(), (inside["mean"] + inside["deviation"]).max()
+    margin = 0.05 * (high - low) or 1.0
+    low, high = low - margin, high + margin
+    axes.set_xlim(low, high)
+    for y, row in enumerate(rows.to_dict("records")):
+        x, look = min(max(row["mean"], low), high), dict(_LOOKS[row["look"]][1])
+        if x == row["mean"]:
+            axes.hlines(y, x - row["deviation"], x + row["deviation"], **_BAR, zorder=2)
+        else:
+            look["marker"], side, place = ("<", "left", 6) if x == low else (">", "right", -6)
+            words = f"{row['mean']:.0f}".replace("inf", "∞")
+            axes.annotate(words, (x, y), (place, 0), ha=side, va="center", **NOTE)
+        axes.plot(x, y, clip_on=False, zorder=3, **look)
+        if metric == "seconds_to_target" and row["n_reached"] < row["n_seeds"]:
+            words = f"by {row['n_reached']} of {row['n_seeds']} seeds" if row["n_reached"] else "not reached"
+            axes.annotate(words, (high, y), (7, 0), va="center", **NOTE)
 
 
 def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:

@@ -7,6 +7,7 @@ takes some 50 ms. Each annealer uses the random stream that it would have in tha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import cycle
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -18,9 +19,8 @@ from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.figures.style import look
 from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import LABELS, look_of
+from pausefl.registry.selectors import DASH, LABELS, SOLID
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE, wilson
 from pausefl.selectors import make_selector
@@ -32,9 +32,7 @@ from pausefl.streams import Streams
 from pausefl.studies.base import ChangedScenarioStudy, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     from pausefl.selectors.annealing import Annealer
 
@@ -48,6 +46,10 @@ CLOSE = 0.01
 
 #: Energies that differ by no more are equal: rounding errors of a run add up.
 TIE = 1e-9
+
+#: Lines of the two annealers; colour and marker of each temperature, from the hottest on.
+_STYLES: tuple[Any, Any] = (SOLID, DASH)
+_TEMPERATURES = (("#D55E00", "o"), ("#0072B2", "s"), ("#3B2A5B", "D"), ("#0A8763", "^"), ("#767676", "v"))
 
 #: Share of runs in which a selector ended above plain annealing (BSFL, Section V-C).
 PAPERS_SHARES = {"alsa": 0.983}
@@ -87,8 +89,8 @@ class Comparison(ChangedScenarioStudy):
 
 
 WORDS = """
-Upper: what the current vertex lacks of the optimum; medians, 10 % to 90 % quantiles, and one instance
-(thin). Lower: the share of {{ study.n_instances }} instances on which the first annealer is ahead.
+Left: what the current vertex lacks of the optimum, median over {{ study.n_instances }} instances. Right: the
+share of them on which the first annealer is ahead.
 
 *Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: selections of
 {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users,
@@ -97,12 +99,11 @@ Upper: what the current vertex lacks of the optimum; medians, 10 % to 90 % quant
 
 *What is shown.* An instance is the objective of one round of scenario `{{ study.scenario.name }}`. The
 exact search runs a simulation of its own up to a random round after the start-up. Both annealers start at
-random, each with its own random stream, the same for every κ. Upper panels: the optimum of the instance,
-found exactly, less the energy of the current vertex. Lines are medians over the instances, bands reach from
-the 10 % to the 90 % quantile, thin lines are the first instance. Lower panels: the share of instances on
-which the current energy of `{{ study.selectors[0] }}` is above that of `{{ study.selectors[1] }}`,
-beside one half and the 98.3 % that the paper has for ALSA. The table gives that share after the last
-iteration, and for the best vertex met, with Wilson's interval at 95 %.
+random, each with its own random stream, the same for every κ. Left: the optimum of the instance, found
+exactly, less the energy of the current vertex. Right: the share of instances on which the current energy
+of `{{ study.selectors[0] }}` is above that of `{{ study.selectors[1] }}`, beside one half and the 98.3 %
+that the paper has for ALSA. The table gives that share after the last iteration, and for the best vertex
+met, with Wilson's interval at 95 %.
 
 *How to read it.* The temperature of iteration j is C / (κ ln(1 + j)), and C bounds the difference of any two
 energies. For this reward C is above 2α, with α = {{ study.scenario.reward.alpha }}, whatever the energies
@@ -290,38 +291,42 @@ def plot(tables: Tables, study: Comparison) -> Plotted:
 
 
 def plot_curves(curves: pd.DataFrame) -> Figure:
-    """Gap to the optimum, and how often the first selector leads, against iterations."""
+    """Median gap to the optimum, and how often the first selector leads, against iterations.
+
+    A colour and a marker for each temperature divisor; the second selector is dashed.
+    """
     from matplotlib.lines import Line2D
 
-    divisors, names = curves["temperature_divisor"].unique(), curves["selector"].unique()
-    sharing: dict[str, Any] = {"sharex": True, "sharey": "row", "height_ratios": [3, 2]}
-    figure, grid = new_panels((2, len(divisors)), 3.6, **sharing)
-    for (gap, ahead), divisor in zip(grid.T, divisors, strict=True):
-        compared = curves[curves["temperature_divisor"] == divisor]
-        lines = [_plot_gap(gap, compared[compared["selector"] == name]) for name in names]
-        gap.set_title(f"κ = {divisor:g}", weight="normal")
-        leader = compared[compared["selector"] == names[0]]
-        ahead.plot(leader["iteration"], 100 * leader["ahead"], color=look_of(names[0]).color)
-        ahead.axhline(50, color="black", linewidth=0.5)
-        ahead.set(xscale="log", xlabel="Iteration", ylim=(0, 105), yticks=[0, 50, 100])
-        ahead.minorticks_off()
-        if names[0] in PAPERS_SHARES:
-            share = 100 * PAPERS_SHARES[names[0]]
-            ahead.axhline(share, color="black", linewidth=0.5, linestyle=(0, (4, 2)))
-            where = {"xy": (1, share), "xytext": (0, -2), "ha": "left", "va": "top"}
-            ahead.annotate(f"BSFL: {share:.1f} %", **where, **NOTE)
-    grid[0, 0].set(ylabel="Gap to the optimum", ylim=(0, None))
-    grid[1, 0].set_ylabel(f"{look_of(names[0]).label} ahead (%)")
-    single = Line2D([], [], color="black", linewidth=0.5)
-    labels = [*[f"{look_of(name).label}, median" for name in names], "First instance"]
-    figure.legend([*lines, single], labels, loc="outside lower center", ncols=len(labels))
+    by_divisor, names = curves.groupby("temperature_divisor", sort=False), curves["selector"].unique()
+    figure, ((gap, ahead),) = new_panels((1, 2), 2.9)
+    handles = [
+        Line2D([], [], color="black", linestyle=line, label=LABELS[name])
+        for name, line in zip(names, _STYLES, strict=True)
+    ]
+    for (divisor, compared), (color, marker) in zip(by_divisor, cycle(_TEMPERATURES), strict=False):
+        look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.2, "markevery": 0.15}
+        for name, line in zip(names, _STYLES, strict=True):
+            curve = compared[compared["selector"] == name]
+            gap.plot(curve["iteration"], curve["median"], linestyle=line, **look)
+        first, look["label"] = compared[compared["selector"] == names[0]], f"κ = {divisor:g}"
+        handles += ahead.plot(first["iteration"], 100 * first["ahead"], **look)
+    gap.set(ylabel="Gap to the optimum, median", ylim=(0, None))
+    ahead.set(ylabel=f"{LABELS[names[0]]} ahead (% of instances)", ylim=(0, 105))
+    mark_shares(ahead.axhline, names[0])
+    for axes in (gap, ahead):
+        axes.set(xscale="log", xlabel="Iteration of annealing")
+        axes.minorticks_off()
+    ahead.annotate("equal chances", (1, 50), (0, -3), va="top", **NOTE)
+    if names[0] in PAPERS_SHARES:
+        share = 100 * PAPERS_SHARES[names[0]]
+        ahead.annotate(f"BSFL reports {share:.1f} %", (1, share), (0, -3), va="top", **NOTE)
+    handles[len(names)].set_label(f"Temperature divisor {handles[len(names)].get_label()}")
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
 
 
-def _plot_gap(axes: Axes, curve: pd.DataFrame) -> Line2D:
-    """Median of one selector with its band, and the first instance as a thin line."""
-    style, x = look(curve["selector"].iloc[0]), curve["iteration"]
-    axes.fill_between(x, curve["low"], curve["high"], color=style["color"], alpha=0.18, linewidth=0)
-    axes.plot(x, curve["example"], color=style["color"], linewidth=0.4, alpha=0.8)
-    (line,) = axes.plot(x, curve["median"], **style)
-    return line
+def mark_shares(line: Callable[..., Any], selector: str) -> None:
+    """Draw thin lines, by ``axhline`` or ``axvline``, at equal chances and the paper's share, in per cent."""
+    line(50, color="black", linewidth=0.5)
+    if selector in PAPERS_SHARES:
+        line(100 * PAPERS_SHARES[selector], color="black", linewidth=0.6, linestyle=(0, (4, 2)))

@@ -20,7 +20,7 @@ from pausefl.studies.base import AtLeastTwo, Study, Tables
 
 #: Lines from the smallest exponent on; colours go from light to dark, so that both tell them apart.
 _LINES: tuple[Line, ...] = (LONG_DASH, SOLID, DASH, DOT, DASH_DOT, SHORT_DASH)
-_SHADES = ((0.47, 0.75, 0.93), (0.0, 0.11, 0.25))
+_SHADES = ((0.22, 0.55, 0.80), (0.0, 0.08, 0.20))
 
 
 class Generalization(Study):
@@ -96,9 +96,11 @@ def plot(tables: Tables, study: Generalization) -> Plotted:
     for beta, color, line in zip(betas, shades(*_SHADES, len(betas)), cycle(_LINES), strict=False):
         curve = table[table["beta"] == beta]
         look: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.5}
-        axes.plot(curve["participation"], curve["reward"], label=f"β = {beta:g}", **look)
+        axes.plot(curve["participation"], curve["reward"], label=f"{beta:g}", **look)
     place: dict[str, Any] = {"va": "bottom", **NOTE, "fontsize": 8}
-    axes.annotate(f"m / K = {share:.2g}", (share, axes.get_ylim()[0]), (3, 2), **place)
-    axes.set(xlim=(0, 1), xlabel="Share of the rounds T / t", ylabel="Generalisation reward g")
-    figure.legend(loc="outside lower center", ncols=len(betas) if len(betas) < 5 else 3)
+    axes.annotate(f"fair share m / K = {share:.2g}", (share, axes.get_ylim()[0]), (3, 2), **place)
+    axes.set(
+        xlim=(0, 1), xlabel="Share of the rounds with this user, T / t", ylabel="Generalisation reward g"
+    )
+    figure.legend(loc="outside lower center", ncols=4, title="Exponent β")
     return Plotted(figure)

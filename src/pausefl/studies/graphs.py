@@ -254,12 +254,12 @@ def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame) -> Figure:
     figure, grid = new_panels(((len(selectors) + 1) // 2, 2), 5.4, sharex=True, sharey=True)
     for axes, selector in zip(grid.flat, selectors, strict=True):
         ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
-        # An edge has the colour of its lower end. The palest colours would not show, so none has them.
+        # An edge has the colour of its lower end. Of the scale only the dark half shows.
         color: dict[str, Any] = {"cmap": "viridis_r"}
         lines = LineCollection(list(place[ends]), array=energy[ends].min(axis=1), linewidths=0.35, **color)
         dots = axes.scatter(*place.T, c=energy, s=9, linewidths=0, zorder=2, **color)
         for artist in (axes.add_collection(lines), dots):
-            artist.set_clim(energy.min() - 0.15 * np.ptp(energy), energy.max())
+            artist.set_clim(energy.min() - np.ptp(energy), energy.max())
         degree = np.bincount(ends.ravel(), minlength=len(energy))
         least, most = degree.min(), degree.max()
         of = f"{least}" if least == most else f"{least} to {most}"
@@ -267,7 +267,10 @@ def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame) -> Figure:
         axes.set_xticks([])
         axes.spines["bottom"].set_visible(False)
     for axes in grid[:, 0]:
-        axes.set_ylabel("Energy")
+        axes.set_ylabel("Energy: value of the objective")
+    dots.set_label("A selection of users")
+    lines.set_label("Two selections that differ in one user")
+    figure.legend(handles=[dots, lines], loc="outside lower center", ncols=2)
     return figure
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import product
@@ -22,7 +23,7 @@ from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import Plotted, new_panels
-from pausefl.figures.style import look
+from pausefl.figures.style import look, marker
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import in_legend_order, look_of
@@ -46,29 +47,36 @@ METRICS = ("elapsed_s", "leakage_max", "leakage_mean", "fairness", "slow_share",
 #: What tells runs apart, besides the seed.
 KEY = ["knob", "value", "selector"]
 
-#: What rows are called, by the setting.
+#: What settings and variants are called.
 NAMES = {
-    "reward.alpha": "α",
-    "reward.beta": "β",
-    "reward.gamma": "γ",
-    "reward.overlap_penalty": "ρ (R2)",
-    "selection.exploitation": "ζ",
-    "selection.temperature_divisor": "κ",
-    "selection.n_iterations": "J",
-    "privacy.decay": "η",
-    "privacy.epsilon_total": "ε",
-    "training.n_rounds": "Rounds",
-    "variants": "Terms",
+    "reward.alpha": "Weight of generalisation α",
+    "reward.beta": "Exponent of generalisation β",
+    "reward.gamma": "Weight of privacy γ",
+    "reward.overlap_penalty": "Penalty of overlap ρ (R2)",
+    "selection.exploitation": "Weight of speed ζ",
+    "selection.temperature_divisor": "Temperature divisor κ",
+    "selection.n_iterations": "Iterations of annealing J",
+    "privacy.decay": "Decay of the budget η",
+    "privacy.epsilon_total": "Budget of a user ε",
+    "training.n_rounds": "Rounds of training",
+    "variants": "Terms of the reward",
+    "usual": "all",
+    "no_p": "no privacy",
+    "no_g": "no generalisation",
+    "neither": "neither",
 }
 
 _HEADS = {
     "elapsed_s": "Simulated\ntime (s)",
     "leakage_max": "Largest\nleakage (ε)",
     "leakage_mean": "Mean\nleakage (ε)",
-    "fairness": "Fairness of\nleakage",
-    "slow_share": "Share of\nslow users",
+    "fairness": "Fairness of\nleakage (Jain)",
+    "slow_share": "Slow users'\nshare of all",
     "spread_s": "Spread of\nlatency (s)",
 }
+
+#: What marks the value of the scenario.
+USUAL: dict[str, Any] = {"color": "#D2D2D2", "linewidth": 5, "zorder": 0.5}
 
 
 class Knob(Settings):
@@ -137,8 +145,7 @@ the scenario. Dots: means over seeds; bars: standard deviations.
 their axis. Leakage is that at the end. Fairness is Jain's index of the users' leakage: 1 if all leak
 equally. Slow users are the slower half; a fair share is one half. The spread of latency is the difference in
 expected latency between the slowest and the fastest selected user, mean over rounds. ρ acts under reward R2,
-whose overlaps take time. Terms: the reward without its privacy term (no p), its generalisation term (no g),
-and both.
+whose overlaps take time. Terms: the reward without its privacy term, its generalisation term, and both.
 
 *How to read it.* κ and J are of annealing alone, and random selection ignores all but η.
 """
@@ -236,7 +243,7 @@ def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
     """
     base, changed = table[table["knob"] == "usual"], table[table["knob"] != "usual"]
     knobs, selectors = changed["knob"].unique(), in_legend_order(table["selector"])
-    height = 0.95 + 0.74 * len(knobs)
+    height = 1.05 + 0.72 * len(knobs)
     figure, grid = new_panels((len(knobs), len(METRICS)), height, sharey="col")
     for row, knob in enumerate(knobs):
         own = changed[changed["knob"] == knob]
@@ -247,29 +254,29 @@ def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
         for axes, metric in zip(grid[row], METRICS, strict=True):
             marked = usual.get(knob, "usual")
             if marked in values:
-                axes.axvline(values.index(marked), color="#DDDDDD", linewidth=5, zorder=0.5)
+                axes.axvline(values.index(marked), **USUAL)
             lines = [_plot_line(axes, one, metric) for one in of_selectors]
-            axes.set_xticks(range(len(values)), [_short(value) for value in values])
-            axes.tick_params(axis="x", labelsize=5.5, pad=1)
-            axes.tick_params(axis="y", labelsize=6.5)
+            names = [NAMES.get(value, value.replace("_", " ").removeprefix("0") or "0") for value in values]
+            shown = [name if knob == "variants" or i % 2 == 0 else "" for i, name in enumerate(names)]
+            slant = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if knob == "variants" else {}
+            axes.set_xticks(range(len(values)), shown, **slant)
+            axes.tick_params(labelsize=6.5, pad=1)
             axes.set_xlim(-0.5, len(values) - 0.5)
             axes.margins(y=0.12)
             if row == 0:
                 axes.set_title(_HEADS[metric], weight="normal", size="small", linespacing=1.0)
-        grid[row, 0].set_ylabel(NAMES.get(knob, knob), rotation=0, ha="right", va="center")
-    labels = [look_of(name).label for name in selectors]
-    figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
+        words = textwrap.fill(NAMES.get(knob, knob), 14)
+        grid[row, 0].set_ylabel(words, rotation=0, ha="right", va="center", linespacing=1)
+    labels = [*(look_of(name).label for name in selectors), "Value of the scenario"]
+    figure.legend(
+        [*lines, axes.axvline(np.nan, **USUAL)], labels, loc="outside lower center", ncols=len(labels)
+    )
     return figure
-
-
-def _short(value: str) -> str:
-    """A value as a short label of an axis."""
-    return value.removeprefix("0").replace("_", " ") if value != "0" else value
 
 
 def _plot_line(axes: Axes, own: pd.DataFrame, metric: str) -> Line2D:
     """Means and standard deviations of one selector, at evenly spaced places in the order of the values."""
     mean, deviation = (own[f"{metric}_{kind}"].to_numpy(np.float64) for kind in ("mean", "sd"))
-    style: dict[str, Any] = look(own["selector"].iloc[0]) | {"linewidth": 0.9}
-    style |= {"marker": "o", "markersize": 1.8, "elinewidth": 0.6}
+    style: dict[str, Any] = look(name := own["selector"].iloc[0]) | marker(name)
+    style |= {"linewidth": 0.9, "markersize": 2.6, "elinewidth": 0.6}
     return axes.errorbar(np.arange(len(mean)), mean, yerr=np.nan_to_num(deviation), **style).lines[0]

@@ -174,7 +174,7 @@ def plot_gaps(runs: pd.DataFrame) -> Figure:
     elapsed = bands_of(runs, "elapsed_s")
     labels = [look_of(name).label + ("" if name in gaps else " (no gap)") for name in elapsed]
     figure, ((left, right),) = new_panels((1, 2), 2.6)
-    left.set(xlabel="Round", ylabel="Gap to the optimum")
+    left.set(xlabel="Round", ylabel="Gap to the optimum, in the objective")
     right.set(xlabel="Round", ylabel="Simulated time (s)")
     plot_bands(left, gaps)
     lines = plot_bands(right, elapsed)

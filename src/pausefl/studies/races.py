@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, product
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.figures.panels import Plotted, new_panels
-from pausefl.registry.selectors import LABELS, look_of
+from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
 from pausefl.selectors.search import Objective
@@ -26,7 +26,15 @@ from pausefl.settings import Scenario
 from pausefl.settings.types import Count, Distinct, OneOf
 from pausefl.streams import Streams
 from pausefl.studies.base import AtLeastTwo, Tables
-from pausefl.studies.comparison import PAPERS_SHARES, TIE, Comparison, annealers, instance, outcomes
+from pausefl.studies.comparison import (
+    PAPERS_SHARES,
+    TIE,
+    Comparison,
+    annealers,
+    instance,
+    mark_shares,
+    outcomes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,9 +68,10 @@ CALLED = {
     "best": "best vertex",
 }
 
-#: Colours of temperatures, from the hottest, and how far their dots are above the middle of a row.
-_COLORS = ("#D55E00", "#0072B2", "#4B3A6B", "#0CA87C", "#8C8C8C")
-_SPREAD = 0.5
+#: How all sizes together look, each of them, and ties.
+_POOLED: dict[str, Any] = {"color": "black", "marker": "D", "markersize": 3.6, "linewidth": 1}
+_SIZE: dict[str, Any] = {"color": "#0072B2", "marker": "|", "markersize": 7, "linestyle": ""}
+_TIES: dict[str, Any] = {"facecolor": "#D9D9D9", "linewidth": 0, "zorder": 1}
 
 
 class Races(Comparison):
@@ -92,8 +101,7 @@ class Races(Comparison):
 
 
 WORDS = """
-The share of races in which the first annealer ends higher, with 95 % intervals; pale bars: ties. Thin lines:
-one half, and the 98.3 % that BSFL has.
+The share of races in which the first annealer ends higher: all sizes together, and each of them.
 
 *Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: every selection of
 {{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }} instances of each size,
@@ -275,47 +283,52 @@ def plot(tables: Tables, study: Races) -> Plotted:
 
 
 def plot_shares(races: pd.DataFrame) -> Figure:
-    """Shares of races won: a column a reading, a row of panels for each source of instances."""
-    cells, pooled = shares(races), shares(races, ALL_SIZES)
-    sizes = list(dict.fromkeys(zip(cells["n_users"], cells["n_selected"], strict=True)))
+    """Shares of races won: a column a reading, a row of panels for each source of instances.
+
+    In a panel a row has a temperature: all sizes together, with the interval and ties, and each size.
+    """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    sizes, pooled = shares(races), shares(races, ALL_SIZES)
     sources, readings = races["source"].unique(), list(product(BUDGETS, ENERGIES))
-    selector = races["selector"].iloc[0]
-    names = [f"{m} of {k}" for k, m in sizes] + ["all sizes"]
-    shape, height = (len(sources), len(readings)), 0.9 + len(sources) * (0.35 + 0.16 * len(names))
+    divisors, selector = races["temperature_divisor"].unique(), races["selector"].iloc[0]
+    shape, height = (len(sources), len(readings)), 1.3 + len(sources) * (0.2 + 0.32 * len(divisors))
     figure, grid = new_panels(shape, height, sharex=True, sharey=True)
     for (row, source), (column, (budget, energy)) in product(enumerate(sources), enumerate(readings)):
-        axes, shown = grid[row, column], pd.concat([cells, pooled])
-        shown = shown.query("source == @source and budget == @budget and energy == @energy")
-        dots = _plot_shares(axes, shown, len(names))
-        axes.axhline(len(sizes) - 0.5, color="black", linewidth=0.5)
-        axes.axvline(50, color="black", linewidth=0.5)
-        if selector in PAPERS_SHARES:
-            share = 100 * PAPERS_SHARES[selector]
-            axes.axvline(share, color="black", linewidth=0.6, linestyle=(0, (4, 2)))
+        axes, wanted = grid[row, column], "source == @source and budget == @budget and energy == @energy"
+        mark_shares(axes.axvline, selector)
+        _plot_shares(axes, sizes.query(wanted), pooled.query(wanted), divisors)
         if row == 0:
-            axes.set_title(f"{CALLED[budget].capitalize()},\n{CALLED[energy]}", weight="normal")
+            axes.set_title(
+                f"{CALLED[budget].capitalize()},\n{CALLED[energy]}", weight="normal", linespacing=1
+            )
         if column == 0:
-            axes.set_ylabel(f"Instances {CALLED[source]}")
-    grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100])
-    grid[0, 0].set_yticks(range(len(names)), names)
-    grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
+            axes.set_ylabel(f"Instances\n{CALLED[source]}", linespacing=1)
+    grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100], ylim=(len(divisors) - 0.4, -0.4))
+    grid[0, 0].set_yticks(range(len(divisors)), [f"κ = {divisor:g}" for divisor in divisors])
+    figure.supylabel("Temperature divisor κ", size="medium")
     for axes in grid[-1]:
-        axes.set_xlabel(f"{look_of(selector).label} higher (%)")
-    labels = [f"κ = {divisor:g}" for divisor in races["temperature_divisor"].unique()]
-    figure.legend(dots, labels, loc="outside lower center", ncols=len(labels))
+        axes.set_xlabel(f"{LABELS[selector]} ends higher (%)")
+    handles = [
+        Line2D([], [], label="All sizes, 95 % interval", **_POOLED),
+        Line2D([], [], label="One size, m of K users", **_SIZE),
+        Patch(label="Ties, all sizes", **_TIES),
+        Line2D([], [], color="black", linewidth=0.5, label="Equal chances"),
+    ]
+    if selector in PAPERS_SHARES:
+        share = f"BSFL reports {100 * PAPERS_SHARES[selector]:.1f} %"
+        handles.append(Line2D([], [], color="black", linewidth=0.6, linestyle=(0, (4, 2)), label=share))
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=1.8)
     return figure
 
 
-def _plot_shares(axes: Axes, shown: pd.DataFrame, n_rows: int) -> list[Any]:
-    """Dots with intervals, and pale bars for ties; rows of a temperature are in the order of the axis."""
-    dots, divisors = [], shown["temperature_divisor"].unique()
-    offsets = np.linspace(-_SPREAD / 2, _SPREAD / 2, len(divisors)) if len(divisors) > 1 else np.zeros(1)
-    for color, offset, divisor in zip(cycle(_COLORS), offsets, divisors, strict=False):
-        own = shown[shown["temperature_divisor"] == divisor]
-        share, y = 100 * own["share"].to_numpy(), np.arange(n_rows) + offset
-        reach = 100 * np.maximum([own["share"] - own["low"], own["high"] - own["share"]], 0)  # rounding
-        tied = 100 * own["n_tied"] / own["n_instances"]
-        axes.barh(y, tied, 0.2, share, color=color, alpha=0.25, linewidth=0)
-        look: dict[str, Any] = {"color": color, "markersize": 2.2, "elinewidth": 0.7, "linestyle": ""}
-        dots.append(axes.errorbar(share, y, xerr=reach, fmt="o", **look))
-    return dots
+def _plot_shares(axes: Axes, sizes: pd.DataFrame, pooled: pd.DataFrame, divisors: NDArray[Any]) -> None:
+    """One reading: a row of the axis for each temperature."""
+    for y, divisor in enumerate(divisors):
+        own = sizes[sizes["temperature_divisor"] == divisor]
+        axes.plot(100 * own["share"], np.full(len(own), y), **_SIZE)
+        one = pooled[pooled["temperature_divisor"] == divisor].iloc[0]
+        axes.barh(y + 0.3, 100 * one["n_tied"] / one["n_instances"], 0.3, 100 * one["share"], **_TIES)
+        axes.plot([100 * one["low"], 100 * one["high"]], [y + 0.3] * 2, color="black", linewidth=1)
+        axes.plot(100 * one["share"], y + 0.3, **_POOLED)

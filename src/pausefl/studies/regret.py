@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
-from pausefl.figures.panels import Plotted, bands_of, new_panels, plot_bands
+from pausefl.figures.curves import Band
+from pausefl.figures.panels import NOTE, Plotted, bands_of, new_panels, plot_bands
 from pausefl.registry.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.settings.types import Positive
@@ -73,6 +74,9 @@ _LAWS = {
     "power": "$t^{{{b:.2f}}}$",
 }
 
+#: Laws whose exponents are shown.
+_GUIDES = ("linear", "root", "logarithmic")
+
 
 class Regret(Rounds):
     """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
@@ -90,22 +94,21 @@ class Regret(Rounds):
 
 
 WORDS = """
-Sums over the rounds so far, on linear and on logarithmic axes. {{ lines }} Thin black lines are fitted laws
-of growth, which the legend names.
+Left: the sum over the rounds so far. {{ lines }} Right: how fast its mean grows; thin black lines are laws of
+growth. The legend names the law that fits each mean.
 
 *Setting.* {{ simulated }} {{ runs }}
 
 *What is shown.* The genie knows the true expected speeds and makes the best choice on the selector's own
 history. The pseudo-regret of a round is the objective of the genie's choice less that of the selector's,
 both with true expected speeds. All selectors are measured by the scenario's objective, whatever they
-maximise themselves. Both panels show the same curves; on the logarithmic axes a straight line is a power of
-t, and linear growth has slope 1.
+maximise themselves. On logarithmic axes a straight line is a power of t. The right panel has its slope, the
+exponent d ln R / d ln t, over the rounds from t / 10 to t.
 
-*How to read it.* Thin black lines and the legend give the law of growth of each mean: a, a + b ln t,
-a + b √(t ln t), a + b t or a tᵇ, fitted by least relative error to the rounds from
-{{ study.n_rounds // 100 }} on. The preferred law is the first of these whose error is at most a quarter
-above the least. `fits.csv` has all laws for each seed, `growth.csv` the local exponent d ln R / d ln t
-over the last two decades of rounds, which falls towards 0 for logarithmic growth.
+*How to read it.* An exponent of 1 is linear growth; that of logarithmic growth falls towards 0. The law is
+one of a, a + b ln t, a + b √(t ln t), a + b t and a tᵇ, fitted by least relative error to the rounds from
+{{ study.n_rounds // 100 }} on: the first of these whose error is at most a quarter above the least.
+`fits.csv` has all laws for each seed, `growth.csv` the exponent over the last two decades of rounds.
 {% if study.scenario.selection.exploitation != 1 -%}
 With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly however much is
 known.
@@ -273,23 +276,36 @@ def plot(tables: Tables, study: Regret) -> Plotted:
 
 
 def plot_regret(runs: pd.DataFrame, laws: pd.DataFrame) -> Figure:
-    """Regret of all selectors, and the preferred law of its mean over seeds."""
+    """Regret of all selectors, and the exponent of its mean over seeds; the legend has the preferred law.
+
+    Thin lines are the exponents of `_GUIDES`.
+    """
     bands = bands_of(runs, "regret")
-    preferred = laws[laws["preferred"] & (laws["seed"] == MEAN)]
-    of_mean = {name: law for name, *law in preferred[["selector", "law", "a", "b"]].to_numpy().tolist()}
-    figure, ((straight, logarithmic),) = new_panels((1, 2), 2.6)
-    for axes in (straight, logarithmic):
-        axes.set(xlabel="Round", ylabel="Pseudo-regret")
-    plot_bands(straight, bands)
-    straight.ticklabel_format(useMathText=True)
-    lines = plot_bands(logarithmic, bands)
-    logarithmic.set(xscale="log", yscale="log")
-    logarithmic.minorticks_off()
-    labels = []
-    for selector, curve in bands.items():
-        law, a, b = of_mean[selector]
-        t = curve.x[curve.x >= curve.x[-1] / FIT_SPAN]
-        guide = logarithmic.plot(t, law_value(law, a, b, t), color="black", linewidth=0.6, zorder=5)
-        labels.append(f"{look_of(selector).label}: {_LAWS[law].format(b=b)}")
-    figure.legend([*lines, *guide], [*labels, "Law fitted"], loc="outside lower center", ncols=3)
+    preferred = laws[laws["preferred"] & (laws["seed"] == MEAN)].set_index("selector")
+    figure, ((left, right),) = new_panels((1, 2), 2.9)
+    lines = plot_bands(left, bands)
+    left.set(ylabel="Pseudo-regret R of all rounds", yscale="log")
+    plot_bands(right, {name: _exponents(curve.x, curve.mean) for name, curve in bands.items()})
+    t = bands[runs["selector"].iloc[0]].x
+    for law in _GUIDES:
+        guide = _exponents(t, law_value(law, 0, 1, t))
+        right.plot(guide.x, guide.mean, color="black", linewidth=0.5, zorder=2.2)
+        right.annotate(f"as {_LAWS[law]}".format(), (t[-1], guide.mean[-1]), (3, 0), va="center", **NOTE)
+    right.set(ylabel="Growth, d ln R / d ln t", ylim=(0, None), xlim=(guide.x[0], t[-1]))
+    for axes in (left, right):
+        axes.set(xlabel="Round t", xscale="log")
+        axes.minorticks_off()
+    labels = [
+        f"{look_of(name).label}: {_LAWS[law].format(b=b)}"
+        for name, law, b in preferred.loc[list(bands), ["law", "b"]].itertuples()
+    ]
+    title = f"Law that fits the rounds from {t[-1] / FIT_SPAN:,.0f} on:"
+    figure.legend(lines, labels, title=title, loc="outside lower center", ncols=len(labels))
     return figure
+
+
+def _exponents(t: Floats, regret: Floats) -> Band:
+    """The exponent in the decade before each of the last three decades of rounds."""
+    shown = t[t >= t[-1] / (10 * FIT_SPAN)]
+    exponent = np.array([_exponent(t, regret, end / 10, end) for end in shown])
+    return Band(shown, exponent, exponent, exponent, n_seeds=1)

@@ -18,7 +18,7 @@ import copy
 import math
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from pausefl.bandit.history import History
 from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.figures.style import look
+from pausefl.figures.style import look, marker
 from pausefl.provenance import peak_memory_bytes
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
@@ -43,7 +43,6 @@ from pausefl.studies.base import AtLeastTwo, ChangedScenarioStudy, Tables
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     from pausefl.selectors.listing import Walk
 
@@ -85,12 +84,22 @@ _FIT += ["over_sort", "over_sort_se"]
 #: What is timed: it gets a history and a random generator.
 Timed = Callable[[History, np.random.Generator], object]
 
-#: Columns of times by what they are, with laws of growth to compare their slopes with.
-_TIMES: dict[str, tuple[str, dict[str, Callable[[Floats], Floats]]]] = {
-    "median_s": ("Time of a selection (s)", {"K ln K": lambda n: n * np.log(n), "K²": np.square}),
-    "iteration_s": ("Time of an iteration (ns)", {}),
-    "listing_s": ("Time of an iteration that lists (s)", {"K": np.positive, "K²": np.square}),
-}
+#: Panels of times: columns, label, and laws of growth to compare slopes with.
+_PANELS: tuple[tuple[tuple[str, ...], str, dict[str, Callable[[Floats], Floats]]], ...] = (
+    (("median_s",), "Time of a selection (s)", {"K ln K": lambda n: n * np.log(n), "K²": np.square}),
+    (
+        ("listing_s", "iteration_s"),
+        "Time of an annealer's iteration (s)",
+        {"K": np.positive, "K²": np.square},
+    ),
+)
+
+
+#: What the second panel shows: its words, and their place in a share of the height and in points.
+_ITERATIONS = (
+    ("Lines: all neighbours\nlisted, as in the papers", 1, -18),
+    ("Marks alone: one neighbour sampled, as in all runs", 0, 3),
+)
 
 
 class Runtime(ChangedScenarioStudy):
@@ -114,17 +123,18 @@ class Runtime(ChangedScenarioStudy):
 
 
 WORDS = """
-Left: one selection, median time. Right: what one iteration adds to an annealer's selection. Thin lines are
-slopes, not fits. Measured on one core.
+Left: one selection, median time. Right: one iteration of an annealer that lists all neighbours (lines) or
+samples one (marks alone). Thin lines are slopes, not fits. Measured on one core.
 
 *Setting.* {{ study.selected_share|percent }} % of K users are selected, at least one. Reward
 `{{ study.scenario.reward.name }}` and constants of scenario `{{ study.scenario.name }}`. {{ annealing }}
 
-*What is shown.* Left: the median time of one selection, with index, scores and search, on a history in which
-everyone took part. Right: what one iteration adds to an annealer's selection, where it can be told from the
-rest. A selector stops where it refuses a size or one selection takes more than {{ study.budget_s }} s. Times
-were taken on one core of the machine that ran the step, compiled code only: **they differ from run to run
-and cannot be reproduced to the last digit.**
+*What is shown.* Left: the median time of one selection, with index, scores and search, on a history in
+which everyone took part. Right: an iteration that lists all neighbours, as the papers' annealers do; and
+what one that samples a neighbour adds to a selection, where it can be told from the rest. A selector
+stops where it refuses a size or one selection takes more than {{ study.budget_s }} s. Times were taken on
+one core of the machine that ran the step, compiled code only: **they differ from run to run and cannot be
+reproduced to the last digit.**
 
 *How to read it.* The papers' orders, with m in proportion to K: enumeration O(eᴷ), plain annealing O(K²),
 SA-PAUSE O(K log K) at best and on average and O(K²) at worst, Pivot-and-Fill O(K log K). Those of annealing
@@ -443,43 +453,43 @@ def plot(tables: Tables, study: Runtime) -> Plotted:
 
 
 def plot_times(times: pd.DataFrame) -> Figure:
-    """Time of a selection, and of an annealer's iteration, against the number of users."""
-    columns = [column for column in _TIMES if times[column].notna().any()]
-    selectors = in_legend_order(times["selector"])
-    shown = times.assign(iteration_s=1e9 * times["iteration_s"])  # in nanoseconds
-    figure, grid = new_panels((1, len(columns)), 2.9, sharex=True)
-    for axes, column in zip(grid.flat, columns, strict=True):
-        label, guides = _TIMES[column]
-        lines = [_plot_line(axes, shown[shown["selector"] == name], column) for name in selectors]
-        axes.set(xscale="log", xlabel="Users K", ylabel=label)
-        if guides:
-            axes.set_yscale("log")
-        else:  # nearly the same at any size
-            axes.set_ylim(bottom=0)
+    """Time of a selection, and of an annealer's iteration, against the number of users.
+
+    Of iterations, those that list all neighbours are lines, those that sample one are marks alone.
+    """
+    from matplotlib.lines import Line2D
+
+    panels = [panel for panel in _PANELS if times[list(panel[0])].notna().any(axis=None)]
+    styles = {name: look(name) | marker(name) for name in in_legend_order(times["selector"])}
+    figure, grid = new_panels((1, len(panels)), 2.9, sharex=True)
+    for axes, ((main, *more), label, guides) in zip(grid.flat, panels, strict=True):
+        for name, style in styles.items():
+            own = times[times["selector"] == name]
+            axes.plot(own["n_users"], own[main], **style)
+            for column in more:
+                axes.plot(own["n_users"], own[column], **style | {"linestyle": ""})
+        axes.set(xscale="log", yscale="log", xlabel="Users K", ylabel=label)
         axes.minorticks_off()
-        for law, slope in guides.items():
-            _guide(axes, shown, column, law, slope)
-    labels = [look_of(name).label for name in selectors]
-    figure.legend(lines, labels, loc="outside lower center", ncols=len(labels))
+        axes.set_ylim(bottom=axes.get_ylim()[0] / (4 if more else 1))
+        known = times.dropna(subset=main)
+        for law, slope in guides.items() if len(known) else ():
+            _guide(axes, known, main, law, slope)
+        for words, height, points in _ITERATIONS if more else ():
+            axes.annotate(words, (0, height), (5, points), xycoords="axes fraction", **NOTE)
+    lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
+    figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
     return figure
 
 
-def _plot_line(axes: Axes, times: pd.DataFrame, column: str) -> Line2D:
-    """One selector's times, with a dot at each size."""
-    dots: dict[str, Any] = {"marker": "o", "markersize": 2.4, "markeredgewidth": 0}
-    (line,) = axes.plot(times["n_users"], times[column], **look(times["selector"].iloc[0]), **dots)
-    return line
-
-
 def _guide(axes: Axes, times: pd.DataFrame, column: str, label: str, law: Callable[[Floats], Floats]) -> None:
-    """The slope of a law of growth: a thin line from above the times in the middle to the top of the axes."""
-    sizes = np.unique(times.loc[times[column].notna(), "n_users"])
-    start = sizes[len(sizes) // 2]
-    low, high = axes.get_ylim()
-    height = min(3 * times.loc[times["n_users"] == start, column].max(), math.sqrt(low * high))
-    x = np.geomspace(start, sizes[-1], 200)
-    y = height * law(x) / law(x[:1])
-    x, y = x[y <= high], y[y <= high]
+    """The slope of a law of growth: a thin line below the times of the two last decades of sizes."""
+    largest = times["n_users"].max()
+    x, end = (
+        np.geomspace(largest / FIT_SPAN, largest, 200),
+        times.loc[times["n_users"] == largest, column].min() / 8,
+    )
+    axes.set_ylim(bottom=min(axes.get_ylim()[0], end / 10))
+    y = end * law(x) / law(x[-1:])
+    x, y = x[y > axes.get_ylim()[0]], y[y > axes.get_ylim()[0]]
     axes.plot(x, y, color="black", linewidth=0.5, zorder=2.5)
-    axes.annotate(label, (x[-1], y[-1]), (-9, -1), ha="right", va="top", **NOTE)
-    axes.set_ylim(low, high)
+    axes.annotate(f"∝ {label}", (x[0], y[0]), (8, 1), **NOTE)

@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import model_validator
 
 from pausefl.federated.untrained import selection_only
-from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis, plot_band
+from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis
 from pausefl.figures.panels import Plotted, new_panels, plot_bands
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import protected
@@ -142,7 +142,7 @@ def plot_leakage(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
     figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)
     plot_bands(left, leakage_bands(rounds, "round"), step=True)
-    lines = [plot_band(right, name, curve, step=True) for name, (curve, _) in over_time.items()]
+    lines = plot_bands(right, {name: curve for name, (curve, _) in over_time.items()}, step=True)
     left.set_xlim(0, rounds["round"].max())
     right.set_xlim(0, limit)
     left.set_xlabel("Round")

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.figures.panels import Plotted, bands_of, new_panels, plot_bands
-from pausefl.figures.style import look
+from pausefl.figures.style import look, marker
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LABELS, LONG_DASH, look_of
 from pausefl.results.intervals import estimate
@@ -22,7 +22,7 @@ from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import collect
 from pausefl.settings import Experiment, Scenario
 from pausefl.studies.base import Tables
-from pausefl.studies.knobs import NAMES, Knobs
+from pausefl.studies.knobs import NAMES, USUAL, Knobs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,8 @@ class TrainedKnobs(Knobs):
 
 
 WORDS = """
-Test accuracy against rounds, against one setting at a time, and without terms of the reward. {{ lines }}
+Test accuracy against rounds and against one setting at a time; and what terms of the reward change.
+{{ lines }}
 
 *Setting.* {{ study.scenario.network.n_users }} users, {{ study.scenario.network.n_selected }} selected in
 each round of scenario `{{ study.scenario.name }}`. Each change makes a scenario with jobs of its own.
@@ -88,8 +89,8 @@ each round of scenario `{{ study.scenario.name }}`. Each change makes a scenario
 
 *What is shown.* Accuracy is a trailing mean over 10 rounds, shown every 10 rounds. Against rounds: the
 longest runs. Against a setting: the accuracy at equal simulated time, when the first of the two runs of a
-seed ends; the grey bar marks the value of the scenario. Against time: the reward without its privacy term
-(no p), its generalisation term (no g), and both; random selection beside them. `summary.csv` has the
+seed ends; the grey bar marks the value of the scenario. Against time: what leaving out the privacy term
+of the reward, its generalisation term or both adds to the mean accuracy. `summary.csv` has the
 differences between `{{ study.selectors[0] }}` and the others, at that time and as means over all time
 before it, with 95 % intervals over seeds.
 """
@@ -168,40 +169,41 @@ def plot(tables: Tables, study: TrainedKnobs) -> Plotted:
 
 
 def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[str, float]) -> Figure:
-    """Panels of accuracy: against rounds, against each setting, and against time for the variants.
+    """Panels of accuracy: against rounds, against each setting, and against time what the variants change.
 
     ``usual`` has the value of each setting in the scenario.
     """
     curves = curves.assign(percent=100 * curves["accuracy"])
     knobs, first = [knob for knob in usual if knob != _ROUNDS], curves["selector"].iloc[0]
     n_rows = math.ceil((2 + len(knobs)) / 2)
-    figure, grid = new_panels((n_rows, 2), 0.3 + 2.3 * n_rows, sharey=True)
-    panels = iter(grid.flat)
-    axes = next(panels)
+    figure, grid = new_panels((n_rows, 2), 0.3 + 2.3 * n_rows)
+    axes, *of_knobs, last = grid.flat[: 2 + len(knobs)]
     longest = curves[curves["round"] == curves["round"].max()][["knob", "value"]].iloc[0]
     own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
     bands = bands_of(own, "percent")
     lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
-    axes.set(xlabel="Round", xlim=(0, own["round"].max()), ylim=(0, 100))
-    for knob in knobs:
-        axes = next(panels)
+    axes.set(xlabel="Round", xlim=(0, own["round"].max()))
+    for axes, knob in zip(of_knobs, knobs, strict=True):
         _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
-        axes.set(xlabel=NAMES.get(knob, knob), xscale="log")
-        axes.minorticks_off()
-    axes = next(panels)
-    plot_bands(axes, bands_of(curves[curves["knob"] == "usual"], "percent", "elapsed_s"))
-    without = curves[(curves["knob"] == "variants") & (curves["selector"] == first)]
+        axes.set_xlabel(NAMES.get(knob, knob))
+    lines.append(axes.axvline(np.nan, **USUAL))
+    labels.append("Value of the scenario")
+    for axes in (grid[0, 0], *of_knobs):
+        axes.set(ylabel="Accuracy (%)", ylim=(0, 100))
+    ours = curves[curves["selector"] == first]
+    whole = bands_of(ours[ours["knob"] == "usual"], "percent", "elapsed_s")[first]
+    without = ours[ours["knob"] == "variants"]
     for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
         curve = bands_of(own, "percent", "elapsed_s")[first]
-        lines += axes.plot(curve.x, curve.mean, color="#B22222", linestyle=dashes, linewidth=1.0)
-        labels.append(f"{LABELS[first]}, {str(name).replace('_', ' ')}")
-    axes.set(xlabel="Simulated time (s)")
-    axes.set_xlim(left=0)
-    for rest in panels:
+        shared = curve.x[(curve.x >= whole.x[0]) & (curve.x <= whole.x[-1])]
+        change = np.interp(shared, curve.x, curve.mean) - np.interp(shared, whole.x, whole.mean)
+        lines += last.plot(shared, change, color="#B22222", linestyle=dashes, linewidth=1.2)
+        labels.append(f"{LABELS[first]}, {NAMES.get(str(name), str(name).replace('_', ' '))} term")
+    last.axhline(0, color=look_of(first).color, linewidth=0.8)
+    last.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[first]} (points)")
+    for rest in grid.flat[2 + len(knobs) :]:
         rest.set_visible(False)
-    for row in grid:
-        row[0].set_ylabel("Accuracy (%)")
-    figure.legend(lines, labels, loc="outside lower center", ncols=min(len(labels), 4))
+    figure.legend(lines, labels, loc="outside lower center", ncols=3)
     return figure
 
 
@@ -209,8 +211,10 @@ def _plot_knob(axes: Axes, own: pd.DataFrame, usual: float) -> None:
     """Accuracy of all selectors at equal time against the values of one setting."""
     own = own.assign(x=[usual if value == "usual" else float(value) for value in own["value"]])
     own = own.drop_duplicates(["x", "other"]).sort_values("x")
-    axes.axvline(usual, color="#DDDDDD", linewidth=5, zorder=0.5)
+    axes.axvline(usual, **USUAL)
+    axes.set_xscale("log")
+    axes.set_xticks(own["x"].unique(), [f"{x:g}" for x in own["x"].unique()])
+    axes.minorticks_off()
     for other, compared in own.groupby("other", sort=False):
-        dots: dict[str, Any] = {"marker": "o", "markersize": 2.4}
-        axes.plot(compared["x"], 100 * compared["accuracy_other"], **look(str(other)), **dots)
-        axes.plot(compared["x"], 100 * compared["accuracy"], **look(compared["selector"].iloc[0]), **dots)
+        for name, column in ((str(other), "accuracy_other"), (compared["selector"].iloc[0], "accuracy")):
+            axes.plot(compared["x"], 100 * compared[column], **look(name), **marker(name))

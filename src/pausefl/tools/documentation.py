@@ -1,31 +1,35 @@
 """The findings on the published runs, written into the documentation.
 
-``python -m pausefl.tools.documentation`` writes the findings into ``README.md``, the reviewers' table into
-``docs/artifact.md``, what was run into ``docs/findings.md``, every comparison with its gap and interval into
-``docs/verdicts-SCALE.md``, the authors' runs beside ours into ``docs/authors.md``, and all selectors
-side by side into ``docs/benchmark.md``. Times and disk space are estimates of `pausefl.workflow.plan`.
+``python -m pausefl.tools.documentation`` writes a reader's questions into ``README.md``, the picture that
+opens it into ``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the
+reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours
+into ``docs/authors.md``, and all selectors side by side into ``docs/benchmark.md``. Times and disk space are
+estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
 
 import math
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from pausefl.claims import words
-from pausefl.claims.load import Claim, load_claims, places
-from pausefl.claims.page import to_markdown
+from pausefl.claims.load import Claim, load_claims, places, scenarios_as_run
+from pausefl.claims.page import side_by_side, summary_line, to_markdown
 from pausefl.claims.records import Records
-from pausefl.claims.verdicts import Judged, evaluate
-from pausefl.figures import papers
+from pausefl.claims.verdicts import evaluate
+from pausefl.figures import overview, papers
+from pausefl.figures.style import save
 from pausefl.project import Project
 from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.registry.selectors import LABELS
+from pausefl.report import questions
 from pausefl.results import archive, markdown
-from pausefl.results.published import run_folder
+from pausefl.results.published import read_study, run_folder
 from pausefl.results.runs import collect
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.studies import benchmark, load_studies
@@ -42,47 +46,77 @@ class PublishedVerdicts:
     """
 
     def __init__(self, root: Path = Path()) -> None:
-        published = _published(root)
-        self._full = Project.load(read_yaml(root / "config/config.yaml"), root)
-        self.claims = load_claims(root / "config/claims.yaml", root / "config/scenarios")
+        published, folder = _published(root), root / "config/scenarios"
+        self.claims = load_claims(root / "config/claims.yaml", folder)
+        self.plans = {
+            scale: Project.load(read_yaml(root / f"config/{name}.yaml"), root)
+            for scale, name in zip(SCALES, ("config", "reduced"), strict=True)
+        }
         self.records = Records(
             published.scenarios,
             published.experiments,
-            load_studies(root / "config/studies.yaml", root / "config/scenarios"),
+            load_studies(root / "config/studies.yaml", folder),
             root / "results/published",
+            logs=scenarios_as_run(self.claims, folder),
         )
         self.judged = {scale: evaluate(self.claims, self.records, scale, partial=True) for scale in SCALES}
 
     def table(self) -> str:
         """The reviewers' table: one row a claim, with the cost of checking it."""
-        head = (*_CLAIM, "Command", "Core-hours", "MB", "Tests", *_FOUND)
-        rows = ((*_claimed(claim), *_cost(claim, self._full), *_found(one)) for claim, one in self._rows())
-        return markdown.table(head, rows, "lllrrllll")
+        head = (
+            "Claim",
+            "What the papers say",
+            "Command",
+            "Core-hours",
+            "MB",
+            "Tests",
+            "As written",
+            "As run",
+        )
+        plan = self.plans["paper"]
+        rows = (
+            (claim.id, claim.sentence, *_cost(claim, plan), written.finding, run.finding if run else "–")
+            for claim, written, run in side_by_side(self.judged["paper"])
+        )
+        return markdown.table(head, rows, "lllrrlll")
 
-    def summary(self) -> str:
-        """The README's table: one row a claim."""
-        rows = ((*_claimed(claim), *_found(judged)) for claim, judged in self._rows())
-        return markdown.table((*_CLAIM, *_FOUND), rows)
+    def verdicts(self) -> dict[str, str]:
+        """The parts of the page of verdicts, by name."""
+        judged = {
+            scale: [one for one in found if scale == "paper" or one.votes]
+            for scale, found in self.judged.items()
+        }
+        parts = {
+            scale: f"**{summary_line(found)}.**\n\n{to_markdown(found, self.hours_as_run())}"
+            for scale, found in judged.items()
+        }
+        return parts | {"not-run": self.not_run()}
 
-    def _rows(self) -> Iterator[tuple[Claim, Judged]]:
-        """Every claim, judged at the best scale at which something was compared."""
-        for claim, *judged in zip(self.claims, *self.judged.values(), strict=True):
-            yield claim, next((one for one in judged if one.coverage.made), judged[0])
+    def hours_as_run(self) -> dict[str, float]:
+        """Core-hours of the runs that were not made of the scenarios as run, by claim."""
+        plan, made, rates = self.plans["paper"], set(self.records.experiments), shipped_rates()
+        names = {claim.id: scenarios_as_run([claim], plan.folders[0]) for claim in self.claims}
+        return {id_: sum(_left(plan, name, made, rates)[1] for name in own) for id_, own in names.items()}
 
-    def page(self, scale: str) -> str:
-        """A page with every comparison of every claim at one scale."""
-        return f"# Verdicts on the published runs, scale {scale}\n\n{to_markdown(self.judged[scale], scale)}"
+    def not_run(self) -> str:
+        """The scenarios of claims with runs that were not made, and what these would cost."""
+        rows, rates = [], shipped_rates()
+        for scale, plan in self.plans.items():
+            of_claims = {claim.id: places([claim], scale)[0] for claim in self.claims}
+            for name in plan.own:
+                claims = [claim for claim, named in of_claims.items() if name in named]
+                jobs, hours = _left(plan, name, set(self.records.experiments), rates)
+                if claims and jobs:
+                    rows.append((f"`{name}`", ", ".join(claims), str(jobs), f"{hours:.1f}"))
+        return markdown.table(("Scenario", "Claims", "Jobs", "Core-hours"), rows, "llrr")
 
 
-_CLAIM, _FOUND = ("Claim", "What the papers say"), ("Finding", "Effect", "Coverage")
-
-
-def _claimed(claim: Claim) -> tuple[str, str]:
-    return claim.id, claim.sentence
-
-
-def _found(one: Judged) -> tuple[str, str, str]:
-    return f"**{one.finding}**", words.effect(one), words.covered(one.coverage)
+def _left(
+    plan: Project, name: str, made: Collection[Experiment], rates: Mapping[str, Any]
+) -> tuple[int, float]:
+    """Number of jobs of a scenario that were not made, and their core-hours."""
+    seconds = [job_estimate(plan, job, rates).seconds for job in plan.experiments[name] if job not in made]
+    return len(seconds), sum(seconds) / 3600
 
 
 def _cost(claim: Claim, table: Project) -> tuple[str, str, str, str]:
@@ -110,9 +144,9 @@ def runs_table(root: Path) -> str:
     full = Project.load(read_yaml(root / "config/config.yaml"), root)
     published, rates = set(_published(root).experiments), shipped_rates()
 
-    def left(jobs: Iterable[Experiment]) -> str:
-        seconds = [job_estimate(full, job, rates).seconds for job in jobs if job not in published]
-        return f"{len(seconds)} jobs, {sum(seconds) / 3600:.1f} h" if seconds else "–"
+    def left(*names: str) -> str:
+        jobs, hours = map(sum, zip(*(_left(full, name, published, rates) for name in names), strict=True))
+        return f"{jobs} jobs, {hours:.1f} h" if jobs else "–"
 
     rows = []
     for name in full.own:
@@ -125,10 +159,10 @@ def runs_table(root: Path) -> str:
                 papers.of_scenario(full.scenarios[name].figures),
                 str(len({job.selector for job in jobs})),
                 ", ".join(f"{n_selectors} × {n_seeds}" for n_seeds, n_selectors in alike) or "–",
-                left(jobs),
+                left(name),
             )
         )
-    rows.append(("all", "", "", "", left(job for name in full.own for job in full.experiments[name])))
+    rows.append(("all", "", "", "", left(*full.own)))
     head = ("Scenario", "Figures", "Selectors", "Published: selectors × seeds", "To be run: core-hours")
     return markdown.table(head, rows, "llrll")
 
@@ -157,6 +191,29 @@ def _beside(name: str, config: Config, root: Path) -> str:
         if not table["quantity"].isin(["accuracy", "accuracy_end"]).any():
             words += " Of its accuracies we have none."
     return f"### {scenario.title}\n\n{words}\n\n{archive.to_markdown(table, LABELS)}"
+
+
+def rounds_of(root: Path) -> dict[str, pd.DataFrame]:
+    """Rounds of the published runs that the overview is made from, by scenario."""
+    runs: dict[str, dict[Experiment, Path]] = {}
+    for row in _published(root).experiments:
+        if row.scenario in questions.scenarios():
+            runs.setdefault(row.scenario, {})[row] = run_folder(root / "results/published", row)
+    return {name: collect(folders) for name, folders in runs.items()}
+
+
+def questions_table(rounds: Mapping[str, pd.DataFrame], root: Path) -> str:
+    """The questions that a reader asks first, answered by the published runs."""
+    curves = read_study(root / "results/published/studies" / questions.LONG_RUNS, questions.CURVES)
+    return questions.to_markdown(questions.answers(rounds, curves, questions.logs(root / "config/scenarios")))
+
+
+def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
+    """The overview of the published runs, as PNG."""
+    with tempfile.TemporaryDirectory() as folder:
+        figure = overview.plot({name: rounds[name] for name in overview.scenarios(rounds)})
+        save(figure, stem := Path(folder, "overview"), {})
+        return stem.with_suffix(".png").read_bytes()
 
 
 def _published(root: Path) -> Config:
@@ -190,24 +247,23 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     """Text of each generated page of the repository at ``root``, by path."""
     tables = {
         "docs/artifact.md": {"claims": published.table()},
-        "README.md": {"claims": published.summary()},
-        "docs/findings.md": {"runs": runs_table(root)},
+        "README.md": {"questions": questions_table(rounds_of(root), root)},
+        "docs/verdicts.md": published.verdicts(),
+        "docs/costs.md": {"runs": runs_table(root)},
         "docs/benchmark.md": benchmark_tables(root),
         "docs/authors.md": {
             "logs": beside_authors(LOGGED, root),
             "archived": beside_authors(ARCHIVED, root),
         },
     }
-    return {
-        **{Path(path): filled(root / path, texts) for path, texts in tables.items()},
-        **{Path(f"docs/verdicts-{scale}.md"): published.page(scale) for scale in SCALES},
-    }
+    return {Path(path): filled(root / path, texts) for path, texts in tables.items()}
 
 
 def main() -> None:
     """Write the pages."""
     for path, text in pages(PublishedVerdicts()).items():
         path.write_text(text, encoding="utf-8")
+    Path("docs/images/overview.png").write_bytes(picture(rounds_of(Path())))
 
 
 if __name__ == "__main__":

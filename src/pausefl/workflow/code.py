@@ -83,7 +83,13 @@ def study_verdict(kind: str) -> str:
 def claims() -> str:
     """Hash of what judges the claims."""
     modules = ("load", "on_runs", "on_studies", "on_instances", "quantities", "records", "verdicts", "page")
-    return code_hash(*(f"pausefl.claims.{module}" for module in modules))
+    return f"{code_hash(*(f'pausefl.claims.{module}' for module in modules))} {_archive()}"
+
+
+def overview() -> str:
+    """Hash of what opens the report: picture and questions."""
+    code = code_hash("pausefl.figures.overview", "pausefl.report.questions", *_SAVE, records=_LOOKS)
+    return f"{code} {_archive()}"
 
 
 def script(path: str) -> str:

@@ -22,6 +22,7 @@ def parts(table: Project, report: str) -> ReportParts:
         scenarios={name: _scenario(table, name) for name in target.scenarios},
         studies={name: _study(table, name) for name in target.studies},
         claims={scale: f"results/claims/{scale}/claims.json" for scale in target.scales},
+        overview=paths.overview(table) if report == "all" else (),
         ledger=str(table.root / "docs/deviations.md"),
     )
 
@@ -43,10 +44,12 @@ def inputs(table: Project, report: str) -> list[str]:
         *[str(Path(path).with_suffix(suffix)) for path in pictures for suffix in (".pdf", ".json")],
         *[path for part in scenarios for path in part.tables.values()],
         *[part.archive for part in scenarios if part.archive],
+        *[part.summary for part in scenarios],
         *[part.table for part in studies if part.table],
         *[part.partition for part in scenarios if part.partition],
         *[path for name in shown.scenarios for path in paths.summaries(table, name)],
         *shown.claims.values(),
+        *shown.overview,
         shown.ledger,
     ]
 
@@ -62,6 +65,7 @@ def _scenario(table: Project, name: str) -> ScenarioPart:
         runs=paths.run_folders(table, name),
         figures={kind: f"results/figures/{name}/{kind}.svg" for kind in kinds},
         tables=tables,
+        summary=tables["summary"].replace(".md", ".csv"),
         archive=tables["authors"].replace(".md", ".csv") if "authors" in tables else None,
         origin=describe_origin(one.data, table.config.raw),
         partition=pictures[0] if pictures else None,

@@ -9,15 +9,17 @@ from typing import Any
 
 from pausefl.data import sources
 from pausefl.data.partition import partition_key
+from pausefl.figures import overview as figures
 from pausefl.project import Project
 from pausefl.registry import TABLES, kinds_of
+from pausefl.report import questions
 from pausefl.results import published
 from pausefl.settings import DataSettings, Experiment
 
 #: Files of a job.
 RUN_FILES = ("rounds.parquet", "ledger.parquet", "summary.json")
 
-#: What `pausefl.figures.style.save` writes.
+#: What `pausefl.figures.style.save` writes of every figure.
 FIGURE_FILES = ("pdf", "png", "svg", "json")
 
 
@@ -115,7 +117,7 @@ def summaries(table: Project, scenario: str) -> list[str]:
 
 def figure(scenario: str, kind: str) -> list[str]:
     """The files of a figure of a scenario."""
-    return [f"results/figures/{scenario}/{kind}.{extension}" for extension in FIGURE_FILES]
+    return [f"results/figures/{scenario}/{kind}.{extension}" for extension in (*FIGURE_FILES, "tex")]
 
 
 def table_kinds(table: Project, scenario: str) -> list[str]:
@@ -134,6 +136,28 @@ def tables(table: Project, scenario: str) -> list[str]:
 def claims(scale: str) -> list[str]:
     """The verdicts at a scale."""
     return [f"results/claims/{scale}/claims.{extension}" for extension in ("json", "csv", "md")]
+
+
+def overview(table: Project) -> list[str]:
+    """What opens the report of a configuration with figures of accuracy of PAUSE v2; else nothing."""
+    if not figures.scenarios(table.own):
+        return []
+    picture = [f"results/figures/overview.{extension}" for extension in FIGURE_FILES]
+    return [*picture, "results/tables/questions.csv", "results/tables/questions.md"]
+
+
+def overview_inputs(table: Project) -> dict[str, list[str]]:
+    """What the overview is made from: all rounds of scenarios, facts of those in the picture, a study."""
+    tables = "results/tables"
+    shown = figures.scenarios(table.own)
+    asked = [name for name in questions.scenarios() if name in table.own]
+    found = {
+        "rounds": [f"{tables}/{name}/rounds.parquet" for name in dict.fromkeys([*shown, *asked])],
+        "about": [f"{tables}/{name}/about.json" for name in shown],
+    }
+    if questions.LONG_RUNS in table.studies:
+        found["curves"] = study_data(table, questions.LONG_RUNS)
+    return found
 
 
 def study_folder(table: Project, study: str) -> str:

@@ -14,6 +14,7 @@ from pausefl.figures.papers import in_parts
 from pausefl.project import Project
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
+from pausefl.report.questions import LONG_RUNS
 from pausefl.results.published import CODE, MANIFEST
 from pausefl.settings import Experiment
 from pausefl.workflow import paths
@@ -26,6 +27,7 @@ COLLECTIONS = {
     "metrics": "numbers and curves that Git keeps",
     "crate": "an archive of the workflow and all results, as an RO-Crate",
     "claims": "verdicts on all claims",
+    "overview": "the papers' figures of accuracy at a glance, and a reader's first questions",
     "demo": "everything on an embedded data set, in minutes",
     "publish": "what Git keeps of finished runs and studies",
     "republish": "the same, in place of what is published with other content",
@@ -136,6 +138,7 @@ def _collections(table: Project) -> Iterator[Target]:
         files = [file for one in scenarios for file in of_scenario(table, one)]
         files += [file for one in studies for file in of_study(table, one)]
         files += [file for scale in scales for file in paths.claims(scale)]
+        files += paths.overview(table) if name == "all" else []
         files.append(f"results/report/{name}.html")
         title = COLLECTIONS[name]
         return Target(table, name, title, RULE, files, scenarios, studies, scales, reported=True)
@@ -148,6 +151,9 @@ def _collections(table: Project) -> Iterator[Target]:
         yield target("benchmark", [file for name in beyond for file in of_study(table, name)], (), beyond)
     yield target("metrics", metrics(table), own, studies)
     yield target("crate", ["results/crates/all.zip"], own, studies)
+    if files := paths.overview(table):
+        shown = [Path(path).parent.name for path in paths.overview_inputs(table)["rounds"]]
+        yield target("overview", files, shown, [name for name in [LONG_RUNS] if name in table.studies])
     if scales:
         files = [file for scale in scales for file in paths.claims(scale) + claim_inputs(table, scale)]
         yield target("claims", files, *_tested(table, table.claims))

@@ -174,7 +174,7 @@ def test_who_ends_before_the_target_is_slower_than_who_reached_it_by_then(world:
     (one,) = found(world, ordering(**TO_TARGET))
     assert (one.outcome, one.bound) == (HOLDS, "at most")
     assert one.gap == pytest.approx(18 / 60)
-    assert "random ends before the target in 3 of 3 seeds" in one.note
+    assert "Random ends before the target in 3 of 3 seeds" in one.note
     assert outcomes(world, ordering(selectors=("random",), against=("pause",), **TO_TARGET)) == [FAILS]
 
 
@@ -363,6 +363,8 @@ def regrets(world: World) -> World:
         ("random", "linear", HOLDS),
         ("random", "logarithmic", FAILS),
         ("cs_ucb", "linear", FAILS),
+        ("cs_ucb", "at least linear", HOLDS),
+        ("pause", "at least linear", FAILS),
         ("fastest", "linear", NOT_RUN),
     ],
 )
@@ -404,12 +406,12 @@ def test_the_law_of_a_searchs_time(world: World) -> None:
 
 def test_a_share_of_instances(world: World) -> None:
     rows = [
-        ("alsa", "final", 1.0, 0.983, 0.973, 0.989),
-        ("alsa", "final", 30.0, 0.96, 0.94, 0.97),
-        ("alsa", "final", 1000.0, 0.55, 0.5, 0.6),
-        ("alsa", "best", 1.0, 0.1, 0.0, 0.2),
+        ("alsa", "final", 1.0, 983, 7, 10),
+        ("alsa", "final", 30.0, 960, 0, 40),
+        ("alsa", "final", 1000.0, 550, 400, 50),
+        ("alsa", "best", 1.0, 100, 0, 900),
     ]
-    columns = ["selector", "energy", "temperature_divisor", "share", "low", "high"]
+    columns = ["selector", "energy", "temperature_divisor", "n_won", "n_tied", "n_lost"]
     annealers = world.base.replace(selectors=("alsa", "sa_bsfl"))
     settings = Race(
         title="?", scenario=annealers, n_instances=1000, n_iterations=9, temperature_divisors=(1, 30, 1000)
@@ -421,6 +423,11 @@ def test_a_share_of_instances(world: World) -> None:
     assert len(found(world, on_study("share", **test))) == 4
     (pooled,) = found(world, on_study("share", pool=("temperature_divisor",), **chosen))
     assert (pooled.outcome, pooled.gap) == (FAILS, pytest.approx((983 + 960 + 550) / 3000))
+    assert pooled.note == "of 3,000 instances 2,493 are won, 407 tied, 100 lost"
+    (hot,) = found(
+        world, on_study("share", **test | {"rows": {"energy": ("final",), "temperature_divisor": (1.0,)}})
+    )
+    assert (hot.question, hot.measure) == ("share won, κ = 1.0: ALSA, in all", "share won, κ = 1.0")
     assert outcomes(world, on_study("share", **test | {"rows": {"energy": ("none",)}})) == [NOT_RUN]
 
 

@@ -17,11 +17,12 @@ from worlds import SCALE, World, claim, on_runs, on_study
 from pausefl.claims import page, words
 from pausefl.claims.comparisons import Comparison
 from pausefl.claims.load import KINDS, load_claims, places, scales
+from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED
 from pausefl.claims.verdicts import Judged, evaluate, judged
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.settings import SCALES, load_config, read_yaml
-from pausefl.studies import load_studies
+from pausefl.settings import SCALES, load_config, load_scenario, read_yaml
+from pausefl.studies import Studies, load_studies
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -41,7 +42,11 @@ def compared(outcome: str, p: float = 0.001, **keys: Any) -> Comparison:
 
 
 def of(*comparisons: Comparison) -> Judged:
-    return judged(claim(LOWER), comparisons, SCALE)
+    return judged(claim(LOWER), comparisons)
+
+
+def counts(one: Judged) -> str:
+    return words.outcomes(one.coverage)
 
 
 @pytest.mark.parametrize(
@@ -66,21 +71,17 @@ def test_one_seed_neither_supports_a_claim_nor_takes_its_support_away() -> None:
     one_seed = compared(UNDECIDED, p=math.nan, seeds=(0,), gap=2.0, unit="ratio", measure="leakage")
     both = of(compared(HOLDS, seeds=(0, 1, 2), gap=0.5, unit="ratio", measure="leakage"), one_seed)
     assert both.finding == "supported"
-    assert words.outcomes(both) == "1 hold"
+    assert counts(both) == "1 hold, 0 fail, 0 open; 1 of one seed"
     assert words.effect(both) == "leakage: 0.5 times"
-    told = words.covered(both.coverage)
-    assert told == "1 of 2 comparisons (1 more of one seed), 3 seeds, demo scale"
+    assert words.covered(both.coverage) == "3 seeds"
     alone = of(one_seed, compared(NOT_RUN))
     assert alone.finding == "undecided"
     assert words.effect(alone) == "leakage: 2 times"
-    assert words.covered(alone.coverage) == "1 of 2 comparisons, one seed, demo scale"
+    assert (counts(alone), words.covered(alone.coverage)) == ("1 of one seed, 1 not run", "one seed")
     prints = {("ours", 0): "a", ("theirs", 0): "b"}
     twice = [compared(UNDECIDED, seeds=(0,), prints=prints)] * 2
-    assert words.covered(of(*twice).coverage) == "2 of 2 comparisons (1 repeats others), one seed, demo scale"
-    assert (
-        words.covered(of(*twice, compared(HOLDS)).coverage)
-        == "1 of 3 comparisons (2 more of one seed), demo scale"
-    )
+    assert counts(of(*twice)) == "1 of one seed, 1 repeated"
+    assert counts(of(*twice, compared(HOLDS))) == "1 hold, 0 fail, 0 open; 1 of one seed, 1 repeated"
     assert of(compared(HOLDS), compared(UNDECIDED, seeds=(0, 1))).finding == "undecided"
     assert of(compared(FAILS, seeds=(0,)), compared(HOLDS)).finding == "mixed"  # checked, not estimated
 
@@ -95,6 +96,9 @@ def test_a_claim_of_two_parts_is_supported_only_if_both_have_a_vote(
     elsewhere = replace(rises, where="t", outcome=HOLDS, seeds=(0, 1, 2))
     assert of(rises, stays, elsewhere).finding == "supported"
     assert of(rises, replace(stays, outcome=FAILS)).finding == "contradicted"
+    assert "No vote on accuracy gained: s" in words.why(of(rises, stays))
+    first, second = compared(HOLDS), replace(compared(outcome, seeds=seeds), test=1)
+    assert of(first, second).finding == "undecided"  # another test is another part
 
 
 def test_a_failure_has_to_survive_holms_correction() -> None:
@@ -104,12 +108,18 @@ def test_a_failure_has_to_survive_holms_correction() -> None:
     assert one.finding == "undecided"
     assert one.comparisons[0].outcome == UNDECIDED
     assert "fails alone, but not among 20 tests (Holm)" in one.comparisons[0].note
+    assert "1 would fail if tested alone, not among 20: s. 19 cannot be told from the limit: s" in words.why(
+        one
+    )
     assert of(compared(FAILS, p=0.002), *many).finding == "contradicted"
     assert of(compared(FAILS, p=0.002), compared(HOLDS, p=0.001), *many).finding == "mixed"
     assert of(compared(FAILS, p=1e-6), compared(HOLDS, p=0.04)).finding == "mixed"
     weak = of(compared(FAILS, p=1e-6), compared(HOLDS, p=0.04), compared(HOLDS, p=0.03))
     assert [each.outcome for each in weak.comparisons] == [FAILS, UNDECIDED, UNDECIDED]
-    assert weak.finding == "contradicted"
+    assert weak.finding == "mixed"  # alone, two hold
+    other = of(compared(FAILS, p=1e-6), compared(FAILS, p=0.04), compared(FAILS, p=0.03))
+    assert [each.outcome for each in other.comparisons] == [FAILS, UNDECIDED, UNDECIDED]
+    assert other.finding == "contradicted"
     certain = of(Comparison("bound", "s", "?", "!", FAILS), chance, *many)
     assert certain.finding == "contradicted"
     assert of(*[compared(HOLDS, p=0.04)] * 20).finding == "supported"  # nothing fails
@@ -179,23 +189,21 @@ def test_a_run_cut_short_is_refused(ordered: World) -> None:
 
 
 def test_what_is_written(ordered: World) -> None:
-    untrained = on_runs(
-        "ordering",
-        metric="leakage_after_rounds",
-        gap="ratio",
-        direction="lower",
-        selectors=("pause",),
-        against=("fastest",),
-    )
-    claimed = claim(LOWER, untrained).replace(figures={"Fig. 1": ("s",), "Fig. 2": ("t",)})
+    shown = {
+        "Fig. 1": {"of": ("s",)},
+        "Fig. 2": {"of": ("t",)},
+        "Fig. 3": {"of": ("s",), "lacks": ("pause",)},
+    }
+    claimed = claim(LOWER.replace(against=("random", "fastest"))).replace(figures=shown, failing="as if")
     found = evaluate([claimed], ordered.records(), SCALE)
     document = json.loads(page.to_json(found, SCALE, "abc"))
     (told,) = document["claims"]
-    assert (document["scale"], told["finding"], told["outcomes"]) == (SCALE, "supported", "1 hold")
-    assert told["effect"] == "leakage after equally many rounds, pause against random: 0.505 times"
-    covered = "1 of 2 comparisons, 1 of 2 figures, 3 seeds, demo scale"
-    assert told["coverage"]["text"] == covered
-    assert (told["coverage"]["made"], told["coverage"]["planned"]) == (1, 2)
+    assert (document["scale"], told["finding"], told["as_run"]) == (SCALE, "supported", None)
+    assert told["outcomes"] == "1 hold, 0 fail, 0 open; 1 not run"
+    assert told["effect"] == "leakage after equally many rounds, PAUSE against Random: 0.505 times"
+    assert told["needed"] == "leakage after equally many rounds: ratio < 1"
+    assert told["coverage"]["text"] == "1 of 3 figures, 3 seeds"
+    assert (told["coverage"]["holds"], told["coverage"]["not_run"]) == (1, 1)
     first, second = told["comparisons"]
     assert (first["outcome"], first["n_seeds"], first["unit"]) == (HOLDS, 3, "ratio")
     assert first["gap"] == pytest.approx(0.505, abs=0.001)
@@ -206,20 +214,78 @@ def test_what_is_written(ordered: World) -> None:
     assert frame["outcome"].tolist() == [HOLDS, NOT_RUN]
     assert frame["finding"].unique() == "supported"
     assert frame["runs"][0].split()[0] == "s/pause/seed-0"
-    row = f"| **supported** | {told['effect']} | {covered} |"
-    assert row in page.to_markdown(found, SCALE)
+    text = page.to_markdown(found)
+    assert f"| C0 | something is so | **supported**; {told['effect']} |" in text
+    assert f"| {told['needed']} | {told['outcomes']} | 1 of 3 figures, 3 seeds |" in text
     assert re.search(
-        rf"C0 +supported +{told['effect']} +{covered} +something is so", page.to_text(found, SCALE)
+        rf"C0 +supported +{told['outcomes']} +{told['effect']} +something is so",
+        page.to_text(found, SCALE),
+    )
+    failed = evaluate([claimed.replace(tests=(LOWER.replace(direction="higher"),))], ordered.records(), SCALE)
+    assert "| **contradicted**; as if; leakage after" in page.to_markdown(failed)
+    assert f"| Fails: {told['effect']} (Fig. 1) |" in page.to_markdown(failed)
+
+
+def test_a_check_is_no_finding() -> None:
+    checked = judged(claim(LOWER).replace(id="C2", check=True, note="In theory."), [compared(HOLDS)])
+    found = [
+        of(compared(HOLDS)),
+        replace(checked, claim=claim(LOWER).replace(id="C1"), finding="mixed"),
+        checked,
+    ]
+    assert page.summary_line(found) == "1 supported, 1 mixed; 1 of 1 checks hold"
+    claims, checks, _ = re.split("### .*\n", page.to_markdown(found))[1:]
+    assert [re.findall(r"^\| (C\d)", part, re.MULTILINE) for part in (claims, checks)] == [
+        ["C0", "C1"],
+        ["C2"],
+    ]
+    assert "In theory." in checks
+
+
+def test_a_claim_is_judged_as_run_beside_its_reading_as_written(world: World) -> None:
+    """As run, the annealer of the log stands for SA-PAUSE, and what is not run is no pass."""
+    as_run = load_scenario("mnist_large_iid_r1_as_run", FOLDER)
+    faster = {"metric": "mean_round_s", "gap": "ratio", "direction": "higher"}
+    test = KINDS["ordering"](
+        kind="ordering",
+        scenarios={"paper": ("s",), "as_run": (as_run.name,)},
+        selectors=("sa_pause",),
+        against=("pause", "clustered_similarity"),
+        **faster,
+    )
+    for seed in range(2):
+        for selector, place in (("sa_pause", "s"), ("sa_pause_best_gain", as_run.name)):
+            world.add(selector, seed, scenario=place, round_s=2.0)
+            world.add("pause", seed, scenario=place, round_s=1.0 + 0.1 * seed)
+    records = replace(world.records(), logs={as_run.name: as_run})
+    written, run = evaluate([claim(test)], records, "paper")
+    assert [len(one.comparisons) for one in (written, run)] == [2, 1]  # the log has no such sampling
+    assert (written.reading, run.reading, run.finding) == ("as written", "as run", "supported")
+    (compared_,) = run.comparisons
+    assert compared_.question == "mean round: SA-PAUSE (best gain) against PAUSE"
+    assert compared_.authors == pytest.approx((200.02 / 330) / (200.22 / 360), rel=0.01)
+    assert words.authors(run) == "mean round: 1.09 times"
+    assert math.isnan(written.comparisons[0].authors)
+    (told,) = json.loads(page.to_json((written, run), "paper", "abc"))["claims"]
+    assert (told["finding"], told["as_run"]["finding"]) == ("supported", "supported")
+    assert "| **supported**; mean round" in page.to_markdown((written, run))
+    records = Records({}, (), Studies({}), world.folder, logs={as_run.name: as_run})
+    _, nothing = evaluate([claim(test)], records, "paper")
+    assert (nothing.finding, counts(nothing)) == ("not run", "1 not run")
+    assert "| **not run**, 12 core-hours | mean round: 1.09 times |" in page.to_markdown(
+        (written, nothing), {"C0": 12.0}
     )
 
 
 def test_every_claim_is_tested_at_the_papers_scale_and_on_its_figures() -> None:
     named = [f"C{i}" for i in range(1, 22)]
-    assert [one.id for one in SHIPPED] == [*named[:4], "C5a", "C5b", "C5c", *named[5:]]
+    parts = {"C5": ["C5a", "C5b", "C5c"], "C13": ["C13a", "C13b"]}
+    assert [one.id for one in SHIPPED] == [id_ for name in named for id_ in parts.get(name, [name])]
+    assert [one.id for one in SHIPPED if one.check] == ["C1", "C2", "C7", "C12", "C18", "C19", "C21"]
     assert all(any(test.applies("paper") for test in one.tests) for one in SHIPPED)
     for one in SHIPPED:
         tested = {name for scale in SCALES for names in places([one], scale) for name in names}
-        assert all(tested & set(names) for names in one.figures.values()), one.id
+        assert all(tested & set(figure.of) for figure in one.figures.values()), one.id
 
 
 @pytest.mark.parametrize(("config", "scale"), [("config", "paper"), ("demo", "demo")])

@@ -8,7 +8,6 @@ import gzip
 import hashlib
 import http.server
 import io
-import pickle
 import resource
 import tarfile
 import threading
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raw_data import IDX_FILES, raw, refusal, source, write_idx
+from raw_data import IDX_FILES, raw, refusal, source, write_cifar10, write_idx
 
 from pausefl.data.sources import check_available, download, fetch, missing_files, official, prepare, raw_files
 from pausefl.registry import SOURCES
@@ -65,20 +64,8 @@ def test_fashion_mnist(data_root: Path) -> None:
 
 def test_cifar10_files_are_read_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files in CIFAR-10's format, with their own checksums."""
-    from pausefl.data._torchvision import datasets
-
     pixels = np.random.default_rng(0).integers(0, 256, (6, 4, 3072)).astype(np.uint8)
-    checksums = {}
-    for i, path in enumerate(raw_files(CIFAR10, raw(tmp_path))):
-        batch = {"data": pixels[i], "labels": [i, 1, 2, 3]} if i < 6 else {"label_names": list("abc")}
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(pickle.dumps(batch))
-        checksums[path.name] = hashlib.md5(path.read_bytes()).hexdigest()
-    *train, test, meta = checksums.items()
-    monkeypatch.setattr(datasets.CIFAR10, "train_list", [list(pair) for pair in train])
-    monkeypatch.setattr(datasets.CIFAR10, "test_list", [list(test)])
-    meta_list = {"filename": meta[0], "key": "label_names", "md5": meta[1]}
-    monkeypatch.setattr(datasets.CIFAR10, "meta", meta_list)
+    write_cifar10(tmp_path, pixels, [[i, 1, 2, 3] for i in range(6)], monkeypatch)
     data = prepare(CIFAR10, raw(tmp_path))
     np.testing.assert_array_equal(data.train_x, pixels[:5].reshape(20, 3, 32, 32))
     np.testing.assert_array_equal(data.test_x, pixels[5].reshape(4, 3, 32, 32))

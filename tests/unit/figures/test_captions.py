@@ -147,9 +147,9 @@ def test_a_caption_says_which_share_pays_for_losses(scenario: config.Scenario) -
 
 
 def test_a_caption_says_if_some_selectors_have_fewer_seeds(scenario: config.Scenario) -> None:
-    assert "means over 2 seeds, bands" in caption("accuracy_vs_time", scenario, seeds=(0, 1, 0, 1))
+    assert "means over 2 seeds; thin" in caption("accuracy_vs_time", scenario, seeds=(0, 1, 0, 1))
     some_fewer = caption("accuracy_vs_time", scenario, seeds=(0, 1, 0))
-    assert "means over up to 2 seeds, bands" in some_fewer
+    assert "means over up to 2 seeds; thin" in some_fewer
     assert "seeds 0, 1; " in some_fewer
 
 

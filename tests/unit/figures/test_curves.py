@@ -49,12 +49,12 @@ def axes_of(figure: Figure) -> Axes:
 
 
 def line_of(figure: Figure, selector: str) -> Line2D:
-    """The curve (not the dot) in a selector's colour."""
+    """The mean (not a seed, a pin or an end) in a selector's colour."""
     wanted = look_of(selector)
     (line,) = [
         line
         for line in axes_of(figure).lines
-        if same_color(line.get_color(), wanted.color) and line.get_linestyle() != "None"
+        if same_color(line.get_color(), wanted.color) and line.get_markevery() is not None
     ]
     return line
 
@@ -65,8 +65,9 @@ def points_of(line: Line2D) -> NDArray[np.float64]:
 
 
 def legend_texts(figure: Figure) -> list[str]:
-    (legend,) = figure.legends
-    return [text.get_text() for text in legend.get_texts()]
+    legend = figure.legends[0] if figure.legends else figure.axes[0].get_legend()
+    assert legend is not None
+    return [" ".join(text.get_text().split()) for text in legend.get_texts()]
 
 
 def test_band_interpolates_where_all_seeds_are_defined() -> None:
@@ -103,11 +104,10 @@ def test_unbounded_leakage_is_left_out_and_the_budget_is(kind: str, scenario: co
             rounds_of("pause", 0, [1, 2], leakage_max=[1, 2]),
         ]
     )
-    figure = kinds.plot(kind, rounds, scenario)
-    assert legend_texts(figure) == ["PAUSE"]
-    straight = [line for line in axes_of(figure).lines if not line.get_drawstyle().startswith("steps")]
-    assert [points_of(line)[:, 1].tolist() for line in straight] == [[8, 8]]
-    assert [text.get_text() for text in axes_of(figure).texts] == ["budget ε = 8"]
+    figure = kinds.plot(kind, rounds, scenario).figure
+    assert legend_texts(figure) == ["PAUSE", "Budget ε = 8"]
+    across = [line for line in axes_of(figure).lines if same_color(line.get_color(), "black")]
+    assert [points_of(line)[:, 1].tolist() for line in across] == [[8, 8]]
     assert axes_of(figure).get_ylim()[1] > 8
 
 
@@ -134,7 +134,7 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
             rounds_of("pause", 0, [1, 2, 10, 11]),
         ]
     )
-    figure = kinds.plot("loss_vs_time", rounds, scenario)
+    figure = kinds.plot("loss_vs_time", rounds, scenario).figure
     assert legend_texts(figure) == ["PAUSE", "FedAvg with privacy (to 40 s)"]
     assert axes_of(figure).get_xlim() == pytest.approx((0, 1.08 * 11))
     # The loss beyond the cut scales nothing.
@@ -142,27 +142,100 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
     assert axes_of(figure).get_ylim()[1] < 2
 
 
-def test_no_dot_on_the_target_hides_another(scenario: config.Scenario) -> None:
+def test_pins_stand_on_the_axis_of_time_and_hide_none(scenario: config.Scenario) -> None:
     rounds = pd.concat(
         [rounds_of("pause", 0, [1, 50, 100]), *(rounds_of(s, 0, [2, 60, 90]) for s in ("random", "sa_pause"))]
     )
-    figure = kinds.plot("accuracy_vs_time", rounds, scenario)
-    figure.canvas.draw()
-    dots = [line for line in axes_of(figure).lines if line.get_linestyle() == "None"]
-    assert [points_of(dot).tolist() for dot in dots] == [[[1, 45]], [[2, 45]], [[2, 45]]]
-    shown = [float(dot.get_transform().transform(points_of(dot))[0, 1]) for dot in dots]
-    step = 5 * figure.dpi / 72
-    assert [shown[0] - height for height in shown] == pytest.approx([0, step, 2 * step])
+    axes = axes_of(kinds.plot("accuracy_vs_time", rounds, scenario).figure)
+    pins = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
+    stems, heads = ([points_of(pin) for pin in pins if len(points_of(pin)) == n] for n in (2, 1))
+    assert [stem.tolist() for stem in stems] == [[[x, 0], [x, y]] for ((x, y),) in heads]
+    times, heights = np.concatenate(heads).T
+    assert times.tolist() == [1, 2, 2]
+    np.testing.assert_allclose(heights, [0.05, 0.1, 0.15])
+    assert len({line.get_marker() for line in pins}) == 4  # of each selector, and none
+
+
+SEEDS = [0.5, 0.4, 0.6, 0.45, 0.55, 0.5]
+
+
+def seeds_of(selector: str, n_seeds: int) -> pd.DataFrame:
+    accuracies = enumerate(SEEDS[:n_seeds])
+    return pd.concat([rounds_of(selector, i, [1, 9], accuracy=[0.1, level]) for i, level in accuracies])
+
+
+def test_few_seeds_are_lines_more_are_a_band(scenario: config.Scenario) -> None:
+    for n_seeds, n_lines, n_bands in ((1, 0, 0), (5, 5, 0), (6, 0, 1)):
+        axes = axes_of(kinds.plot("accuracy_vs_time", seeds_of("pause", n_seeds), scenario).figure)
+        assert len([line for line in axes.lines if line.get_linewidth() == 0.45]) == n_lines
+        assert len(axes.collections) == n_bands
+
+
+def test_bands_of_more_than_three_selectors_are_intervals_at_the_ends(scenario: config.Scenario) -> None:
+    names = ("pause", "sa_pause", "random", "clustered_size")
+    runs = pd.concat([seeds_of(name, 6) for name in names])
+    axes = kinds.plot("accuracy_vs_time", runs, scenario).figure.axes[0]
+    assert not axes.collections
+    intervals = [points_of(line).tolist() for line in axes.lines if line.get_marker() == "_"]
+    # A trailing mean of the two rounds.
+    assert np.allclose(intervals, [[[9, 25], [9, 35]]] * 4)
+    starts = [line.get_transform().transform((0, 0))[0] for line in axes.lines if line.get_marker() == "_"]
+    assert (np.diff(starts) > 0).all()
+
+
+def test_one_seed_among_several_is_told_at_the_curve(scenario: config.Scenario) -> None:
+    runs = pd.concat([seeds_of("pause", 3), seeds_of("random", 1), seeds_of("sa_pause", 2)])
+    figure = kinds.plot("accuracy_vs_time", runs, scenario).figure
+    assert [(note.get_text(), note.xy) for note in axes_of(figure).texts] == [
+        ("n = 1", (9, pytest.approx(30)))
+    ]
+    assert {"PAUSE", "Random, n = 1", "SA-PAUSE, n = 2"} < set(legend_texts(figure))
+    legend = axes_of(figure).get_legend()
+    assert legend is not None
+    assert legend.get_title().get_text() == "n = 3 unless stated"
+
+
+def test_names_are_in_the_order_of_the_ends(scenario: config.Scenario) -> None:
+    ends = {"pause": 0.2, "random": 0.9, "fedavg": 0.5}
+    runs = [rounds_of(name, 0, [1, 9], accuracy=[0.1, end]) for name, end in ends.items()]
+    names = legend_texts(kinds.plot("accuracy_vs_time", pd.concat(runs), scenario).figure)
+    assert names[:3] == ["Random", "FedAvg with privacy", "PAUSE"]
+
+
+def test_curves_that_hide_one_another_have_their_differences_below(scenario: config.Scenario) -> None:
+    elapsed, runs = list(np.linspace(1, 100, 60)), []
+    for i, name in enumerate(("pause", "random")):
+        rise = np.linspace(0, 1, 60).clip(max=0.3) * 3
+        for seed in (0, 1):
+            runs.append(rounds_of(name, seed, elapsed, accuracy=rise * (0.9 - 0.1 * seed) - 0.01 * i))
+    figure = kinds.plot("accuracy_vs_time", pd.concat(runs), scenario).figure
+    upper, lower = figure.axes
+    assert lower.get_ylabel() == "Minus\nPAUSE"
+    assert upper.get_shared_x_axes().joined(upper, lower)
+    (mean,) = [line for line in lower.lines if line.get_markevery() is not None]
+    assert same_color(mean.get_color(), look_of("random").color)
+    # Paired: the seeds differ by 9 points, each selector from the other by 1.
+    np.testing.assert_allclose(points_of(mean)[:, 1], -1, atol=1e-9)
+
+
+def test_an_exploding_loss_leaves_the_axis_of_the_others_and_says_how_far(scenario: config.Scenario) -> None:
+    runs = [
+        rounds_of("pause", 0, [1, 2, 3], loss=[2, 1.5, 1]),
+        rounds_of("fedavg", 0, [1, 2, 3], loss=[2, 1, 1e6]),
+    ]
+    figure = kinds.plot("loss_vs_time", pd.concat(runs), scenario).figure
+    assert axes_of(figure).get_ylim()[1] < 2.2
+    assert legend_texts(figure) == ["FedAvg with privacy (to 3e5)", "PAUSE"]
 
 
 def test_exploding_loss_is_logarithmic(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 10, 1000])
-    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario)).get_yscale() == "log"
+    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure).get_yscale() == "log"
 
 
 def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 2, math.inf])
-    axes = axes_of(kinds.plot("loss_vs_time", rounds, scenario))
+    axes = axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure)
     assert np.isfinite(axes.get_ylim()).all()
     assert axes.get_ylim()[1] < 3
 
@@ -172,24 +245,11 @@ def test_a_regression_has_a_loss_to_plot_and_no_accuracy(
 ) -> None:
     linear = scenario.replace(data=regression)
     rounds = rounds_of("bsfl", 0, [1, 2, 3], accuracy=[math.nan] * 3, loss=[3, 2, 1])
-    axes = axes_of(kinds.plot("loss_vs_time", rounds, linear))
+    axes = axes_of(kinds.plot("loss_vs_time", rounds, linear).figure)
     assert axes.get_ylabel() == "Test loss\n(mean squared error)"
-    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario)).get_ylabel() == "Test loss"
+    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure).get_ylabel() == "Test loss"
     with pytest.raises(PauseflError, match="no run has finite values"):
         kinds.plot("accuracy_vs_time", rounds, linear)
-
-
-def archived_lines(figure: Figure, selector: str, marker: str) -> list[Line2D]:
-    """Lines in a selector's colour that are neither its curve nor its dot on the target."""
-    wanted = look_of(selector)
-    return [
-        line
-        for line in axes_of(figure).lines
-        if same_color(line.get_color(), wanted.color)
-        and line.get_linewidth() < wanted.width
-        and line.get_marker() == marker
-        and (marker == "None" or same_color(line.get_markerfacecolor(), "white"))
-    ]
 
 
 def of_authors(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame]:
@@ -201,23 +261,48 @@ def of_authors(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame
     return scenario.replace(name="mnist_small_authors"), pd.concat(runs)
 
 
+def as_run(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame]:
+    """Fig. 8 as run, and runs of ours to 100 s; the authors have no run of one of the selectors."""
+    runs = [
+        rounds_of(selector, 0, list(np.linspace(1, 100, 50)))
+        for selector in ("pause", "random", "fedavg", "clustered_similarity")
+    ]
+    return scenario.replace(name="mnist_large_iid_r1_as_run"), pd.concat(runs)
+
+
+def theirs(figure: Figure, selector: str) -> Line2D | None:
+    """The authors' run in the panel of a selector."""
+    (axes,) = [
+        axes for axes in figure.axes if " ".join(axes.get_title("left").split()) == look_of(selector).label
+    ]
+    found = [line for line in axes.lines if line.get_zorder() == 5]
+    return found[0] if found else None
+
+
 @pytest.mark.parametrize(("kind", "column", "scale"), [("accuracy", "accuracy", 100), ("loss", "loss", 1)])
 def test_archived_curves_are_thin_and_smoothed_like_ours(
     kind: str, column: str, scale: float, scenario: config.Scenario
 ) -> None:
     named, runs = of_authors(scenario)
-    figure = kinds.plot(f"{kind}_vs_time", runs, named)
-    assert legend_texts(figure).count("Thin: authors' run, seed 0") == 1
+    figure = kinds.plot(f"{kind}_vs_time", runs, named).figure
+    assert legend_texts(figure)[:3] == ["Ours, n = 1", "Authors' run, seed 0", "Ours, other selectors"]
     for selector in ("pause", "random"):
-        (thin,) = archived_lines(figure, selector, "None")
+        line = theirs(figure, selector)
+        assert line is not None
+        assert line.get_marker() == "None"
         times, values = smoothed(archived("mnist_small_authors")[selector], column)
         shown = times <= 200
-        np.testing.assert_allclose(points_of(thin), np.column_stack([times, scale * values])[shown])
-    assert not archived_lines(figure, "clustered_size", "None")
-    # They leave the axes as they are.
-    other = kinds.plot(f"{kind}_vs_time", runs, scenario)
-    assert axes_of(figure).get_xlim() == axes_of(other).get_xlim()
-    assert axes_of(figure).get_ylim() == axes_of(other).get_ylim()
+        np.testing.assert_allclose(points_of(line), np.column_stack([times, scale * values])[shown])
+    assert theirs(figure, "clustered_size") is None
+    assert {axes.get_xlim() for axes in figure.axes} == {(0, 200)}
+
+
+def test_the_other_selectors_are_grey_in_a_panel(scenario: config.Scenario) -> None:
+    named, runs = of_authors(scenario)
+    for axes in kinds.plot("accuracy_vs_time", runs, named).figure.axes:
+        (grey,) = [line for line in axes.lines if same_color(line.get_color(), "0.8")]
+        assert np.isnan(points_of(grey)).all(axis=1).sum() == 3  # a gap after each of three curves
+        assert grey.get_zorder() == min(line.get_zorder() for line in axes.lines)
 
 
 @pytest.mark.parametrize(
@@ -231,22 +316,14 @@ def test_archived_leakages_are_circles(
     kind: str, expected: dict[int, float], scenario: config.Scenario
 ) -> None:
     named, runs = of_authors(scenario)
-    figure = kinds.plot(kind, runs, named)
-    assert legend_texts(figure).count("Circles: authors' run, seed 0") == 1
-    (circles,) = archived_lines(figure, "pause", "o")
-    theirs = archived("mnist_small_authors")["pause"].set_index("round")
+    figure = kinds.plot(kind, runs, named).figure
+    circles = theirs(figure, "pause")
+    assert circles is not None
+    assert (circles.get_marker(), circles.get_linestyle()) == ("o", "None")
+    archive = archived("mnist_small_authors")["pause"].set_index("round")
     np.testing.assert_allclose(points_of(circles)[:, 0], list(expected.values()), atol=1.5)
-    np.testing.assert_allclose(points_of(circles)[:, 1], theirs["leakage_max"][list(expected)])
-    assert not archived_lines(figure, "random", "o")
-
-
-def as_run(scenario: config.Scenario) -> tuple[config.Scenario, pd.DataFrame]:
-    """Fig. 8 as run, and runs of ours to 100 s; the authors have no run of one of the selectors."""
-    runs = [
-        rounds_of(selector, 0, list(np.linspace(1, 100, 50)))
-        for selector in ("pause", "random", "fedavg", "clustered_similarity")
-    ]
-    return scenario.replace(name="mnist_large_iid_r1_as_run"), pd.concat(runs)
+    np.testing.assert_allclose(points_of(circles)[:, 1], archive["leakage_max"][list(expected)])
+    assert theirs(figure, "random") is None
 
 
 #: Three rounds of Fig. 8's log: simulated second; accuracy in per cent and loss, of this round alone.
@@ -256,31 +333,29 @@ ROUND_249 = {"accuracy": (139.49, 88.25), "loss": (139.49, 0.400)}
 
 
 @pytest.mark.parametrize("column", ["accuracy", "loss"])
-def test_rounds_of_the_authors_log_are_circles_in_the_colours_of_the_curves(
-    column: str, scenario: config.Scenario
-) -> None:
+def test_rounds_of_the_authors_log_are_circles(column: str, scenario: config.Scenario) -> None:
     named, runs = as_run(scenario)
-    figure = kinds.plot(f"{column}_vs_time", runs, named)
-    assert legend_texts(figure).count("Circles: authors' run, seed 0") == 1
-    (circles,) = archived_lines(figure, "pause", "o")
+    figure = kinds.plot(f"{column}_vs_time", runs, named).figure
+    assert legend_texts(figure).count("Authors' run, seed 0") == 1
+    circles = theirs(figure, "pause")
+    assert circles is not None
     assert circles.get_linestyle() == "None"
     shown = {tuple(point) for point in points_of(circles).round(6)}
     assert {ROUND_75[column], ROUND_152[column]} < shown
     assert ROUND_249[column] not in shown  # the axis ends with ours
     assert len(shown) == 28
-    assert archived_lines(figure, "random", "o")
-    assert not archived_lines(figure, "clustered_similarity", "o")
-    limits = axes_of(figure).get_xlim()
-    assert limits == axes_of(kinds.plot(f"{column}_vs_time", runs, scenario)).get_xlim()
+    assert theirs(figure, "random")
+    assert not theirs(figure, "clustered_similarity")
 
 
 def test_circles_of_accuracy_are_inside_the_axes(scenario: config.Scenario) -> None:
     """Ours here are at 50 %, the authors' reach 90 %."""
     named, runs = as_run(scenario)
-    axes = axes_of(figure := kinds.plot("accuracy_vs_time", runs, named))
+    figure = kinds.plot("accuracy_vs_time", runs, named).figure
     for selector in ("pause", "random", "fedavg"):
-        (circles,) = archived_lines(figure, selector, "o")
-        assert points_of(circles)[:, 1].max() < axes.get_ylim()[1]
+        circles = theirs(figure, selector)
+        assert circles is not None
+        assert points_of(circles)[:, 1].max() < figure.axes[0].get_ylim()[1]
 
 
 @pytest.mark.parametrize(("kind", "column"), [("leakage_vs_time", 0), ("leakage_vs_rounds", 1)])
@@ -293,7 +368,8 @@ def test_leakages_of_the_log_are_of_the_most_participations_read_up_to_then(
     )
     if column:
         runs["round"] = runs["elapsed_s"] * 3.1  # up to round 310
-    (circles,) = archived_lines(kinds.plot(kind, runs, named), "pause", "o")
+    circles = theirs(kinds.plot(kind, runs, named).figure, "pause")
+    assert circles is not None
     found = dict(points_of(circles).round(6))
     # Round, second and participations; the last round that is shown has fewer than one before it.
     read = [(19, 17.33, 1), (22, 18.52, 2), (152, 87.31, 9)]
@@ -305,14 +381,35 @@ def test_leakages_of_the_log_are_of_the_most_participations_read_up_to_then(
 def test_what_is_kept_back_is_left_out(scenario: config.Scenario) -> None:
     runs = as_run(scenario)[1]
     named = scenario.replace(name="cifar10_large_noniid_r1_cnn5_as_run")
-    assert not any("authors" in text for text in legend_texts(kinds.plot("accuracy_vs_time", runs, named)))
-    assert "Circles: authors' run, seed 5" in legend_texts(kinds.plot("leakage_vs_time", runs, named))
+    assert len(kinds.plot("accuracy_vs_time", runs, named).figure.axes) == 1
+    assert "Authors' run, seed 5" in legend_texts(kinds.plot("leakage_vs_time", runs, named).figure)
 
 
 def test_scenarios_of_the_papers_show_no_archived_run(scenario: config.Scenario) -> None:
     _, runs = of_authors(scenario)
     for kind in ("accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds"):
-        figure = kinds.plot(kind, runs, scenario)
-        assert not any("authors" in text for text in legend_texts(figure))
-        assert not archived_lines(figure, "pause", "None")
-        assert not archived_lines(figure, "pause", "o")
+        figure = kinds.plot(kind, runs, scenario).figure
+        assert not any("Authors" in text for text in legend_texts(figure))
+
+
+@pytest.mark.parametrize("kind", ["accuracy_vs_time", "loss_vs_time", "leakage_vs_time"])
+def test_a_title_is_there_if_asked_for(kind: str, scenario: config.Scenario) -> None:
+    for named, runs in ((scenario, rounds_of("pause", 0, [1, 2, 3])), of_authors(scenario)):
+        assert not kinds.plot(kind, runs, named).figure.get_suptitle()
+        assert kinds.plot(kind, runs, named, title=True).figure.get_suptitle() == "A small scenario"
+
+
+def test_numbers_are_those_of_the_ends(scenario: config.Scenario) -> None:
+    runs = [rounds_of("pause", seed, [1, end], accuracy=[0.1, 0.5]) for seed, end in ((0, 9), (1, 7))]
+    runs.append(rounds_of("random", 0, [1, 4], accuracy=[0.1, 0.1]))
+    numbers = kinds.plot("accuracy_vs_time", pd.concat(runs), scenario).numbers
+    assert numbers is not None
+    assert list(numbers) == [
+        *("Selector", "Seeds", "Simulated time (s)", "Test accuracy (%)", "Lowest seed", "Highest seed"),
+        "To 27.0 % (s)",
+    ]
+    # Trailing means of two rounds, 10 and 30; PAUSE ends with its first seed, when the other has 25.
+    first, second = numbers.to_numpy(object).tolist()
+    assert first == ["PAUSE", 2, 7, *map(pytest.approx, (27.5, 25, 30, 8))]
+    assert second[:6] == ["Random", 1, 4, *[pytest.approx(10)] * 3]
+    assert math.isnan(second[6])

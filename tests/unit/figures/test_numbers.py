@@ -110,21 +110,25 @@ def line_of(figure: Figure, selector: str) -> Line2D:
     (line,) = [
         line
         for line in figure.axes[0].lines
-        if same_color(line.get_color(), look_of(selector).color) and line.get_linestyle() != "None"
+        if same_color(line.get_color(), look_of(selector).color) and line.get_markevery() is not None
     ]
     return line
 
 
-def compare(figure: Figure, selector: str, wanted: list[tuple[float, ...]], index: int) -> None:
-    """Line and band of a selector; ``index`` is that of its band."""
+def compare(figure: Figure, selector: str, wanted: list[tuple[float, ...]], seeds: list[Points]) -> None:
+    """Line of a selector, and the thin lines of its seeds."""
     plotted = np.column_stack(line_of(figure, selector).get_data())
     # The axis may end before a curve does, after its first knot beyond.
     assert len(plotted) == len(wanted) or plotted[-1, 0] >= figure.axes[0].get_xlim()[1]
     np.testing.assert_allclose(plotted, np.array(wanted)[: len(plotted), :2], rtol=1e-9)
-    heights = np.asarray(figure.axes[0].collections[index].get_paths()[0].vertices)[:, 1]
-    shown = np.array(wanted)[: len(plotted)]
-    assert heights.min() == pytest.approx(shown[:, 2].min(), rel=1e-9, abs=1e-12)
-    assert heights.max() == pytest.approx(shown[:, 3].max(), rel=1e-9)
+    own = [
+        np.column_stack(line.get_data())
+        for line in figure.axes[0].lines
+        if same_color(line.get_color(), look_of(selector).color) and line.get_linewidth() == 0.45
+    ]
+    assert len(own) == len(seeds)
+    for line, points in zip(own, seeds, strict=True):
+        np.testing.assert_allclose(line, np.array(points)[: len(line)], rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -134,14 +138,14 @@ def test_curves_over_time(
     kind: str, column: str, scale: float, runs: tuple[Scenario, dict[Experiment, Path]]
 ) -> None:
     scenario, folders = runs
-    figure = kinds.plot(kind, collect(folders), scenario)
-    for i, selector in enumerate(SELECTORS):
+    figure = kinds.plot(kind, collect(folders), scenario).figure
+    for selector in SELECTORS:
         seeds = [
             [(x, scale * y) for x, y in smooth(rows_of(folder), column)]
             for run, folder in folders.items()
             if run.selector == selector
         ]
-        compare(figure, selector, over_seeds(seeds, straight), i)
+        compare(figure, selector, over_seeds(seeds, straight), seeds)
 
 
 @pytest.mark.parametrize(("kind", "x"), [("leakage_vs_time", "elapsed_s"), ("leakage_vs_rounds", "round")])
@@ -149,8 +153,8 @@ def test_leakage(kind: str, x: str, runs: tuple[Scenario, dict[Experiment, Path]
     scenario, folders = runs
     assert scenario.privacy is not None
     assert scenario.privacy.decay is not None
-    figure = kinds.plot(kind, collect(folders), scenario)
-    for i, selector in enumerate(SELECTORS):
+    figure = kinds.plot(kind, collect(folders), scenario).figure
+    for selector in SELECTORS:
         seeds = []
         for run, folder in folders.items():
             if run.selector == selector:
@@ -164,10 +168,10 @@ def test_leakage(kind: str, x: str, runs: tuple[Scenario, dict[Experiment, Path]
                     )
                     points.append((row[x], spent))
                 seeds.append(points)
-        compare(figure, selector, over_seeds(seeds, step), i)
+        compare(figure, selector, over_seeds(seeds, step), seeds)
 
 
-def test_target_its_dots_and_the_table(runs: tuple[Scenario, dict[Experiment, Path]]) -> None:
+def test_target_its_pins_and_the_table(runs: tuple[Scenario, dict[Experiment, Path]]) -> None:
     scenario, folders = runs
     curves = {run: smooth(rows_of(folder), "accuracy") for run, folder in folders.items()}
     finals = {s: [curves[run][-1][1] for run in curves if run.selector == s] for s in SELECTORS}
@@ -178,10 +182,14 @@ def test_target_its_dots_and_the_table(runs: tuple[Scenario, dict[Experiment, Pa
         for selector in SELECTORS
     ]
     target = 0.9 * max(then)
-    figure = kinds.plot("accuracy_vs_time", collect(folders), scenario)
-    (legend,) = figure.legends
-    assert legend.get_texts()[-1].get_text() == f"Target {100 * target:.1f} %"
-    dots = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]
+    figure = kinds.plot("accuracy_vs_time", collect(folders), scenario).figure
+    axes = figure.axes[0]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert legend.get_texts()[-1].get_text().startswith(f"Target {100 * target:.1f} %")
+    assert [line for line in axes.lines if list(line.get_ydata()) == pytest.approx([100 * target] * 2)]
+    pins = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
+    dots = [line for line in pins if line.get_linestyle() == "None"]
     table = by_selector(summarise(*read_runs(folders))).set_index("selector")
     reached = {}
     for selector in SELECTORS:
@@ -199,6 +207,4 @@ def test_target_its_dots_and_the_table(runs: tuple[Scenario, dict[Experiment, Pa
     assert len(dots) == len(reached)
     for dot, (selector, mean) in zip(dots, reached.items(), strict=True):
         assert same_color(dot.get_color(), look_of(selector).color)
-        assert [float(np.asarray(values)[0]) for values in dot.get_data()] == pytest.approx(
-            [mean, 100 * target]
-        )
+        assert float(np.asarray(dot.get_xdata())[0]) == pytest.approx(mean)

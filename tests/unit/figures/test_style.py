@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import json
+import math
 import resource
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backend_bases import GraphicsContextBase, RendererBase
 from matplotlib.cbook import is_math_text
@@ -26,11 +27,10 @@ from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 
 
-def lightness(color: str) -> float:
-    """CIE L* of an sRGB colour, 0 to 100: what is left of it in greyscale."""
+def luminance(color: str) -> float:
+    """Relative luminance of an sRGB colour, 0 to 1, as in WCAG's contrast ratio."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
-    luminance = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return 116 * luminance ** (1 / 3) - 16 if luminance > 0.008856 else 903.3 * luminance
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def a_figure() -> Figure:
@@ -48,7 +48,7 @@ LOOKS = {name: look_of(name) for name in SELECTORS}
 
 
 def test_every_selector_has_its_own_look() -> None:
-    assert len({(one.color, one.line) for one in LOOKS.values()}) == len(LOOKS)
+    assert len({(one.marker, one.hollow) for one in LOOKS.values()}) == len(LOOKS)
     assert len({one.color for one in LOOKS.values()}) == len(set(LABELS.values())) == len(LOOKS)
 
 
@@ -61,10 +61,9 @@ def test_a_selector_without_a_look_gets_one_of_its_own(monkeypatch: pytest.Monke
     assert in_legend_order(looks)[-2:] == ["least_used", "most_used"]
 
 
-def test_same_lines_differ_in_greyscale() -> None:
-    for (a, first), (b, second) in itertools.combinations(LOOKS.items(), 2):
-        if first.line == second.line:
-            assert abs(lightness(first.color) - lightness(second.color)) >= 12, (a, b)
+def test_every_colour_stands_out_on_white() -> None:
+    for one in LOOKS.values():
+        assert 1.05 / (luminance(one.color) + 0.05) >= 3, one
 
 
 def test_legend_order_is_fixed() -> None:
@@ -143,6 +142,28 @@ def test_user_settings_do_not_reach_a_figure(tmp_path: Path) -> None:
     assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "odd.png").read_bytes()
 
 
+def test_numbers_are_in_the_sidecar_and_in_a_table_for_latex(tmp_path: Path) -> None:
+    numbers = pd.DataFrame(
+        {"Selector": ["PAUSE", "R & D"], "Leakage (ε)": [1.23456, math.inf], "To 50.0 % (s)": [math.nan, 7.0]}
+    )
+    style.save(a_figure(), tmp_path / "x", {"kind": "k"}, numbers)
+    rows = json.loads((tmp_path / "x.json").read_text("utf-8"))["numbers"]
+    assert rows == [
+        {"Selector": "PAUSE", "Leakage (ε)": 1.23456, "To 50.0 % (s)": None},
+        {"Selector": "R & D", "Leakage (ε)": None, "To 50.0 % (s)": 7.0},
+    ]
+    assert (tmp_path / "x.tex").read_text("ascii").splitlines() == [
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"Selector & Leakage (epsilon) & To 50.0 \% (s) \\",
+        r"\midrule",
+        r"PAUSE & 1.235 & -- \\",
+        r"R \& D & -- & 7 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
 def test_metadata_must_be_json(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         style.save(a_figure(), tmp_path / "x", {"leakage": float("inf")})
@@ -162,12 +183,16 @@ def test_a_full_disk_leaves_no_part_of_a_figure(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if not path.name.startswith("whole.")]
 
 
-def test_a_long_title_is_broken_at_spaces_only() -> None:
-    title = "CIFAR-10, small network, i.i.d. data, reward R1 (re-encoded images)"
-    assert style.title_lines(title) == [
+def test_a_long_title_is_broken_at_spaces_and_adds_its_height() -> None:
+    with style.theme():
+        figure, _ = style.new_column()
+        before = figure.get_figheight()
+        style.add_title(figure, "CIFAR-10, small network, i.i.d. data, reward R1 (re-encoded images)")
+    assert figure.get_suptitle().split("\n") == [
         "CIFAR-10, small network, i.i.d. data, reward R1",
         "(re-encoded images)",
     ]
+    assert figure.get_figheight() > before
 
 
 @pytest.mark.parametrize("title", ["A title with $^$", r"\frac for $5 and $6", "An even $x", r"$\nonsense$"])

@@ -94,13 +94,13 @@ def rounds() -> pd.DataFrame:
 
 
 def of_kind(kind: str) -> Figure:
-    return kinds.plot(kind, rounds(), scenario(), ["Diverged: Random (seed 1 in round 30)."])
+    return kinds.plot(kind, rounds(), scenario(), ["Diverged: Random (seed 1 in round 30)."]).figure
 
 
 def of_authors(kind: str) -> Figure:
     """Runs of ours that last longer, and the archived ones."""
     longer, whole = rounds(), load_scenario("mnist_small_authors", ROOT / "config" / "scenarios")
-    return kinds.plot(kind, longer.assign(elapsed_s=6 * longer["elapsed_s"]), whole)
+    return kinds.plot(kind, longer.assign(elapsed_s=6 * longer["elapsed_s"]), whole).figure
 
 
 def regret_figure() -> Figure:
@@ -133,7 +133,9 @@ def comparison_figure() -> Figure:
     curves = [
         pd.DataFrame({"temperature_divisor": divisor, "selector": selector, "iteration": j})
         .assign(
-            median=level / np.log(j + 2), low=0.4 * level / np.log(j + 2), high=1.6 * level / np.log(j + 2)
+            median=level / np.log(j + 2) ** (divisor / 30),
+            low=0.4 * level / np.log(j + 2),
+            high=1.6 * level / np.log(j + 2),
         )
         .assign(example=level * (1.5 + 0.2 * np.sin(j)) / np.log(j + 2), ahead=0.5 + 0.4 * j / 1000)
         for divisor in (1.0, 30.0)
@@ -200,6 +202,10 @@ def benchmark_figure() -> Figure:
         {
             "selector": names,
             "accuracy_over_time_mean": [0.8, 0.6, 0.4, 0.85],
+            "accuracy_over_time_sd": [0.03, 0.1, 0.02, 0.01],
+            "leakage_max_sd": [0.5, 0.2, 0.0, np.nan],
+            "seconds_to_target_sd": [10.0, 20.0, 0.0, 5.0],
+            "losses": None,
             "n_seeds": 3,
             "n_reached": [3, 2, 0, 3],
             "leakage_max_mean": [6.0, 5.0, 10.0, np.inf],
@@ -273,23 +279,6 @@ MADE: dict[str, Callable[[], Figure]] = {
 }
 
 
-#: Titles of the figures of studies.
-TITLES = {
-    "regret": "Regret",
-    "optimality_gap": "What annealing loses",
-    "selection": "Selection alone",
-    "comparison": "A comparison",
-    "races": "Races",
-    "knobs": "Knobs",
-    "trained_knobs": "Trained",
-    "benchmark": "Selectors",
-    "graphs": "Small graphs",
-    "runtime": "Runtime",
-    "audit": "An audit",
-    "generalization": "Reward",
-}
-
-
 #: Sections of settings that say how a figure looks.
 LOOKS = ("axes", "font", "grid", "legend", "lines", "mathtext", "patch", "text", "xtick", "ytick")
 
@@ -301,7 +290,4 @@ with style.theme():
 @pytest.mark.parametrize("name", MADE)
 def test_figure(name: str) -> Figure:
     with style.theme():
-        figure = MADE[name]()
-        if name in TITLES:
-            style.add_title(figure, TITLES[name])
-    return figure
+        return MADE[name]()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pausefl.claims.words import interval, number, p_value, tally
+from pausefl.claims.words import interval, number, p_value
 from pausefl.figures.words import MOST_WORDS, Caption
 from pausefl.report.contents import sections_of
 from pausefl.report.page import costs, duration, environments, jobs_of, reductions, render, settings_text
@@ -77,14 +78,28 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
         table = tmp_path / "tables" / f"{name}.md"
         table.parent.mkdir(exist_ok=True)
         table.write_text("| Selector | x |\n| :-- | --: |\n| PAUSE | **1** |\n\nSee D8.\n", "utf-8")
-        tables = {"summary": str(table)}
-        return ScenarioPart(scenario, scenario.as_dict(), runs, paths, tables, None, "some digits", None)
+        values = {"selector": ["pause", "random", "fedavg_no_privacy"], "n_seeds": 2}
+        values |= {"leakage_max_mean": [1.0, 1.0, math.inf], "seconds_to_target_mean": [62.4, 70.0, 30.0]}
+        pd.DataFrame(values | {"target_accuracy": 0.84, "final_loss_mean": 0.5}).to_csv(
+            table.with_suffix(".csv"), index=False
+        )
+        return ScenarioPart(
+            scenario,
+            scenario.as_dict(),
+            runs,
+            paths,
+            {"summary": str(table)},
+            str(table.with_suffix(".csv")),
+            None,
+            "some digits",
+            None,
+        )
 
     return scenario_part
 
 
 def parts(**changes: Any) -> ReportParts:
-    defaults: dict[str, Any] = {"name": "all", "scenarios": {}, "studies": {}, "claims": {}}
+    defaults: dict[str, Any] = {"name": "all", "scenarios": {}, "studies": {}, "claims": {}, "overview": ()}
     return ReportParts(**defaults | {"ledger": str(ROOT / "docs/deviations.md")} | changes)
 
 
@@ -115,9 +130,21 @@ def claims(tmp_path: Path, scale: str, **changes: Any) -> str:
         "sentence": "It works.",
         "place": "Fig. 1",
         "finding": "mixed",
+        "failing": "it does not",
         "effect": "time: 0.5 times",
+        "needed": "time: ratio < 1",
+        "why": "Fails: this",
+        "authors": "–",
+        "check": False,
+        "note": "",
+        "as_run": None,
     }
-    claim |= {"outcomes": "1 hold", "coverage": {"text": "1 of 2 comparisons"}, "comparisons": comparisons}
+    claim |= {"outcomes": "1 hold", "coverage": {"text": "1 of 2 figures"}, "comparisons": comparisons}
+    if scale == "paper":
+        claim |= {
+            "as_run": claim
+            | {"finding": "not run", "failing": "", "effect": "–", "authors": "time: 0.4 times"}
+        }
     return as_json(tmp_path / f"claims-{scale}.json", {"scale": scale, "claims": [claim]})
 
 
@@ -193,7 +220,9 @@ def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write
     assert '<a href="#figure-pause_v2_fig8">there</a>' in page
     assert "<td>elsewhere</td>" in page
     assert '<span class="badge mixed">mixed</span>' in page
-    assert '<td class="words">time: 0.5 times</td>\n<td class="words">1 of 2 comparisons</td>' in page
+    assert '<span class="badge not-run">not run</span> </td>\n<td class="words">time: 0.4' in page
+    assert page.count("it does not; time: 0.5 times") == 2
+    assert "Needed: time: ratio &lt; 1. Comparisons: 1 hold. Covers: 1 of 2 figures. Fails: this" in page
     assert "<td>at most 0.5</td>\n<td>0.4 to 0.6</td>" in page
 
 
@@ -213,7 +242,7 @@ def test_scale_and_seeds_are_said_once_and_captions_are_short(write: Write) -> N
     assert all(3 < len(re.sub("<[^>]*>", " ", words).split()) <= MOST_WORDS for words in captions)
 
 
-def test_the_page_opens_with_the_authors_runs(write: Write, tmp_path: Path) -> None:
+def test_the_authors_runs_come_before_the_figures(write: Write, tmp_path: Path) -> None:
     base = load_scenario("mnist_large_authors", ROOT / "config/scenarios")
     part = write("mnist_large_authors", {"authors_large": "accuracy_vs_time"}, base=base)
     table = pd.DataFrame({"inside": [True, False, pd.NA, True], "n_seeds": [3, 3, 1, 3]})
@@ -225,8 +254,12 @@ def test_the_page_opens_with_the_authors_runs(write: Write, tmp_path: Path) -> N
         tables={**part.tables, "authors": str(tmp_path / "authors.md")},
         archive=str(tmp_path / "authors.csv"),
     )
-    page = render(parts(scenarios={"mnist_large_authors": part, "other": write("other", {})}))
-    assert page.index('<section id="beside">') < page.index('<section id="claims">')
+    path = claims(tmp_path, "paper")
+    page = render(
+        parts(scenarios={"mnist_large_authors": part, "other": write("other", {})}, claims={"paper": path})
+    )
+    positions = [page.index(f'<section id="{name}">') for name in ("claims", "beside", "figures")]
+    assert positions == sorted(positions)
     text = " ".join(re.sub("<[^>]*>", " ", page).split())
     assert "archived logs of 3 runs with their code" in text
     assert "Of 3 of their numbers, 2 lie in the range of our seeds" in text
@@ -234,6 +267,41 @@ def test_the_page_opens_with_the_authors_runs(write: Write, tmp_path: Path) -> N
     assert page.count("7 ✗") == 1
     assert 'The same picture as <a href="#beside-mnist_large_authors">' in page
     assert "Beside the authors" not in render(parts(scenarios={"other": write("other", {})}))
+
+
+def test_the_page_opens_with_conclusions_picture_and_questions(write: Write, tmp_path: Path) -> None:
+    svg = picture(tmp_path / "overview.svg")
+    values = {"question": "time", "measured": "m", "source": "as written", "value": 0.25, "unit": "times"}
+    table = pd.DataFrame([values | {"low": 0.2, "high": 0.3, "n_seeds": 3, "of": 0, "bound": ""}])
+    table.to_csv(tmp_path / "questions.csv", index=False)
+    (tmp_path / "questions.md").write_text("| Question |\n| :-- |\n| **Why?** |\n", "utf-8")
+    files = (svg, str(tmp_path / "questions.csv"), str(tmp_path / "questions.md"))
+    part = write("there", {"pause_v2_fig8": "accuracy_vs_time"}, scale="paper")
+    page = render(
+        parts(scenarios={"there": part}, overview=files, claims={"paper": claims(tmp_path, "paper")})
+    )
+    order = ["in 0.25 times random selection", 'id="overview"', "Why?", 'id="claims"', 'id="figures"']
+    positions = [page.index(words) for words in order]
+    assert positions == sorted(positions)
+
+
+def test_a_scenario_of_ones_own_misses_nothing_of_the_papers(write: Write) -> None:
+    page = render(parts(name="mine", scenarios={"mine": write("mine", {"mine": "accuracy_vs_time"})}))
+    for words in ("PAUSE v2", "Not run", "not run", 'href="#claims"', "Verdicts", 'id="overview"'):
+        assert words not in page.split('<section id="configuration">')[0], words
+    assert "<h1>A title</h1>" in page
+    # FedAvg, which is faster, is not private.
+    assert "<li>PAUSE is first at 84 % accuracy, after 62 s.</li>" in page
+
+
+def test_the_demo_says_what_its_verdicts_are_worth(write: Write, tmp_path: Path) -> None:
+    path = claims(tmp_path, "demo")
+    page = render(
+        parts(name="demo", scenarios={"tiny": write("tiny", {}, scale="demo")}, claims={"demo": path})
+    )
+    assert page.index("<li>Toy data test the machinery") < page.index('class="claims demo"')
+    assert "They say nothing of the papers." in page
+    assert "Not run for this report" not in page
 
 
 def test_warnings_are_shown_with_links_into_the_ledger(write: Write) -> None:
@@ -317,4 +385,3 @@ def test_numbers_of_claims_in_words() -> None:
     ]
     assert [p_value(p) for p in (None, 1e-9, 0.0321)] == ["–", "< 0.0001", "0.032"]
     assert [duration(hours) for hours in (0.001, 0.1, 3)] == ["3.6 s", "6.0 min", "3.0 h"]
-    assert tally(["fails", "holds", "holds", "not run"]) == "2 hold, 1 fail, 1 not run"

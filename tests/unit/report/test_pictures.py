@@ -92,7 +92,7 @@ def test_a_dense_figure_is_small(demo: Scenario, tmp_path: Path) -> None:
             accuracy = mean + random.normal(0, 0.003, t.size)
             run |= {"accuracy": accuracy, "elapsed_s": (1 + i / 9) * t, "leakage_max": t / 10}
             runs.append(pd.DataFrame(run))
-    style.save(plot("accuracy_vs_time", pd.concat(runs), demo), tmp_path / "dense", {})
+    style.save(plot("accuracy_vs_time", pd.concat(runs), demo).figure, tmp_path / "dense", {})
     picture = Figures().add(tmp_path / "dense.svg")
     assert len(picture.svg) + len(picture.pdf) < 300_000
 

@@ -12,7 +12,7 @@ import pytest
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import LOGGED
 from pausefl.registry.selectors import LABELS
-from pausefl.results.archive import beside_ours, log_of, logged, to_markdown
+from pausefl.results.archive import beside_ours, log_of, logged, logged_rounds, to_markdown
 from pausefl.settings import Scenario, load_scenario
 
 ROOT = Path(__file__).parents[3]
@@ -181,3 +181,21 @@ def test_the_page_has_every_log_and_their_numbers() -> None:
                 assert accuracy is None or f" {accuracy:.1f}" in line
         kept_back = not any(accuracy for (log, _), (_, _, accuracy) in ENDS.items() if log == LOGGED[name])
         assert ("Of its accuracies we have none." in section) == kept_back
+
+
+def test_a_log_is_a_table_of_all_rounds_with_straight_lines_between_those_that_were_read() -> None:
+    rounds = logged_rounds(load_scenario("mnist_large_iid_r1_as_run", ROOT / "config/scenarios"))
+    run = rounds[rounds["selector"] == "pause"].set_index("round")
+    assert run.index.tolist() == list(range(1, 361))
+    assert (run["elapsed_s"].diff().dropna() > 0).all()
+    assert run["elapsed_s"][360] == pytest.approx(200.22)
+    assert run["accuracy"][[200, 360]].tolist() == pytest.approx([0.8681, 0.8924])  # means of 10 rounds
+    low, high = run["accuracy"][[77, 100]]
+    assert run["accuracy"][80] == pytest.approx(low + 3 / 23 * (high - low))
+    assert run["accuracy"][:9].isna().all()
+    assert run["leakage_max"].isna().all()  # the log does not tell the largest
+    small = logged_rounds(
+        load_scenario("cifar10_small_noniid_r1_as_run", ROOT / "config/scenarios")
+    ).set_index("selector")
+    assert small.loc["pause", "leakage_max"].iloc[-1] == pytest.approx(96.9, abs=0.05)
+    assert small.loc["sa_pause_v1", "accuracy"].isna().all()  # 288 rounds on end were not read

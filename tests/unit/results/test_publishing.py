@@ -285,3 +285,15 @@ def test_publishing_accepts_no_edit_of_another_run(own: dict[Experiment, Path], 
     path.write_text(json.dumps(line | {"device": "cuda"}) + "\n", "utf-8")
     with pytest.raises(PauseflError, match="the line of random, seed 0 is not the one that was published"):
         publish_runs({PAUSE: own[PAUSE]}, published, replace=True)
+
+
+def test_a_definition_that_moved_to_another_module_is_the_same_code(
+    own: dict[Experiment, Path], tmp_path: Path
+) -> None:
+    there = {"pausefl.one:f": "1", "pausefl.one:g": "2"}
+    edit(own[PAUSE], code_hash="a" * 16, code=there)
+    edit(own[LATER], code_hash="a" * 16, code={"pausefl.one:f": "1", "pausefl.two:g": "2"})
+    publish_runs({run: own[run] for run in (PAUSE, LATER)}, published := tmp_path / "published")
+    assert json.loads((published / CODE).read_text("utf-8")) == {"a" * 16: there}
+    summary, _ = read_run(published / NAME / LATER.selector / f"seed-{LATER.seed}")
+    assert summary["code"] == there

@@ -289,6 +289,21 @@ def test_markdown_reads_well(write: WriteRun) -> None:
     )
 
 
+def test_bold_is_for_the_best_of_the_selectors_with_the_most_seeds(write: WriteRun) -> None:
+    runs = [write("pause", seed, [0.5] * 20) for seed in (0, 1)]
+    runs += [write("random", seed, [0.4] * 20) for seed in (0, 1)]
+    lucky = write("sa_pause", 0, [0.9] * 20)
+
+    def bold(*some: tuple[Experiment, Path]) -> list[str]:
+        text = tables.to_markdown(tables.by_selector(summary_of(dict(some))))
+        assert ("in bold" in text) == ("**" in text)
+        return [line.split("`")[1] for line in text.splitlines() if "**" in line]
+
+    assert bold(*runs, lucky) == ["pause"]
+    assert bold(*runs[:2], lucky) == []  # nothing to compare
+    assert bold(runs[0], runs[2], lucky) == []  # one seed says nothing
+
+
 def test_markdown_of_selection_alone(write: WriteRun) -> None:
     text = tables.to_markdown(tables.by_selector(summary_of(dict([write("pause", 0, None)]))))
     assert text.splitlines()[2].startswith("| `pause` | – | – | – | 1.000 | 2.00 |")

@@ -37,6 +37,6 @@ def test_the_figure_has_a_line_an_exponent_that_crosses_zero_at_the_share(name: 
         x, y = (np.asarray(values, float) for values in line.get_data())
         np.testing.assert_allclose(y, np.sign(share - x) * np.abs(share - x) ** beta, atol=1e-12)
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [f"β = {beta:g}" for beta in study.betas]
+    assert [text.get_text() for text in legend.get_texts()] == [f"{beta:g}" for beta in study.betas]
     assert axes.get_xlim() == (0, 1)
     assert len({line.get_color() for line in lines}) == len(lines)

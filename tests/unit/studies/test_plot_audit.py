@@ -32,8 +32,8 @@ def test_bounds_are_beside_claims_and_nothing_is_left_out() -> None:
     figure = audit.plot_bounds(shown)
     coordinate, vector, sizes = figure.axes
     assert [axes.get_title() for axes in (coordinate, vector)] == [
-        "Mechanism “coordinate”",
-        "Mechanism “vector”",
+        "“coordinate” protects each coordinate",
+        "“vector” protects each update",
     ]
     dots = [line for line in coordinate.lines if line.get_marker() not in ("None", "x")]
     points = np.concatenate([line.get_xydata() for line in dots])

@@ -1,4 +1,4 @@
-"""The figure of a regret study shows every selector twice, and the law of its mean."""
+"""The figure of a regret study shows the regret of every selector, the law of its mean, and how it grows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from pausefl.studies.regret import fits, kept_rounds, plot_regret
 T = kept_rounds(10_000)
 #: Regret of seeds 0 and 1 in units of the mean of both.
 SEEDS = (0.5, 1.5)
+ORDER = ["pause", "bsfl", "genie", "random"]
 MEANS = {"random": 2.0 * T, "pause": 3 * np.log(T) + 1, "bsfl": 0.1 * T**0.5, "genie": np.zeros(len(T))}
-LABELS = ["PAUSE: $\\ln t$", "BSFL: $t^{0.50}$", "Genie: constant", "Random: $t$", "Law fitted"]
+LABELS = ["PAUSE: $\\ln t$", "BSFL: $t^{0.50}$", "Genie: constant", "Random: $t$"]
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +36,13 @@ def figure(runs: pd.DataFrame) -> Figure:
 def test_lines_are_means_in_the_order_of_the_legend(figure: Figure) -> None:
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == LABELS
-    order = ["pause", "bsfl", "genie", "random"]
-    for axes, scale in zip(figure.axes, ("linear", "log"), strict=True):
-        assert (axes.get_xscale(), axes.get_yscale()) == (scale, scale)
-        curves = axes.lines[: len(order)]
-        assert [line.get_color() for line in curves] == [look_of(name).color for name in order]
-        for line, name in zip(curves, order, strict=True):
-            np.testing.assert_allclose(line.get_ydata(), MEANS[name])
+    left, right = figure.axes
+    assert (left.get_xscale(), left.get_yscale(), right.get_yscale()) == ("log", "log", "linear")
+    for line, name in zip(left.lines, ORDER, strict=True):
+        assert line.get_color() == look_of(name).color
+        np.testing.assert_allclose(line.get_ydata(), MEANS[name])
     keys = [key.get_color() for key in legend.legend_handles if key is not None]
-    assert keys == [*[look_of(name).color for name in order], "black"]
+    assert keys == [look_of(name).color for name in ORDER]
 
 
 def test_bands_are_of_the_seeds(figure: Figure) -> None:
@@ -52,11 +51,15 @@ def test_bands_are_of_the_seeds(figure: Figure) -> None:
     assert heights.min() == pytest.approx(0.5 * MEANS["pause"].min())
 
 
-def test_laws_are_plotted_where_they_were_fitted(figure: Figure) -> None:
-    straight, logarithmic = figure.axes
-    assert len(straight.lines) == len(MEANS)
-    guides = logarithmic.lines[len(MEANS) :]
-    for guide, name in zip(guides, ("pause", "bsfl", "genie", "random"), strict=True):
-        t = np.asarray(guide.get_xdata())
-        assert (t[0], t[-1]) == (T[T >= 100][0], 10_000)
-        np.testing.assert_allclose(guide.get_ydata(), MEANS[name][T >= 100], rtol=1e-6)
+def test_growth_is_the_slope_of_the_decade_before(figure: Figure) -> None:
+    right = figure.axes[1]
+    growth = {name: line.get_ydata() for name, line in zip(ORDER, right.lines, strict=False)}
+    late = T[T >= 10]
+    for name, line in zip(ORDER, right.lines, strict=False):
+        assert (line.get_color(), list(line.get_xdata())) == (look_of(name).color, list(late))
+    assert growth["bsfl"] == pytest.approx(0.5)
+    assert growth["random"] == pytest.approx(1)
+    assert np.isnan(growth["genie"]).all()
+    # 3 ln t + 1 has the slope 3 / (3 ln t + 1) at t, so the last decade's lies between its ends.
+    assert 3 / (3 * np.log(1e4) + 1) < growth["pause"][-1] < 3 / (3 * np.log(1e3) + 1)
+    assert [text.get_text() for text in right.texts] == ["as $t$", "as $\\sqrt{t\\,\\ln t}$", "as $\\ln t$"]

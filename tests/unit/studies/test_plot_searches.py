@@ -14,6 +14,7 @@ from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
 from pausefl.registry.selectors import look_of
+from pausefl.results.intervals import wilson
 from pausefl.studies import comparison, graphs, load_studies, races, runtime, trained_knobs
 from pausefl.studies.graphs import Graphs, first
 
@@ -37,10 +38,12 @@ def runtime_times() -> pd.DataFrame:
     frames = [
         pd.DataFrame(
             {"selector": "pause", "n_users": sizes, "median_s": 1e-6 * sizes, "iteration_s": np.nan}
-        ),
-        pd.DataFrame({"selector": "sa_pause", "n_users": sizes, "median_s": 1e-3, "iteration_s": 1e-7}),
+        ).assign(listing_s=np.nan),
+        pd.DataFrame(
+            {"selector": "sa_pause", "n_users": sizes, "median_s": 1e-3, "iteration_s": 1e-7}
+        ).assign(listing_s=1e-9 * sizes),
     ]
-    return pd.concat(frames).assign(listing_s=np.nan)
+    return pd.concat(frames)
 
 
 def graphs_figure() -> Figure:
@@ -63,28 +66,26 @@ def texts(figure: Figure) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-def test_comparisons_have_a_column_a_divisor() -> None:
+def test_comparisons_have_a_colour_a_divisor() -> None:
     figure = MADE["comparison"]()
-    gaps, shares = figure.axes[:2], figure.axes[2:]
-    assert [axes.get_title() for axes in gaps] == ["κ = 1", "κ = 30"]
-    for axes, divisor in zip(gaps, (1.0, 30.0), strict=True):
-        for selector in ("alsa", "sa_bsfl"):
-            example, median = lines_of(axes, selector)
-            np.testing.assert_allclose(median.get_ydata(), divisor / np.array([1, 10, 100]))
-            np.testing.assert_allclose(example.get_ydata(), 1 / np.array([1, 10, 100]))
-        assert len(axes.collections) == 2  # the bands
-    for axes in shares:
-        (ahead,) = lines_of(axes, "alsa")
-        np.testing.assert_allclose(ahead.get_ydata(), 60)
-        assert {line.get_ydata()[0] for line in axes.lines if line is not ahead} == {50, 98.3}
-        assert [text.get_text() for text in axes.texts] == ["BSFL: 98.3 %"]
-    assert shares[0].get_ylabel() == "ALSA ahead (%)"
-    assert texts(figure) == ["ALSA, median", "BSFL by plain SA, median", "First instance"]
+    gap, ahead = figure.axes
+    keys = figure.legends[0].legend_handles
+    assert texts(figure) == ["ALSA", "BSFL by plain SA", "Temperature divisor κ = 1", "κ = 30"]
+    for key, divisor in zip(keys[2:], (1.0, 30.0), strict=True):
+        own = [line for line in gap.lines if line.get_color() == key.get_color()]  # type: ignore[union-attr]
+        assert [line.get_linestyle() for line in own] == ["-", "--"]
+        for line in own:
+            np.testing.assert_allclose(line.get_ydata(), divisor / np.array([1, 10, 100]))
+    shares = [line for line in ahead.lines if len(line.get_xdata()) == 3]
+    assert [set(line.get_ydata()) for line in shares] == [{60}, {60}]
+    assert [line.get_ydata()[0] for line in ahead.lines if line not in shares] == [50, 98.3]
+    assert [text.get_text() for text in ahead.texts] == ["equal chances", "BSFL reports 98.3 %"]
+    assert ahead.get_ylabel() == "ALSA ahead (% of instances)"
 
 
 def test_the_papers_share_is_that_of_alsa_only() -> None:
-    figure = comparison.plot_curves(comparison_curves("sa_pause", "sa_vanilla"))
-    assert not any(axes.texts for axes in figure.axes)
+    _, ahead = comparison.plot_curves(comparison_curves("sa_pause", "sa_vanilla")).axes
+    assert [text.get_text() for text in ahead.texts] == ["equal chances"]
 
 
 def test_graphs_have_all_edges_at_the_same_places() -> None:
@@ -122,13 +123,16 @@ def test_costs_have_dots_at_every_size_and_slopes_to_compare() -> None:
     selection, iteration = figure.axes
     (pause,), (annealer,) = lines_of(selection, "pause"), lines_of(selection, "sa_pause")
     np.testing.assert_allclose(pause.get_ydata(), [1e-5, 1e-4, 1e-3])
-    assert pause.get_marker() == annealer.get_marker() == "o"
-    assert [axes.get_xscale() + axes.get_yscale() for axes in figure.axes] == ["loglog", "loglinear"]
-    assert [text.get_text() for text in selection.texts] == ["K ln K", "K²"]
-    assert iteration.get_ylim()[0] == 0
-    guides = [line for line in selection.lines if line.get_marker() != "o"]
+    assert (pause.get_marker(), annealer.get_marker()) == ("o", "s")
+    assert {axes.get_xscale() + axes.get_yscale() for axes in figure.axes} == {"loglog"}
+    assert [text.get_text() for text in selection.texts] == ["∝ K ln K", "∝ K²"]
+    listed, sampled = lines_of(iteration, "sa_pause")
+    np.testing.assert_allclose(listed.get_ydata(), [1e-8, 1e-7, 1e-6])
+    np.testing.assert_allclose(sampled.get_ydata(), 1e-7)
+    assert sampled.get_linestyle() == "None"
+    guides = [line for line in selection.lines if line.get_marker() not in ("o", "s")]
     slopes = [np.ptp(np.log(line.get_ydata())) / np.ptp(np.log(line.get_xdata())) for line in guides]
-    assert 1 < slopes[0] < 1.3
+    assert 1 < slopes[0] < 1.5
     assert slopes[1] == pytest.approx(2)
     assert texts(figure) == ["PAUSE", "SA-PAUSE"]
 
@@ -147,12 +151,12 @@ def test_shares_of_races_have_a_line_of_equal_chances() -> None:
     figure = races.plot_shares(table)
     axes = figure.axes[0]
     assert axes.get_title() == "Equal iterations,\nlast vertex"
-    (dots,) = axes.containers[1:]
-    np.testing.assert_allclose(dots.lines[0].get_xdata(), 75)  # at the one size, and at all
-    upright = [
-        line.get_xdata()[0] for line in axes.lines if np.ptp(line.get_xdata()) == 0 and line is not dots[0]
-    ]
-    assert upright == [50, 98.3]
+    equal, papers, one_size, interval, pooled = axes.lines
+    assert [line.get_xdata()[0] for line in (equal, papers)] == [50, 98.3]
+    assert [line.get_xdata()[0] for line in (one_size, pooled)] == [75, 75]
+    np.testing.assert_allclose(interval.get_xdata(), 100 * np.array(wilson(3, 4)))
+    assert axes.patches[0].get_width() == 0  # no ties
+    assert texts(figure)[-2:] == ["Equal chances", "BSFL reports 98.3 %"]
 
 
 def test_accuracy_against_a_setting_is_in_the_colour_of_its_selector() -> None:

@@ -1,0 +1,116 @@
+"""The authors' runs beside ours, in a panel for each selector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pausefl.figures.curves import FEW, Array, Band, Shown, exploding, n_seeds_of, plot_band
+from pausefl.figures.style import COLUMN_WIDTH, new_grid
+from pausefl.registry.selectors import look_of
+from pausefl.results.archive import archived, log_of, logged
+from pausefl.results.outcomes import smoothed
+from pausefl.settings import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+#: How their runs look: curves of the archive, and single rounds.
+_CURVE: dict[str, Any] = {"linewidth": 0.7, "color": "black", "zorder": 5}
+_ROUNDS: dict[str, Any] = _CURVE | {
+    "linestyle": "none",
+    "marker": "o",
+    "markersize": 2.6,
+    "markerfacecolor": "none",
+    "markeredgewidth": 0.5,
+}
+
+#: How the curves of the other selectors look in a panel.
+_OTHERS: dict[str, Any] = {"color": "0.8", "linewidth": 0.5, "zorder": 1}
+
+#: x and y of a run of theirs.
+Points = tuple[Array, Array]
+
+
+def of_authors(scenario: Scenario, shown: Shown, selectors: Iterable[str]) -> dict[str, Points]:
+    """What there is of the authors' runs of some selectors; nothing for most scenarios.
+
+    Archived accuracy and loss are smoothed like ours. Rounds of a log are single, and so are the four that
+    have a leakage in the archive.
+    """
+    log, found = logged(scenario), {}
+    theirs = log or archived(scenario.name)
+    for selector in [name for name in selectors if name in theirs]:
+        run = theirs[selector].dropna(subset=shown.column)
+        if log or shown.single:
+            x, y = run[shown.x_column].to_numpy(np.float64), run[shown.column].to_numpy(np.float64)
+        else:
+            x, y = smoothed(run, shown.column)
+        if len(x):
+            found[selector] = x, shown.scale * y
+    return found
+
+
+def plot_beside(
+    curves: Mapping[str, Band],
+    theirs: Mapping[str, Points],
+    limit: float,
+    scenario: Scenario,
+    shown: Shown,
+    more: Sequence[Line2D] = (),
+) -> tuple[Figure, dict[str, Axes]]:
+    """A panel for each selector: its curve, the authors' run and, in grey, the other selectors' curves.
+
+    All panels have the same axes, but exploding losses have logarithmic ones of their own.
+    """
+    titles = [look_of(name).label + n_seeds_of(curve, curves) for name, curve in curves.items()]
+    figure, panels = new_grid(titles, shown.x_label, n_columns=3, width=COLUMN_WIDTH, height=0.95)
+    far, log = exploding(curves, shown), logged(scenario)
+    look = _ROUNDS if log or shown.single else _CURVE
+    shape, first = "steps-post" if shown.step else "default", None
+    # One line with gaps: nine lines in each of nine panels take time.
+    near = [curve.until(limit) for name, curve in curves.items() if name not in far]
+    others = [
+        np.concatenate([np.append(values, np.nan) for values in found])
+        for found in ([curve.x for curve in near], [curve.mean for curve in near])
+    ]
+    for axes, (selector, curve) in zip(panels, curves.items(), strict=True):
+        plot_band(axes, selector, curve, shown.step, marked=False)
+        if selector in far:
+            axes.set_yscale("log")
+            axes.tick_params(labelleft=True, pad=1)
+        else:
+            first = first or axes
+            if axes is not first:
+                axes.sharey(first)
+            axes.plot(*others, drawstyle=shape, **_OTHERS)
+        if selector in theirs:
+            x, y = theirs[selector]
+            axes.plot(x[x <= limit], y[x <= limit], **look)
+        axes.set_xlim(0, limit)
+        axes.grid(visible=False)
+    figure.supylabel(shown.y_label.replace("\n", " "), fontsize="medium")
+    seed = log_of(scenario.name)["seed"] if log else 0
+    handles = [*_explained(curves, look, seed), *more]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize="small")
+    return figure, dict(zip(curves, panels, strict=True))
+
+
+def _explained(curves: Mapping[str, Band], look: Mapping[str, Any], seed: int) -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    n_seeds = max(curve.n_seeds for curve in curves.values())
+    label = (
+        "Ours, n = 1"
+        if n_seeds == 1
+        else f"Ours: mean and {'every seed' if n_seeds <= FEW else 'range'}, n = {n_seeds}"
+    )
+    return [
+        Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=label),
+        Line2D([], [], label=f"Authors' run, seed {seed}", **look),
+        Line2D([], [], label="Ours, other selectors", **_OTHERS),
+    ]

@@ -1,0 +1,140 @@
+"""Six figures of PAUSE v2 at a glance: accuracy of few selectors over time, and the authors'."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from pausefl.figures.curves import Band, on_time_axis, smoothed_bands
+from pausefl.figures.panels import new_panels
+from pausefl.figures.papers import AS_RUN, AS_WRITTEN, label
+from pausefl.figures.style import look, theme
+from pausefl.results.archive import read_off
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A figure of the paper."""
+
+    part: str
+    #: The scenario as written; as run it has this name and ``_as_run``.
+    scenario: str
+    setting: str
+
+    @property
+    def as_run(self) -> str:
+        """The scenario as run, of which there is the authors' log."""
+        return f"{self.scenario}_as_run"
+
+    def shown(self, ran: Collection[str]) -> str:
+        """The scenario that is shown, of those that ran: as run, else as written; none if neither ran."""
+        return next((name for name in (self.as_run, self.scenario) if name in ran), "")
+
+
+PANELS = (
+    Panel("fig2", "cifar10_small_iid_r1", "CIFAR-10, 30 users, i.i.d."),
+    Panel("fig3", "cifar10_small_iid_r2", "CIFAR-10, 30 users, i.i.d., R2"),
+    Panel("fig6", "cifar10_small_noniid_r1", "CIFAR-10, 30 users, non-i.i.d."),
+    Panel("fig8", "mnist_large_iid_r1", "MNIST, 300 users, i.i.d."),
+    Panel("fig10", "cifar10_large_noniid_r1", "CIFAR-10, 300 users, non-i.i.d."),
+    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, larger CNN"),
+)
+
+#: What a panel shows, of each kind the first that ran; its name, and the mark of the authors' rounds.
+_SHOWN = (
+    ("PAUSE", "o", ("pause",)),
+    ("SA-PAUSE", "s", ("sa_pause", "sa_pause_best_gain", "sa_pause_v1")),
+    ("Random, else clustered (size)", "^", ("random", "clustered_size")),
+    ("FedAvg without privacy", "v", ("fedavg_no_privacy",)),
+)
+
+#: About as many rounds of the authors' are marked on an axis of time.
+_N_MARKS = 9
+
+
+def scenarios(ran: Collection[str]) -> list[str]:
+    """Scenarios that the picture shows, of those that ran."""
+    return [name for panel in PANELS if (name := panel.shown(ran))]
+
+
+def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
+    """Plot the picture from the rounds of `scenarios`, as `pausefl.results.runs.collect` returns them."""
+    from matplotlib.lines import Line2D
+
+    with theme():
+        figure, grid = new_panels((2, 3), 4.3, sharey=True)
+        for axes, panel in zip(grid.flat, PANELS, strict=True):
+            _plot_panel(axes, panel, rounds.get(panel.shown(rounds)))
+        grid[0, 0].set_ylim(0, 95)
+        for row in grid:
+            row[0].set_ylabel("Test accuracy (%)")
+        for axes in grid[-1]:
+            axes.set_xlabel("Simulated time (s)")
+        handles = [
+            Line2D([], [], label=name, **look(kinds[0]), **_mark(mark)) for name, mark, kinds in _SHOWN
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    return figure
+
+
+def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> None:
+    curves: dict[str, Band] = {}
+    if rounds is not None:
+        shown = [_first(kinds, set(rounds["selector"])) for *_, kinds in _SHOWN]
+        curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100)
+    limit, cut = on_time_axis(curves) if curves else (0.0, {})
+    theirs = read_off(panel.as_run)
+    for _, mark, kinds in _SHOWN:
+        style = look(kinds[0])
+        if (name := _first(kinds, cut)) is not None:
+            curve, _ = cut[name]
+            axes.plot(curve.x, curve.mean, **style)
+            if curve.n_seeds > 1:
+                filled = {"color": style["color"], "alpha": 0.18, "linewidth": 0}
+                axes.fill_between(curve.x, curve.low, curve.high, **filled)
+        if (name := _first(kinds, theirs)) is not None:
+            run = theirs[name].dropna(subset="accuracy")
+            if limit:
+                run = run[run["elapsed_s"] <= limit]
+            run = run.iloc[_spread(run["elapsed_s"].to_numpy(np.float64))]
+            colors = {"color": style["color"], "zorder": style["zorder"] + 1}
+            axes.plot(run["elapsed_s"], 100 * run["accuracy"], linestyle="none", **colors, **_mark(mark))
+    axes.set_xlim(left=0)
+    if limit:
+        axes.set_xlim(right=limit)
+    axes.set_title(f"{label(panel.part)}: {panel.setting}", loc="left", fontsize=8.5, pad=12)
+    axes.annotate(
+        _made_of(panel, rounds, curves), (0, 1), (0, 3), "axes fraction", "offset points", fontsize=8
+    )
+
+
+def _first(kinds: Collection[str], there: Collection[str]) -> str | None:
+    return next((name for name in kinds if name in there), None)
+
+
+def _mark(mark: str) -> dict[str, Any]:
+    return {"marker": mark, "markersize": 4, "markerfacecolor": "white", "markeredgewidth": 0.9}
+
+
+def _spread(times: np.ndarray) -> list[int]:
+    """Positions of about `_N_MARKS` of some times, evenly spread."""
+    if not len(times):
+        return []
+    wanted = np.linspace(times[0], times[-1], _N_MARKS)
+    return sorted({int(np.abs(times - time).argmin()) for time in wanted})
+
+
+def _made_of(panel: Panel, rounds: pd.DataFrame | None, curves: Mapping[str, Band]) -> str:
+    if rounds is None:
+        return "not run"
+    n = sorted({curve.n_seeds for curve in curves.values()})
+    seeds = f"{n[0]} to {n[-1]} seeds" if len(n) > 1 else "one seed" if n == [1] else f"{n[0]} seeds"
+    return f"{AS_RUN if panel.shown(rounds['scenario'].unique()) == panel.as_run else AS_WRITTEN}, {seeds}"

@@ -1,0 +1,35 @@
+# The papers' figures of accuracy at a glance, and the questions that a reader asks first: what opens the report.
+from pausefl.workflow import code, paths
+
+if paths.overview(W):
+
+    rule write_overview:
+        input:
+            **paths.overview_inputs(W),
+        output:
+            pdf="results/figures/overview.pdf",
+            png=report(
+                "results/figures/overview.png",
+                caption="../report/caption.rst",
+                category="Overview",
+                labels={"content": "figures at a glance"},
+            ),
+            svg="results/figures/overview.svg",
+            sidecar="results/figures/overview.json",
+            csv="results/tables/questions.csv",
+            text=report(
+                "results/tables/questions.md",
+                caption="../report/caption.rst",
+                category="Overview",
+                labels={"content": "questions and answers"},
+            ),
+        log:
+            "results/logs/overview.log",
+        benchmark:
+            "results/benchmarks/overview.tsv"
+        params:
+            folders=[str(folder) for folder in W.folders],
+            code=code.overview(),
+            script=code.script(W, "overview"),
+        script:
+            "../scripts/overview.py"
