@@ -30,6 +30,6 @@ if paths.overview(W):
         params:
             folders=[str(folder) for folder in W.folders],
             code=code.overview(),
-            script=code.script(W, "overview"),
+            script=code.script(workflow.source_path("../scripts/overview.py")),
         script:
             "../scripts/overview.py"

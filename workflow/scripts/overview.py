@@ -1,6 +1,6 @@
 """Plot the papers' figures of accuracy at a glance, and answer the questions that a reader asks first."""
 
-from common import logged
+from pausefl.workflow.step import logged
 
 import json
 from pathlib import Path

@@ -14,6 +14,7 @@ from pausefl.errors import ConfigError
 from pausefl.project import Project
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario, read_yaml
 from pausefl.workflow.plan import (
+    asked,
     estimate,
     job_estimate,
     network_key,
@@ -151,6 +152,25 @@ def test_every_job_of_the_shipped_configurations_has_rates(name: str) -> None:
         assert total is not None
         assert int(total[1]) == len(jobs)
         assert float(total[2]) == pytest.approx(sum(part.seconds for part in parts) / 3600, abs=0.06)
+
+
+def test_a_cluster_is_asked_for_a_few_times_the_estimate() -> None:
+    """And for more memory than any published run of the model had."""
+    whole, rates = table("config"), shipped_rates()
+    jobs = [row for name in whole.own for row in whole.experiments[name]]
+    for row in jobs:
+        minutes, _ = asked(whole, row, rates)
+        estimated = job_estimate(whole, row, rates).seconds / 60
+        assert 2 * estimated < minutes
+        assert minutes <= max(5, 3 * estimated + 1)
+    unknown = asked(whole, jobs[0], RATES)  # no rates of its network
+    assert unknown[0] == 720
+    for lines in ROOT.glob("results/published/*/runs.jsonl"):
+        name = lines.parent.name
+        if name in whole.experiments and whole.experiments[name]:
+            memory = asked(whole, whole.experiments[name][0], rates)[1]
+            for line in lines.read_text("utf-8").splitlines():
+                assert json.loads(line)["peak_memory_bytes"] < memory * 1e6
 
 
 def test_a_target_costs_what_it_needs() -> None:
