@@ -167,7 +167,7 @@ def test_a_cluster_is_asked_for_a_few_times_the_estimate() -> None:
     assert unknown[0] == 720
     for lines in ROOT.glob("results/published/*/runs.jsonl"):
         name = lines.parent.name
-        if name in whole.experiments and whole.experiments[name]:
+        if whole.experiments.get(name):
             memory = asked(whole, whole.experiments[name][0], rates)[1]
             for line in lines.read_text("utf-8").splitlines():
                 assert json.loads(line)["peak_memory_bytes"] < memory * 1e6
