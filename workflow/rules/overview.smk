@@ -4,6 +4,7 @@ from pausefl.workflow import code, paths
 if paths.overview(W):
 
     rule write_overview:
+        """six figures at a glance, and a reader's first questions"""
         input:
             **paths.overview_inputs(W),
         output:
