@@ -56,6 +56,7 @@ for kind, facts in kinds().items():
             ),
             svg="results/studies/{study}/{study}.svg",
             sidecar="results/studies/{study}/{study}.json",
+            tex="results/studies/{study}/{study}.tex",
             tables=[f"results/studies/{{study}}/{file}" for file in facts.tables],
         log:
             "results/logs/study/{study}/plot.log",
