@@ -70,7 +70,9 @@ def test_the_exact_search_has_less_regret_and_no_gap(everything: Checkout) -> No
 @pytest.mark.slow
 def test_a_title_is_plotted_anew_and_more_seeds_are_simulated_alone(copy: Checkout) -> None:
     copy.edit("config/studies.yaml", "title: Tiny gap", "title: Other title")
-    assert copy.planned("tiny_gap") == {"plot_optimality_gap": 1}
+    assert copy.planned("tiny_gap") == {}  # figures have no titles unless asked for
+    titled = ("--config", "titles=True", "--", "tiny_gap")
+    assert copy.planned(*titled) == {"plot_optimality_gap": 1}
     study = TINY_STUDIES["regret"]["tiny_regret"] | {"seeds": [0, 1, 2]}
     copy.write_studies(TINY_STUDIES | {"regret": {"tiny_regret": study}})
     assert copy.planned("tiny_regret") == {"compute_regret": 2, "plot_regret": 1}

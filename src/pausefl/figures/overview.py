@@ -45,14 +45,14 @@ PANELS = (
     Panel("fig6", "cifar10_small_noniid_r1", "CIFAR-10, 30 users, non-i.i.d."),
     Panel("fig8", "mnist_large_iid_r1", "MNIST, 300 users, i.i.d."),
     Panel("fig10", "cifar10_large_noniid_r1", "CIFAR-10, 300 users, non-i.i.d."),
-    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, larger CNN"),
+    Panel("fig14", "cifar10_large_noniid_r1_cnn5", "CIFAR-10, 300 users, larger CNN"),
 )
 
 #: What a panel shows, of each kind the first that ran; its name, and the mark of the authors' rounds.
 _SHOWN = (
     ("PAUSE", "o", ("pause",)),
     ("SA-PAUSE", "s", ("sa_pause", "sa_pause_best_gain", "sa_pause_v1")),
-    ("Random, else clustered (size)", "^", ("random", "clustered_size")),
+    ("Random; clustered by size in Figs. 6, 10, 14", "^", ("random", "clustered_size")),
     ("FedAvg without privacy", "v", ("fedavg_no_privacy",)),
 )
 
@@ -81,7 +81,11 @@ def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
         handles = [
             Line2D([], [], label=name, **look(kinds[0]), **_mark(mark)) for name, mark, kinds in _SHOWN
         ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=4)
+        # So few marks on a line of the key would look like marks of ours.
+        theirs = Line2D(
+            [], [], linestyle="none", color="black", label="Marks: the authors' runs", **_mark("o")
+        )
+        figure.legend(handles=[*handles, theirs], loc="outside lower center", ncols=3)
     return figure
 
 
@@ -110,7 +114,7 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> None:
     axes.set_xlim(left=0)
     if limit:
         axes.set_xlim(right=limit)
-    axes.set_title(f"{label(panel.part)}: {panel.setting}", loc="left", fontsize=8.5, pad=12)
+    axes.set_title(f"{label(panel.part)}: {panel.setting}", loc="left", fontsize=7.8, pad=12)
     axes.annotate(
         _made_of(panel, rounds, curves), (0, 1), (0, 3), "axes fraction", "offset points", fontsize=8
     )
