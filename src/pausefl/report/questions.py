@@ -121,7 +121,8 @@ QUESTIONS = (
     Question(
         "leakage",
         "Does PAUSE leak less than random selection?",
-        "largest leakage of a user when one of the two ends, relative to random selection's; MNIST, 300 users",
+        "largest leakage of a user when one of the two ends, relative to random selection's;"
+        " MNIST, 300 users",
         "times",
         (MNIST, "leakage_in_time", ("pause",), "random"),
     ),
