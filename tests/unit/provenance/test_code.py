@@ -382,7 +382,7 @@ def test_fields_of_a_record_count_where_a_job_reads_them() -> None:
         assert (code_hash(*roots, records=[changed]) != before) == counts, name
     fc = MODELS["fc"]
     before = code_hash(*roots, records=[fc])
-    for change, counts in [({"about": "x"}, False), ({"minutes": 1}, False), ({"family": "other"}, True)]:
+    for change, counts in [({"about": "x"}, False), ({"family": "other"}, True)]:
         assert (code_hash(*roots, records=[type(fc)(**vars(fc) | change)]) != before) == counts, change
 
 
