@@ -73,7 +73,7 @@ Other tests run a small workflow (`tests/workflow/test_reruns.py`, `tests/workfl
   step writes to. Each is named in one sentence before anything runs. Write-protected results are listed by
   Snakemake itself.
 - Scripts: a new time stamp, other words and an edit that is taken back rerun nothing; another effect reruns
-  the script's rules, and one of `common.py` all rules.
+  the script's rules, and one of `pausefl.workflow.step` all rules.
 """
 _EDITS = """
 ## Edited published results

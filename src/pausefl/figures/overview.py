@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from pausefl.figures.curves import Band, on_time_axis, smoothed_bands
+from pausefl.figures.curves import Band, on_time_axis, plot_band, smoothed_bands
 from pausefl.figures.panels import new_panels
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN, label
 from pausefl.figures.style import look, theme
@@ -99,11 +99,7 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> None:
     for _, mark, kinds in _SHOWN:
         style = look(kinds[0])
         if (name := _first(kinds, cut)) is not None:
-            curve, _ = cut[name]
-            axes.plot(curve.x, curve.mean, **style)
-            if curve.n_seeds > 1:
-                filled = {"color": style["color"], "alpha": 0.18, "linewidth": 0}
-                axes.fill_between(curve.x, curve.low, curve.high, **filled)
+            plot_band(axes, kinds[0], replace(cut[name][0], seeds={}), marked=False)
         if (name := _first(kinds, theirs)) is not None:
             run = theirs[name].dropna(subset="accuracy")
             if limit:
