@@ -24,8 +24,8 @@ COLUMN_WIDTH = 3.5
 
 DPI = 300
 
-#: Style sheets of every figure: those that Matplotlib took over from seaborn, and ours. seaborn's own theme would import
-#: SciPy's statistics, which takes longer than most figures.
+#: Style sheets of every figure: those that Matplotlib took over from seaborn, and ours. seaborn's own theme
+#: would import SciPy's statistics, which takes longer than most figures.
 _STYLES = ["seaborn-v0_8-whitegrid", "seaborn-v0_8-paper", "pausefl.figures.pausefl"]
 
 
