@@ -5,9 +5,10 @@ CONFIG ?= config/config.yaml
 BIN := .venv/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadscope
-# What dvc.yaml stores. DVC wants every folder to be there, also one that a small configuration leaves empty.
-STORED := data/partitions data/prepared results/claims results/figures results/report results/runs \
-	results/studies results/tables
+# What the stage `reproduce` of dvc.yaml stores, or `figures` if the runs are the published ones. DVC wants every folder to
+# be there, also one that a small configuration leaves empty.
+STORED := data/partitions results/runs results/studies
+RECORDED := $(if $(filter config/published.yaml,$(CONFIG)),figures,reproduce)
 
 .PHONY: help demo reproduce figures verify claim record restore plan test test-all lint format docs constraints clean
 
@@ -45,14 +46,14 @@ claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains 
 	$(BIN)/pausefl claims --partial > results/claims/$(ID).txt
 	@grep '^$(ID) ' results/claims/$(ID).txt; echo 'All of it: results/claims/$(ID).txt'
 
-record: .venv/installed ## store what the workflow made with DVC, if nothing is left to make (docs/dvc.md)
+record: .venv/installed ## store with DVC what was made, if nothing is left to make (docs/dvc.md; CONFIG=config/published.yaml: of `make figures`)
 	@mkdir -p $(STORED)
-	@plan=$$($(SNAKEMAKE) --dry-run 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
+	@plan=$$($(SNAKEMAKE) --configfile $(CONFIG) --dry-run 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
 		printf '%s\n' "$$plan" '' 'Not recorded: the dry run above shows what is left to make, or an error.' \
-			'Run `snakemake --cores $(CORES)`, then `make record` again.' >&2; exit 1;; esac
-	$(SNAKEMAKE) --quiet all -- metrics
-	$(BIN)/dvc commit --quiet --force reproduce
-	@echo 'Recorded. To keep it: git add dvc.lock results/metrics results/plots, git commit, dvc push reproduce.'
+			'Run `snakemake --cores $(CORES) --configfile $(CONFIG)`, then `make record` again.' >&2; exit 1;; esac
+	$(SNAKEMAKE) --quiet all --configfile $(CONFIG) -- metrics
+	$(BIN)/dvc commit --quiet --force $(RECORDED)
+	@echo 'Recorded. To keep it: git add dvc.lock results/metrics results/plots, git commit, dvc push $(RECORDED).'
 
 restore: .venv/installed ## get what dvc.lock names from DVC's remote, and say what is left to make (docs/dvc.md)
 	$(BIN)/dvc pull reproduce

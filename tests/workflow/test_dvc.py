@@ -5,21 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 import yaml
-from workspace import PATIENCE_S, ROOT, Checkout
+from workspace import PATIENCE_S, ROOT, Checkout, counted, make_checkout
 
 from pausefl.data._torchvision import datasets
 from pausefl.data.sources import idx
 from pausefl.registry import SOURCES
+
+PAGE = (ROOT / "docs/dvc.md").read_text("utf-8")
 
 #: Of the tiny scenario.
 SELECTORS = {"pause", "fedavg"}
@@ -41,6 +47,7 @@ class Repository:
             "DVC_SITE_CACHE_DIR": str(private),
             "DVC_SYSTEM_CONFIG_DIR": str(private),
             "GIT_CONFIG_GLOBAL": os.devnull,
+            **{f"GIT_{who}_{what}": "test" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
             "PYTHONPATH": str(self.root / "src"),
         }
         # Of a `make test` that runs this.
@@ -66,10 +73,19 @@ class Repository:
         output = self.dvc(*arguments, "--json")
         return json.loads(output[output.index("{") :])
 
+    def documented(self, section: str, number: int = 0, **places: str) -> str:
+        """Run a block of commands of docs/dvc.md, with ``places`` replaced, and return what they printed."""
+        (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
+        block = re.findall(r"^```bash\n(.*?)^```", text, re.M | re.S)[number]
+        for old, new in places.items():
+            assert old in block
+            block = block.replace(old, new)
+        return self.run("bash", "-euc", f'PATH="$PWD/.venv/bin:$PATH"\n{block}')
+
     def commit(self) -> None:
         """Commit everything that Git does not ignore."""
         self.run("git", "add", "--all")
-        self.run("git", "-c", "user.name=test", "-c", "user.email=test", "commit", "--quiet", "-m", "test")
+        self.run("git", "commit", "--quiet", "-m", "test")
 
     def link_interpreter(self) -> None:
         """Make ``.venv`` what the Makefile takes for a finished installation."""
@@ -90,16 +106,39 @@ def recorded(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Re
     """A repository with finished results, recorded, committed and pushed; not to be changed."""
     root = tmp_path_factory.mktemp("dvc") / "first"
     finished.copy(root)
+    repository = made_repository(root)
+    repository.run("make", "record")
+    repository.commit()
+    repository.documented("Share", **{"/path/to/folder": "../storage", "; or: dvc push figures": ""})
+    return repository
+
+
+def made_repository(root: Path) -> Repository:
+    """Make a checkout a repository of Git and DVC."""
     for name in ("Makefile", "pyproject.toml", "constraints.txt", "dvc.yaml", ".dvcignore", ".gitignore"):
         shutil.copy2(ROOT / name, root)
     shutil.copytree(ROOT / ".dvc", root / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp", "*.local"))
     repository = Repository(root)
     repository.run("git", "init", "--quiet")
     repository.link_interpreter()
-    repository.run("make", "record")
+    return repository
+
+
+@pytest.fixture(scope="module")
+def published(everything: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A repository with published runs, whose figures are recorded and pushed; not to be changed."""
+    root = tmp_path_factory.mktemp("published") / "first"
+    everything.copy(root, "data", ".snakemake")
+    for folder in (root / "results").iterdir():
+        if folder.name != "published":
+            shutil.rmtree(folder)
+    config = yaml.safe_load((root / "config/config.yaml").read_text("utf-8")) | {"runs": "published"}
+    (root / "config/published.yaml").write_text(yaml.safe_dump(config), "utf-8")
+    repository = made_repository(root)
+    repository.documented("Check the published results", 1)
     repository.commit()
     repository.dvc("remote", "add", "--local", "--default", "storage", "../storage")
-    repository.dvc("push", "reproduce")
+    repository.dvc("push", "figures")
     return repository
 
 
@@ -123,8 +162,13 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
     recorded.run("git", "clone", "--quiet", ".", str(clone.root))
     clone.link_interpreter()
     clone.dvc("remote", "add", "--local", "--default", "storage", "../storage")
-    assert "Nothing to be done" in clone.run("make", "restore")
+    left = counted(clone.run("make", "restore"))
+    assert {"plot_figures", "check_claims", "write_report"} & left.keys()
+    assert not {"job", "partition", "prepare_data"} & left.keys()
     assert clone.run("git", "status", "--short") == ""
+    clone.documented("Share", 1, **{"make .venv/installed": "true", "make restore": "true"})
+    report = "results/report/all.html"
+    assert (clone.root / report).read_bytes() == (recorded.root / report).read_bytes()
     before = clone.summaries()
     assert set(before) == {f"{run}/seed-{seed}/summary.json" for run in SELECTORS for seed in (0, 1)}
 
@@ -136,7 +180,7 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
     assert "Not recorded: the dry run above shows what is left to make" in output
     assert (clone.root / "dvc.lock").read_bytes() == locked
 
-    clone.dvc("repro")
+    clone.dvc("repro", "reproduce")
     after = clone.summaries()
     assert set(after) - set(before) == {"pause/seed-2/summary.json"}
     assert after.items() >= before.items()
@@ -154,6 +198,142 @@ def test_nothing_is_recorded_where_the_configuration_is_wrong(recorded: Reposito
     (repository.root / "config/config.yaml").write_text("experiments: 1\n", "utf-8")
     assert "Not recorded" in repository.run("make", "record", ok=False)
     assert (repository.root / "dvc.lock").read_bytes() == locked
+
+
+@pytest.mark.slow
+def test_a_reviewer_makes_figures_anew_and_sees_whether_a_table_differs(published: Repository) -> None:
+    clone = Repository(published.root.parent / "clone")
+    published.run("git", "clone", "--quiet", ".", str(clone.root))
+    clone.link_interpreter()
+    assert "deleted" in clone.dvc("status", "figures")
+    clone.dvc("repro", "figures")
+    assert clone.run("git", "status", "--short") == ""  # also dvc.lock is as it was
+    assert "up to date" in clone.documented("Check the published results")
+    with (clone.root / "results/tables/tiny/summary.csv").open("a") as file:
+        file.write("\n")
+    status = clone.dvc("status", "figures")
+    assert re.findall(r"modified: +(\S+)", status) == ["results/tables"]
+
+
+@pytest.mark.slow
+def test_published_figures_can_be_pulled(published: Repository) -> None:
+    clone = Repository(published.root.parent / "pulled")
+    published.run("git", "clone", "--quiet", ".", str(clone.root))
+    clone.link_interpreter()
+    clone.dvc("remote", "add", "--local", "--default", "storage", "../storage")
+    clone.dvc("pull", "figures")
+    assert "up to date" in clone.dvc("status", "figures")
+    figure = "results/figures/tiny/accuracy_vs_time.pdf"
+    assert (clone.root / figure).read_bytes() == (published.root / figure).read_bytes()
+
+
+@pytest.mark.slow
+def test_an_experiment_changes_a_setting_and_is_compared(tmp_path: Path) -> None:
+    checkout = make_checkout(tmp_path / "demo")
+    for name in ("demo_small", "demo_large"):
+        file = checkout.root / f"config/scenarios/{name}.yaml"
+        scenario = yaml.safe_load(file.read_text("utf-8"))
+        scenario["training"]["n_rounds"] = 8
+        file.write_text(yaml.safe_dump(scenario, sort_keys=False), "utf-8")
+    config = yaml.safe_load((checkout.root / "config/demo.yaml").read_text("utf-8"))
+    rows = [{"scenario": name, "selectors": ["pause"], "seeds": [0]} for name in ("demo_small", "demo_large")]
+    (checkout.root / "config/demo.yaml").write_text(yaml.safe_dump(config | {"experiments": rows}), "utf-8")
+    repository = made_repository(checkout.root)
+    repository.commit()
+    shown = repository.documented("Try a setting")
+    assert re.search(r"build/demo/results/metrics/demo_small/pause.json +\S+", shown), shown
+    assert "network.n_selected" in shown
+    changes = repository.shown("metrics", "diff")
+    (file,) = [name for name in changes if "demo_small" in name]
+    assert changes[file]["seconds_to_target" if "seconds_to_target" in changes[file] else "final_accuracy"]
+    plots = repository.shown("plots", "diff", "HEAD")["data"]
+    (curves,) = plots["build/demo/results/plots/demo_small.csv"]
+    assert set(curves["revisions"]) == {"HEAD", "workspace"}
+
+
+def test_the_lock_is_that_of_the_published_results() -> None:
+    """Of what `make figures` reads; whether it makes the same of it, a slow test and reviewers find out."""
+    stage = yaml.safe_load((ROOT / "dvc.yaml").read_text("utf-8"))["stages"]["figures"]
+    locked = yaml.safe_load((ROOT / "dvc.lock").read_text("utf-8"))["stages"]["figures"]
+    assert [one["path"] for one in locked["deps"]] == stage["deps"]
+    stale = [one["path"] for one in locked["deps"] if one["md5"] != checksum(ROOT / one["path"])]
+    assert stale == [], (
+        f"dvc.lock has other digests of {', '.join(stale)}. Run `make figures`, then"
+        " `make record CONFIG=config/published.yaml`, and commit dvc.lock"
+    )
+    numbers = {one["path"]: one["md5"] for one in locked["outs"]}
+    for folder in ("results/metrics", "results/plots"):
+        assert numbers[folder] == checksum(ROOT / folder)
+
+
+def test_the_lock_is_small_and_says_nothing_of_a_machine() -> None:
+    text = (ROOT / "dvc.lock").read_text("utf-8")
+    assert len(text) < 10_000
+    assert str(ROOT) not in text
+    assert ".snakemake" not in text
+
+
+def checksum(path: Path) -> str:
+    """What DVC calls a file or folder."""
+    if path.is_file():
+        return hashlib.md5(path.read_bytes()).hexdigest()
+    files = [file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    return folder_hash(
+        {file.relative_to(path).as_posix(): hashlib.md5(file.read_bytes()).hexdigest() for file in files}
+    )
+
+
+def test_archives_are_the_official_ones_at_their_addresses() -> None:
+    expected = {}
+    for source in ("mnist", "fashion_mnist"):
+        record = SOURCES[source]
+        for name, md5 in getattr(datasets, record.torchvision).resources:
+            expected[f"{record.torchvision}/{name}"] = (record.mirror + name, md5)
+    cifar10 = datasets.CIFAR10
+    expected[cifar10.filename] = (cifar10.url, cifar10.tgz_md5)
+    found = {}
+    folder = ROOT / "data/raw/archives"
+    for file in folder.rglob("*.dvc"):
+        stage = yaml.safe_load(file.read_text("utf-8"))
+        (dep,), (out,) = stage["deps"], stage["outs"]
+        assert stage["frozen"]
+        assert file.name == f"{out['path']}.dvc"
+        found[str(file.relative_to(folder).with_suffix(""))] = (dep["path"], out["md5"])
+    assert found == expected
+
+
+@pytest.mark.slow
+def test_an_archive_is_downloaded_and_its_digest_compared(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "raw")
+    folder = repository.root / "data/raw/archives/MNIST"
+    shutil.copytree(ROOT / ".dvc", repository.root / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp"))
+    shutil.copytree(ROOT / "data/raw/archives/MNIST", folder, ignore=shutil.ignore_patterns("*.gz"))
+    for name in (".dvcignore", "data/raw/.gitignore"):
+        shutil.copy2(ROOT / name, repository.root / name)
+    content = tmp_path / "served/train-labels-idx1-ubyte.gz"
+    content.parent.mkdir()
+    content.write_bytes(b"official")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(content.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        file = folder / f"{content.name}.dvc"
+        text = file.read_text("utf-8")
+        text = text.replace(SOURCES["mnist"].mirror, f"http://127.0.0.1:{server.server_port}/")
+        official = re.findall("[0-9a-f]{32}", text)
+        assert len(official) == 1
+        md5 = hashlib.md5(content.read_bytes()).hexdigest()
+        file.write_text(text.replace(official[0], md5), "utf-8")
+        repository.run("git", "init", "--quiet")
+        repository.link_interpreter()
+        repository.commit()
+        unchanged = repository.documented("Raw data")
+        assert not re.search("^[-+]- md5", unchanged, re.M), unchanged
+        content.write_bytes(b"another")
+        os.utime(content, (0, 0))
+        changed = repository.documented("Raw data")
+        server.shutdown()
+    assert (folder / content.name).read_bytes() == b"another"
+    assert re.search(f"^-- md5: {md5}", changed, re.M), changed
 
 
 def folder_hash(checksums: Mapping[str, str]) -> str:

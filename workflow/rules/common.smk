@@ -39,6 +39,21 @@ if workflow.is_main_process:
         if (folder := Path(".snakemake", name)).exists():
             checked(check_writable, folder)
 
+# Whether results are kept elsewhere than in the working directory (--default-storage-provider).
+STORED = workflow.storage_settings.default_storage_provider is not None
+
+
+def of_checkout(files):
+    """Flag those files that are where the workflow is whatever keeps the results: what Git has, and image folders."""
+    if not STORED:
+        return files
+    kept = ("results/", "data/")
+    return [
+        file if file.startswith(kept) and not file.startswith("results/published/") else local(file)
+        for file in files
+    ]
+
+
 # What can be asked for by name.
 TARGETS = targets.targets(W)
 
@@ -61,10 +76,9 @@ def asked(wildcards):
     return plan.asked(W, experiment_of(wildcards), RATES)
 
 
-def tables_of_claims(wildcards):
-    """Tables of the rounds on which claims are tested at a scale, by scenario."""
-    names = targets.claim_scenarios(W, wildcards.scale)
-    return {name: f"results/tables/{name}/rounds.parquet" for name in names}
+def tested(wildcards):
+    """Scenarios on whose runs claims are tested at a scale."""
+    return targets.claim_scenarios(W, wildcards.scale)
 
 
 wildcard_constraints:

@@ -5,7 +5,7 @@ from pausefl.workflow import code, paths, targets
 
 rule write_crate:
     input:
-        lambda wildcards: targets.of_crate(W, wildcards.crate),
+        lambda wildcards: of_checkout(targets.of_crate(W, wildcards.crate)),
     output:
         "results/crates/{crate}.zip",
     log:
@@ -15,6 +15,7 @@ rule write_crate:
     wildcard_constraints:
         crate=paths.one_of(name for name, target in TARGETS.items() if target.reported),
     params:
+        names=lambda wildcards: targets.of_crate(W, wildcards.crate),
         root=str(W.root),
         configuration=config,
         code=code_hash("pausefl.report.crate"),

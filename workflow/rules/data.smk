@@ -2,9 +2,9 @@
 from pausefl.provenance import code_hash
 from pausefl.workflow import code, paths
 
-# Only files that are missing have a rule, so that Snakemake never deletes or replaces those that exist. The sources
-# differ in their files, so each source has a rule.
-for source, files in paths.downloads(W).items():
+# Only files that are missing have a rule, so that Snakemake never deletes or replaces those that exist; what a storage
+# lacks shows later, so there all have one. The sources differ in their files, so each source has a rule.
+for source, files in paths.downloads(W, STORED).items():
 
     rule:
         """raw files of a data set"""
@@ -20,14 +20,19 @@ for source, files in paths.downloads(W).items():
         threads: workflow.resource_settings.cores or 1
         params:
             source=source,
-            root=W.config.raw.root,
         script:
             "../scripts/download.py"
 
 
+def raw_files(wildcards):
+    """What a data set is made from; a storage may have official files, and no image folders."""
+    files = checked(paths.raw, W, wildcards.dataset, STORED)
+    return [local(file) for file in files] if STORED and not paths.official(W, wildcards.dataset) else files
+
+
 rule prepare_data:
     input:
-        lambda wildcards: checked(paths.raw, W, wildcards.dataset),
+        raw_files,
     output:
         "data/prepared/{dataset}.npz",
     log:
@@ -39,7 +44,7 @@ rule prepare_data:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         settings=lambda wildcards: W.datasets[wildcards.dataset],
-        raw=W.config.raw,
+        folders=W.config.raw.folders,
         code=lambda wildcards: code.reader(W, wildcards.dataset),
         script=code.script(workflow.source_path("../scripts/prepare_data.py")),
     script:

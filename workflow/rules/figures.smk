@@ -34,7 +34,6 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             scenario=paths.one_of(scenarios),
         params:
             kinds=kinds,
-            folder="results/figures/{scenario}",
             title=W.config.titles,
             scenario=lambda wildcards: W.settings(wildcards.scenario),
             code=code.figures(kinds),

@@ -1,4 +1,6 @@
 # The papers' figures of accuracy at a glance, and the questions that a reader asks first: what opens the report.
+from pausefl.registry.figures import LOGGED
+from pausefl.settings import load_scenario
 from pausefl.workflow import code, paths
 
 if paths.overview(W):
@@ -6,7 +8,7 @@ if paths.overview(W):
     rule write_overview:
         """six figures at a glance, and a reader's first questions"""
         input:
-            **paths.overview_inputs(W),
+            **{name: of_checkout(files) for name, files in paths.overview_inputs(W).items()},
         output:
             pdf="results/figures/overview.pdf",
             png=report(
@@ -29,7 +31,9 @@ if paths.overview(W):
         benchmark:
             "results/benchmarks/overview.tsv"
         params:
-            folders=[str(folder) for folder in W.folders],
+            logged={
+                name: load_scenario(name, *W.folders).as_dict() for name in dict.fromkeys(LOGGED.values())
+            },
             code=code.overview(),
             script=code.script(workflow.source_path("../scripts/overview.py")),
         script:

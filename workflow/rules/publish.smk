@@ -17,7 +17,7 @@ for target in ("publish", "republish"):
         log:
             f"results/logs/{target}.log",
         params:
-            runs=lambda wildcards: publication.runs(W),
+            runs=lambda wildcards: list(publication.runs(W)),
             studies=lambda wildcards: publication.studies(W),
             replace=target == "republish",
         script:

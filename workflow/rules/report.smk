@@ -5,7 +5,7 @@ from pausefl.workflow import code, contents, paths
 
 rule write_report:
     input:
-        lambda wildcards: contents.inputs(W, wildcards.report),
+        lambda wildcards: of_checkout(contents.inputs(W, wildcards.report)),
     output:
         "results/report/{report}.html",
     log:
@@ -15,6 +15,7 @@ rule write_report:
     wildcard_constraints:
         report=paths.one_of(name for name, target in TARGETS.items() if target.reported),
     params:
+        names=lambda wildcards: contents.inputs(W, wildcards.report),
         parts=lambda wildcards: contents.parts(W, wildcards.report),
         content=lambda wildcards: contents.digest(W, wildcards.report),
         template=code.report_template(),

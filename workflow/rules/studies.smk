@@ -34,8 +34,7 @@ for kind, facts in kinds().items():
             params:
                 kind=kind,
                 study=lambda wildcards: W.studies.part(**wildcards).settings(),
-                folder="results/studies/{study}",
-                runs=lambda wildcards: paths.study_runs(W, wildcards.study),
+                runs=lambda wildcards: list(paths.study_runs(W, wildcards.study)),
                 code=lambda wildcards: W.studies.part(**wildcards).code(),
                 script=code.script(workflow.source_path("../scripts/compute.py")),
             script:
@@ -45,7 +44,7 @@ for kind, facts in kinds().items():
         name:
             f"plot_{kind}"
         input:
-            lambda wildcards: paths.study_data(W, wildcards.study),
+            lambda wildcards: of_checkout(paths.study_data(W, wildcards.study)),
         output:
             pdf="results/studies/{study}/{study}.pdf",
             png=report(
@@ -68,7 +67,7 @@ for kind, facts in kinds().items():
             kind=kind,
             study=lambda wildcards: W.studies[wildcards.study].settings(),
             title=lambda wildcards: W.studies[wildcards.study].title if W.config.titles else "",
-            folder=lambda wildcards: paths.study_folder(W, wildcards.study),
+            data=lambda wildcards: paths.study_data(W, wildcards.study),
             versions=lambda wildcards: W.studies[wildcards.study].current_codes(
                 wildcards.study, Path("results/published")
             ),
@@ -81,7 +80,7 @@ for kind, facts in kinds().items():
 # After the figure and the tables, which a reader wants to see whatever the verdict.
 rule study_verdict:
     input:
-        data=lambda wildcards: paths.study_data(W, wildcards.study),
+        data=lambda wildcards: of_checkout(paths.study_data(W, wildcards.study)),
         shown=lambda wildcards: paths.study_plots(W, wildcards.study),
     output:
         "results/studies/{study}/verdict.txt",
@@ -92,7 +91,6 @@ rule study_verdict:
     params:
         kind=lambda wildcards: W.studies[wildcards.study].kind,
         study=lambda wildcards: W.studies[wildcards.study].settings(),
-        folder=lambda wildcards: paths.study_folder(W, wildcards.study),
         code=lambda wildcards: code.study_verdict(W.studies[wildcards.study].kind),
         script=code.script(workflow.source_path("../scripts/verdict.py")),
     script:

@@ -9,7 +9,7 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
         name:
             tables
         input:
-            lambda wildcards: checked(checks.run_files, W, wildcards.scenario),
+            lambda wildcards: of_checkout(checked(checks.run_files, W, wildcards.scenario)),
         output:
             rounds="results/tables/{scenario}/rounds.parquet",
             runs="results/tables/{scenario}/runs.csv",

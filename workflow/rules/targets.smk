@@ -9,7 +9,7 @@ for name, target in TARGETS.items():
         name:
             name
         input:
-            target.files,
+            of_checkout(target.files),
         localrule: True
 
     # A docstring in a rule is a constant; `--list-target-rules` shows this one.

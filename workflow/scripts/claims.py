@@ -5,24 +5,22 @@ from pausefl.workflow.step import logged
 from pathlib import Path
 
 from pausefl.claims import page
-from pausefl.claims.load import load_claims, scenarios_as_run
+from pausefl.claims.load import Claims
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
 from pausefl.files import replacing
-from pausefl.settings.scenario import scenario_of_job
-from pausefl.studies import load_studies
+from pausefl.settings.scenario import Scenario, scenario_of_job
+from pausefl.studies import Studies, study_of
 
 output, params, scale = snakemake.output, snakemake.params, snakemake.wildcards.scale
 with logged(snakemake.log[0]):
-    files = {key: None if path is None else Path(path) for key, path in params.files.items()}
     scenarios = {name: scenario_of_job(settings) for name, settings in params.scenarios.items()}
-    studies = load_studies(files["studies"], files["scenarios"], files["shipped"])
-    if params.published:
-        studies = studies.published(files["finished"] / "studies")
-    tables = {name: Path(path) for name, path in params.tables.items()}
-    claims = load_claims(files["claims"], files["scenarios"], files["shipped"])
-    logs = scenarios_as_run(claims, files["scenarios"], files["shipped"])
-    records = Records(scenarios, params.runs, studies, files["finished"], tables, logs)
+    studies = Studies({name: study_of(*study) for name, study in params.studies.items()})
+    tables = dict(zip(scenarios, map(Path, snakemake.input.tables), strict=True))
+    claims = Claims.read({"claims": params.claims}, "claims").claims
+    logs = {name: Scenario.read(settings, "scenario") for name, settings in params.logs.items()}
+    finished = Path("results/published") if params.published else Path(output.json).parents[2]
+    records = Records(scenarios, params.runs, studies, finished, tables, logs)
     judged = evaluate(claims, records, scale)
     paths = [Path(path) for path in (output.json, output.table, output.text)]
     with replacing(*paths) as (as_json, as_table, as_text):

@@ -2,17 +2,18 @@
 
 from pausefl.workflow.step import logged
 
-from pathlib import Path
-
 from pausefl.files import replacing
 from pausefl.studies import study_of
 from pausefl.studies.base import write_tables
+from pausefl.workflow.copies import run_folders, study_folder
 
 params = snakemake.params
 with logged(snakemake.log[0]) as note:
     study = study_of(params.kind, params.study)
-    folders = [{run: Path(folder) for run, folder in params.runs.items()}] if study.trained else []
-    write_tables(study.compute(note, *folders), Path(params.folder), study.files(study.data))
+    files = study.files(study.data)
+    folder = study_folder(snakemake.output[0], files[0])
+    folders = [run_folders(snakemake.input, params.runs)] if study.trained else []
+    write_tables(study.compute(note, *folders), folder, files)
     (file,) = study.code_files()
-    with replacing(Path(params.folder, file)) as (staged,):
+    with replacing(folder / file) as (staged,):
         staged.write_text(f"{params.code}\n", encoding="utf-8")

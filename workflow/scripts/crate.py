@@ -7,6 +7,6 @@ from pathlib import Path
 from pausefl.report.crate import write_crate
 
 with logged(snakemake.log[0]):
-    results = [Path(path) for path in snakemake.input]
     parameters = snakemake.params
+    results = dict(zip(parameters.names, map(Path, snakemake.input), strict=True))
     write_crate(Path(snakemake.output[0]), Path(parameters.root), parameters.configuration, results)

@@ -2,7 +2,10 @@
 
 from pausefl.workflow.step import logged
 
-from pausefl.data.sources import download
+from pausefl.data.sources import download, located
+from pausefl.settings import DataSettings
 
 with logged(snakemake.log[0]):
-    download(snakemake.params.source, snakemake.params.root)
+    source = snakemake.params.source
+    raw = located(DataSettings(source=source, n_validation=0), {}, snakemake.output)
+    download(source, raw.root)

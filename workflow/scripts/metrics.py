@@ -9,4 +9,5 @@ from pausefl.results.dvc_metrics import write
 with logged(snakemake.log[0]):
     tables = [Path(path).parent for path in snakemake.input.summaries]
     claims = [Path(path) for path in snakemake.input.claims]
-    write(tables, claims, Path("results/metrics"), Path("results/plots"))
+    results = Path(tables[0]).parents[1]
+    write(tables, claims, results / "metrics", results / "plots")

@@ -9,8 +9,10 @@ from pausefl.figures import overview
 from pausefl.figures.style import save
 from pausefl.files import replacing
 from pausefl.report import questions
+from pausefl.results.archive import logged_rounds
 from pausefl.results.published import read_study
 from pausefl.results.reading import read_table
+from pausefl.settings import Scenario
 
 output = snakemake.output
 with logged(snakemake.log[0]):
@@ -25,7 +27,8 @@ with logged(snakemake.log[0]):
     }
     figure = overview.plot({name: rounds[name] for name in shown})
     save(figure, Path(output.png).with_suffix(""), metadata | {"scenarios": shown, "notes": []})
-    logs = questions.logs(*map(Path, snakemake.params.folders))
+    logged = snakemake.params.logged.items()
+    logs = {name: logged_rounds(Scenario.read(settings, "scenario")) for name, settings in logged}
     answers = questions.answers(rounds, curves, logs)
     with replacing(Path(output.csv), Path(output.text)) as (to_csv, to_text):
         answers.to_csv(to_csv, index=False)

@@ -14,7 +14,7 @@ from pausefl.figures.notes import Notes
 from pausefl.figures.style import save
 from pausefl.settings import Scenario
 
-params = snakemake.params
+output, params = snakemake.output, snakemake.params
 with logged(snakemake.log[0]) as note:
     scenario = Scenario.read(params.scenario, "scenario")
     rounds = pd.read_parquet(snakemake.input.rounds)
@@ -22,10 +22,10 @@ with logged(snakemake.log[0]) as note:
     notes = Notes(**about["notes"])
     metadata = about | {"scenario": params.scenario, "notes": notes.all()}
     failed = []
-    for kind in params.kinds:
+    for kind, png in zip(params.kinds, output.png, strict=True):
         try:
             plotted = plot(kind, rounds, scenario, notes.shown, params.title)
-            save(plotted.figure, Path(params.folder) / kind, metadata | {"kind": kind}, plotted.numbers)
+            save(plotted.figure, Path(png).with_suffix(""), metadata | {"kind": kind}, plotted.numbers)
         except Exception as error:
             note(f"{kind}: {error}" if isinstance(error, PauseflError) else traceback.format_exc())
             failed.append(kind)

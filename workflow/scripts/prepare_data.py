@@ -4,7 +4,9 @@ from pausefl.workflow.step import logged
 
 from pathlib import Path
 
-from pausefl.data.sources import prepare
+from pausefl.data.sources import located, prepare
 
 with logged(snakemake.log[0]):
-    prepare(snakemake.params.settings, snakemake.params.raw).save(Path(snakemake.output[0]))
+    settings = snakemake.params.settings
+    raw = located(settings, snakemake.params.folders, snakemake.input)
+    prepare(settings, raw).save(Path(snakemake.output[0]))

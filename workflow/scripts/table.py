@@ -16,6 +16,7 @@ from pausefl.results import archive, privacy_table, tables
 from pausefl.results.outcomes import TARGET
 from pausefl.results.runs import check_settings, read_runs
 from pausefl.settings import Scenario
+from pausefl.workflow.copies import run_folders
 
 output, params = snakemake.output, snakemake.params
 
@@ -43,7 +44,7 @@ MAKE = {"summary": summary, "privacy": privacy, "authors": authors}
 
 with logged(snakemake.log[0]):
     scenario = Scenario.read(params.scenario, "scenario")
-    runs = {row: Path(folder) for row, folder in params.runs.items()}
+    runs = run_folders(snakemake.input, params.runs)
     rounds, summaries = read_runs(runs)
     check_settings(summaries, scenario.job_settings())
     by_run = tables.summarise(rounds, summaries)
@@ -51,7 +52,7 @@ with logged(snakemake.log[0]):
     warnings = run_notes(summaries.values(), params.versions)
     warnings.shown.extend(filter(None, [absent_note(scenario, set(by_run["selector"]))]))
     about = {
-        "runs": [str(folder) for folder in runs.values()],
+        "runs": list(params.runs.values()),
         "seeds": sorted({run["seed"] for run in summaries.values()}),
         "code_hashes": sorted({run["code_hash"] for run in summaries.values()}),
         "dataset_origins": sorted({run["dataset_origin"] for run in summaries.values()}),

@@ -9,7 +9,7 @@ import json
 import mimetypes
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -74,8 +74,8 @@ _BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE
 _CONFIGURATION = "configuration.yaml"
 
 
-def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results: Sequence[Path]) -> None:
-    """Write the crate of some results, relative to the working directory, as a zip archive.
+def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results: Mapping[str, Path]) -> None:
+    """Write the crate of some results, by their paths in it, as a zip archive.
 
     The folder of the workflow, ``root``, has ``CITATION.cff``, which names authors, licence and papers.
 
@@ -136,12 +136,12 @@ def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results
         )
         for own in _elsewhere(root, configuration):
             _add(crate, own, f"own/{own.name}", "Scenarios or studies that the configuration names")
-        ended = datetime.fromtimestamp(max(path.stat().st_mtime for path in results), UTC)
-        made = [_add(crate, path, path.as_posix(), _what(path)) for path in results]
+        ended = datetime.fromtimestamp(max(path.stat().st_mtime for path in results.values()), UTC)
+        made = [_add(crate, path, name, _what(Path(name))) for name, path in results.items()]
         crate.root_dataset["mentions"] = crate.add_action(
             workflow,
             "#reproduction",
-            object=[used, *_read(crate, results)],
+            object=[used, *_read(crate, results.values())],
             result=made,
             properties={
                 "name": "The reproduction",

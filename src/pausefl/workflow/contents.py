@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -52,6 +54,35 @@ def inputs(table: Project, report: str) -> list[str]:
         *shown.overview,
         shown.ledger,
     ]
+
+
+def located(parts: ReportParts, names: Sequence[str], files: Sequence[str]) -> ReportParts:
+    """A report of ``files`` in place of those of `inputs`, ``names``: copies of what a storage has."""
+    where = dict(zip(names, map(str, files), strict=True))
+
+    def of_scenario(part: ScenarioPart) -> ScenarioPart:
+        summaries = {run: where.get(f"{folder}/summary.json") for run, folder in part.runs.items()}
+        return replace(
+            part,
+            runs={run: str(Path(path).parent) if path else part.runs[run] for run, path in summaries.items()},
+            figures={kind: where[path] for kind, path in part.figures.items()},
+            tables={name: where[path] for name, path in part.tables.items()},
+            summary=where[part.summary],
+            archive=part.archive and where[part.archive],
+            partition=part.partition and where[part.partition],
+        )
+
+    def of_study(part: StudyPart) -> StudyPart:
+        return replace(part, figure=where[part.figure], table=part.table and where[part.table])
+
+    return replace(
+        parts,
+        scenarios={name: of_scenario(part) for name, part in parts.scenarios.items()},
+        studies={name: of_study(part) for name, part in parts.studies.items()},
+        claims={scale: where[path] for scale, path in parts.claims.items()},
+        overview=[where[path] for path in parts.overview],
+        ledger=where[parts.ledger],
+    )
 
 
 def _scenario(table: Project, name: str) -> ScenarioPart:

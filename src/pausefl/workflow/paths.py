@@ -33,8 +33,8 @@ def finished(table: Project) -> str:
     return "results/published" if table.config.published else "results"
 
 
-def raw(table: Project, dataset: str) -> list[str]:
-    """Raw files, or the image folder, that a data set is made from.
+def raw(table: Project, dataset: str, stored: bool = False) -> list[str]:
+    """Raw files, or the image folder, that a data set is made from; ``stored`` as for `downloads`.
 
     Raises
     ------
@@ -42,14 +42,29 @@ def raw(table: Project, dataset: str) -> list[str]:
         If they are not there and cannot be downloaded; the message lists what is missing.
     """
     settings = table.datasets[dataset]
-    if not _downloadable(table, settings):
+    if not _downloadable(table, settings) and not (stored and official(table, dataset)):
         sources.check_available(settings, table.config.raw)
     return _raw_files(table, settings)
 
 
-def downloads(table: Project) -> dict[str, list[str]]:
-    """Files to download, by source: all files of a source of which one is missing."""
-    wanted = [settings for settings in table.datasets.values() if _downloadable(table, settings)]
+def official(table: Project, dataset: str) -> bool:
+    """Whether a data set is made from official files in the working directory, which a storage can have."""
+    raw = table.config.raw
+    inside = not (raw.root.is_absolute() or ".." in raw.root.parts)
+    return inside and bool(sources.find_record(table.datasets[dataset], raw).torchvision)
+
+
+def downloads(table: Project, stored: bool = False) -> dict[str, list[str]]:
+    """Files to download, by source: all files of a source of which one is missing.
+
+    If they are ``stored`` elsewhere nobody knows yet what is missing, so it is those of every source.
+    """
+    raw = table.config.raw
+    wanted = [
+        settings
+        for name, settings in table.datasets.items()
+        if _downloadable(table, settings) or (stored and raw.download and official(table, name))
+    ]
     return {settings.source: _raw_files(table, settings) for settings in wanted}
 
 

@@ -32,17 +32,17 @@ FILES = {
 
 
 @pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
-        path = Path(name)
+        path = Path("copies", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return [Path(name) for name in FILES]
+    return {name: Path("copies", name) for name in FILES}
 
 
 @pytest.fixture
-def crate(results: list[Path], tmp_path: Path) -> ROCrate:
+def crate(results: dict[str, Path], tmp_path: Path) -> ROCrate:
     write_crate(tmp_path / "crate.zip", ROOT, CONFIGURATION, results)
     with zipfile.ZipFile(tmp_path / "crate.zip") as archive:
         assert len(archive.namelist()) == len(set(archive.namelist()))
@@ -69,7 +69,7 @@ def test_workflow_configuration_and_results_are_in_it(crate: ROCrate, tmp_path: 
         ), name
 
 
-def test_scenarios_of_ones_own_are_in_it(results: list[Path], tmp_path: Path) -> None:
+def test_scenarios_of_ones_own_are_in_it(results: dict[str, Path], tmp_path: Path) -> None:
     own = tmp_path / "mine" / "scenarios"
     own.mkdir(parents=True)
     (own / "few.yaml").write_text("name: few\n", encoding="utf-8")
@@ -113,7 +113,7 @@ def test_the_run_links_what_went_in_to_what_came_out(crate: ROCrate) -> None:
     assert action["endTime"].endswith("+00:00")
 
 
-def test_without_a_citation_it_says_so(results: list[Path], tmp_path: Path) -> None:
+def test_without_a_citation_it_says_so(results: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"CITATION\.cff: no such file"):
         write_crate(tmp_path / "crate.zip", tmp_path, CONFIGURATION, results)
     assert not (tmp_path / "crate.zip").exists()

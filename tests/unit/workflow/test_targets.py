@@ -172,6 +172,24 @@ def test_files_that_are_there_are_not_downloaded(load: Load, tmp_path: Path) -> 
     assert "mnist" not in paths.downloads(table)
 
 
+def test_a_storage_is_asked_for_official_files_alone(load: Load, tmp_path: Path) -> None:
+    rows = [row("mnist_large_iid_r1", "pause"), row("cifar10_small_iid_r1", "pause")]
+    table = load(experiments=rows, data_root="nowhere/raw", image_folders={"cifar10": "images"})
+    files = paths.raw(table, "mnist", stored=True)
+    for path in map(Path, files):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert paths.downloads(table) == {}
+    assert paths.downloads(table, stored=True) == {"mnist": files}
+    (folder,) = [name for name in table.datasets if name.startswith("cifar10-from")]
+    assert not paths.official(table, folder)
+    by_hand = load(experiments=rows[:1], data_root="elsewhere", download=False)
+    assert paths.downloads(by_hand, stored=True) == {}
+    assert paths.raw(by_hand, "mnist", stored=True)[0] == "elsewhere/MNIST/raw/train-images-idx3-ubyte"
+    absolute = load(experiments=rows[:1], data_root=str(tmp_path))
+    assert not paths.official(absolute, "mnist")
+
+
 def test_a_scenario_of_the_papers_that_was_edited_is_run_and_not_judged(load: Load, tmp_path: Path) -> None:
     shipped = Path(__file__).parents[3] / "config/scenarios/mnist_large_iid_r1.yaml"
     text = shipped.read_text("utf-8")
