@@ -318,6 +318,35 @@ def compare(
     typer.echo(compare_runs(first, second))
 
 
+@app.command()
+def plot(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Folders of runs, e.g. results/runs/demo_small/pause/seed-0.")
+    ],
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            help="Kind of figure, e.g. accuracy_vs_time. Default: the first that the runs can have."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=_folder,
+            help="File: .png, .pdf, .svg, or .csv and .tex for the numbers. Default: KIND.png.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Plot runs of any scenarios, selectors and seeds.
+
+    Seeds of a selector in the same settings are a line with their range; what differs is in its name.
+    """
+    from pausefl.library import plot_to
+
+    typer.echo(plot_to(runs, figure, out, default=True)[1])
+
+
 @contextmanager
 def _followed(watcher: Watcher, label: str) -> Iterator[Watcher]:
     """Show how far a job is: a bar on a terminal, else a line every 30 s."""

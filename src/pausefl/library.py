@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,8 @@ from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result
 from pausefl.files import check_writable
 from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import SelectorRecord
+from pausefl.registry.selectors import SelectorRecord, registered
+from pausefl.results.groups import Finished
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import as_collected
 from pausefl.results.runs import read_run as read_files
@@ -42,6 +43,9 @@ from pausefl.selectors.base import Selector
 from pausefl.settings import Experiment, RawData, Scenario
 from pausefl.settings.changes import with_values
 from pausefl.streams import Streams
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: A selector as `run` takes it. A function is what `Selector.__call__` is, without ``self``.
 AnySelector = str | Selector | type[Selector] | Callable[[History, np.random.Generator], ArrayLike]
@@ -277,6 +281,65 @@ def collect(runs: Iterable[Run]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def plot(
+    runs: Run | str | os.PathLike[str] | Iterable[Run | str | os.PathLike[str]],
+    figure: str | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+) -> Figure:
+    """Plot runs of any scenarios, selectors and seeds.
+
+    Seeds of one selector in the same settings are a line with their range. Runs of a selector in other
+    settings are called by what differs.
+
+    Parameters
+    ----------
+    runs
+        A run or several: each from `run` or `read_run`, or the folder of one.
+    figure
+        Kind of figure, ``accuracy_vs_time``; None for the first that the runs can have.
+    out
+        File to write it to; its suffix is that of a picture (png, pdf, svg), or ``.csv`` or ``.tex`` for the
+        numbers.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One column of a paper wide. It needs the extra ``workflow``.
+
+    Raises
+    ------
+    PauseflError
+        If the kind is unknown, the runs lack what it needs, or they differ in what it shows once.
+    """
+    return plot_to(runs, figure, None if out is None else Path(out))[0]
+
+
+def plot_to(
+    runs: Any, figure: str | None, out: Path | None, default: bool = False
+) -> tuple[Figure, Path | None]:
+    """What `plot` returns, and the file that has it: by ``default`` KIND.png in the working directory."""
+    try:
+        from pausefl.figures.own import plot_runs, write_figure
+    except ModuleNotFoundError as error:
+        raise PauseflError(
+            f"figures need the package {error.name}: install pausefl with the extra 'workflow'"
+        ) from None
+    kind, plotted = plot_runs(
+        map(_finished, [runs] if isinstance(runs, Run | str | os.PathLike) else runs), figure
+    )
+    file = Path(f"{kind}.png") if out is None and default else out
+    if file is not None:
+        write_figure(plotted, file)
+    return plotted.figure, file
+
+
+def _finished(run: Run | str | os.PathLike[str]) -> Finished:
+    """A run with its name."""
+    one = run if isinstance(run, Run) else read_run(run)
+    return Finished(repr(run) if isinstance(run, Run) else os.fspath(run), one.summary, one.rounds)
+
+
 @dataclass(frozen=True)
 class _Record(SelectorRecord):
     """The record of a selector that is given, as `run` takes it, not registered."""
@@ -358,16 +421,10 @@ def _record_of(selector: object, name: str | None) -> _Record:
 @contextmanager
 def _registered(record: _Record | None) -> Iterator[None]:
     """Have a selector that is not registered in the registry inside the block."""
-    if record is None:
-        yield
-        return
-    if record.name in SELECTORS:
+    if record is not None and record.name in SELECTORS:
         raise ConfigError(f"'{record.name}' is the name of a registered selector; choose another")
-    SELECTORS[record.name] = record
-    try:
+    with registered({} if record is None else {record.name: record}):
         yield
-    finally:
-        del SELECTORS[record.name]
 
 
 def _source(selector: Any) -> str | None:

@@ -133,7 +133,9 @@ def _numbers(shown: Mapping[str, Bools], seeds: Mapping[str, int]) -> pd.DataFra
                 "Seed": seeds[name],
                 "Rounds": took_part.shape[1],
                 FAST: 100 * took_part[:n_fast].sum() / max(took_part.sum(), 1),
-                "Ranks from the fastest to the slowest of a round, mean": np.mean([np.ptp(one) for one in ranks]),
+                "Ranks from the fastest to the slowest of a round, mean": np.mean(
+                    [np.ptp(one) for one in ranks]
+                ),
                 REST: np.median(rests) if len(rests) else np.nan,
             }
         )
