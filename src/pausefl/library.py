@@ -336,8 +336,7 @@ def plot_to(
 
 def _finished(run: Run | str | os.PathLike[str]) -> Finished:
     """A run with its name."""
-    one = run if isinstance(run, Run) else read_run(run)
-    return Finished(repr(run) if isinstance(run, Run) else os.fspath(run), one.summary, one.rounds)
+    return Finished(repr(run), run.summary, run.rounds) if isinstance(run, Run) else Finished.read(Path(run))
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def _obstacle(kind: str, groups: Sequence[Group]) -> str | None:
             return f"cannot show runs that are {_LACKING[need]}: {who}"
     for key, values in _to_agree(record, groups):
         if len(set(values)) > 1:
-            return f"needs runs of one {key}, and these have {' and '.join(dict.fromkeys(values))}"
+            return f"needs runs of one {key}, and these have {' or '.join(dict.fromkeys(values))}"
     return None
 
 

@@ -173,7 +173,8 @@ def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario
     times = np.linspace(0, max(curve.x[-1] for curve in found.values()), 101)
     edges = [np.interp(times, curve.x, edge) for curve in found.values() for edge in (curve.low, curve.high)]
     low, high = np.quantile(edges, (0.05, 0.95), axis=1)
-    axes.set_ylim(1.2 * min(low.min(), 0), 1.2 * max(high.max(), 0))
+    if low.min() < high.max():  # else all curves are the same
+        axes.set_ylim(1.2 * min(low.min(), 0), 1.2 * max(high.max(), 0))
     name = look_of(reference).label
     axes.axhline(1 if ratio else 0, **_THIN)
     axes.set_ylabel(f"Ratio to\n{name}" if ratio else f"Minus\n{name}", linespacing=0.9)

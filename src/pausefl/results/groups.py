@@ -12,10 +12,14 @@ import pandas as pd
 
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.registry.selectors import LABELS, spare_look
-from pausefl.results.runs import as_collected
+from pausefl.results.published import RunFiles
+from pausefl.results.runs import as_collected, read_run
 from pausefl.settings import SHIPPED, Experiment, Scenario, home, load_scenario
 from pausefl.settings.changes import flattened, replaced
 from pausefl.settings.scenario import as_of_today, scenario_of_job
+
+#: What stands for the scenario of runs of several ones.
+OWN = "own"
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,16 @@ class Finished:
     name: str
     summary: Mapping[str, Any]
     rounds: pd.DataFrame
+
+    @staticmethod
+    def read(folder: Path) -> Finished:
+        """A run by its folder, or by the name of a published one.
+
+        `PauseflError` if it is neither, or what `pausefl.results.runs.read_run` finds wrong.
+        """
+        if not RunFiles.of(folder).there():
+            raise PauseflError(f"{folder} is not a finished run: it has no summary.json")
+        return Finished(str(folder), *read_run(folder))
 
     @property
     def selector(self) -> str:
@@ -104,8 +118,9 @@ def grouped(runs: Iterable[Finished]) -> list[Group]:
     parts: list[tuple[str, list[Finished]]] = []
     for own in alike.values():
         by_place: dict[str, list[Finished]] = {}
+        told_apart = _repeated(own) is not None
         for run in own:
-            by_place.setdefault(run.place if _repeated(own) else "", []).append(run)
+            by_place.setdefault(run.place if told_apart else "", []).append(run)
         for found in by_place.values():
             if (again := _repeated(found)) is not None:
                 names = " and ".join(run.name for run in found if run.seed == again)
@@ -135,7 +150,7 @@ def _apart(settings: Sequence[Mapping[str, Any]]) -> list[str]:
         parts = [name] if len(set(names)) > 1 else []
         others = [other for other in settings if other["name"] == name]
         parts += [
-            f"{_short(key)} = {_shown(own.get(key))}"
+            f"{_short(key)}\u00a0=\u00a0{_shown(own.get(key))}"
             for key in dict.fromkeys(key for other in others for key in other)
             if len({str(other.get(key)) for other in others}) > 1 and not _follows(key, others)
         ]
@@ -169,7 +184,7 @@ def names_of(groups: Sequence[Group]) -> list[str]:
 def collected(groups: Sequence[Group]) -> pd.DataFrame:
     """The rounds of groups as `pausefl.results.runs.collect` returns them, with `names_of` as selectors."""
     frames = [
-        as_collected(run.rounds, Experiment("own", name, run.seed))
+        as_collected(run.rounds, Experiment(OWN, name, run.seed))
         for name, group in zip(names_of(groups), groups, strict=True)
         for run in group.runs
     ]
