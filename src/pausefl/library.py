@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import multiprocessing
 import os
 import re
 import tempfile
@@ -32,6 +33,7 @@ from pausefl.federated.job import Job, check_free, write_files
 from pausefl.federated.run import run_job
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result
+from pausefl.federated.watcher import Watcher
 from pausefl.files import check_writable
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import SelectorRecord, registered
@@ -175,6 +177,7 @@ def run(
     data_root: str | os.PathLike[str] = "data/raw",
     download: bool = True,
     on_round: Callable[[int], None] = lambda t: None,
+    progress: bool = True,
 ) -> Run:
     """Run one selector in a scenario.
 
@@ -207,6 +210,8 @@ def run(
         Folder of raw data sets, and whether missing ones are downloaded.
     on_round
         Called with t after each round.
+    progress
+        Whether a terminal or a notebook shows a bar while it runs; there is none elsewhere.
 
     Raises
     ------
@@ -231,8 +236,17 @@ def run(
     with tempfile.TemporaryDirectory() as folder, _registered(record):
         check_runnable(scenario, [job_name])
         dataset, partition = data_of_job(job, RawData(Path(data_root), download, {}))
+        watcher = Watcher(job.n_rounds, horizon=scenario.training.horizon)
         try:
-            run_job(job, dataset, partition, Path(folder), on_round, Saving(interval=float("inf")))
+            with _shown(watcher, f"{scenario.name} {job_name} seed {job.seed}", progress) as draw:
+
+                def after_round(t: int) -> None:
+                    watcher(t)
+                    draw()
+                    on_round(t)
+
+                saving = Saving(interval=float("inf"))
+                run_job(job, dataset, partition, Path(folder), after_round, saving, watcher.note)
         except StoppedError as stopped:
             raise KeyboardInterrupt(str(stopped).partition(";")[0]) from None
         finished = read_run(folder)
@@ -240,6 +254,30 @@ def run(
         # The hash follows the package's code; of code elsewhere there is the source, where Python has it.
         finished.summary.update(code_hash=None, code=None, selector_source=_source(record.given))
     return finished
+
+
+@contextmanager
+def _shown(watcher: Watcher, label: str, wanted: bool) -> Iterator[Callable[[], None]]:
+    """Show how far a job is, where anybody can see it; what it yields is to be called after each round.
+
+    Of several processes, only the first one shows a bar.
+    """
+    if not wanted or multiprocessing.parent_process() is not None:
+        yield lambda: None
+        return
+    from rich.console import Console
+
+    from pausefl.progress import bar, notebook_bar
+
+    console = Console(stderr=True)
+    if console.is_jupyter:
+        with notebook_bar(lambda: (watcher.share, f"{label}: {watcher.brief()}")) as draw:
+            yield draw
+    elif console.is_terminal:
+        with bar(console, lambda: (watcher.share, f"{watcher.brief()}\n{label}")):
+            yield lambda: None
+    else:
+        yield lambda: None
 
 
 def data_of_job(job: Job, raw: RawData, file: Path | None = None) -> tuple[Dataset, Partition]:
@@ -312,7 +350,11 @@ def plot(
     PauseflError
         If the kind is unknown, the runs lack what it needs, or they differ in what it shows once.
     """
-    return plot_to(runs, figure, None if out is None else Path(out))[0]
+    plotted = plot_to(runs, figure, None if out is None else Path(out))[0]
+    from pausefl.figures.own import show_in_notebooks
+
+    show_in_notebooks()
+    return plotted
 
 
 def plot_to(

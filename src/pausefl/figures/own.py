@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.figures.kinds import plot
@@ -91,6 +95,14 @@ def write_figure(plotted: Plotted, path: Path) -> None:
         elif plotted.numbers is not None:
             text = plotted.numbers.to_csv(index=False) if suffix == "csv" else to_latex(plotted.numbers)
             file.write_text(text, encoding="utf-8")
+
+
+def show_in_notebooks() -> None:
+    """Have a notebook show figures as pictures, as ``%matplotlib inline`` does, unless it already does."""
+    if "IPython" not in sys.modules or (shell := importlib.import_module("IPython").get_ipython()) is None:
+        return
+    if Figure not in shell.display_formatter.formatters["image/png"]:
+        importlib.import_module("IPython.core.pylabtools").select_figure_formats(shell, {"png"})
 
 
 def _obstacle(kind: str, groups: Sequence[Group]) -> str | None:

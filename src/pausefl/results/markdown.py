@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 #: How LaTeX writes what tables have.
-_SIGNS = {"±": r"$\pm$", "∞": r"$\infty$", "–": "--", "−": "$-$", "ε": r"$\varepsilon$", "\u00a0": "~"}
+_SIGNS = dict(
+    zip(
+        "±∞εδ✓✗", (r"$\pm$", r"$\infty$", r"$\varepsilon$", r"$\delta$", r"$\surd$", r"$\times$"), strict=True
+    )
+)
+_SIGNS |= {"–": "--", "−": "$-$", "\u00a0": "~", "⁻": "$^{-}$"}
+_SIGNS |= {sign: f"$^{{{digit}}}$" for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 
 _RULES = {"l": ":--", "r": "--:"}
 
