@@ -36,6 +36,9 @@ from pausefl.results.verified import current_codes
 from pausefl.settings import Scenario
 from pausefl.settings.changes import differing
 
+#: How the names of files end that have a figure, or its numbers.
+PICTURES, TABLES = ("png", "pdf", "svg", "eps", "jpg"), ("csv", "tex")
+
 #: What runs lack that do not have what a figure needs, and what makes such runs.
 _LACKING = {
     "training": "not trained (--no-train)",
@@ -75,21 +78,21 @@ def plot_runs(runs: Iterable[Finished], kind: str | None = None) -> tuple[str, P
 
 
 def write_figure(plotted: Plotted, path: Path) -> None:
-    """Write a figure to a file, or its numbers if the name ends in ``.csv`` or ``.tex``.
+    """Write a figure to a file, whose name ends as one of `PICTURES`, or its numbers, as one of `TABLES`.
 
     Raises
     ------
     ConfigError
-        If it ends otherwise, in nothing that Matplotlib can write.
+        If it ends otherwise.
     """
-    suffix, formats = path.suffix[1:].lower(), plotted.figure.canvas.get_supported_filetypes()
-    if suffix not in formats and suffix not in ("csv", "tex"):
+    suffix = path.suffix[1:].lower()
+    if suffix not in (*PICTURES, *TABLES):
         raise ConfigError(
-            f"a figure cannot be written as '{path.name}'. {suggest(suffix, [*formats, 'csv', 'tex'])}"
+            f"a figure cannot be written as '{path.name}'. {suggest(suffix, (*PICTURES, *TABLES))}"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as (file,), theme():
-        if suffix in formats:
+        if suffix in PICTURES:
             undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(suffix)
             plotted.figure.savefig(file, format=suffix, dpi=DPI, metadata=undated)
         elif plotted.numbers is not None:
