@@ -321,6 +321,7 @@ pausefl.run(scenario, "random", train=False)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_run_shows_a_bar_on_a_terminal_unless_it_is_told_not_to(terminal: bool) -> None:
     pytest.importorskip("sklearn")
@@ -340,14 +341,16 @@ def test_a_run_shows_a_bar_on_a_terminal_unless_it_is_told_not_to(terminal: bool
     assert ("2 of 2" in after) == terminal
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_a_bar_and_figures() -> None:
     """The bar goes when the run ends; a figure is a picture."""
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
     cells = [
-        "import pausefl\nrun = pausefl.run(pausefl.load_scenario('demo_small'), 'random', n_rounds=2, train=False)",
+        "import pausefl\ndemo = pausefl.load_scenario('demo_small')\n"
+        "run = pausefl.run(demo, 'random', n_rounds=2, train=False)",
         "pausefl.plot(run)",
-        "run = pausefl.run(pausefl.load_scenario('demo_small'), 'random', n_rounds=2, train=False, progress=False)",
+        "run = pausefl.run(demo, 'random', n_rounds=2, train=False, progress=False)",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
