@@ -17,24 +17,13 @@ help: ## say what can be made
 
 demo: .venv/installed ## run everything on an embedded data set: no download, a few minutes
 	$(SNAKEMAKE) demo
-	@printf '%s\n' '' 'The demo is done.' \
-		'Report:  results/report/demo.html (open it in a browser)' \
-		'Figures: results/figures/demo_small/ and results/figures/demo_large/ (PDF and PNG)' \
-		'Tables:  results/tables/demo_small/summary.md and results/tables/demo_large/summary.md' \
-		'Claims:  results/claims/demo/claims.md, judged on these small runs'
 
 reproduce: .venv/installed ## run every experiment of config/config.yaml: many hours
 	@mkdir -p $(STORED)
 	$(SNAKEMAKE) all metrics
-	@printf '%s\n' '' 'All experiments of config/config.yaml are done.' \
-		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/' \
-		'Claims:  results/claims/paper/claims.md'
 
 figures: .venv/installed ## every figure and verdict of the published runs, made anew; nothing is trained
 	$(SNAKEMAKE) --configfile config/published.yaml -- all metrics
-	@printf '%s\n' '' 'Made from results/published; nothing was trained.' \
-		'Report:  results/report/all.html' 'Figures: results/figures/' 'Tables:  results/tables/' \
-		'Claims:  results/claims/paper/claims.md and results/claims/reduced/claims.md'
 
 verify: .venv/installed ## replay every published run without training, and compare all digests: a minute
 	$(BIN)/python -m pausefl.tools.verify

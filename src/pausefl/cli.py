@@ -307,15 +307,58 @@ def explain(
 
 @app.command()
 def compare(
-    first: Annotated[
-        Path, typer.Argument(help="Folder of a run, e.g. results/runs/demo_small/pause/seed-0.")
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of runs, e.g. results/runs/demo_small/pause/seed-0, results/published/…/seed-0."
+        ),
     ],
-    second: Annotated[Path, typer.Argument(help="Folder of another, or results/published/…/seed-0.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=_folder,
+            help="Write means over seeds, too: .tex (LaTeX), .md or .csv.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Compare two runs: settings that differ, results, first round that differs."""
+    """Compare runs: settings that differ, results, and of two the first round that differs."""
     from pausefl.results.compare import compare as compare_runs
+    from pausefl.results.compare import write_means
 
-    typer.echo(compare_runs(first, second))
+    typer.echo(compare_runs(*runs))
+    if out is not None:
+        write_means(runs, out)
+        typer.echo(f"\nMeans over seeds: {out}")
+
+
+@app.command()
+def plot(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Folders of runs, e.g. results/runs/demo_small/pause/seed-0.")
+    ],
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            help="Kind of figure, e.g. accuracy_vs_time. Default: the first that the runs can have."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=_folder,
+            help="File: .png, .pdf, .svg, or .csv and .tex for the numbers. Default: KIND.png.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Plot runs of any scenarios, selectors and seeds.
+
+    Seeds of a selector in the same settings are a line with their range; what differs is in its name.
+    """
+    from pausefl.library import plot_to
+
+    typer.echo(plot_to(runs, figure, out, default=True)[1])
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import multiprocessing
 import os
 import re
 import tempfile
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -32,9 +33,11 @@ from pausefl.federated.job import Job, check_free, write_files
 from pausefl.federated.run import run_job
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result
+from pausefl.federated.watcher import Watcher
 from pausefl.files import check_writable
 from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import SelectorRecord
+from pausefl.registry.selectors import SelectorRecord, registered
+from pausefl.results.groups import Finished
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import as_collected
 from pausefl.results.runs import read_run as read_files
@@ -42,6 +45,9 @@ from pausefl.selectors.base import Selector
 from pausefl.settings import Experiment, RawData, Scenario
 from pausefl.settings.changes import with_values
 from pausefl.streams import Streams
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: A selector as `run` takes it. A function is what `Selector.__call__` is, without ``self``.
 AnySelector = str | Selector | type[Selector] | Callable[[History, np.random.Generator], ArrayLike]
@@ -171,6 +177,7 @@ def run(
     data_root: str | os.PathLike[str] = "data/raw",
     download: bool = True,
     on_round: Callable[[int], None] = lambda t: None,
+    progress: bool = True,
 ) -> Run:
     """Run one selector in a scenario.
 
@@ -203,6 +210,8 @@ def run(
         Folder of raw data sets, and whether missing ones are downloaded.
     on_round
         Called with t after each round.
+    progress
+        Whether a terminal or a notebook shows a bar while it runs; there is none elsewhere.
 
     Raises
     ------
@@ -227,8 +236,17 @@ def run(
     with tempfile.TemporaryDirectory() as folder, _registered(record):
         check_runnable(scenario, [job_name])
         dataset, partition = data_of_job(job, RawData(Path(data_root), download, {}))
+        watcher = Watcher(job.n_rounds, horizon=scenario.training.horizon)
         try:
-            run_job(job, dataset, partition, Path(folder), on_round, Saving(interval=float("inf")))
+            with _shown(watcher, f"{scenario.name} {job_name} seed {job.seed}", progress) as draw:
+
+                def after_round(t: int) -> None:
+                    watcher(t)
+                    draw()
+                    on_round(t)
+
+                saving = Saving(interval=float("inf"))
+                run_job(job, dataset, partition, Path(folder), after_round, saving, watcher.note)
         except StoppedError as stopped:
             raise KeyboardInterrupt(str(stopped).partition(";")[0]) from None
         finished = read_run(folder)
@@ -236,6 +254,30 @@ def run(
         # The hash follows the package's code; of code elsewhere there is the source, where Python has it.
         finished.summary.update(code_hash=None, code=None, selector_source=_source(record.given))
     return finished
+
+
+@contextmanager
+def _shown(watcher: Watcher, label: str, wanted: bool) -> Iterator[Callable[[], None]]:
+    """Show how far a job is, where anybody can see it; what it yields is to be called after each round.
+
+    Of several processes, only the first one shows a bar.
+    """
+    if not wanted or multiprocessing.parent_process() is not None:
+        yield lambda: None
+        return
+    from rich.console import Console
+
+    from pausefl.progress import bar, notebook_bar
+
+    console = Console(stderr=True)
+    if console.is_jupyter:
+        with notebook_bar(lambda: (watcher.share, f"{label}: {watcher.brief()}")) as draw:
+            yield draw
+    elif console.is_terminal:
+        with bar(console, lambda: (watcher.share, f"{watcher.brief()}\n{label}")):
+            yield lambda: None
+    else:
+        yield lambda: None
 
 
 def data_of_job(job: Job, raw: RawData, file: Path | None = None) -> tuple[Dataset, Partition]:
@@ -275,6 +317,68 @@ def collect(runs: Iterable[Run]) -> pd.DataFrame:
     if not frames:
         raise PauseflError("there are no runs to collect")
     return pd.concat(frames, ignore_index=True)
+
+
+def plot(
+    runs: Run | str | os.PathLike[str] | Iterable[Run | str | os.PathLike[str]],
+    figure: str | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+) -> Figure:
+    """Plot runs of any scenarios, selectors and seeds.
+
+    Seeds of one selector in the same settings are a line with their range. Runs of a selector in other
+    settings are called by what differs.
+
+    Parameters
+    ----------
+    runs
+        A run or several: each from `run` or `read_run`, or the folder of one.
+    figure
+        Kind of figure, ``accuracy_vs_time``; None for the first that the runs can have.
+    out
+        File to write it to; its suffix is that of a picture (png, pdf, svg), or ``.csv`` or ``.tex`` for the
+        numbers.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One column of a paper wide. It needs the extra ``workflow``.
+
+    Raises
+    ------
+    PauseflError
+        If the kind is unknown, the runs lack what it needs, or they differ in what it shows once.
+    """
+    plotted = plot_to(runs, figure, None if out is None else Path(out))[0]
+    from pausefl.figures.own import show_in_notebooks
+
+    show_in_notebooks()
+    return plotted
+
+
+def plot_to(
+    runs: Any, figure: str | None, out: Path | None, default: bool = False
+) -> tuple[Figure, Path | None]:
+    """What `plot` returns, and the file that has it: by ``default`` KIND.png in the working directory."""
+    try:
+        from pausefl.figures.own import plot_runs, write_figure
+    except ModuleNotFoundError as error:
+        raise PauseflError(
+            f"figures need the package {error.name}: install pausefl with the extra 'workflow'"
+        ) from None
+    kind, plotted = plot_runs(
+        map(_finished, [runs] if isinstance(runs, Run | str | os.PathLike) else runs), figure
+    )
+    file = Path(f"{kind}.png") if out is None and default else out
+    if file is not None:
+        write_figure(plotted, file)
+    return plotted.figure, file
+
+
+def _finished(run: Run | str | os.PathLike[str]) -> Finished:
+    """A run with its name."""
+    return Finished(repr(run), run.summary, run.rounds) if isinstance(run, Run) else Finished.read(Path(run))
 
 
 @dataclass(frozen=True)
@@ -358,16 +462,10 @@ def _record_of(selector: object, name: str | None) -> _Record:
 @contextmanager
 def _registered(record: _Record | None) -> Iterator[None]:
     """Have a selector that is not registered in the registry inside the block."""
-    if record is None:
-        yield
-        return
-    if record.name in SELECTORS:
+    if record is not None and record.name in SELECTORS:
         raise ConfigError(f"'{record.name}' is the name of a registered selector; choose another")
-    SELECTORS[record.name] = record
-    try:
+    with registered({} if record is None else {record.name: record}):
         yield
-    finally:
-        del SELECTORS[record.name]
 
 
 def _source(selector: Any) -> str | None:

@@ -52,6 +52,8 @@ class Run:
         self.begun: float | None = None
         self.n_steps = self.n_done = 0
         self.forecast: Any = None
+        self.results: Callable[[], str] = str
+        self.nothing_to_do = False
         self.titles: dict[int, str] = {}
         self.logs: dict[int, tuple[Path, ...]] = {}
         self.running: dict[int, float] = {}
@@ -111,15 +113,23 @@ class Run:
             if len(self.failed) > 1:
                 lines += [f"  {title}" for title in self.failed.values()]
             lines.append("Correct what the log above says and run the same command: what is done stays done.")
+        elif (
+            (self.nothing_to_do or 0 < self.n_steps == self.n_done)
+            and not self.dryrun
+            and (text := self.results())
+        ):
+            lines.append(f"\n{text}")
         lines += self._errors
         if self.log_file:
             lines.append(f"Everything that Snakemake said: {self.log_file}")
         return "\n".join(lines)
 
     def _message(self, record: logging.LogRecord) -> str:
-        """A message of its own; also the forecast, which the workflow may give along with one."""
+        """A message of its own; the workflow may give its forecast, or its results, along with one."""
         text = record.getMessage()
         self.forecast = getattr(record, "forecast", self.forecast)
+        self.results = getattr(record, "results", self.results)
+        self.nothing_to_do |= text.startswith("Nothing to be done")
         if text.startswith(_STOPS):
             again, self.stopped = self.stopped, True
             return "" if again else "Stopping; what runs ends first, or saves its state."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -306,3 +308,53 @@ def test_the_example_of_the_page_draws_its_picture(tmp_path: Path) -> None:
     drawn, shown = tmp_path / "by_speed.png", ROOT / "docs" / "images" / "by_speed.png"
     # Trained numbers may differ in the last digits between processors.
     assert compare.compare_images(str(shown), str(drawn), tol=2) is None
+
+
+_BARS = """
+import sys
+import pausefl
+
+scenario = pausefl.change(pausefl.load_scenario("demo_small"), {"training.n_rounds": 2})
+pausefl.run(scenario, "random", train=False, progress=False)
+print("and now", file=sys.stderr, flush=True)
+pausefl.run(scenario, "random", train=False)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_run_shows_a_bar_on_a_terminal_unless_it_is_told_not_to(terminal: bool) -> None:
+    pytest.importorskip("sklearn")
+    ours, theirs = pty.openpty() if terminal else os.pipe()
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen([sys.executable, "-c", _BARS], stderr=theirs, cwd=ROOT, env=environment) as process:
+        os.close(theirs)
+        said = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while part := os.read(ours, 4096):
+                said += part
+    os.close(ours)
+    assert process.returncode == 0, said
+    before, _, after = said.decode().partition("and now")
+    assert "round" not in before
+    assert ("demo_small random seed 0" in after) == terminal
+    assert ("2 of 2" in after) == terminal
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_a_bar_and_figures() -> None:
+    """The bar goes when the run ends; a figure is a picture."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    cells = [
+        "import pausefl\ndemo = pausefl.load_scenario('demo_small')\n"
+        "run = pausefl.run(demo, 'random', n_rounds=2, train=False)",
+        "pausefl.plot(run)",
+        "run = pausefl.run(demo, 'random', n_rounds=2, train=False, progress=False)",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    bar, figure, silent = (cell.outputs for cell in notebook.cells)
+    assert [output.data["text/html"] for output in bar] == [""]
+    assert "image/png" in figure[0].data
+    assert silent == []

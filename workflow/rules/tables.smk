@@ -24,6 +24,7 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
                 )
                 for kind in kinds
             ],
+            latex=[f"results/tables/{{scenario}}/{kind}.tex" for kind in kinds],
         log:
             "results/logs/table/{scenario}.log",
         benchmark:

@@ -13,6 +13,7 @@ from pausefl.files import replacing
 from pausefl.registry.figures import protected
 from pausefl.registry.selectors import LABELS
 from pausefl.results import archive, privacy_table, tables
+from pausefl.results.markdown import to_latex
 from pausefl.results.outcomes import TARGET
 from pausefl.results.runs import check_settings, read_runs
 from pausefl.settings import Scenario
@@ -60,11 +61,14 @@ with logged(snakemake.log[0]):
     }
     notes = [scale_note(scenario), *warnings.all()]
     made = [MAKE[kind]() for kind in params.kinds]
-    paths = [Path(path) for path in (output.rounds, output.runs, output.about, *output.csv, *output.text)]
+    files = (output.rounds, output.runs, output.about, *output.csv, *output.text, *output.latex)
+    paths, n = [Path(path) for path in files], len(made)
     with replacing(*paths) as (to_rounds, to_runs, to_about, *to_kinds):
         rounds.to_parquet(to_rounds, index=False)
         by_run.to_csv(to_runs, index=False)
         to_about.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        for (table, text), csv, page in zip(made, to_kinds[: len(made)], to_kinds[len(made) :], strict=True):
+        to_each = zip(to_kinds[:n], to_kinds[n : 2 * n], to_kinds[2 * n :], strict=True)
+        for (table, text), (csv, page, latex) in zip(made, to_each, strict=True):
             table.to_csv(csv, index=False)
             page.write_text(text, encoding="utf-8")
+            latex.write_text(to_latex(text), encoding="utf-8")

@@ -340,9 +340,12 @@ def leakage_label(scenario: Scenario) -> str:
 
 
 def mark_budget(axes: Axes, scenario: Scenario, words: bool = True) -> None:
-    """A thin line at the total budget, which no curve may cross; ``words`` says whether it is named."""
+    """A thin line at the total budget, which no curve may cross; ``words`` says whether it is named.
+
+    There is none at an infinite budget, which stands for those of several scenarios.
+    """
     axes.set_ylim(bottom=0)
-    if scenario.privacy is None:
+    if scenario.privacy is None or np.isinf(scenario.privacy.epsilon_total):
         return
     budget = scenario.privacy.epsilon_total
     axes.set_ylim(top=max(1.12 * budget, axes.get_ylim()[1]))

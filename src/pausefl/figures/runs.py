@@ -139,7 +139,7 @@ def _highest(curve: Band) -> float:
 
 def _hidden(curves: Mapping[str, Band], logarithmic: bool) -> bool:
     """Whether the curves coincide in half of the time that all of them last."""
-    if len(curves) < 2:
+    if len(curves) < 2 or not _paired(curves):
         return False
     times = np.linspace(
         max(curve.x[0] for curve in curves.values()), min(curve.x[-1] for curve in curves.values()), 101
@@ -147,6 +147,12 @@ def _hidden(curves: Mapping[str, Band], logarithmic: bool) -> bool:
     means = np.stack([np.interp(times, curve.x, curve.mean) for curve in curves.values()])
     means = np.log(means) if logarithmic else means
     return bool(np.median(np.ptp(means, axis=0)) < HIDDEN * np.ptp(means))
+
+
+def _paired(curves: Mapping[str, Band]) -> bool:
+    """Whether each curve has a seed that the first one has, too, as the selectors of a workflow do."""
+    seeds = [curve.seeds.keys() for curve in curves.values()]
+    return all(own & seeds[0] for own in seeds)
 
 
 def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario, ratio: bool) -> None:
@@ -167,7 +173,8 @@ def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario
     times = np.linspace(0, max(curve.x[-1] for curve in found.values()), 101)
     edges = [np.interp(times, curve.x, edge) for curve in found.values() for edge in (curve.low, curve.high)]
     low, high = np.quantile(edges, (0.05, 0.95), axis=1)
-    axes.set_ylim(1.2 * min(low.min(), 0), 1.2 * max(high.max(), 0))
+    if low.min() < high.max():  # else all curves are the same
+        axes.set_ylim(1.2 * min(low.min(), 0), 1.2 * max(high.max(), 0))
     name = look_of(reference).label
     axes.axhline(1 if ratio else 0, **_THIN)
     axes.set_ylabel(f"Ratio to\n{name}" if ratio else f"Minus\n{name}", linespacing=0.9)

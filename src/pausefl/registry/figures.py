@@ -23,6 +23,12 @@ OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D67", "D77")
 #: Figures of every user's spending. They differ little between scenarios: they are made where one is named.
 SPENDING = ("spending_vs_rounds", "signal_vs_rounds")
 
+#: Needs of figures that are made only where a scenario names one, and by ``pausefl plot``.
+ASKED = ("spending", "selections")
+
+#: Keys of ``network`` that say how fast each user is.
+SPEEDS = ("latency_floor", "fast_latency_max", "slow_latency_min", "slow_latency_max")
+
 #: Up to this many users have a line each in them; of more, quantiles are shown.
 MOST_LINES = 40
 
@@ -59,9 +65,12 @@ class FigureRecord(Record):
     label
         What is shown, for headings.
     needs
-        ``budget``: a private selector and a privacy budget; ``accuracy``: a data set with classes;
-        ``archive``: runs of the authors, archived or logged; ``spending``: a figure of the scenario that
-        shows every user's spending. Scenarios that lack one of them leave this kind out.
+        ``training``: trained runs; ``budget``: a private selector and a privacy budget; ``accuracy``: a data
+        set with classes; ``archive``: runs of the authors, archived or logged; one of `ASKED`: a figure of
+        the scenario that shows every user's spending, or the selections. Scenarios that lack one of them
+        leave this kind out.
+    alike
+        Sections and dotted keys of settings that all runs in it must share.
     of_authors
         Column of the rounds of which it shows the authors' runs, too.
     deviations
@@ -70,6 +79,7 @@ class FigureRecord(Record):
 
     label: str
     needs: Collection[str] = frozenset()
+    alike: tuple[str, ...] = ()
     of_authors: str = ""
     deviations: tuple[str, ...] = OF_RUNS
 
@@ -91,10 +101,12 @@ def is_regression(scenario: Scenario) -> bool:
 def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
     """What a scenario and runs of these selectors in it have, of what kinds of figures can need."""
     has = {
+        "training": True,
         "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
         "accuracy": not is_regression(scenario),
         "archive": scenario.name in ARCHIVED or scenario.name in LOGGED,
         "spending": not set(SPENDING).isdisjoint(scenario.figures.values()),
+        "selections": "selections" in scenario.figures.values(),
     }
     return frozenset(name for name, value in has.items() if value)
 
@@ -106,7 +118,7 @@ FIGURES: Registry[FigureRecord] = Registry(
         "accuracy_vs_time": FigureRecord(
             "pausefl.figures.runs:plot_accuracy_vs_time",
             label="test accuracy against simulated time",
-            needs={"accuracy"},
+            needs={"training", "accuracy"},
             deviations=(*OF_RUNS, "D68"),
             of_authors="accuracy",
         ),
@@ -125,6 +137,7 @@ FIGURES: Registry[FigureRecord] = Registry(
         "loss_vs_time": FigureRecord(
             "pausefl.figures.runs:plot_loss_vs_time",
             label="test loss against simulated time",
+            needs={"training"},
             deviations=(*OF_RUNS, "D68"),
             of_authors="loss",
         ),
@@ -132,11 +145,19 @@ FIGURES: Registry[FigureRecord] = Registry(
             "pausefl.figures.spending:plot_spending_vs_rounds",
             label="what every user has spent, against rounds",
             needs={"budget", "spending"},
+            alike=("privacy", "network.n_users"),
         ),
         "signal_vs_rounds": FigureRecord(
             "pausefl.figures.spending:plot_signal_vs_rounds",
             label="what the users' next participations are worth, against rounds",
             needs={"budget", "spending"},
+            alike=("privacy", "network.n_users"),
+        ),
+        "selections": FigureRecord(
+            "pausefl.figures.selections:plot_selections",
+            label="who was selected when",
+            needs={"selections"},
+            alike=tuple(f"network.{key}" for key in ("n_users", *SPEEDS)),
         ),
     },
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -234,7 +235,11 @@ def look_of(selector: str) -> Look:
     """
     if look := SELECTORS.find(selector).look:
         return look
-    place = [name for name in SELECTORS if SELECTORS[name].look is None].index(selector)
+    return spare_look(selector, [name for name in SELECTORS if SELECTORS[name].look is None].index(selector))
+
+
+def spare_look(selector: str, place: int) -> Look:
+    """Look of a selector without one of its own, called after its name; ``place`` among such selectors."""
     return Look(selector.replace("_", " ").capitalize(), *_SPARE[place % len(_SPARE)])
 
 
@@ -247,3 +252,15 @@ def in_legend_order(selectors: Iterable[str]) -> list[str]:
 
 #: What people call each selector, in the order of legends.
 LABELS: dict[str, str] = {name: look_of(name).label for name in in_legend_order(SELECTORS)}
+
+
+@contextmanager
+def registered(records: Mapping[str, SelectorRecord]) -> Iterator[None]:
+    """Have more selectors in the registry, and in `LABELS`, inside the block; their names are new."""
+    SELECTORS.update(records)
+    LABELS.update({name: look_of(name).label for name in in_legend_order(records)})
+    try:
+        yield
+    finally:
+        for name in records:
+            del SELECTORS[name], LABELS[name]

@@ -1,21 +1,25 @@
-"""Two runs side by side."""
+"""Runs side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import pandas as pd
 
-from pausefl.errors import PauseflError
+from pausefl.errors import ConfigError, PauseflError, suggest
+from pausefl.files import write_text
 from pausefl.provenance import changes
+from pausefl.registry.figures import protected
 from pausefl.results.differences import first_differences
-from pausefl.results.markdown import aligned
+from pausefl.results.groups import OWN, Finished, collected, grouped, names_of
+from pausefl.results.markdown import aligned, to_latex
 from pausefl.results.outcomes import WINDOW, evaluations
-from pausefl.results.published import RunFiles
-from pausefl.results.runs import read_run
+from pausefl.results.tables import by_selector, summarise, to_markdown
+from pausefl.settings import Experiment
 from pausefl.settings.changes import differing, flattened
 from pausefl.settings.scenario import as_of_today
 
@@ -26,45 +30,123 @@ _COURSE = (
 )
 #: Digests that say no more than that the rounds differ, which is reported by round.
 _REPORTED = ("digests.rounds.parquet", "digests.ledger.parquet")
+#: Digests that follow from seed and settings, which a comparison of many runs tells.
+_FOLLOWING = ("digests.partition", "digests.data set")
 
 
-def compare(first: Path, second: Path) -> str:
-    """Two runs side by side: settings that differ, results, and the first round that differs.
+def compare(*folders: Path) -> str:
+    """Runs side by side: settings that differ, results, and of two the first round that differs.
 
     Raises
     ------
     PauseflError
-        If a folder is neither that of a finished run nor the name of a published one.
+        If a folder is neither that of a finished run nor the name of a published one, or there is but one.
     """
-    for folder in (first, second):
-        if not RunFiles.of(folder).there():
-            raise PauseflError(f"{folder} is not a finished run: it has no summary.json")
-    (ours, our_rounds), (theirs, their_rounds) = read_run(first), read_run(second)
-    settings = _settings(ours), _settings(theirs)
-    rows = [
-        (key, *_apart(key, *(str(values.get(key, "–")) for values in settings)))
-        for key in differing(*settings)
-        if key not in _REPORTED
-    ]
-    codes = ours.get("code") or {}, theirs.get("code") or {}
-    results = [_results(summary, rounds) for summary, rounds in ((ours, our_rounds), (theirs, their_rounds))]
+    if len(folders) < 2:
+        raise PauseflError("one run has nothing to be compared with: name the folders of two or more")
+    runs = [Finished.read(folder) for folder in folders]
+    heads = _heads(len(runs))
+    settings = [_settings(run.summary) for run in runs]
+    keys = [key for key in _differing(settings) if key not in _REPORTED]
+    results = [_results(run.summary, run.rounds) for run in runs]
+    named = [f"{head}: {folder}" for head, folder in zip(heads, folders, strict=True)]
+    if len(runs) > 2:
+        told = ("selector", "seed", *_FOLLOWING, *(() if _of_two_codes(runs) else ("code_hash",)))
+        shown = [key for key in keys if key not in told]
+        text = [*named, "", "Settings, code and machine that differ:", *_by_value(heads, settings, shown)]
+        return "\n".join([*text, "", "Results:", *_by_run(heads, runs, results)])
+    rows = [(key, *_apart(key, *(str(values.get(key, "–")) for values in settings))) for key in keys]
+    codes = [run.summary.get("code") or {} for run in runs]
     measured = [(key, value, results[1][key]) for key, value in results[0].items()]
-    head = ("", "A", "B")
     return "\n".join(
         [
-            f"A: {first}",
-            f"B: {second}",
+            *named,
             "",
             "Settings, code and machine that differ:",
-            *[f"  {line}" for line in aligned([head, *rows] if rows else [("nothing",)])],
+            *[f"  {line}" for line in aligned([("", *heads), *rows] if rows else [("nothing",)])],
             *(code_changes(*codes) if all(codes) and codes[0] != codes[1] else ()),
             "",
             "Results:",
-            *[f"  {line}" for line in aligned([head, *measured])],
+            *[f"  {line}" for line in aligned([("", *heads), *measured])],
             "",
-            _first_difference(our_rounds, their_rounds),
+            _first_difference(runs[0].rounds, runs[1].rounds),
         ]
     )
+
+
+def write_means(folders: Iterable[Path], out: Path) -> None:
+    """Write means and standard deviations over seeds, one row for each selector in each settings.
+
+    The columns are those of ``results/tables/SCENARIO/summary.csv``, or ``.md`` or ``.tex``.
+
+    Raises
+    ------
+    PauseflError
+        If a folder has no finished run, or ``out`` ends otherwise.
+    """
+    if (suffix := out.suffix.lower()) not in (".csv", ".md", ".tex"):
+        raise ConfigError(
+            f"a table cannot be written as '{out.name}'. {suggest(suffix, ('.csv', '.md', '.tex'))}"
+        )
+    groups = grouped(map(Finished.read, folders))
+    labels = {name: group.label for name, group in zip(names_of(groups), groups, strict=True)}
+    rounds = collected(groups)
+    summaries = {
+        Experiment(OWN, name, run.seed): run.summary
+        for name, group in zip(labels, groups, strict=True)
+        for run in group.runs
+    }
+    table = by_selector(summarise(rounds, summaries))
+    text = to_markdown(table, labels, protected(groups[0].scenario))
+    if suffix == ".csv":
+        text = table.assign(selector=table["selector"].map(labels)).to_csv(index=False)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_text(out, to_latex(text) if suffix == ".tex" else text)
+
+
+def _of_two_codes(runs: Iterable[Finished]) -> bool:
+    """Whether runs of one selector were made by different code; that of two selectors always differs."""
+    codes = {(run.selector, run.summary.get("code_hash")) for run in runs}
+    return len(codes) > len({selector for selector, _ in codes})
+
+
+def _heads(n: int) -> list[str]:
+    """What ``n`` runs are called: letters, or numbers if these do not suffice."""
+    return list(ascii_uppercase[:n]) if n <= len(ascii_uppercase) else [str(i + 1) for i in range(n)]
+
+
+def _differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Keys in which some settings differ, in the order in which they come."""
+    return list(dict.fromkeys(key for other in settings[1:] for key in differing(settings[0], other)))
+
+
+def _by_value(
+    heads: Sequence[str], settings: Sequence[Mapping[str, Any]], keys: Iterable[str]
+) -> Iterator[str]:
+    """Yield a line for each value of each key, with the runs that have it."""
+    rows = []
+    for key in keys:
+        having: dict[str, list[str]] = {}
+        for head, values in zip(heads, settings, strict=True):
+            having.setdefault(str(values.get(key, "–")), []).append(head)
+        rows += [
+            (key if i == 0 else "", value, " ".join(own)) for i, (value, own) in enumerate(having.items())
+        ]
+    yield from (f"  {line}" for line in aligned(rows or [("nothing",)]))
+
+
+def _by_run(
+    heads: Sequence[str], runs: Sequence[Finished], results: Sequence[Mapping[str, str]]
+) -> Iterator[str]:
+    """Yield the lines of a table with a row a run; a result that no run has is left out."""
+    shown = [key for key in results[0] if any(one[key] != "–" for one in results)]
+    titles = [key.partition(",")[0] for key in shown]
+    rows = [
+        (head, run.selector, str(run.seed), *(one[key] for key in shown))
+        for head, run, one in zip(heads, runs, results, strict=True)
+    ]
+    yield from (f"  {line}" for line in aligned([("", "selector", "seed", *titles), *rows], "llr"))
+    yield f"  Accuracy and loss are means of at most {WINDOW} last rounds."
 
 
 def code_changes(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:

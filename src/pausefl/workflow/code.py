@@ -29,6 +29,7 @@ _NOTES = (
     "pausefl.figures.notes:run_notes",
     "pausefl.figures.notes:scale_note",
     "pausefl.figures.notes:with_notes",
+    "pausefl.results.markdown:to_latex",
     "pausefl.registry.selectors:LABELS",
 )
 

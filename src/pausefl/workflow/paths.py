@@ -142,7 +142,7 @@ def table_kinds(table: Project, scenario: str) -> list[str]:
 
 def tables(table: Project, scenario: str) -> list[str]:
     """The tables of a scenario."""
-    files = [f"{kind}.{ending}" for kind in table_kinds(table, scenario) for ending in ("csv", "md")]
+    files = [f"{kind}.{ending}" for kind in table_kinds(table, scenario) for ending in ("csv", "md", "tex")]
     return [
         f"results/tables/{scenario}/{file}" for file in ("rounds.parquet", "runs.csv", "about.json", *files)
     ]

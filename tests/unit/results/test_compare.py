@@ -96,3 +96,22 @@ def test_definitions_and_instructions_that_differ_are_named(tmp_path: Path) -> N
     assert rows["hardware.variables.MKL_CBWR"] == ["AVX2", "–"]
     assert "  changed: pausefl.streams:Streams" in lines
     assert not any("locked" in line for line in lines)
+
+
+def test_many_runs_have_a_row_each(tmp_path: Path) -> None:
+    folders = [write(tmp_path / "a"), write(tmp_path / "b", accuracy=0.6), write(tmp_path / "c", "random")]
+    rewrite(folders[2], scenario={"name": "s", "training": {"learning_rate": 0.2}})
+    lines = compare(*folders).splitlines()
+    assert [line.split() for line in lines if "learning_rate" in line] == [
+        ["scenario.training.learning_rate", "0.1", "A", "B"]
+    ]
+    assert ["0.2", "C"] in [line.split() for line in lines]
+    rows = {line.split()[0]: line.split() for line in lines if line[:3] in ("  A", "  B", "  C")}
+    assert rows["A"][:5] == ["A", "pause", "0", "6", "50.00"]
+    assert rows["B"][4] == "52.00"
+    assert rows["C"][1] == "random"
+
+
+def test_one_run_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
+    with pytest.raises(PauseflError, match="two or more"):
+        compare(write(tmp_path / "a"))

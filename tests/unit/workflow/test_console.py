@@ -158,3 +158,18 @@ def test_a_long_title_keeps_its_ends() -> None:
     assert len(text) <= 72
     assert text.startswith("partition xxx")
     assert text.endswith("xxx seed 4")
+
+
+@pytest.mark.parametrize("outcome", ["done", "nothing to do", "failed", "dry run"])
+def test_a_run_ends_with_where_its_results_are(outcome: str) -> None:
+    told = Told(dryrun=outcome == "dry run")
+    told(1000, results=lambda: "Report:  results/report/all.html")
+    if outcome == "nothing to do":
+        told(1000, "Nothing to be done (all requested files are present and up to date).")
+    else:
+        told(1000, event=LogEvent.RUN_INFO, stats={"job": 1, "total": 1})
+        told.job(0, 1000, scenario="tiny", selector="pause", seed="0")
+    if outcome == "done":
+        told(1070, event=LogEvent.JOB_FINISHED, job_id=0)
+    shown = "Report:" in told.run.ending()
+    assert shown == (outcome in ("done", "nothing to do"))

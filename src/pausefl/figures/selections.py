@@ -1,0 +1,142 @@
+"""Who was selected when: maps of users and rounds."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, PowerNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from pausefl.bandit.latency import mean_latencies
+from pausefl.figures.panels import Plotted
+from pausefl.figures.style import COLUMN_WIDTH
+from pausefl.registry.selectors import in_legend_order, look_of
+from pausefl.results.runs import runs_of
+from pausefl.settings import Scenario
+
+#: Most cells of a map along each axis. Of more rounds, or users, several share a cell.
+MOST_ROUNDS, MOST_USERS = 50, 60
+
+#: Maps side by side in one column of a paper, and in two.
+NARROW, WIDE = 3, 6
+
+#: From never to always.
+_COLORS = ("#FFFFFF", "#9ECAE1", "#2171B5", "#08214D")
+
+#: Columns of the numbers that stand above the maps, too.
+FAST, REST = "Participations of the fast half (%)", "Rounds of rest between two participations, median"
+
+Bools = NDArray[np.bool_]
+
+
+def participations(run: pd.DataFrame, n_users: int) -> Bools:
+    """Who took part, shape (K, T): K users, and T rounds of one run in order."""
+    took_part = np.zeros((n_users, len(run)), np.bool_)
+    for t, users in enumerate(run["selection"]):
+        took_part[np.asarray(users, np.int64), t] = True
+    return took_part
+
+
+def binned(took_part: Bools, n_users: int, n_rounds: int) -> NDArray[np.float64]:
+    """Shares of participations (K, T) in blocks of ``n_users`` by ``n_rounds``; the last may be smaller."""
+    shares = took_part.astype(np.float64)
+    for axis, size in enumerate((n_users, n_rounds)):
+        starts = np.arange(0, shares.shape[axis], size)
+        counts = np.diff([*starts, shares.shape[axis]])
+        shares = np.add.reduceat(shares, starts, axis=axis) / np.expand_dims(counts, 1 - axis)
+    return shares
+
+
+def plot_selections(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
+    """Who was selected when, first seed: a map for each selector, with the fastest user on top.
+
+    Users are in the order of their expected latencies; a line parts the fast half from the slow one. More
+    than `MOST_ROUNDS` rounds are binned, and a map below has the last of them one by one. More than
+    `MOST_USERS` users are binned, too.
+    """
+    n_users = scenario.network.n_users
+    order = np.argsort(mean_latencies(scenario.network), kind="stable")
+    runs: dict[str, dict[int, pd.DataFrame]] = {}
+    for selector, seed, run in runs_of(rounds):
+        runs.setdefault(selector, {})[seed] = run
+    shown = {
+        name: participations(runs[name][min(runs[name])], n_users)[order] for name in in_legend_order(runs)
+    }
+    most = max(took_part.shape[1] for took_part in shown.values())
+    in_bin, in_row = -(-most // MOST_ROUNDS), -(-n_users // MOST_USERS)
+    wide = len(shown) > NARROW
+    n_columns, width = min(len(shown), WIDE if wide else NARROW), COLUMN_WIDTH * (1 + wide)
+    n_maps = 2 if in_bin > 1 else 1
+    n_rows = n_maps * -(-len(shown) // n_columns)
+    figure = Figure(figsize=(width, 0.7 + 1.15 * n_rows), layout="constrained")
+    grid = figure.subplots(n_rows, n_columns, squeeze=False)
+    cells = grid.reshape(-1, n_maps, n_columns).swapaxes(1, 2).reshape(-1, n_maps)
+    colors, scale = LinearSegmentedColormap.from_list("share", _COLORS), PowerNorm(0.6, 0, 1)
+    look: dict[str, Any] = {"cmap": colors, "norm": scale, "aspect": "auto", "interpolation": "none"}
+    numbers = _numbers(shown, {name: min(own) for name, own in runs.items()})
+    for i, (name, took_part) in enumerate(shown.items()):
+        lines = textwrap.wrap(look_of(name).label, int(16 * width / n_columns))
+        lines.append(f"{numbers[FAST][i]:.0f} % fast, rest {numbers[REST][i]:.3g}")
+        heading: dict[str, Any] = {"fontsize": "small", "fontweight": "normal", "linespacing": 0.95}
+        cells[i, 0].set_title("\n".join(lines), loc="left", pad=3, **heading)
+        end = took_part.shape[1]
+        for axes, begin in zip(cells[i], (0, max(end - MOST_ROUNDS, 0)), strict=False):
+            shares = binned(took_part[:, begin:], in_row, 1 if begin or n_maps == 1 else in_bin)
+            axes.imshow(shares, extent=(begin + 0.5, end + 0.5, n_users, 0), **look)
+            axes.set_xlim(begin + 0.5, (end if begin else most) + 0.5)
+            _dress(axes, n_users, first=i % n_columns == 0)
+        cells[i, -1].set_xlabel("Round", fontsize="small", labelpad=1)
+    for axes in cells[len(shown) :].flat:
+        axes.remove()
+    for axes, words in zip(cells[0], ("all rounds", f"last {MOST_ROUNDS}"), strict=False):
+        axes.set_ylabel(f"{n_users} users,\n{words}", fontsize="small", linespacing=0.9)
+    if n_maps == in_row == 1:
+        drawn = Patch(facecolor=_COLORS[-1], label="takes part")
+        figure.legend(handles=[drawn], loc="outside lower center", fontsize="small")
+    else:
+        bar = figure.colorbar(
+            ScalarMappable(scale, colors), ax=figure.axes, location="bottom", aspect=40 * width / COLUMN_WIDTH
+        )
+        bar.set_ticks([0, 0.25, 0.5, 1], labels=["never", "25 %", "50 %", "every round"], fontsize="small")
+    return Plotted(figure, numbers=numbers)
+
+
+def _dress(axes: Axes, n_users: int, first: bool) -> None:
+    """The line between the halves, and their names at the ``first`` map of a row."""
+    axes.axhline(n_users // 2, color="black", linewidth=0.6)
+    axes.set_yticks([n_users / 4, 3 * n_users / 4], ["fast", "slow"] if first else ["", ""])
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(labelsize="small")
+    axes.locator_params(axis="x", nbins=3)
+    axes.grid(visible=False)
+    axes.spines[["top", "right"]].set_visible(True)
+
+
+def _numbers(shown: Mapping[str, Bools], seeds: Mapping[str, int]) -> pd.DataFrame:
+    """What the maps show, in numbers, one row a selector; ranks are places in the order of speed."""
+    rows = []
+    for name, took_part in shown.items():
+        n_fast = len(took_part) // 2
+        ranks = [np.flatnonzero(users) for users in took_part.T if users.any()]
+        rests = np.concatenate([np.diff(np.flatnonzero(rounds)) - 1 for rounds in took_part])
+        rows.append(
+            {
+                "Selector": look_of(name).label,
+                "Seed": seeds[name],
+                "Rounds": took_part.shape[1],
+                FAST: 100 * took_part[:n_fast].sum() / max(took_part.sum(), 1),
+                "Ranks from the fastest to the slowest of a round, mean": np.mean(
+                    [np.ptp(one) for one in ranks]
+                ),
+                REST: np.median(rests) if len(rests) else np.nan,
+            }
+        )
+    return pd.DataFrame(rows)

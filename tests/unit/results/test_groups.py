@@ -1,0 +1,70 @@
+"""Which finished runs are seeds of one thing, and what sets the others apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pausefl.errors import PauseflError
+from pausefl.results.groups import Finished, grouped, names_of
+from pausefl.settings import Scenario, load_scenario
+from pausefl.settings.changes import with_values
+
+SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
+
+
+def run(
+    name: str, selector: str = "pause", seed: int = 0, values: dict[str, Any] | None = None, rounds: int = 200
+) -> Finished:
+    """A run of a variant of the small demo, or of the large one."""
+    scenario: Scenario = load_scenario("demo_large" if "large" in name else "demo_small", SCENARIOS)
+    settings = with_values(scenario, values or {}, "test").job_settings()
+    summary = {"scenario": settings, "selector": selector, "seed": seed, "n_rounds": rounds}
+    return Finished(name, summary, pd.DataFrame())
+
+
+def labels(*runs: Finished) -> list[str]:
+    return [group.label.replace("\u00a0", " ") for group in grouped(runs)]
+
+
+def test_seeds_of_a_selector_are_one_group() -> None:
+    groups = grouped([run("b", seed=1), run("c", "random"), run("a")])
+    assert [[one.name for one in group.runs] for group in groups] == [["a", "b"], ["c"]]
+    assert names_of(groups) == ["pause", "random"]
+    assert [group.label for group in groups] == ["PAUSE", "Random"]
+
+
+def test_settings_that_differ_are_in_the_name() -> None:
+    few = {"network.n_users": 10, "reward.gamma": 1.0}
+    assert labels(run("a"), run("b", values=few)) == [
+        "PAUSE, n_users = 12, gamma = 5",
+        "PAUSE, n_users = 10, gamma = 1",
+    ]
+    assert labels(run("a"), run("b", rounds=20)) == ["PAUSE, rounds = 200", "PAUSE, rounds = 20"]
+    longer = run("b", values={"training.n_rounds": 20}, rounds=20)
+    assert labels(run("a"), longer) == ["PAUSE, n_rounds = 200", "PAUSE, n_rounds = 20"]
+
+
+def test_scenarios_are_told_apart_by_their_names_alone() -> None:
+    assert labels(run("a"), run("large")) == ["PAUSE, demo_small", "PAUSE, demo_large"]
+
+
+def test_the_same_job_in_two_folders_is_told_apart_by_them() -> None:
+    runs = [run(f"{place}/seed-{seed}", seed=seed) for place in ("old", "new") for seed in (0, 1)]
+    assert labels(*runs) == ["PAUSE, old", "PAUSE, new"]
+    assert names_of(grouped(runs)) == ["pause 1", "pause 2"]
+
+
+def test_a_run_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(PauseflError, match="a and a are the same run: selector pause, seed 0"):
+        grouped([run("a"), run("a")])
+
+
+def test_the_scenario_says_what_a_group_has_in_place_of_its_base() -> None:
+    (group,) = grouped([run("a", values={"network.n_users": 10})])
+    assert group.scenario.changed == {"network.n_users": 12}
+    (group,) = grouped([run("a")])
+    assert (group.scenario.scale, group.scenario.changed) == ("demo", {})
