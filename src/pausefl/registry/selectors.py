@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
+from zlib import crc32
 
 from pausefl.registry.base import Record, Registry
+from pausefl.registry.own import OwnPartError, check_keys, declared, words
 
 #: A dash pattern as Matplotlib takes it: offset and lengths in line widths.
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
@@ -74,6 +77,27 @@ class SelectorRecord(Record):
     stated_cost: str = field(default="", repr=False)
     #: Name and line in figures; None for those of `look_of`.
     look: Look | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, place: str, part: Any, others: Mapping[str, Self]) -> Self:
+        """Record of a user's own selector; ``label`` and ``color`` may stand in place of a whole ``look``."""
+        label, color = getattr(part, "label", words(part.__name__)), getattr(part, "color", None)
+        if not isinstance(label, str) or not label.strip():
+            raise OwnPartError(f"has label = {label!r}, which should be a text")
+        if color is not None and not (isinstance(color, str) and re.fullmatch("#[0-9A-Fa-f]{6}", color)):
+            raise OwnPartError(f"has color = {color!r}, which should be a text such as '#D55E00'")
+        taken = {(look.color, look.line) for record in others.values() if (look := record.look)}
+        first = crc32(place.encode()) % len(_SPARE)
+        spare = [*_SPARE[first:], *_SPARE[:first]]
+        look = next((one for one in spare if (one[0], one[2]) not in taken), spare[0])
+        made = declared(cls, part, place, look=Look(label, color or look[0], *look[1:]))
+        check_keys(made.requires)
+        for name in others:
+            if made.look and look_of(name).label.casefold() == made.look.label.casefold():
+                raise OwnPartError(
+                    f"has the label of '{name}', {made.look.label!r}: give it another, label = \"…\""
+                )
+        return made
 
 
 _ANNEALING = ("selection.n_iterations", "selection.temperature_divisor")
@@ -217,6 +241,8 @@ SELECTORS: Registry[SelectorRecord] = Registry(
             look=Look("Oort", "#D1495B", ">", DASH, zorder=2.82, hollow=True),
         ),
     },
+    own=SelectorRecord,
+    kind="pausefl.selectors.base:Selector",
 )
 
 #: Colours, marker and dashes of selectors without a look of their own; nobody else has these dashes.
@@ -245,5 +271,20 @@ def in_legend_order(selectors: Iterable[str]) -> list[str]:
     return sorted(looks, key=lambda name: (-(looks[name].legend or looks[name].zorder), known.index(name)))
 
 
+class _Labels(Mapping[str, str]):
+    """Labels by name, of users' own selectors too."""
+
+    def __getitem__(self, name: str) -> str:
+        if name not in SELECTORS:
+            raise KeyError(name)
+        return look_of(name).label
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(in_legend_order(SELECTORS))
+
+    def __len__(self) -> int:
+        return len(SELECTORS)
+
+
 #: What people call each selector, in the order of legends.
-LABELS: dict[str, str] = {name: look_of(name).label for name in in_legend_order(SELECTORS)}
+LABELS: Mapping[str, str] = _Labels()
