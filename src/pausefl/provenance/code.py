@@ -155,9 +155,10 @@ def _home(place: str) -> _Home | None:
     """
     first = re.split("[.:]", place)[0]
     spec = None if first == "pausefl" else find_spec(first)
-    if spec is None or not (paths := spec.submodule_search_locations or [spec.origin]) or paths[0] is None:
+    file = None if spec is None else next(iter(spec.submodule_search_locations or ()), spec.origin)
+    if file is None:
         return None
-    folder = Path(paths[0]).absolute().parent
+    folder = Path(file).absolute().parent
     return _Home(folder, first if folder.name in ("site-packages", "dist-packages") else "")
 
 
@@ -189,7 +190,8 @@ class _Reached(NamedTuple):
 class Hashes:
     """Hashes of the code of the package ``pausefl`` in the folder ``root``; each file is read once.
 
-    What is a user's ``own`` counts as if it were in the package. A definition is known by its place, ``package.module:name``; ``package.module:*`` is all of a module.
+    What is a user's ``own`` counts as if it were in the package. A definition is known by its place,
+    ``package.module:name``; ``package.module:*`` is all of a module.
     """
 
     def __init__(self, root: Path, own: Iterable[_Home] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Parts of a user's own, outside the package: ``MODULE:NAME``, imported from the working folder or PYTHONPATH."""
+"""Parts of a user's own, outside the package: ``MODULE:NAME``, of the working folder or PYTHONPATH."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def imported(place: str, kind: str = "") -> Any:
         raise OwnPartError("is part of pausefl: use the name that it is registered under")
     found = vars(module := _module(where)).get(name)
     if found is None:
-        names = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
-        raise OwnPartError(f"is not there: {_file(module)} has no '{name}'. {suggest(name, names)}")
+        own = [one for one, value in vars(module).items() if getattr(value, "__module__", "") == where]
+        raise OwnPartError(f"is not there: {_file(module)} has no '{name}'. {suggest(name, own)}")
     if not kind:
         if not callable(found):
             raise OwnPartError(f"is {found!r:.80}, no function or class")
@@ -101,7 +101,11 @@ def check_keys(requires: tuple[str, ...]) -> None:
         section, _, name = key.partition(".")
         within = known["properties"].get(section, {}).get("properties", {})
         if name not in within:
-            keys = [f"{one}.{each}" for one, of in known["properties"].items() for each in of.get("properties", ())]
+            keys = [
+                f"{one}.{each}"
+                for one, of in known["properties"].items()
+                for each in of.get("properties", ())
+            ]
             near = suggest(key, keys).partition("Allowed:")[0]
             raise OwnPartError(f"requires '{key}', which is no key of a scenario. {near}".rstrip())
 

@@ -86,11 +86,12 @@ class SelectorRecord(Record):
             raise OwnPartError(f"has label = {label!r}, which should be a text")
         if color is not None and not (isinstance(color, str) and re.fullmatch("#[0-9A-Fa-f]{6}", color)):
             raise OwnPartError(f"has color = {color!r}, which should be a text such as '#D55E00'")
-        taken = {(look.color, look.line) for record in others.values() if (look := record.look)}
+        # By its name, so that it has one colour in all figures, unless that is taken.
         first = crc32(place.encode()) % len(_SPARE)
-        spare = [*_SPARE[first:], *_SPARE[:first]]
-        look = next((one for one in spare if (one[0], one[2]) not in taken), spare[0])
-        made = declared(cls, part, place, look=Look(label, color or look[0], *look[1:]))
+        lines = [*_SPARE[first:], *_SPARE[:first]]
+        taken = {record.look[1:4] for record in others.values() if record.look}
+        spare, marker, line = next((one for one in lines if one not in taken), lines[0])
+        made = declared(cls, part, place, look=Look(label, color or spare, marker, line))
         check_keys(made.requires)
         for name in others:
             if made.look and look_of(name).label.casefold() == made.look.label.casefold():
