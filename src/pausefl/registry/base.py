@@ -85,5 +85,6 @@ class Registry(dict[str, R]):
         return f"is not known. {suggest(name, self)}"
 
     def order(self, names: Iterable[str]) -> list[str]:
-        """Names in the order of the registry; `ConfigError` if it does not have one."""
-        return sorted(names, key=[*self, *filter(self.find, names)].index)
+        """Some names in the order of the registry; `ConfigError` if it does not have one."""
+        records = {name: self.find(name) for name in names}
+        return sorted(records, key=list(self).index)
