@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="Record")
 
+#: ``MODULE:NAME``, in ASCII, since it is part of paths.
+OWN = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*"
+
 
 class OwnPartError(ConfigError):
     """A part of a user's own cannot be used; ``why`` says it in words that follow its name."""
@@ -53,7 +56,7 @@ def imported(place: str, kind: str = "") -> Any:
     OwnPartError
         If there is no such module or name, the module cannot be imported, or it is something else.
     """
-    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", place, re.ASCII):
+    if not re.fullmatch(OWN, place):
         raise OwnPartError("is no MODULE:NAME, such as my_module:MyClass")
     where, _, name = place.partition(":")
     if where.partition(".")[0] == "pausefl":
