@@ -171,6 +171,7 @@ def run(
     data_root: str | os.PathLike[str] = "data/raw",
     download: bool = True,
     on_round: Callable[[int], None] = lambda t: None,
+    on_row: Callable[[Mapping[str, Any]], None] = lambda row: None,
 ) -> Run:
     """Run one selector in a scenario.
 
@@ -203,6 +204,9 @@ def run(
         Folder of raw data sets, and whether missing ones are downloaded.
     on_round
         Called with t after each round.
+    on_row
+        Called after each round with its row of `Run.rounds`, for programs that show runs (docs/library.md).
+        ``accuracy`` and ``loss`` are NaN in rounds without evaluation, and not there without training.
 
     Raises
     ------
@@ -227,8 +231,19 @@ def run(
     with tempfile.TemporaryDirectory() as folder, _registered(record):
         check_runnable(scenario, [job_name])
         dataset, partition = data_of_job(job, RawData(Path(data_root), download, {}))
+        rows: list[Mapping[str, Any]] = []
+
+        def follow(t: int) -> None:
+            on_round(t)
+            on_row(dict(rows[-1]))
+
+        def started(given: list[dict[str, object]]) -> None:
+            nonlocal rows
+            rows = given  # the job adds to it
+
+        saving = Saving(interval=float("inf"))
         try:
-            run_job(job, dataset, partition, Path(folder), on_round, Saving(interval=float("inf")))
+            run_job(job, dataset, partition, Path(folder), follow, saving, started)
         except StoppedError as stopped:
             raise KeyboardInterrupt(str(stopped).partition(";")[0]) from None
         finished = read_run(folder)
