@@ -11,7 +11,7 @@ import inspect
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -231,15 +231,15 @@ def run(
     with tempfile.TemporaryDirectory() as folder, _registered(record):
         check_runnable(scenario, [job_name])
         dataset, partition = data_of_job(job, RawData(Path(data_root), download, {}))
-        rows: list[Mapping[str, Any]] = []
+        rows: Sequence[Mapping[str, Any]] = ()
+
+        def started(given: Sequence[Mapping[str, Any]]) -> None:
+            nonlocal rows
+            rows = given  # the job adds one a round
 
         def follow(t: int) -> None:
             on_round(t)
             on_row(dict(rows[-1]))
-
-        def started(given: list[dict[str, object]]) -> None:
-            nonlocal rows
-            rows = given  # the job adds to it
 
         saving = Saving(interval=float("inf"))
         try:

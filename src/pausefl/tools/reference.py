@@ -132,7 +132,7 @@ def _with_own(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     found = {key: _with_own(part) for key, part in schema.items()}
-    if schema.get("enum") in map(list, (SELECTORS, MODELS, SOURCES)):
+    if schema.get("enum") in ([*SELECTORS], [*MODELS], [*SOURCES]):
         names = {key: found.pop(key) for key in ("enum", "enumDescriptions") if key in found}
         found["anyOf"] = [names, {"pattern": f"^{OWN}$"}]
     return found
