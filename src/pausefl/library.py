@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -177,6 +177,7 @@ def run(
     data_root: str | os.PathLike[str] = "data/raw",
     download: bool = True,
     on_round: Callable[[int], None] = lambda t: None,
+    on_row: Callable[[Mapping[str, Any]], None] = lambda row: None,
     progress: bool = True,
 ) -> Run:
     """Run one selector in a scenario.
@@ -210,6 +211,9 @@ def run(
         Folder of raw data sets, and whether missing ones are downloaded.
     on_round
         Called with t after each round.
+    on_row
+        Called after each round with its row of `Run.rounds`, for programs that show runs (docs/library.md).
+        ``accuracy`` and ``loss`` are NaN in rounds without evaluation, and not there without training.
     progress
         Whether a terminal or a notebook shows a bar while it runs; there is none elsewhere.
 
@@ -237,6 +241,13 @@ def run(
         check_runnable(scenario, [job_name])
         dataset, partition = data_of_job(job, RawData(Path(data_root), download, {}))
         watcher = Watcher(job.n_rounds, horizon=scenario.training.horizon)
+        rows: Sequence[Mapping[str, Any]] = ()
+
+        def started(given: Sequence[Mapping[str, Any]]) -> None:
+            nonlocal rows
+            rows = given  # the job adds one a round
+            watcher.note(given)
+
         try:
             with _shown(watcher, f"{scenario.name} {job_name} seed {job.seed}", progress) as draw:
 
@@ -244,9 +255,10 @@ def run(
                     watcher(t)
                     draw()
                     on_round(t)
+                    on_row(dict(rows[-1]))
 
                 saving = Saving(interval=float("inf"))
-                run_job(job, dataset, partition, Path(folder), after_round, saving, watcher.note)
+                run_job(job, dataset, partition, Path(folder), after_round, saving, started)
         except StoppedError as stopped:
             raise KeyboardInterrupt(str(stopped).partition(";")[0]) from None
         finished = read_run(folder)

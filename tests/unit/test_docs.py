@@ -31,6 +31,11 @@ SECTIONS = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
 
 #: Files, besides those of the tests, that the commands of a section must leave behind.
 LEFT = {
+    "Without an edit of the package": [
+        "out/own/rounds.parquet",
+        "results/runs/rings/my_module.LeastUsed/seed-0/summary.json",
+        "results/figures/rings/accuracy_vs_time.pdf",
+    ],
     "A selector": ["out/least_used/rounds.parquet"],
     "A reward": ["out/quota/rounds.parquet"],
     "A model": ["out/softmax/rounds.parquet"],

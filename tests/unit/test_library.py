@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -220,6 +221,55 @@ def test_ctrl_c_stops_after_the_round(scenario: pausefl.Scenario) -> None:
     assert "first" not in SELECTORS
 
 
+def test_each_round_is_told_with_its_row(scenario: pausefl.Scenario) -> None:
+    rows: list[dict[str, Any]] = []
+    run = pausefl.run(scenario, "pause", device="cpu", on_row=lambda row: rows.append(dict(row)))
+    assert pd.DataFrame(rows).drop(columns="selection").equals(run.rounds.drop(columns="selection"))
+    rows.clear()
+    pausefl.run(scenario, first, train=False, on_row=lambda row: rows.append(dict(row)))
+    assert [row["round"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert "accuracy" not in rows[0]
+
+
+def example(name: str, folder: Path) -> None:
+    """Run an example of the page as a script in a folder."""
+    (code,) = re.findall(rf"^<!-- {name} -->\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    (folder / "example.py").write_text(code, encoding="utf-8")
+    environment = os.environ | {"MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "example.py"], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_tensorboard_shows_runs(tmp_path: Path) -> None:
+    reading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    example("tensorboard", tmp_path)
+    for selector in ("pause", "random"):
+        events = reading.EventAccumulator(str(tmp_path / "watched" / selector)).Reload()
+        shown = [(event.step, event.value) for event in events.Scalars("accuracy")]
+        assert [step for step, _ in shown] == list(range(1, 21))
+        assert 0 < shown[-1][1] < 1
+        assert len(events.Scalars("leakage_max")) == 20
+
+
+@pytest.mark.slow
+def test_mlflow_shows_runs(tmp_path: Path) -> None:
+    # As a test dependency it is too large: 20 packages besides, and a database. It passed with mlflow-skinny
+    # 3.17.2, SQLAlchemy and Alembic.
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not among the test dependencies, being large")
+    pytest.importorskip("alembic", reason="MLflow's database needs SQLAlchemy and Alembic")
+    example("mlflow", tmp_path)
+    client = mlflow.MlflowClient(f"sqlite:///{tmp_path}/watched.db")
+    (experiment,) = client.search_experiments(filter_string="name = 'demo_small'")
+    runs = client.search_runs([experiment.experiment_id])
+    assert {run.info.run_name for run in runs} == {"pause", "random"}
+    for run in runs:
+        assert run.data.params["selector"] == run.info.run_name
+        assert len(client.get_metric_history(run.info.run_id, "accuracy")) == 20
+
+
 def test_runs_are_saved_read_and_collected(scenario: pausefl.Scenario, tmp_path: Path) -> None:
     runs = [pausefl.run(scenario, "random", 5, device="cpu"), pausefl.run(scenario, first, train=False)]
     assert repr(runs[0]) == "Run(demo_small, random, seed 5, 6 rounds)"
@@ -298,13 +348,7 @@ def test_the_page_prints_what_is_in_the_published_runs(
 @pytest.mark.slow
 def test_the_example_of_the_page_draws_its_picture(tmp_path: Path) -> None:
     compare = pytest.importorskip("matplotlib.testing.compare")
-    (code,) = re.findall(r"^<!-- example -->\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    (tmp_path / "example.py").write_text(code, encoding="utf-8")
-    environment = os.environ | {"MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(
-        [sys.executable, "example.py"], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    example("example", tmp_path)
     drawn, shown = tmp_path / "by_speed.png", ROOT / "docs" / "images" / "by_speed.png"
     # Trained numbers may differ in the last digits between processors.
     assert compare.compare_images(str(shown), str(drawn), tol=2) is None

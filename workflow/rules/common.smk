@@ -83,7 +83,7 @@ def tested(wildcards):
 
 wildcard_constraints:
     scenario=one_of(W.job_scenarios),
-    selector=r"[a-z0-9_]+",
+    selector=r"[A-Za-z0-9_.]+",
     seed=r"\d+",
     dataset=one_of(W.datasets),
     study=one_of(W.studies),

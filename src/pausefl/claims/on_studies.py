@@ -28,6 +28,7 @@ from pausefl.claims.statistics import (
     judge,
     region,
 )
+from pausefl.registry.own import as_folder
 from pausefl.registry.selectors import LABELS
 from pausefl.results.intervals import Estimate, t_quantile, wilson
 from pausefl.settings import Scenario
@@ -74,7 +75,7 @@ def _facts(
     """
     seeds, prints = tuple(int(seed) for seed in seeds), {}
     for (side, selector), seed in product(zip(("ours", "theirs"), selectors, strict=False), seeds):
-        file = f"{selector}/seed-{seed}.parquet"
+        file = f"{as_folder(selector)}/seed-{seed}.parquet"
         table = records.study(study, file) if records.has(study, file) else None
         if table is not None:
             times = np.ascontiguousarray(table["elapsed_s"].to_numpy(np.float64)).tobytes()

@@ -19,6 +19,7 @@ from pausefl.files import check_readable, replacing
 from pausefl.privacy import losses_reported
 from pausefl.provenance import hardware, job_code, versions
 from pausefl.registry import SOURCES
+from pausefl.registry.own import from_folder
 from pausefl.settings import Scenario
 
 #: Files of a result, in the order in which they are written: the summary marks a complete one.
@@ -32,7 +33,7 @@ class Job:
     Attributes
     ----------
     scenario, selector, seed
-        A row of the experiment table.
+        A row of the experiment table. A user's own selector may be named as its folder is.
     n_rounds
         Most rounds; a longer run begins with the same rounds. The scenario's time horizon may end it earlier.
     train
@@ -53,6 +54,9 @@ class Job:
     genie: bool = False
     device: str = "auto"
     n_threads: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "selector", from_folder(self.selector))
 
 
 def identity_of(job: Job, dataset: Dataset, partition: Partition, device: str | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from pausefl.registry.selectors import LABELS, SELECTORS
+from pausefl.registry.selectors import LABELS, SELECTORS, in_legend_order
 from pausefl.settings import Scenario
 
 #: Sections of a scenario that its partitions depend on.
@@ -141,7 +141,9 @@ def run_notes(summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Col
     different hashes that do not all count as today's, or if only some selectors have such a hash.
     ``versions`` are the hashes that count as today's, by selector (`pausefl.results.verified.current_codes`).
     """
-    runs = sorted(summaries, key=lambda run: (list(LABELS).index(run["selector"]), run["seed"]))
+    summaries = list(summaries)
+    order = in_legend_order(run["selector"] for run in summaries)
+    runs = sorted(summaries, key=lambda run: (order.index(run["selector"]), run["seed"]))
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
         groups.setdefault(LABELS[run["selector"]], []).append(run)

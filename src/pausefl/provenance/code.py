@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from pausefl.errors import ConfigError
 from pausefl.provenance.definitions import EFFECTS, Import, Module, parsed
 from pausefl.registry import (
     BACKENDS,
@@ -36,9 +40,9 @@ _JOB = (
 )
 #: Digits of the hash of a part.
 _PART = 8
-#: Modules whose definitions say no more than their names: a description of a run decides nothing in it, and
-#: of an index counts what is taken from it, not how it is kept.
-_BY_NAME = ("pausefl.provenance", "pausefl.registry.base")
+#: Modules whose definitions say no more than their names: a description of a run decides nothing in it, of an
+#: index counts what is taken from it, not how it is kept, and the interface only says where names are.
+_BY_NAME = ("pausefl.provenance", "pausefl.registry.base", "pausefl.registry.own", "pausefl:")
 
 
 class Code(str):
@@ -110,7 +114,15 @@ def code_hash(*roots: str, records: Iterable[Record] = ()) -> Code:
     records
         Records of what is used. Their code counts, and those of their other fields that this code reads.
     """
-    return TODAY.code(roots, records)
+    used = list(records)
+    places = [*roots, *(record.code for record in used)]
+    own = frozenset(home for place in places if (home := _home(place)) is not None)
+    try:
+        return (_with_own(own) if own else TODAY).code(roots, used)
+    except LookupError as error:
+        if not own:
+            raise
+        raise ConfigError(f"the code of {' and '.join(places[-1:])} cannot be read: {error}") from None
 
 
 def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[str]]:
@@ -126,6 +138,33 @@ def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[s
         "added": sorted(set(names[1]) - set(old)),
         "removed": sorted(set(names[0]) - set(new)),
     }
+
+
+class _Home(NamedTuple):
+    """Where modules are that are a user's own."""
+
+    folder: Path
+    #: The only module or package there that is; empty if all are.
+    only: str = ""
+
+
+def _home(place: str) -> _Home | None:
+    """Home of the module of a definition; None for one of pausefl, and for one without a file.
+
+    In a folder of one's own, all modules beside it are one's own, too; among installed packages, none is.
+    """
+    first = re.split("[.:]", place)[0]
+    spec = None if first == "pausefl" else find_spec(first)
+    file = None if spec is None else next(iter(spec.submodule_search_locations or ()), spec.origin)
+    if file is None:
+        return None
+    folder = Path(file).absolute().parent
+    return _Home(folder, first if folder.name in ("site-packages", "dist-packages") else "")
+
+
+@cache
+def _with_own(own: frozenset[_Home]) -> Hashes:
+    return Hashes(Path(__file__).parents[1], own)
 
 
 class _Source(NamedTuple):
@@ -151,11 +190,12 @@ class _Reached(NamedTuple):
 class Hashes:
     """Hashes of the code of the package ``pausefl`` in the folder ``root``; each file is read once.
 
-    A definition is known by its place, ``package.module:name``; ``package.module:*`` is all of a module.
+    What is a user's ``own`` counts as if it were in the package. A definition is known by its place,
+    ``package.module:name``; ``package.module:*`` is all of a module.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, own: Iterable[_Home] = ()) -> None:
+        self._root, self._own_homes = root, sorted(own)
         self._module = cache(self._parse)
         self._effects = cache(self._executed)
         self._source = cache(self._read)
@@ -213,7 +253,7 @@ class Hashes:
             raise LookupError(f"{where} has no definition '{name}'")
         if name == "*":
             return _Source(uses=tuple((one, f"{where}:{one}") for one in module.statements))
-        if where.startswith(_BY_NAME) or _is_registry(module.statements[name][0]):
+        if place.startswith(_BY_NAME) or _is_registry(module.statements[name][0]):
             return _Source()
         form = module.form(name)
         imports = form.imports | {(used, module.imports[used]) for used in form.names & module.imports.keys()}
@@ -235,13 +275,14 @@ class Hashes:
         return frozenset(name for name, there in found.items() if EFFECTS in there.statements)
 
     def _parse(self, name: str) -> Module | None:
-        """A module of this package; None for anything else."""
+        """A module of this package, or a user's own; None for anything else."""
         first, *below = name.split(".")
-        base = self._root.joinpath(*below)
-        paths = {base / "__init__.py": name, base.with_suffix(".py"): name.rpartition(".")[0]}
-        for path, package in paths.items():
-            if first == "pausefl" and path.is_file():
-                return parsed(package, path.read_text(encoding="utf-8"))
+        bases = [home.folder.joinpath(first, *below) for home in self._own_homes if home.only in ("", first)]
+        for base in [self._root.joinpath(*below)] if first == "pausefl" else bases:
+            paths = {base / "__init__.py": name, base.with_name(f"{base.name}.py"): name.rpartition(".")[0]}
+            for path, package in paths.items():
+                if path.is_file():
+                    return parsed(package, path.read_text(encoding="utf-8"))
         return None
 
     def _follow(self, module: str, name: str | None) -> str:
@@ -255,6 +296,9 @@ class Hashes:
             return self._follow(*here.imports[name])
         if self._module(f"{module}.{name}") is not None:
             return f"{module}.{name}:*"
+        if "__getattr__" in here.statements:  # such as pausefl, which imports its names when they are used
+            found = getattr(importlib.import_module(module), name)
+            return self._follow(found.__module__, found.__qualname__)
         raise LookupError(f"{module} has no definition '{name}'")
 
 

@@ -14,7 +14,7 @@ class ModelRecord(Record):
 
     #: ``dense``: the function returns a `pausefl.training.models.Mlp`, which compiled kernels train.
     #: ``convolutional``: any other network; a GPU pays.
-    family: Literal["dense", "convolutional"]
+    family: Literal["dense", "convolutional"] = "convolutional"
     #: Values of ``model.norm`` that apply.
     norms: tuple[str, ...] = ("none",)
     #: Fewest pixels a side, for a network that needs images; None for one that takes examples of any shape.
@@ -72,4 +72,5 @@ MODELS: Registry[ModelRecord] = Registry(
         ),
         "linear": ModelRecord("pausefl.training.models:linear", family="dense", about="linear regression"),
     },
+    own=ModelRecord,
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
+from zlib import crc32
 
 from pausefl.registry.base import Record, Registry
+from pausefl.registry.own import OwnPartError, check_keys, declared, words
 
 #: A dash pattern as Matplotlib takes it: offset and lengths in line widths.
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
@@ -75,6 +78,28 @@ class SelectorRecord(Record):
     stated_cost: str = field(default="", repr=False)
     #: Name and line in figures; None for those of `look_of`.
     look: Look | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, place: str, part: Any, others: Mapping[str, Self]) -> Self:
+        """Record of a user's own selector; ``label`` and ``color`` may stand in place of a whole ``look``."""
+        label, color = getattr(part, "label", words(part.__name__)), getattr(part, "color", None)
+        if not isinstance(label, str) or not label.strip():
+            raise OwnPartError(f"has label = {label!r}, which should be a text")
+        if color is not None and not (isinstance(color, str) and re.fullmatch("#[0-9A-Fa-f]{6}", color)):
+            raise OwnPartError(f"has color = {color!r}, which should be a text such as '#D55E00'")
+        # By its name, so that it has one colour in all figures, unless that is taken.
+        first = crc32(place.encode()) % len(_SPARE)
+        lines = [*_SPARE[first:], *_SPARE[:first]]
+        taken = {record.look[1:4] for record in others.values() if record.look}
+        spare, marker, line = next((one for one in lines if one not in taken), lines[0])
+        made = declared(cls, part, place, look=Look(label, color or spare, marker, line))
+        check_keys(made.requires)
+        for name in others:
+            if made.look and look_of(name).label.casefold() == made.look.label.casefold():
+                raise OwnPartError(
+                    f"has the label of '{name}', {made.look.label!r}: give it another, label = \"…\""
+                )
+        return made
 
 
 _ANNEALING = ("selection.n_iterations", "selection.temperature_divisor")
@@ -218,6 +243,8 @@ SELECTORS: Registry[SelectorRecord] = Registry(
             look=Look("Oort", "#D1495B", ">", DASH, zorder=2.82, hollow=True),
         ),
     },
+    own=SelectorRecord,
+    kind="pausefl.selectors.base:Selector",
 )
 
 #: Colours, marker and dashes of selectors without a look of their own; nobody else has these dashes.
@@ -250,17 +277,31 @@ def in_legend_order(selectors: Iterable[str]) -> list[str]:
     return sorted(looks, key=lambda name: (-(looks[name].legend or looks[name].zorder), known.index(name)))
 
 
+class _Labels(Mapping[str, str]):
+    """Labels by name, of users' own selectors too."""
+
+    def __getitem__(self, name: str) -> str:
+        if name not in SELECTORS:
+            raise KeyError(name)
+        return look_of(name).label
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(in_legend_order(SELECTORS))
+
+    def __len__(self) -> int:
+        return len(SELECTORS)
+
+
 #: What people call each selector, in the order of legends.
-LABELS: dict[str, str] = {name: look_of(name).label for name in in_legend_order(SELECTORS)}
+LABELS: Mapping[str, str] = _Labels()
 
 
 @contextmanager
 def registered(records: Mapping[str, SelectorRecord]) -> Iterator[None]:
-    """Have more selectors in the registry, and in `LABELS`, inside the block; their names are new."""
+    """Have more selectors in the registry inside the block; their names are new."""
     SELECTORS.update(records)
-    LABELS.update({name: look_of(name).label for name in in_legend_order(records)})
     try:
         yield
     finally:
         for name in records:
-            del SELECTORS[name], LABELS[name]
+            del SELECTORS[name]

@@ -6,9 +6,12 @@ Readers are named, not imported, so that reading a configuration loads none of t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from pausefl.registry.base import Record, Registry
+from pausefl.registry.own import check_keys, declared
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,13 @@ class SourceRecord(Record):
     mirror: str = field(default="", repr=False)
     #: Record of a folder of images that may replace the files (``image_folders``); None if none may.
     in_folder: SourceRecord | None = None
+
+    @classmethod
+    def of(cls, place: str, part: Any, others: Mapping[str, Self]) -> Self:
+        """Record of a user's own reader; without ``origin``, captions name it."""
+        made = declared(cls, part, place, origin=place)
+        check_keys(tuple(f"data.{key}" for key in (*made.requires, *made.optional)))
+        return made
 
     @property
     def about(self) -> str:
@@ -138,4 +148,5 @@ SOURCES: Registry[SourceRecord] = Registry(
             regression=True,
         ),
     },
+    own=SourceRecord,
 )

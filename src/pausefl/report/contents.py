@@ -9,7 +9,7 @@ from pausefl.figures import papers
 from pausefl.figures.captions import caption
 from pausefl.figures.words import Caption
 from pausefl.registry import FIGURES, TABLES
-from pausefl.registry.selectors import LABELS
+from pausefl.registry.selectors import LABELS, in_legend_order
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.settings import SCALES
 
@@ -201,5 +201,4 @@ def caption_of(part: ScenarioPart, kind: str) -> Caption:
 
 def selectors_of(part: ScenarioPart) -> list[str]:
     """Selectors of a scenario's runs, in the order of the legends."""
-    there = {run.selector for run in part.runs}
-    return [name for name in LABELS if name in there]
+    return in_legend_order(run.selector for run in part.runs)

@@ -15,6 +15,7 @@ from pausefl.figures.notes import scale_note
 from pausefl.figures.papers import in_parts
 from pausefl.project import Project
 from pausefl.provenance import job_code
+from pausefl.registry.own import from_folder
 from pausefl.results.compare import code_changes
 from pausefl.results.published import RunFiles, run_folder
 from pausefl.results.reading import read_json
@@ -157,13 +158,13 @@ class Lineage:
     def _runs(self, folders: Sequence[Path], scenario: Scenario) -> Iterator[str]:
         """Yield a line on the runs of each selector: seeds, rounds, code, processor, what went wrong."""
         yield f"Runs, in {folders[0].parents[1]}:"
-        selectors = dict.fromkeys(folder.parent.name for folder in folders)
+        selectors = dict.fromkeys(from_folder(folder.parent.name) for folder in folders)
         current = current_codes(scenario, selectors, self.results / "published")
         for selector in selectors:
             own = {
                 int(folder.name.removeprefix("seed-")): folder
                 for folder in folders
-                if folder.parent.name == selector
+                if from_folder(folder.parent.name) == selector
             }
             lost = [seed for seed, folder in own.items() if not RunFiles.of(folder).there()]
             runs = {seed: read_run(folder) for seed, folder in own.items() if seed not in lost}

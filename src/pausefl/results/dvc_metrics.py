@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.files import write_text
+from pausefl.registry.own import as_folder
 from pausefl.results.outcomes import moving_average
 from pausefl.results.runs import runs_of
 
@@ -37,7 +38,7 @@ def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: 
     for folder in tables:
         for row in pd.read_csv(folder / "summary.csv").to_dict("records"):
             own = {str(key): value for key, value in row.items()}
-            texts[metrics / folder.name / f"{row['selector']}.json"] = _json(numbers(own))
+            texts[metrics / folder.name / f"{as_folder(row['selector'])}.json"] = _json(numbers(own))
         texts[plots / f"{folder.name}.csv"] = curves_text(pd.read_parquet(folder / "rounds.parquet"))
     for path in claims:
         judged = json.loads(path.read_text("utf-8"))["claims"]

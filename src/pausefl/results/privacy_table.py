@@ -34,7 +34,7 @@ def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings)
         in the order of `pausefl.registry.SELECTORS`.
     """
     rows: list[dict[str, Any]] = []
-    order = list(SELECTORS)
+    order = SELECTORS.order(run.selector for run in run_dirs)
     for run in sorted(run_dirs, key=lambda run: (order.index(run.selector), run.seed)):
         ledger = _ledger(RunFiles.of(run_dirs[run]))
         ledger = ledger.sort_values(["epsilon_coordinate", "participations", "user"])

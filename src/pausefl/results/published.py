@@ -27,6 +27,7 @@ import pandas as pd
 from pausefl import digests
 from pausefl.errors import PauseflError
 from pausefl.files import check_readable, remedy
+from pausefl.registry.own import as_folder, from_folder
 from pausefl.results.reading import read_json, read_table
 from pausefl.settings import Experiment
 
@@ -55,7 +56,7 @@ Digests = dict[str, dict[str, str]]
 
 def run_name(scenario: str, selector: str, seed: int) -> str:
     """Folder of a run below that of all runs, and its name in the manifest."""
-    return f"{scenario}/{selector}/seed-{seed}"
+    return f"{scenario}/{as_folder(selector)}/seed-{seed}"
 
 
 def run_folder(results: Path, run: Experiment) -> Path:
@@ -207,7 +208,7 @@ class RunFiles:
         runs = published_in(folder.parents[1]) if seed and not folder.is_dir() else None
         if seed is None or runs is None:
             return RunFiles(folder)
-        return _PublishedFiles(folder, runs, (folder.parent.name, int(seed[1])))
+        return _PublishedFiles(folder, runs, (from_folder(folder.parent.name), int(seed[1])))
 
     def there(self) -> bool:
         """Whether there is such a finished run."""
@@ -273,7 +274,7 @@ def read_study(folder: Path, name: str) -> pd.DataFrame | None:
     table = read_table(path)
     if path == folder / name:
         return table
-    selector, seed = Path(name).parent.name, int(Path(name).stem.removeprefix("seed-"))
+    selector, seed = from_folder(Path(name).parent.name), int(Path(name).stem.removeprefix("seed-"))
     rows = table[(table["selector"] == selector) & (table["seed"] == seed)]
     return None if rows.empty else rows.reset_index(drop=True)
 
@@ -296,5 +297,5 @@ def study_codes(folder: Path, files: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, set[str]] = {}
     for file in files:
         code = (folder / file).read_text("utf-8").strip() if (folder / file).is_file() else ""
-        found.setdefault(Path(file).parent.name, set()).add(code)
+        found.setdefault(from_folder(Path(file).parent.name), set()).add(code)
     return {selector: sorted(codes) for selector, codes in found.items()}

@@ -12,6 +12,7 @@ from typing import Any
 
 from pausefl.provenance import job_code
 from pausefl.registry import SOURCES
+from pausefl.registry.own import as_folder
 from pausefl.results.published import Digests, read_manifest
 from pausefl.results.reading import read_json
 from pausefl.settings import Scenario
@@ -35,10 +36,11 @@ def current_codes(scenario: Scenario, selectors: Iterable[str], published: Path)
             for device in ("cpu", "cuda")
             for in_folder in folders
         ]
+        runs = f"{scenario.name}/{as_folder(selector)}/"
         equal = [
             entry["made_with"]
             for name, entry in known.items()
-            if name.startswith(f"{scenario.name}/{selector}/") and entry["equal"] and entry["code"] in codes
+            if name.startswith(runs) and entry["equal"] and entry["code"] in codes
         ]
         found[selector] = list(dict.fromkeys(codes + equal))
     return found

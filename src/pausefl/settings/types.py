@@ -17,6 +17,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from pausefl.errors import suggest
+from pausefl.registry.base import Registry
 
 #: The largest whole number that counts something, and the least and largest size of any other number but 0:
 #: beyond them time and memory do not suffice, or products overflow.
@@ -110,8 +111,13 @@ class OneOf:
 
     def _check(self, value: str) -> str:
         if value not in self.names:
-            raise ValueError(f"is not known. {suggest(value, self.names)}")
+            raise ValueError(f"{_refusal(value, self.names)}")
         return value
+
+
+def _refusal(value: str, names: Iterable[str]) -> str:
+    """What is wrong with a value that is none of some names, in words that follow it."""
+    return names.refusal(value) if isinstance(names, Registry) else f"is not known. {suggest(value, names)}"
 
 
 def _named(value: str) -> str:

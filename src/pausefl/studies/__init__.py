@@ -17,6 +17,7 @@ from typing import Any, Self
 from pydantic import Field, GetJsonSchemaHandler, create_model, model_validator
 from pydantic_core import CoreSchema
 
+from pausefl.registry.own import from_folder
 from pausefl.settings.base import Settings
 from pausefl.settings.types import Name
 from pausefl.settings.yaml import read_yaml
@@ -47,7 +48,7 @@ class Studies(dict[str, Study]):
 
     def part(self, study: str, selector: str = "", seed: int | str = "") -> Study:
         """A study, or the part of one that is computed run by run that is a selector's run under a seed."""
-        return self[study].only(selector, seed)
+        return self[study].only(from_folder(selector), seed)
 
     def published(self, folder: Path) -> Studies:
         """Those that have a folder in ``folder``, and those that are computed in no time.

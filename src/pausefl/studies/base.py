@@ -20,6 +20,7 @@ from pausefl.figures.deviations import applying, iterates
 from pausefl.files import replacing
 from pausefl.provenance import Code, code_hash, scenario_records
 from pausefl.registry import SELECTORS, SOURCES, Record
+from pausefl.registry.own import as_folder
 from pausefl.settings.base import Settings
 from pausefl.settings.load import load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
@@ -334,7 +335,8 @@ class SeededStudy(ScenarioStudy):
     def files(self, names: Iterable[str]) -> list[str]:
         """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
         runs = [
-            {"selector": selector, "seed": seed} for selector, seed in product(self.selectors, self.seeds)
+            {"selector": as_folder(selector), "seed": seed}
+            for selector, seed in product(self.selectors, self.seeds)
         ]
         by_name = ([name.format(**run) for run in runs] if "{seed}" in name else [name] for name in names)
         return [file for files in by_name for file in files]
@@ -411,8 +413,9 @@ def read_tables(folder: Path, files: Iterable[str]) -> dict[str, pd.DataFrame]:
 
 def write_tables(tables: Tables, folder: Path, files: Iterable[str]) -> None:
     """Write tables to files, as `read_tables` finds them; folders are made if need be."""
+    by_file = {as_folder(name): table for name, table in tables.items()}
     for file in files:
-        path, table = folder / file, tables[_name(file)]
+        path, table = folder / file, by_file[_name(file)]
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as (staged,):
             if path.suffix == ".parquet":

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from pausefl.claims.load import KINDS, Claims
-from pausefl.registry import SELECTORS
+from pausefl.registry import MODELS, SELECTORS, SOURCES
+from pausefl.registry.own import OWN
 from pausefl.results.markdown import table
 from pausefl.settings.base import Settings
 from pausefl.settings.config import ConfigFile
@@ -38,6 +39,9 @@ _INTRODUCTION = """\
   `demo.yaml`, two small experiments that run in minutes and need no download; `reduced.yaml`, the papers'
   settings with less work, for a laptop; `published.yaml`, the runs in `results/published`.
 - `schemas` tells editors with a YAML language server the keys of each file.
+
+A selector, `model.name` and `data.source` may also be `MODULE:NAME`, [a part of your
+own](../docs/extending.md#without-an-edit-of-the-package).
 
 All keys are checked before anything runs. A message says what is wrong with which key and what is allowed.
 YAML reads `1e-3` as text; write `0.001`. A key of a scenario that is not required may be left out or be null.
@@ -90,7 +94,7 @@ def reference(scenario_folder: Path) -> str:
 
 def editor_schemas() -> dict[str, dict[str, Any]]:
     """JSON schema of each file, by the name of the file in ``config/schemas``."""
-    schemas = {name: plain_schema(model) for name, model in _FILES.items()}
+    schemas = {name: _with_own(plain_schema(model)) for name, model in _FILES.items()}
     scenario = schemas["scenario"] = _without_required(schemas["scenario"])
     scenario["properties"]["base"] = {
         "type": "string",
@@ -119,6 +123,19 @@ def _as_json(value: Any, margin: str = "\n") -> str:
 
 def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping)
+
+
+def _with_own(schema: Any) -> Any:
+    """A schema in which a name of a registry may also be a part of the user's own."""
+    if isinstance(schema, list):
+        return [_with_own(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    found = {key: _with_own(part) for key, part in schema.items()}
+    if schema.get("enum") in ([*SELECTORS], [*MODELS], [*SOURCES]):
+        names = {key: found.pop(key) for key in ("enum", "enumDescriptions") if key in found}
+        found["anyOf"] = [names, {"pattern": f"^{OWN}$"}]
+    return found
 
 
 def _without_required(schema: Any) -> Any:

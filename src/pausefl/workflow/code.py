@@ -12,16 +12,13 @@ import pausefl
 from pausefl.data.sources import find_record
 from pausefl.project import Project
 from pausefl.provenance import code_hash, job_code
-from pausefl.registry import FIGURES, SELECTORS, TABLES
+from pausefl.registry import FIGURES, SELECTORS, TABLES, Record
 from pausefl.results.verified import current_codes
 from pausefl.settings import Experiment
 from pausefl.studies import kinds
 
 #: What every figure is saved with.
 _SAVE = ("pausefl.figures.style:save", "pausefl.figures.style:add_notes")
-
-#: Names and lines of selectors, whatever their code.
-_LOOKS = [replace(record, code="pausefl.registry.selectors:Look") for record in SELECTORS.values()]
 
 #: What tables say of their runs, to people and to figures.
 _NOTES = (
@@ -32,6 +29,11 @@ _NOTES = (
     "pausefl.results.markdown:to_latex",
     "pausefl.registry.selectors:LABELS",
 )
+
+
+def _looks() -> list[Record]:
+    """Names and lines of selectors, users' own among them, whatever their code."""
+    return [replace(record, code="pausefl.registry.selectors:Look") for record in SELECTORS.values()]
 
 
 def reader(table: Project, dataset: str) -> str:
@@ -56,7 +58,7 @@ def jobs(table: Project, scenario: str) -> dict[str, list[str]]:
 
 def figures(kinds: Iterable[str]) -> str:
     """Hash of what plots some kinds of figures."""
-    records = [*_LOOKS, *(FIGURES[kind] for kind in kinds)]
+    records = [*_looks(), *(FIGURES[kind] for kind in kinds)]
     code = code_hash("pausefl.figures.kinds:plot", *_SAVE, records=records)
     return f"{code} {_style_sheet()} {_archive()}"
 
@@ -65,7 +67,7 @@ def tables(kinds: Iterable[str]) -> str:
     """Hash of what tabulates the runs of a scenario, for people in some kinds of tables."""
     records = [TABLES[kind] for kind in kinds]
     modules = {record.code.partition(":")[0] for record in records}
-    code = code_hash("pausefl.results.runs", "pausefl.results.tables", *modules, *_NOTES, records=_LOOKS)
+    code = code_hash("pausefl.results.runs", "pausefl.results.tables", *modules, *_NOTES, records=_looks())
     return f"{code} {_archive()}" if any("archive" in record.needs for record in records) else code
 
 
@@ -73,7 +75,7 @@ def study_plot(kind: str) -> str:
     """Hash of what plots a kind of study."""
     plot = kinds()[kind].place_of("plot")
     words = ("pausefl.figures.style:add_title", "pausefl.figures.notes:seed_notes")
-    return f"{code_hash(plot, *words, *_SAVE, records=_LOOKS)} {_style_sheet()}"
+    return f"{code_hash(plot, *words, *_SAVE, records=_looks())} {_style_sheet()}"
 
 
 def partition_plot() -> str:
@@ -95,7 +97,7 @@ def claims() -> str:
 
 def overview() -> str:
     """Hash of what opens the report: picture and questions."""
-    code = code_hash("pausefl.figures.overview", "pausefl.report.questions", *_SAVE, records=_LOOKS)
+    code = code_hash("pausefl.figures.overview", "pausefl.report.questions", *_SAVE, records=_looks())
     return f"{code} {_style_sheet()} {_archive()}"
 
 

@@ -12,6 +12,7 @@ from pausefl.data.partition import partition_key
 from pausefl.figures import overview as figures
 from pausefl.project import Project
 from pausefl.registry import TABLES, kinds_of
+from pausefl.registry.own import from_folder
 from pausefl.report import questions
 from pausefl.results import published
 from pausefl.settings import DataSettings, Experiment
@@ -94,7 +95,7 @@ def run_folder(table: Project, experiment: Experiment) -> str:
 
 def experiment_of(wildcards: Any) -> Experiment:
     """The experiment that a job's files belong to, from Snakemake's wildcards."""
-    return Experiment(wildcards.scenario, wildcards.selector, int(wildcards.seed))
+    return Experiment(wildcards.scenario, from_folder(wildcards.selector), int(wildcards.seed))
 
 
 def of_runs(folders: Iterable[str]) -> list[str]:

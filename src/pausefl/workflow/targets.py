@@ -14,6 +14,7 @@ from pausefl.figures.papers import in_parts
 from pausefl.project import Project
 from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
+from pausefl.registry.own import as_folder
 from pausefl.report.questions import LONG_RUNS
 from pausefl.results.published import CODE, MANIFEST
 from pausefl.settings import Experiment
@@ -251,7 +252,11 @@ def claim_inputs(table: Project, scale: str, claims: Sequence[Claim] = ()) -> li
 def metrics(table: Project) -> list[str]:
     """The small files that Git keeps and DVC compares."""
     return [
-        *[f"results/metrics/{name}/{one}.json" for name in table.own for one in table.selectors(name)],
+        *[
+            f"results/metrics/{name}/{as_folder(one)}.json"
+            for name in table.own
+            for one in table.selectors(name)
+        ],
         *[f"results/metrics/claims/{scale}.json" for scale in table.scales],
         *[f"results/plots/{name}.csv" for name in table.own],
     ]

@@ -20,6 +20,7 @@ from pausefl.data.sources.common import Examples, check_test_size, test_size
 from pausefl.data.sources.official import download_files, find_problem
 from pausefl.errors import ConfigError, DataError
 from pausefl.registry.base import Record
+from pausefl.registry.own import as_folder
 from pausefl.registry.sources import SOURCES, SourceRecord
 from pausefl.settings import DataSettings, RawData
 
@@ -180,7 +181,8 @@ def dataset_key(settings: DataSettings, raw: RawData) -> str:
     record, values = find_record(settings, raw), _values(settings, raw)
     keys = {*record.requires, *record.optional}
     folder = values["folder"] if "folder" in keys else None
-    parts = [settings.source] if folder is None else [settings.source, "from", _slug(folder)]
+    source = as_folder(settings.source)
+    parts = [source] if folder is None else [source, "from", _slug(folder)]
     for key in [*_KEY_PARTS, *sorted(keys - {*_KEY_PARTS, "folder"})]:
         if key in keys and values[key] is not None:
             short, kind = _KEY_PARTS.get(key, (key, str))

@@ -1,0 +1,293 @@
+"""A selector, a model and a data source of a user's own, MODULE:NAME, without an edit of the package."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import pausefl
+from pausefl.cli import app
+from pausefl.data.sources import dataset_key
+from pausefl.errors import ConfigError
+from pausefl.federated.job import Job
+from pausefl.provenance import job_code
+from pausefl.registry import MODELS, REWARDS, SELECTORS, SOURCES
+from pausefl.registry.own import as_folder, from_folder, words
+from pausefl.registry.selectors import LABELS, in_legend_order, look_of
+from pausefl.settings import RawData, load_config
+
+MODULE = '''
+import math
+
+import numpy as np
+from pausefl import Selector
+from pausefl.data.sources.common import Examples
+from torch import nn
+
+from beside import order
+
+
+class LeastUsed(Selector):
+    """The m users that took part least often."""
+
+    def __call__(self, history, rng):
+        users = rng.permutation(history.candidates())
+        return np.sort(users[order(history.participations[users])[: history.n_selected]])
+
+
+class Declares(LeastUsed):
+    label, color = "Mine", "#123456"
+    requires, needs_losses = ["selection.n_candidates"], True
+
+
+class LowestIds(Selector):
+    def __call__(self, history, rng):
+        return history.candidates()[: history.n_selected]
+
+
+class Unfinished(Selector):
+    pass
+
+
+class Tiny(nn.Sequential):
+    def __init__(self, input_shape, n_outputs, norm):
+        super().__init__(nn.Flatten(), nn.Linear(math.prod(input_shape), n_outputs))
+
+
+def points(settings, files):
+    x, y = np.random.default_rng(0).normal(size=(80, 2)).astype(np.float32), np.arange(80) % 2
+    return Examples(x[:60], y[:60], x[60:], y[60:], 2)
+
+
+points.images = False
+
+
+class WrongKey(LowestIds):
+    requires = ("selection.n_candidate",)
+
+
+class WrongType(LowestIds):
+    requires = "selection.n_candidates"
+
+
+class WrongColor(LowestIds):
+    color = "red"
+
+
+class Pause(LowestIds):
+    pass
+
+
+class LEASTUSED(LowestIds):
+    label = "Other"
+
+
+number = 3
+'''
+BESIDE = """
+import numpy as np
+
+
+def order(values):
+    return np.argsort(values, kind="stable")
+
+
+def unused():
+    return 1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder with a module, of which nothing is left afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "mine.py").write_text(MODULE, "utf-8")
+    (tmp_path / "beside.py").write_text(BESIDE, "utf-8")
+    (tmp_path / "broken.py").write_text("import math\n\nmath.none\n", "utf-8")
+    (tmp_path / "unwritten.py").write_text("def f(:\n", "utf-8")
+    (tmp_path / "lacking.py").write_text("import not_installed\n", "utf-8")
+    importlib.invalidate_caches()
+    yield tmp_path
+    for name in ("mine", "beside", "broken", "unwritten", "lacking"):
+        sys.modules.pop(name, None)
+    for registry in (SELECTORS, MODELS, SOURCES):
+        for name in [one for one in registry if ":" in one]:
+            del registry[name]
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(app, ["run", "--scenario", "demo_small", "--rounds", "3", *arguments])
+    assert done.exit_code == 0, done.output or done.exception
+    return done.output
+
+
+@pytest.mark.usefixtures("folder")
+def test_facts_that_a_selector_does_not_declare_have_defaults() -> None:
+    record = SELECTORS.find("mine:LeastUsed")
+    assert (record.code, record.requires, record.private, record.uses_reward) == (
+        "mine:LeastUsed",
+        (),
+        True,
+        False,
+    )
+    assert look_of("mine:LeastUsed").label == LABELS["mine:LeastUsed"] == "Least used"
+    own = SELECTORS.find("mine:Declares")
+    assert (own.requires, own.needs_losses) == (("selection.n_candidates",), True)
+    assert (look_of("mine:Declares").label, look_of("mine:Declares").color) == ("Mine", "#123456")
+    assert MODELS.find("mine:Tiny").family == "convolutional"
+    assert SOURCES.find("mine:points").origin == "mine:points"
+
+
+@pytest.mark.usefixtures("folder")
+def test_tables_and_legends_find_a_place_for_it() -> None:
+    assert in_legend_order(["mine:LeastUsed", "pause"]) == ["pause", "mine:LeastUsed"]
+    assert SELECTORS.order(["mine:LeastUsed", "oort", "pause"]) == ["pause", "oort", "mine:LeastUsed"]
+    looks = [look_of(name) for name in ("mine:LeastUsed", "mine:LowestIds")]
+    assert len({(one.color, one.line) for one in looks}) == 2
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("absent:LeastUsed", r"cannot be imported: there is no module 'absent' in .* or on PYTHONPATH$"),
+        ("mine.more:LeastUsed", r"cannot be imported: .*mine\.more"),
+        ("broken:LeastUsed", r"cannot be imported: .*broken\.py, line 3: AttributeError: "),
+        ("unwritten:LeastUsed", r"cannot be imported: .*unwritten\.py, line 1: "),
+        ("lacking:LeastUsed", r"cannot be imported: .*lacking\.py, line 1: ModuleNotFoundError: No module"),
+        ("mine:LeastUse", r"is not there: .*mine\.py has no 'LeastUse'\. Did you mean 'LeastUsed'\?"),
+        ("mine:Tiny", r"in .*mine\.py is no class derived from pausefl\.Selector$"),
+        ("mine:points", r"is no class derived from pausefl\.Selector$"),
+        ("mine:Selector", r"is no class derived from pausefl\.Selector$"),
+        ("mine:Unfinished", r"lacks __call__, which a class derived from pausefl\.Selector must have$"),
+        ("mine:WrongKey", r"requires 'selection\.n_candidate'.* Did you mean 'selection\.n_candidates'\?$"),
+        ("mine:WrongType", r"has requires = 'selection\.n_candidates', which should be a valid tuple"),
+        ("mine:WrongColor", r"has color = 'red', which should be a text such as '#D55E00'"),
+        ("mine:Pause", r"has the label of 'pause', 'Pause': give it another"),
+        ("pausefl.selectors.exact:Pause", r"is part of pausefl: use the name"),
+        ("mine:a.b", r"is no MODULE:NAME, such as my_module:MyClass$"),
+        ("../mine:LeastUsed", r"is no MODULE:NAME"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(name: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        SELECTORS.find(name)
+    assert str(caught.value).startswith(f"selector '{name}' ")
+    assert name not in SELECTORS
+    assert name not in list(SELECTORS)
+
+
+@pytest.mark.usefixtures("folder")
+def test_names_that_share_a_folder_on_some_file_systems_are_refused() -> None:
+    SELECTORS.find("mine:LeastUsed")
+    with pytest.raises(ConfigError, match="differs from 'mine:LeastUsed' in case alone"):
+        SELECTORS.find("mine:LEASTUSED")
+
+
+@pytest.mark.usefixtures("folder")
+def test_other_kinds_say_what_is_wrong_too() -> None:
+    with pytest.raises(ConfigError, match="model 'mine:number' is 3, no function or class"):
+        MODELS.find("mine:number")
+    with pytest.raises(ConfigError, match="unknown reward 'mine:Pause'"):
+        REWARDS.find("mine:Pause")
+
+
+def test_a_configuration_says_which_key_names_it(folder: Path) -> None:
+    (folder / "scenarios").mkdir()
+    (folder / "scenarios/few.yaml").write_text(
+        "name: few\ntitle: Few\nbase: demo_small\nmodel:\n  name: mine:Tiny\nfigures: {}\n", "utf-8"
+    )
+    document = {"data_root": "data", "download": False, "image_folders": {}, "studies": None}
+    document |= {"scenarios": "scenarios"}
+    shipped = Path(pausefl.__file__).parent / "config" / "scenarios"
+
+    def load(selector: str) -> object:
+        rows = [{"scenario": "few", "selectors": ["pause", selector], "seeds": [0]}]
+        return load_config({**document, "experiments": rows}, "own.yaml", shipped)
+
+    loaded = load("mine:LeastUsed")
+    assert "mine:LeastUsed" in str(loaded)
+    with pytest.raises(ConfigError) as caught:
+        load("mine:LeastUse")
+    message = str(caught.value)
+    assert message.startswith("own.yaml: experiments.0.selectors.1 = 'mine:LeastUse' is not there: ")
+
+
+def test_an_edit_counts_for_what_reaches_it(folder: Path) -> None:
+    scenario = pausefl.load_scenario("demo_small")
+
+    def hashes() -> tuple[str, str, str]:
+        from pausefl.provenance import code
+
+        code._with_own.cache_clear()  # another process reads the files again
+        names = ("mine:LeastUsed", "mine:LowestIds", "random")
+        return tuple(str(job_code(scenario, name)) for name in names)  # type: ignore[return-value]
+
+    def edit(file: str, old: str, new: str) -> None:
+        text = (folder / file).read_text("utf-8")
+        assert old in text
+        (folder / file).write_text(text.replace(old, new, 1), "utf-8")
+
+    first = hashes()
+    assert len(set(first)) == 3
+    edit("mine.py", "number = 3", "number = 4  # nobody reads it")
+    edit("beside.py", "return 1", "return 2")
+    edit("mine.py", '"""The m users that took part least often."""', '"""Reworded."""')
+    assert hashes() == first
+    edit("beside.py", '"stable"', '"mergesort"')
+    second = hashes()
+    assert [a == b for a, b in zip(first, second, strict=True)] == [False, True, True]
+    edit("mine.py", "return history.candidates()[", "return 1 * history.candidates()[")
+    assert [a == b for a, b in zip(second, hashes(), strict=True)] == [True, False, True]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_command_runs_all_three_and_the_library_has_the_same_numbers() -> None:
+    pytest.importorskip("sklearn")
+    own = ["--set", "model.name=mine:Tiny", "--set", "data.source=mine:points"]
+    run("--selector", "mine:LeastUsed", "--device", "cpu", "--out", "out", *own)
+    theirs = pausefl.read_run("out")
+    assert theirs.selector == "mine:LeastUsed"
+    assert {"mine:LeastUsed", "mine:Tiny", "mine:points", "beside:order"} <= theirs.summary["code"].keys()
+    values = {"model.name": "mine:Tiny", "data.source": "mine:points"}
+    scenario = pausefl.change(pausefl.load_scenario("demo_small"), values)
+    ours = pausefl.run(scenario, "mine:LeastUsed", n_rounds=3, device="cpu")
+    assert ours.rounds.equals(theirs.rounds)
+    assert ours.rounds["accuracy"].notna().all()
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_command_checks_a_selector() -> None:
+    pytest.importorskip("scipy")
+    done = CliRunner().invoke(app, ["check", "--selector", "mine:LeastUsed"])
+    assert (done.exit_code, done.output.count("ok ")) == (0, 8), done.output
+    done = CliRunner().invoke(app, ["check", "--selector", "mine:LowestIds"])
+    assert done.exit_code != 0
+    assert str(done.exception) == "selector 'mine:LowestIds' fails 2 of 8 checks"
+    assert done.output.count("FAILED") == 2
+    assert "ids must not break ties" in done.output
+
+
+@pytest.mark.usefixtures("folder")
+def test_paths_have_a_dot_in_place_of_the_colon() -> None:
+    assert as_folder("my.module:LeastUsed") == "my.module.LeastUsed"
+    for name in ("my.module:LeastUsed", "mine:LeastUsed", "pause"):
+        assert from_folder(as_folder(name)) == name
+    scenario = pausefl.load_scenario("demo_small")
+    assert Job(scenario, "mine.LeastUsed", 0, 1) == Job(scenario, "mine:LeastUsed", 0, 1)
+    own = pausefl.change(scenario, {"data.source": "mine:points", "model.name": "mine:Tiny"})
+    assert dataset_key(own.data, RawData(Path("data"), False, {})).startswith("mine.points")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("LeastUsed", "Least used"), ("UCB", "UCB"), ("UCBBySize", "UCB by size"), ("by_speed", "By speed")],
+)
+def test_a_label_is_the_name_in_words(name: str, expected: str) -> None:
+    assert words(name) == expected
