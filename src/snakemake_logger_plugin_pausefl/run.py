@@ -22,8 +22,8 @@ _NOISE = re.compile(
     r"|Removing output files of failed job|--keep-incomplete mode is set"
     r"|\d+ jobs have (missing|outdated) provenance"
 )
-#: What a rule is called where its own name would not do.
-_WORDS = {"job": "train"}
+#: Rules of training jobs, of one or of several.
+_TRAINS = re.compile(r"job$|jobs_\d+$")
 #: How Snakemake says that a user stops it, by SIGINT or SIGTERM.
 _STOPS = ("Terminating processes on user request", "Will exit after finishing currently running jobs")
 #: How a process ended, in what Snakemake says of a failed script.
@@ -235,9 +235,12 @@ class Run:
 
 
 def title(rule: str, wildcards: Mapping[str, str]) -> str:
-    """What a job does: ``train mnist_small_iid_r1 pause seed 0``. Numbers have the name of their wildcard."""
+    """What a job does: ``train mnist_small_iid_r1 pause seed 0``, or without a selector all small jobs.
+
+    Numbers have the name of their wildcard.
+    """
     values = [f"{name} {value}" if value.isdigit() else value for name, value in wildcards.items()]
-    text = " ".join([_WORDS.get(rule, rule.replace("_", " ")), *values])
+    text = " ".join(["train" if _TRAINS.match(rule) else rule.replace("_", " "), *values])
     return text if len(text) <= _TITLE else f"{text[: _TITLE // 2]}…{text[-_TITLE // 2 + 1 :]}"
 
 

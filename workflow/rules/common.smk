@@ -58,7 +58,7 @@ def model(wildcards):
 
 def asked(wildcards):
     """Minutes and MB to ask of a cluster for a job."""
-    return plan.asked(W, experiment_of(wildcards), RATES)
+    return plan.asked(W, [experiment_of(wildcards)], RATES)
 
 
 def tables_of_claims(wildcards):
