@@ -31,33 +31,29 @@ rule job:
         "../scripts/job.py"
 
 
-def jobs_of_batch(wildcards):
-    """The small jobs of a scenario and seed."""
-    return batches.batches(W)[wildcards.scenario, int(wildcards.seed)]
-
-
-# Each number and choice of selectors has other files, so each has a rule.
-for name, (selectors, scenarios, seeds) in batches.rules(W).items():
-    runs = [f"results/runs/{{scenario}}/{selector}/seed-{{seed}}" for selector in selectors]
+# Each choice of selectors has other files, so each has a rule.
+for name, own in batches.rules(W).items():
+    runs = [f"results/runs/{{scenario}}/{selector}/seed-{{seed}}" for selector in own.selectors]
+    about = f"{{scenario}}/{own.selectors[0]}_and_{len(runs) - 1}_more/seed-{{seed}}"
 
     rule:
         name:
             name
         input:
-            unpack(lambda wildcards: batches.inputs(W, jobs_of_batch(wildcards))),
+            unpack(lambda wildcards, own=own: batches.inputs(W, own.jobs(wildcards))),
         # Not removed when the step starts: it makes what is missing (`pausefl.workflow.batches`).
         output:
             update(paths.of_runs(runs)),
         log:
-            "results/logs/jobs/{scenario}/seed-{seed}.log",
+            f"results/logs/jobs/{about}.log",
         benchmark:
-            "results/benchmarks/jobs/{scenario}/seed-{seed}.tsv"
+            f"results/benchmarks/jobs/{about}.tsv"
         wildcard_constraints:
-            scenario=paths.one_of(scenarios),
-            seed=paths.one_of(map(str, seeds)),
+            scenario=paths.one_of(own.scenarios),
+            seed=paths.one_of(map(str, own.seeds)),
         resources:
-            mem_mb=lambda wildcards, attempt: plan.asked(W, jobs_of_batch(wildcards), RATES)[1] * attempt,
-            runtime=lambda wildcards, attempt: plan.asked(W, jobs_of_batch(wildcards), RATES)[0] * attempt,
+            mem_mb=lambda wildcards, attempt, own=own: plan.asked(W, own.jobs(wildcards), RATES)[1] * attempt,
+            runtime=lambda wildcards, attempt, own=own: plan.asked(W, own.jobs(wildcards), RATES)[0] * attempt,
             gpu=(
                 (lambda wildcards: int(model(wildcards).family == "convolutional"))
                 if "gpu" in workflow.global_resources
@@ -65,7 +61,7 @@ for name, (selectors, scenarios, seeds) in batches.rules(W).items():
             ),
         params:
             settings=lambda wildcards: W.job_scenarios[wildcards.scenario].job_settings(),
-            code=lambda wildcards: [code.job(W, job) for job in jobs_of_batch(wildcards)],
+            code=lambda wildcards, own=own: [code.job(W, job) for job in own.jobs(wildcards)],
             script=code.script(workflow.source_path("../scripts/jobs.py")),
         script:
             "../scripts/jobs.py"

@@ -6,6 +6,7 @@ batch. Snakemake does not remove the files of a batch when it starts, so that it
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,41 +26,54 @@ _SMALL_S = 20
 RULE = "jobs_"
 
 
-@cache
-def batches(table: Project) -> dict[tuple[str, int], list[Experiment]]:
-    """Small jobs by scenario and seed, where there are several."""
-    rates = plan.shipped_rates()
-    studied = [job for study in table.studies for job in table.runs_of_study(study)]
-    found: dict[tuple[str, int], list[Experiment]] = {}
-    for job in dict.fromkeys([*table.config.experiments, *studied]):
-        if plan.job_estimate(table, job, rates).seconds <= _SMALL_S:
-            found.setdefault((job.scenario, job.seed), []).append(job)
-    return {key: jobs for key, jobs in found.items() if len(jobs) > 1}
+@dataclass(frozen=True)
+class Batches:
+    """What one rule makes: a batch for each scenario and seed, with files of the same names."""
+
+    selectors: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    seeds: tuple[int, ...]
+
+    def jobs(self, wildcards: Any) -> list[Experiment]:
+        """Those of one scenario and seed, from Snakemake's wildcards."""
+        return [Experiment(wildcards.scenario, one, int(wildcards.seed)) for one in self.selectors]
 
 
 @cache
-def rules(table: Project) -> dict[str, tuple[tuple[str, ...], list[str], tuple[int, ...]]]:
-    """Rules that make all batches: selectors, scenarios and seeds by name.
-
-    Batches with the same selectors have the same files, but for scenario and seed.
-    """
+def rules(table: Project) -> dict[str, Batches]:
+    """Rules that make all batches, by name. A job that is alone in its batch has none."""
     seeds: dict[tuple[str, tuple[str, ...]], list[int]] = {}
-    for (scenario, seed), jobs in batches(table).items():
-        seeds.setdefault((scenario, tuple(job.selector for job in jobs)), []).append(seed)
+    for jobs in _batches(table):
+        first = jobs[0]
+        seeds.setdefault((first.scenario, tuple(job.selector for job in jobs)), []).append(first.seed)
     scenarios: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
     for (scenario, selectors), own in seeds.items():
         scenarios.setdefault((selectors, tuple(own)), []).append(scenario)
     return {
-        f"{RULE}{n}": (selectors, names, own)
+        f"{RULE}{n}": Batches(selectors, tuple(names), own)
         for n, ((selectors, own), names) in enumerate(scenarios.items(), start=1)
     }
+
+
+def _batches(table: Project) -> list[list[Experiment]]:
+    """Small jobs of a scenario and seed, where there are several; of studies, what the table lacks."""
+    rates, seen = plan.shipped_rates(), set[Experiment]()
+    found: list[list[Experiment]] = []
+    for asked in (table.config.experiments, *(table.runs_of_study(study) for study in table.studies)):
+        by_seed: dict[tuple[str, int], list[Experiment]] = {}
+        for job in asked:
+            if job not in seen and plan.job_estimate(table, job, rates).seconds <= _SMALL_S:
+                by_seed.setdefault((job.scenario, job.seed), []).append(job)
+        seen |= set(asked)
+        found += [jobs for jobs in by_seed.values() if len(jobs) > 1]
+    return found
 
 
 def jobs_of(table: Project, rule: str, wildcards: Any) -> list[Experiment]:
     """Jobs that a step of Snakemake makes; none if its rule makes none."""
     if rule == "job":
         return [paths.experiment_of(wildcards)]
-    return batches(table)[wildcards.scenario, int(wildcards.seed)] if rule in rules(table) else []
+    return rules(table)[rule].jobs(wildcards) if rule in rules(table) else []
 
 
 def inputs(table: Project, jobs: list[Experiment]) -> dict[str, Any]:
