@@ -19,6 +19,7 @@ _NOISE = re.compile(
     r"|Complete log|Elapsed time|Some jobs were triggered by provenance|Rules with provenance"
     r"|Singularity containers: ignored|Shutting down, this might"
     r"|Exiting because a job execution failed|WorkflowError:\nAt least one job did not complete successfully"
+    r"|Cannot restore |Restored previous version"
     r"|Removing output files of failed job|--keep-incomplete mode is set"
     r"|\d+ jobs have (missing|outdated) provenance"
 )
@@ -127,8 +128,9 @@ class Run:
             self.log_file = text.partition(":")[2].strip()
         if text.startswith("Reasons:"):
             return _reasons(text)
-        # The failures say by themselves that there are some.
-        said = record.levelno >= logging.WARNING and not text.startswith("Exiting because a job")
+        # The failures say by themselves that there are some; of a failed batch, its log says what is there.
+        told = ("Exiting because a job", "Cannot restore ", "Restored previous version")
+        said = record.levelno >= logging.WARNING and not text.startswith(told)
         return text if said or not _NOISE.match(text) else ""
 
     def _counted(self, stats: Mapping[str, int]) -> None:
