@@ -21,7 +21,7 @@ def results(checkout: Checkout) -> dict[str, bytes]:
 
 
 def summary(checkout: Checkout, run: str) -> str:
-    """What a run says of itself, the time that it took included: if it is made anew, it says something else."""
+    """What a run says of itself, with the time that it took: something else if it is made anew."""
     return (checkout.root / run / "summary.json").read_text("utf-8")
 
 

@@ -3,8 +3,8 @@
 ``python -m pausefl.tools.documentation`` writes a reader's questions into ``README.md``, the picture that
 opens it into ``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the
 reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours
-into ``docs/authors.md``, all selectors side by side into ``docs/benchmark.md``, and the rules of job arrays into
-``profiles/slurm``. Times and disk space are estimates of `pausefl.workflow.plan`.
+into ``docs/authors.md``, all selectors side by side into ``docs/benchmark.md``, and the rules of job arrays
+into ``profiles/slurm``. Times and disk space are estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
