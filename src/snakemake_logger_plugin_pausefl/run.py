@@ -19,11 +19,12 @@ _NOISE = re.compile(
     r"|Complete log|Elapsed time|Some jobs were triggered by provenance|Rules with provenance"
     r"|Singularity containers: ignored|Shutting down, this might"
     r"|Exiting because a job execution failed|WorkflowError:\nAt least one job did not complete successfully"
+    r"|Cannot restore |Restored previous version"
     r"|Removing output files of failed job|--keep-incomplete mode is set"
     r"|\d+ jobs have (missing|outdated) provenance"
 )
-#: What a rule is called where its own name would not do.
-_WORDS = {"job": "train"}
+#: Rules of training jobs, of one or of several.
+_TRAINS = re.compile(r"job$|jobs_\d+$")
 #: How Snakemake says that a user stops it, by SIGINT or SIGTERM.
 _STOPS = ("Terminating processes on user request", "Will exit after finishing currently running jobs")
 #: How a process ended, in what Snakemake says of a failed script.
@@ -137,8 +138,9 @@ class Run:
             self.log_file = text.partition(":")[2].strip()
         if text.startswith("Reasons:"):
             return _reasons(text)
-        # The failures say by themselves that there are some.
-        said = record.levelno >= logging.WARNING and not text.startswith("Exiting because a job")
+        # The failures say by themselves that there are some; of a failed batch, its log says what is there.
+        told = ("Exiting because a job", "Cannot restore ", "Restored previous version")
+        said = record.levelno >= logging.WARNING and not text.startswith(told)
         return text if said or not _NOISE.match(text) else ""
 
     def _counted(self, stats: Mapping[str, int]) -> None:
@@ -245,9 +247,12 @@ class Run:
 
 
 def title(rule: str, wildcards: Mapping[str, str]) -> str:
-    """What a job does: ``train mnist_small_iid_r1 pause seed 0``. Numbers have the name of their wildcard."""
+    """What a job does: ``train mnist_small_iid_r1 pause seed 0``, or without a selector all small jobs.
+
+    Numbers have the name of their wildcard.
+    """
     values = [f"{name} {value}" if value.isdigit() else value for name, value in wildcards.items()]
-    text = " ".join([_WORDS.get(rule, rule.replace("_", " ")), *values])
+    text = " ".join(["train" if _TRAINS.match(rule) else rule.replace("_", " "), *values])
     return text if len(text) <= _TITLE else f"{text[: _TITLE // 2]}…{text[-_TITLE // 2 + 1 :]}"
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -291,12 +292,18 @@ def make_finished(folder: Path) -> Checkout:
 
 
 def counted(output: str) -> dict[str, int]:
-    """Number of jobs by rule in what a dry run prints, without the targets that only collect."""
+    """Number of jobs by rule in what a dry run prints, without the targets that only collect.
+
+    Rules that make batches of small jobs count as one, ``jobs``.
+    """
     if "Job stats" not in output:
         assert "Nothing to be done" in output, output
         return {}
     table = output.split("Job stats:", 1)[1].split("\ntotal ", 1)[0]
     studies = {name for kind in TINY_STUDIES.values() for name in kind}
     targets = {"all", "claims", "default", "demo", "studies", "tiny"} | studies
-    rows = re.findall(r"^(\w+) +(\d+)", table, re.M)
-    return {rule: int(n) for rule, n in rows if rule not in targets}
+    found: Counter[str] = Counter()
+    for rule, n in re.findall(r"^(\w+) +(\d+)", table, re.M):
+        if rule not in targets:
+            found["jobs" if rule.startswith("jobs_") else rule] += int(n)
+    return dict(found)

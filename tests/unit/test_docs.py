@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import textwrap
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from packaging.specifiers import SpecifierSet
 from workspace import copy_folders
 
 from pausefl.federated.untrained import selection_only
@@ -159,6 +162,15 @@ def test_the_numbers_of_the_deviation_ledger() -> None:
     expected = re.findall(r"# ([\d., ]+)$", code, re.MULTILINE)
     printed = run(ROOT, f"python - <<'EOF'\n{textwrap.dedent(code)}\nEOF").split()
     assert [f"{float(number):.3g}" for number in printed] == re.split(", ", ", ".join(expected))
+
+
+def test_a_container_to_work_in_has_a_python_that_is_supported_and_installs() -> None:
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text("utf-8"))
+    requires = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
+    (version,) = re.findall(r"python:(\d+\.\d+)", container["image"])
+    assert SpecifierSet(requires).contains(version)
+    make, target = container["postCreateCommand"].split()
+    assert (make, f"\n{target}:" in (ROOT / "Makefile").read_text("utf-8")) == ("make", True)
 
 
 def test_the_design_page_names_files_that_exist() -> None:

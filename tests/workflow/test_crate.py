@@ -37,6 +37,6 @@ def test_a_finished_workflow_becomes_an_archive(copy: Checkout) -> None:
 
 def test_an_unfinished_workflow_is_finished_first(checkout: Checkout) -> None:
     planned = checkout.planned("results/crates/tiny.zip")
-    assert planned["job"] == 4
+    assert planned["jobs"] == 2
     assert planned["write_crate"] == 1
     assert "write_report" not in planned

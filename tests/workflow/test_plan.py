@@ -10,8 +10,9 @@ import pytest
 from workspace import ROOT, Checkout, counted, make_checkout
 
 from pausefl.project import Project
-from pausefl.settings import load_scenario, read_yaml
+from pausefl.settings import Experiment, load_scenario, read_yaml
 from pausefl.workflow import targets
+from pausefl.workflow.batches import rules
 
 
 @pytest.fixture(scope="module")
@@ -28,15 +29,36 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 def check_rows(planned: dict[str, int], config: str) -> None:
-    """The plan has one job a row, selector and seed, and those that only a study of trained runs asks for."""
+    """The plan makes each row, selector and seed, and what only a study of trained runs asks for."""
     table = rows(config)
     runs = {
-        (row["scenario"], name, seed) for row in table for name in row["selectors"] for seed in row["seeds"]
+        Experiment(row["scenario"], name, seed)
+        for row in table
+        for name in row["selectors"]
+        for seed in row["seeds"]
     }
-    studies = load_experiments(config).studies.of_kind("trained_knobs").values()
-    studied = {(name, *run) for study in studies for name, own in study.runs.items() for run in own}
-    assert planned["job"] == len(runs | studied)
+    project = load_experiments(config)
+    studies = project.studies.of_kind("trained_knobs")
+    studied = {job for study in studies for job in project.runs_of_study(study)}
+    assert trained(planned) == steps(project, runs | studied)
     assert tables(planned) == len(table)
+
+
+def steps(project: Project, jobs: set[Experiment]) -> tuple[int, int]:
+    """How many of some jobs are made alone, and how many batches the others are in."""
+    batches = [
+        {Experiment(scenario, selector, seed) for selector in own.selectors}
+        for own in rules(project).values()
+        for scenario in own.scenarios
+        for seed in own.seeds
+    ]
+    needed = [batch for batch in batches if batch & jobs]
+    return len(jobs.difference(*needed)), len(needed)
+
+
+def trained(planned: dict[str, int]) -> tuple[int, int]:
+    """How many jobs a plan makes alone, and how many batches."""
+    return planned.get("job", 0), planned.get("jobs", 0)
 
 
 def tables(planned: dict[str, int]) -> int:
@@ -75,8 +97,8 @@ def test_scenarios_share_partitions(shipped: Checkout) -> None:
         "cifar10_small_iid_r1_group",
     )
     planned = shipped.planned(*names)
-    listed = {row["scenario"]: len(row["selectors"]) * len(row["seeds"]) for row in rows("config")}
-    assert planned["job"] == sum(listed[name] for name in names)
+    project = load_experiments("config")
+    assert trained(planned) == steps(project, {job for name in names for job in project.experiments[name]})
     assert (planned["partition"], tables(planned)) == (5 + 5, 4)
 
 

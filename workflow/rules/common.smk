@@ -73,7 +73,7 @@ def model(wildcards):
 
 def asked(wildcards):
     """Minutes and MB to ask of a cluster for a job."""
-    return plan.asked(W, experiment_of(wildcards), RATES)
+    return plan.asked(W, [experiment_of(wildcards)], RATES)
 
 
 def tested(wildcards):

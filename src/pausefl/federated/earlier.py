@@ -28,6 +28,7 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.job import (
+    FILES,
     Job,
     check_data,
     check_free,
@@ -273,6 +274,22 @@ def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, rep
             f"{out} holds this job, finished otherwise: {listed(how)}. To run it again: --force"
         )
     return not repeat
+
+
+def is_made(job: Job, dataset: Dataset, partition: Partition, out: Path) -> bool:
+    """Whether ``out`` holds a job's three files, made by today's code on whatever machine.
+
+    What was taken over counts as not made: to take it over again costs little.
+    """
+    if not all((out / name).is_file() for name in FILES):
+        return False
+    try:
+        there, summary, _ = _finished(out)
+    except PauseflError:
+        return False
+    differing = differences(there, identity_of(job, dataset, partition, there["device"]))
+    how = [key for key in _HOW if key != "code"]
+    return "trained_by" not in summary and not any(not_within(key, how) for key in differing)
 
 
 class Repeated(Selector):

@@ -3,8 +3,8 @@
 ``python -m pausefl.tools.documentation`` writes a reader's questions into ``README.md``, the picture that
 opens it into ``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the
 reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours
-into ``docs/authors.md``, and all selectors side by side into ``docs/benchmark.md``. Times and disk space are
-estimates of `pausefl.workflow.plan`.
+into ``docs/authors.md``, all selectors side by side into ``docs/benchmark.md``, and the rules of job arrays
+into ``profiles/slurm``. Times and disk space are estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from pausefl.results.runs import collect
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.studies import benchmark, load_studies
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
+from pausefl.workflow.targets import array_rules
 
 #: Scales of the published runs, the best first.
 SCALES = ("paper", "reduced")
@@ -243,6 +244,12 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
     return page
 
 
+def arrays(plans: Iterable[Project]) -> str:
+    """The setting of the Slurm profile that names the rules of job arrays, of all plans."""
+    names = dict.fromkeys(name for plan in plans for name in array_rules(plan))
+    return f'slurm-array-jobs: "{", ".join(names)}"\n# '
+
+
 def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     """Text of each generated page of the repository at ``root``, by path."""
     tables = {
@@ -251,6 +258,7 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
         "docs/verdicts.md": published.verdicts(),
         "docs/costs.md": {"runs": runs_table(root)},
         "docs/benchmark.md": benchmark_tables(root),
+        "profiles/slurm/profile.v9+.yaml": {"arrays": arrays(published.plans.values())},
         "docs/authors.md": {
             "logs": beside_authors(LOGGED, root),
             "archived": beside_authors(ARCHIVED, root),

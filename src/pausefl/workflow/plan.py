@@ -112,11 +112,18 @@ def job_estimate(table: Project, experiment: Experiment, rates: Mapping[str, Any
     )
 
 
-def asked(table: Project, experiment: Experiment, rates: Mapping[str, Any]) -> tuple[int, int]:
-    """Minutes and MB of memory to ask of a cluster for a job."""
-    seconds = job_estimate(table, experiment, rates).seconds
+def seconds_together(table: Project, jobs: Sequence[Experiment], rates: Mapping[str, Any]) -> float:
+    """What jobs cost that one process makes one after another: it starts once."""
+    alone = [job_estimate(table, job, rates).seconds for job in jobs]
+    return math.fsum(alone) - (len(alone) - 1) * float(rates["start_s"])
+
+
+def asked(table: Project, jobs: Sequence[Experiment], rates: Mapping[str, Any]) -> tuple[int, int]:
+    """Minutes and MB of memory to ask of a cluster for jobs that one process makes one after another."""
+    seconds = seconds_together(table, jobs, rates)
     minutes = _UNKNOWN if math.isnan(seconds) else max(_LEAST, math.ceil(_MARGIN * seconds / 60))
-    return minutes, _MEMORY[MODELS[table.job_scenarios[experiment.scenario].model.name].family]
+    families = {MODELS[table.job_scenarios[job.scenario].model.name].family for job in jobs}
+    return minutes, max(_MEMORY[family] for family in families)
 
 
 def with_trainers(table: Project, jobs: Iterable[Experiment]) -> list[Experiment]:

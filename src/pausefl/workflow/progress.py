@@ -14,7 +14,7 @@ from typing import Any
 
 from pausefl.progress import about
 from pausefl.project import Project
-from pausefl.workflow import paths, plan
+from pausefl.workflow import batches, plan
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Forecast:
         """What the run is expected to take, before it starts."""
         on = "1 core" if self.cores == 1 else f"{self.cores} cores"
         text = f"{len(self._left)} steps, {about(self.seconds_left(0.0))} on {on}"
-        trains = any(step.rule == "job" for step in self._left.values())
+        trains = any(step.rule.startswith(("job", batches.RULE)) for step in self._left.values())
         return f"{text}; a first run also compiles kernels." if trains else f"{text}."
 
 
@@ -85,6 +85,6 @@ def _expected(job: Any, table: Project, rates: Mapping[str, Any]) -> float:
     except (OSError, ValueError, KeyError):
         pass  # it has not run before
     seconds = math.nan
-    if job.rule.name == "job":
-        seconds = plan.job_estimate(table, paths.experiment_of(job.wildcards), rates).seconds
+    if jobs := batches.jobs_of(table, job.rule.name, job.wildcards):
+        seconds = plan.seconds_together(table, jobs, rates)
     return float(rates["start_s"]) if math.isnan(seconds) else seconds

@@ -18,6 +18,7 @@ from pausefl.registry.own import as_folder
 from pausefl.report.questions import LONG_RUNS
 from pausefl.results.published import CODE, MANIFEST
 from pausefl.settings import Experiment
+from pausefl.studies import kinds
 from pausefl.workflow import paths
 
 #: Targets that stand for others; some are there only where there is something that they stand for.
@@ -216,6 +217,13 @@ def scenarios_by_tables(table: Project) -> dict[str, list[str]]:
         others = [kind for kind in paths.table_kinds(table, name) if kind != "summary"]
         found.setdefault("_".join(["table", *others]), []).append(name)
     return found
+
+
+def array_rules(table: Project) -> list[str]:
+    """Rules with many short jobs of one size, one for each scenario, seed or run, which train nothing."""
+    by_run = [f"compute_{kind}" for kind, facts in kinds().items() if facts.by_run()]
+    figures = [f"plot_{figures}" for figures in scenarios_by_figures(table)]
+    return ["partition", "plot_partition", *by_run, *scenarios_by_tables(table), *figures]
 
 
 def reproduced(table: Project) -> list[str]:

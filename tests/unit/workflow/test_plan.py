@@ -159,16 +159,16 @@ def test_a_cluster_is_asked_for_a_few_times_the_estimate() -> None:
     whole, rates = table("config"), shipped_rates()
     jobs = [row for name in whole.own for row in whole.experiments[name]]
     for row in jobs:
-        minutes, _ = asked(whole, row, rates)
+        minutes, _ = asked(whole, [row], rates)
         estimated = job_estimate(whole, row, rates).seconds / 60
         assert 2 * estimated < minutes
         assert minutes <= max(5, 3 * estimated + 1)
-    unknown = asked(whole, jobs[0], RATES)  # no rates of its network
+    unknown = asked(whole, jobs[:1], RATES)  # no rates of its network
     assert unknown[0] == 720
     for lines in ROOT.glob("results/published/*/runs.jsonl"):
         name = lines.parent.name
         if whole.experiments.get(name):
-            memory = asked(whole, whole.experiments[name][0], rates)[1]
+            memory = asked(whole, whole.experiments[name][:1], rates)[1]
             for line in lines.read_text("utf-8").splitlines():
                 assert json.loads(line)["peak_memory_bytes"] < memory * 1e6
 
