@@ -92,9 +92,10 @@ def write_text(path: Path, text: str) -> None:
 def write_sums(folder: Path) -> None:
     """Write `SUMS` in a folder, over all other files in it and below."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / SUMS)
-    digests = (hashlib.sha256(path.read_bytes()).hexdigest() for path in paths)
-    lines = (f"{one}  {path.relative_to(folder).as_posix()}\n" for one, path in zip(digests, paths, strict=True))
-    write_text(folder / SUMS, "".join(lines))
+    text = ""
+    for path in paths:
+        text += f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n"
+    write_text(folder / SUMS, text)
 
 
 @contextmanager

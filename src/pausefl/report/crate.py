@@ -83,9 +83,9 @@ _CONFIGURATION = "configuration.yaml"
 def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results: Sequence[Path]) -> None:
     """Write the crate of some results, relative to the working directory, as a zip archive.
 
-    The folder of the workflow, ``root``, has ``CITATION.cff``, which names authors, licence and papers. The same
-    files make the same bytes if the variable ``SOURCE_DATE_EPOCH`` says when, in seconds since 1970; otherwise
-    the newest result does.
+    The folder of the workflow, ``root``, has ``CITATION.cff``, which names authors, licence and papers. The
+    date is that of the newest result. If the variable ``SOURCE_DATE_EPOCH`` gives another, in seconds since
+    1970, the same files make the same bytes.
 
     Raises
     ------
@@ -163,7 +163,9 @@ def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results
             },
         )
         (stage / SUMS).touch()
-        crate.add_file(stage / SUMS, SUMS, properties={"name": SUMS, "description": "SHA-256 of all other files"})
+        crate.add_file(
+            stage / SUMS, SUMS, properties={"name": SUMS, "description": "SHA-256 of all other files"}
+        )
         crate.write(whole)
         write_sums(whole)
         with replacing(out) as (staged,):

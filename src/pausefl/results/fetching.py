@@ -1,7 +1,7 @@
 """Gets published runs, or other data, from a deposit: by its DOI, or by the address of its files.
 
-A deposit is what ``make archive`` makes: files side by side, and `pausefl.files.SUMS` with their digests. Needs
-pooch, of the extra ``workflow``.
+A deposit is what ``make archive`` makes: files side by side, and `pausefl.files.SUMS` with their digests.
+Needs pooch, of the extra ``workflow``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Makes a deposit for a DOI from the last commit: ``make archive``.
 
-The folder has, side by side as in Zenodo: the software as Git has it, its wheel, the published runs, an RO-Crate
-of all that is made from them, how to cite it, what Zenodo is told of it, and the digests of these files. The same
-commit makes the same bytes with the same versions of Git and of the Python packages.
+The folder has, side by side as in Zenodo: the software as Git has it, its wheel, the published runs, an
+RO-Crate of all that is made from them, how to cite it, what Zenodo is told of it, and the digests of these
+files. The same commit makes the same bytes with the same versions of Git, Python and its packages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from pausefl.errors import PauseflError
-from pausefl.files import write_sums
+from pausefl.files import SUMS, write_sums
 from pausefl.results.fetching import PLACE, PUBLISHED_ENDING
 from pausefl.settings import read_yaml
 
@@ -30,13 +30,15 @@ _CONFIG = "config/published.yaml"
 
 
 def write(root: Path, out: Path, cores: str = "all", config: str = _CONFIG) -> None:
-    """Write the deposit of the last commit of ``root`` to a folder, in place of what is there.
+    """Write the deposit of the last commit of ``root`` to a folder, in place of an earlier one.
 
     Raises
     ------
     PauseflError
-        If there are changes that are not committed, or a step fails.
+        If there are changes that are not committed, the folder has something else, or a step fails.
     """
+    if out.exists() and not (out / SUMS).is_file():
+        raise PauseflError(f"{out} is there already, and is no deposit: name another folder with --out")
     if changed := _ran(["git", "status", "--porcelain", "--untracked-files=no"], root):
         raise PauseflError(f"commit or take back first: {', '.join(changed.split()[1::2])}")
     citation = read_yaml(root / "CITATION.cff")
@@ -54,7 +56,7 @@ def write(root: Path, out: Path, cores: str = "all", config: str = _CONFIG) -> N
         with tarfile.open(software) as opened:
             opened.extractall(temporary, filter="data")
         here = moment | {"PYTHONPATH": str(source / "src")}
-        wheel = ["pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), "."]
+        wheel = ["pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), "."]
         _ran([sys.executable, "-m", *wheel], source, here)
         crate = ["snakemake", "--quiet", "--cores", cores, "--configfile", config, "--", "crate"]
         _ran([sys.executable, "-m", *crate], source, here)
@@ -104,7 +106,9 @@ def _ran(command: list[str], folder: Path, variables: Mapping[str, str] | None =
 
 
 def main(
-    out: Annotated[Path, typer.Option(help="Folder of the deposit, made anew.")] = Path("build/archive"),
+    out: Annotated[Path, typer.Option(help="Folder of the deposit; replaces an earlier one.")] = Path(
+        "build/archive"
+    ),
     cores: Annotated[str, typer.Option(help="Cores for figures and report.")] = "all",
     config: Annotated[str, typer.Option(help="Configuration of the published runs.")] = _CONFIG,
 ) -> None:
