@@ -9,8 +9,10 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadscope
 # be there, also one that a small configuration leaves empty.
 STORED := data/partitions results/runs results/studies
 RECORDED := $(if $(filter config/published.yaml,$(CONFIG)),figures,reproduce)
+# What `make lock` locks in a file of its own: a CPU build of torch for Linux needs none of it.
+TORCH := torch|triton|nvidia-|cuda-
 
-.PHONY: help demo reproduce figures verify claim record restore plan test test-all lint format docs constraints clean
+.PHONY: help demo reproduce figures verify claim record restore plan test test-all lint format docs constraints lock archive clean
 
 help: ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -80,9 +82,20 @@ constraints: ## pin the newest versions that pyproject.toml admits
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
 	build/constraints/bin/pip install --quiet 'torch==2.13.0' 'torchvision==0.28.0'
 	build/constraints/bin/pip install --quiet '.[workflow,record,dev]'
-	(sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --exclude pausefl \
+	(sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --all --exclude pausefl --exclude pip \
 		| sed -E '/^(nvidia|triton|cuda)/d; s/\+cpu//; s/ @ .*//') > build/constraints.txt
 	mv build/constraints.txt constraints.txt && rm -rf build/constraints
+
+archive: .venv/installed ## what a deposit with a DOI holds, from the last commit, in build/archive (docs/artifact.md)
+	$(BIN)/python -m pausefl.tools.archive --cores $(CORES)
+
+lock: ## digests of what constraints.txt pins, from the package index, for Linux and macOS
+	rm -rf build/lock && $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
+	build/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --all-extras \
+		--constraint constraints.txt --generate-hashes --no-annotate --no-header --output-file build/lock/all
+	(sed -n '/^#/p' requirements.lock; awk '/^[a-z]/ {t = /^($(TORCH))/} !t' build/lock/all) > build/lock/rest
+	(sed -n '/^#/p' requirements-torch.lock; awk '/^[a-z]/ {t = /^($(TORCH))/} t' build/lock/all) > build/lock/torch
+	mv build/lock/rest requirements.lock && mv build/lock/torch requirements-torch.lock && rm -rf build/lock
 
 clean: ## remove everything the workflow made; raw data stay
 	rm -rf data/prepared data/partitions results/claims results/figures results/logs results/benchmarks \

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pausefl.selectors.base import Selector
     from pausefl.settings.scenario import Scenario
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Feedback",

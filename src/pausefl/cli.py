@@ -388,6 +388,31 @@ def plot(
     typer.echo(plot_to(runs, figure, out, default=True)[1])
 
 
+@app.command()
+def fetch(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL_OR_DOI",
+            help="A deposit, e.g. 10.5281/zenodo.NUMBER or https://HOST/FOLDER; or one zip archive in it.",
+        ),
+    ],
+    to: Annotated[
+        Path,
+        typer.Option(
+            parser=_folder,
+            metavar="DIR",
+            help="Published runs get to results/published in this folder; other data are this folder.",
+        ),
+    ] = Path(),
+) -> None:
+    """Get published runs, or other data, from a deposit, and compare their digests."""
+    from pausefl.results.fetching import fetch as fetch_from
+
+    folder = fetch_from(source, to)
+    typer.echo(f"Fetched, and equal to its digests: {folder}")
+
+
 @contextmanager
 def _followed(watcher: Watcher, label: str) -> Iterator[Watcher]:
     """Show how far a job is: a bar on a terminal, else a line every 30 s."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import socket
 import stat
@@ -15,6 +16,8 @@ from pausefl.errors import PauseflError
 
 #: Held by the process that writes to a folder.
 _LOCK = "job.lock"
+#: The digests of a folder's files, as ``sha256sum --check`` reads them.
+SUMS = "SHA256SUMS"
 
 
 def check_readable(path: Path, error: type[PauseflError] = PauseflError) -> None:
@@ -84,6 +87,15 @@ def write_text(path: Path, text: str) -> None:
     """Write a file in UTF-8, all of it or nothing."""
     with replacing(path) as (staged,):
         staged.write_text(text, "utf-8")
+
+
+def write_sums(folder: Path) -> None:
+    """Write `SUMS` in a folder, over all other files in it and below."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / SUMS)
+    text = ""
+    for path in paths:
+        text += f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n"
+    write_text(folder / SUMS, text)
 
 
 @contextmanager

@@ -5,10 +5,13 @@ Raw data are not in it; it names what was read, with digests.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import mimetypes
+import os
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -19,7 +22,7 @@ import yaml
 from rocrate.rocrate import ROCrate
 
 from pausefl import __version__
-from pausefl.files import replacing
+from pausefl.files import SUMS, replacing, write_sums
 from pausefl.results.published import LINES
 from pausefl.settings import read_yaml
 
@@ -44,6 +47,9 @@ _WORKFLOW = {
     "Dockerfile": "The environment as a container",
     "pyproject.toml": "Dependencies, as ranges",
     "constraints.txt": "Dependencies, as exact versions",
+    "requirements.lock": "Dependencies, as exact versions with digests",
+    "requirements-torch.lock": "torch and what it needs for CUDA, as exact versions with digests",
+    "environment.yml": "The environment, for conda and mamba",
 }
 _PUBLISHED = "The published federated jobs of a scenario: rounds, ledgers or summaries"
 #: What results are, by their folder below ``results``.
@@ -77,7 +83,9 @@ _CONFIGURATION = "configuration.yaml"
 def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results: Mapping[str, Path]) -> None:
     """Write the crate of some results, by their paths in it, as a zip archive.
 
-    The folder of the workflow, ``root``, has ``CITATION.cff``, which names authors, licence and papers.
+    The folder of the workflow, ``root``, has ``CITATION.cff``, which names authors, licence and papers. The
+    date is that of the newest result. If the variable ``SOURCE_DATE_EPOCH`` gives another, in seconds since
+    1970, the same files make the same bytes.
 
     Raises
     ------
@@ -86,6 +94,11 @@ def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results
     """
     citation = read_yaml(root / "CITATION.cff")
     crate = ROCrate(version=_VERSION)
+    # The context of version 1.1 is older than this term.
+    crate.metadata.extra_terms["sha256"] = "https://schema.org/sha256"
+    newest = max(path.stat().st_mtime for path in results.values())
+    ended = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", newest)), UTC)
+    crate.datePublished = ended
     crate.name = citation["title"]
     crate.description = (
         "A workflow that reproduces experiments on user selection in federated learning, its configuration,"
@@ -109,7 +122,7 @@ def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results
     ]
     crate.root_dataset["citation"] = [_paper(crate, one) for one in citation["references"]]
     with tempfile.TemporaryDirectory() as folder:
-        stage = Path(folder)
+        stage, whole = Path(folder, "stage"), Path(folder, "crate")
         _copy(root, stage)
         workflow = crate.add_workflow(
             stage / "workflow/Snakefile",
@@ -136,7 +149,6 @@ def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results
         )
         for own in _elsewhere(root, configuration):
             _add(crate, own, f"own/{own.name}", "Scenarios or studies that the configuration names")
-        ended = datetime.fromtimestamp(max(path.stat().st_mtime for path in results.values()), UTC)
         made = [_add(crate, path, name, _what(Path(name))) for name, path in results.items()]
         crate.root_dataset["mentions"] = crate.add_action(
             workflow,
@@ -150,8 +162,23 @@ def write_crate(out: Path, root: Path, configuration: Mapping[str, Any], results
                 "actionStatus": "http://schema.org/CompletedActionStatus",
             },
         )
+        (stage / SUMS).touch()
+        crate.add_file(
+            stage / SUMS, SUMS, properties={"name": SUMS, "description": "SHA-256 of all other files"}
+        )
+        crate.write(whole)
+        write_sums(whole)
         with replacing(out) as (staged,):
-            crate.write_zip(staged)
+            _zip(whole, staged, ended)
+
+
+def _zip(folder: Path, out: Path, when: datetime) -> None:
+    """Write the files of a folder as an archive that depends on nothing but their names and contents."""
+    with zipfile.ZipFile(out, "w") as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), when.timetuple()[:6])
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
 
 
 def _copy(root: Path, stage: Path) -> None:
@@ -173,8 +200,10 @@ def _add(crate: ROCrate, source: Path, path: str, what: str) -> Any:
     if not source.is_file():
         return None
     kind = _TYPES.get(source.suffix) or mimetypes.guess_type(source.name)[0] or "text/plain"
+    content = source.read_bytes()
+    facts = {"contentSize": str(len(content)), "sha256": hashlib.sha256(content).hexdigest()}
     properties = {"name": path, "description": what, "encodingFormat": kind}
-    return crate.add_file(source, path, properties=properties | {"contentSize": str(source.stat().st_size)})
+    return crate.add_file(source, path, properties=properties | facts)
 
 
 def _what(path: Path) -> str:

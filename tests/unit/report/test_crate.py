@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import subprocess
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -55,6 +57,7 @@ def test_workflow_configuration_and_results_are_in_it(crate: ROCrate, tmp_path: 
     for name, text in FILES.items():
         assert (folder / name).read_text("utf-8") == text
         assert crate.get(name)["contentSize"] == str(len(text))
+        assert crate.get(name)["sha256"] == hashlib.sha256(text.encode()).hexdigest()
     assert read_yaml(folder / "configuration.yaml") == CONFIGURATION
     for name in ("workflow/Snakefile", "workflow/rules/jobs.smk", "src/pausefl/cli.py", "constraints.txt"):
         assert (folder / name).read_bytes() == (ROOT / name).read_bytes()
@@ -67,6 +70,35 @@ def test_workflow_configuration_and_results_are_in_it(crate: ROCrate, tmp_path: 
             or name == "ro-crate-metadata.json"
             or any(name == one or name.startswith(f"{one}/") for one in described)
         ), name
+
+
+def test_all_files_have_a_digest(crate: ROCrate, tmp_path: Path) -> None:
+    folder = tmp_path / "crate"
+    digests = dict(
+        reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines()
+    )
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    assert digests == {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for name, path in files.items()
+        if name != "SHA256SUMS"
+    }
+    assert "src/pausefl/cli.py" in digests
+    subprocess.run(["sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS"], cwd=folder, check=True)
+
+
+def test_the_same_files_make_the_same_bytes(
+    results: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    write_crate(tmp_path / "one.zip", ROOT, CONFIGURATION, results)
+    for path in results.values():
+        os.utime(path, (0, 0))
+    write_crate(tmp_path / "two.zip", ROOT, CONFIGURATION, results)
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    crate = ROCrate(tmp_path / "two.zip")
+    assert crate.root_dataset["datePublished"] == "2023-11-14T22:13:20+00:00"
+    assert crate.root_dataset["mentions"]["endTime"] == "2023-11-14T22:13:20+00:00"
 
 
 def test_scenarios_of_ones_own_are_in_it(results: dict[str, Path], tmp_path: Path) -> None:
@@ -117,19 +149,3 @@ def test_without_a_citation_it_says_so(results: dict[str, Path], tmp_path: Path)
     with pytest.raises(ConfigError, match=r"CITATION\.cff: no such file"):
         write_crate(tmp_path / "crate.zip", tmp_path, CONFIGURATION, results)
     assert not (tmp_path / "crate.zip").exists()
-
-
-def test_version_and_licence_are_told_once_and_repeated_rightly() -> None:
-    citation = read_yaml(ROOT / "CITATION.cff")
-    codemeta: dict[str, Any] = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
-    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    project = (ROOT / "pyproject.toml").read_text("utf-8")
-    assert citation["version"] == codemeta["version"] == __version__
-    assert __version__ in changelog
-    assert codemeta["license"] == f"https://spdx.org/licenses/{citation['license']}"
-    assert [one["name"] for one in codemeta["author"]] == [one["name"] for one in citation["authors"]]
-    assert codemeta["keywords"] == citation["keywords"]
-    assert [one["name"] for one in codemeta["referencePublication"]] == [
-        one["title"] for one in citation["references"]
-    ]
-    assert codemeta["description"] in project
