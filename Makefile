@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadscope
 STORED := data/partitions data/prepared results/claims results/figures results/report results/runs \
 	results/studies results/tables
 
-.PHONY: help demo reproduce figures verify claim record restore plan test test-all lint format docs constraints clean
+.PHONY: help demo reproduce figures verify claim record restore plan test test-all lint format docs site constraints clean
 
 help: ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -66,7 +66,7 @@ plan: .venv/installed ## what `make reproduce` would take: core-hours and disk; 
 test: .venv/installed ## run the tests that take minutes: the library, a small workflow, dry runs
 	$(PYTEST) -m 'not slow'
 
-test-all: test ## run all tests: also whole workflows, DVC, Slurm, a browser
+test-all: .venv/docs test ## run all tests: also whole workflows, DVC, Slurm, a browser
 	$(PYTEST) -m slow
 
 lint: .venv/installed ## check style, types and the workflow
@@ -76,6 +76,7 @@ lint: .venv/installed ## check style, types and the workflow
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/checks.yml
 
 format: .venv/installed ## put the code in its canonical form
 	$(BIN)/ruff check --fix .
@@ -86,10 +87,16 @@ docs: .venv/installed ## write config/README.md and config/schemas from the sett
 	$(BIN)/python -m pausefl.tools.reference
 	$(BIN)/python -m pausefl.tools.documentation
 
+site: .venv/docs ## build these pages, the notebooks and the names of the library as a site, build/site/index.html
+	rm -rf build/site
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet --conf-dir site --doctree-dir build/doctrees \
+		. build/site
+	@echo 'Site: build/site/index.html (open it in a browser)'
+
 constraints: ## pin the newest versions that pyproject.toml admits
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
 	build/constraints/bin/pip install --quiet 'torch==2.13.0' 'torchvision==0.28.0'
-	build/constraints/bin/pip install --quiet '.[workflow,record,dev]'
+	build/constraints/bin/pip install --quiet '.[workflow,record,dev,docs]'
 	(sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --exclude pausefl \
 		| sed -E '/^(nvidia|triton|cuda)/d; s/\+cpu//; s/ @ .*//') > build/constraints.txt
 	mv build/constraints.txt constraints.txt && rm -rf build/constraints
@@ -108,4 +115,9 @@ clean: ## remove everything the workflow made; raw data stay
 		--constraint constraints.txt --editable '.[workflow,record,dev]'
 	@echo 'Compiling kernels.'
 	$(BIN)/python -m pausefl.tools.kernels
+	@touch $@
+
+# Some fifty packages more, which only the site and the slow tests need.
+.venv/docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	@touch $@

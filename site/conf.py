@@ -44,7 +44,7 @@ include_patterns = [
     "site/*.md",
     "src/pausefl/results/authors_archive/README.md",
 ]
-exclude_patterns = [".*", "build", "data/p*", "results/runs", "src/pausefl/config", "src/pausefl/docs"]
+exclude_patterns = [".*", "build", "data/p*", "data/raw/[!R]*", "results/[!p]*", "src/pausefl/[cd]*", "tests"]
 myst_enable_extensions = ["html_image"]
 myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 4
@@ -58,6 +58,7 @@ nb_execution_timeout = 600
 default_role = "py:obj"  # in docstrings
 add_module_names = False
 autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
 autodoc_type_aliases = {"AnySelector": "AnySelector"}
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False
@@ -73,6 +74,9 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_copyright = False
 html_extra_path = [str(REPORT)] if REPORT.exists() else []
+
+#: Has Mermaid put many rules close together, and not break their names.
+CLOSE = '%%{init: {"flowchart": {"nodeSpacing": 8, "rankSpacing": 24, "padding": 8, "wrappingWidth": 500}}}%%'
 
 #: What docs/README.md does not list: pages of the site alone, and of folders.
 OTHERS = {
@@ -114,10 +118,15 @@ def draw_rules(app: Sphinx) -> None:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}:\n{done.stderr}")
-        names = dict(re.findall(r"^\t(id\d+)\[(\w+)\]$", done.stdout, re.MULTILINE))
+        labels = dict(re.findall(r"^\t(id\d+)\[(\w+)\]$", done.stdout, re.MULTILINE))
         edges = re.findall(r"^\t(id\d+) --> (id\d+)$", done.stdout, re.MULTILINE)
-        graph = sorted(f"{names[one]} --> {names[other]}" for one, other in edges if names[other] != target)
-        (GRAPHS / f"{configuration}.mmd").write_text("\n".join(["flowchart LR", *graph]), "utf-8")
+        lines = [f"{labels[one]} --> {labels[other]}" for one, other in edges if labels[other] != target]
+        lines += [
+            f'{one}["{one.replace("_without_", "<br>without_")}"]' for one in labels.values() if one != target
+        ]
+        (GRAPHS / f"{configuration}.mmd").write_text(
+            "\n".join([CLOSE, "flowchart LR", *sorted(lines)]), "utf-8"
+        )
 
 
 def wrap_diagrams(app: Sphinx, document: nodes.document, page: str) -> None:
