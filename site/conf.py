@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import re
 import shlex
 import shutil
@@ -135,6 +137,19 @@ def wrap_diagrams(app: Sphinx, document: nodes.document, page: str) -> None:
         diagram.replace_self(nodes.container("", diagram.deepcopy(), classes=["diagram"]))
 
 
+def find_source(app: Sphinx, module: str) -> tuple[str, dict[str, tuple[str, int, int]]]:
+    """Source and lines of classes, functions and methods; Sphinx's own parser gives up on some modules."""
+    code = Path(importlib.util.find_spec(module).origin).read_text("utf-8")
+    places = {}
+    for part in ast.parse(code).body:
+        methods = part.body if isinstance(part, ast.ClassDef) else []
+        for inner, prefix in ((part, ""), *((method, f"{part.name}.") for method in methods)):
+            if isinstance(inner, ast.ClassDef | ast.FunctionDef):
+                kind = "class" if isinstance(inner, ast.ClassDef) else "def"
+                places[prefix + inner.name] = (kind, inner.lineno, inner.end_lineno)
+    return code, places
+
+
 def add_start(app: Sphinx, error: Exception | None) -> None:
     """Let a server that is asked for the folder answer with the README."""
     if error is None:
@@ -147,5 +162,6 @@ def setup(app: Sphinx) -> None:
         app.tags.add("demo")
     app.connect("builder-inited", draw_rules)
     app.connect("source-read", add_contents)
+    app.connect("viewcode-find-source", find_source)
     app.connect("doctree-resolved", wrap_diagrams)
     app.connect("build-finished", add_start)
