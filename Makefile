@@ -12,7 +12,7 @@ RECORDED := $(if $(filter config/published.yaml,$(CONFIG)),figures,reproduce)
 # What `make lock` locks in a file of its own: a CPU build of torch for Linux needs none of it.
 TORCH := torch|triton|nvidia-|cuda-
 
-.PHONY: help demo reproduce figures verify claim record restore plan test test-all lint format docs constraints lock archive clean
+.PHONY: help demo reproduce figures verify claim record restore plan test test-all lint format docs site constraints lock archive clean
 
 help: ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -58,7 +58,7 @@ plan: .venv/installed ## what `make reproduce` would take: core-hours and disk; 
 test: .venv/installed ## run the tests that take minutes: the library, a small workflow, dry runs
 	$(PYTEST) -m 'not slow'
 
-test-all: test ## run all tests: also whole workflows, DVC, Slurm, a browser
+test-all: .venv/docs test ## run all tests: also whole workflows, DVC, Slurm, a browser
 	$(PYTEST) -m slow
 
 lint: .venv/installed ## check style, types and the workflow
@@ -68,6 +68,7 @@ lint: .venv/installed ## check style, types and the workflow
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/checks.yml
 
 format: .venv/installed ## put the code in its canonical form
 	$(BIN)/ruff check --fix .
@@ -78,10 +79,16 @@ docs: .venv/installed ## write config/README.md and config/schemas from the sett
 	$(BIN)/python -m pausefl.tools.reference
 	$(BIN)/python -m pausefl.tools.documentation
 
+site: .venv/docs ## build these pages, the notebooks and the names of the library as a site, build/site/index.html
+	rm -rf build/site
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet --conf-dir site --doctree-dir build/doctrees \
+		. build/site
+	@echo 'Site: build/site/index.html (open it in a browser)'
+
 constraints: ## pin the newest versions that pyproject.toml admits
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
 	build/constraints/bin/pip install --quiet 'torch==2.13.0' 'torchvision==0.28.0'
-	build/constraints/bin/pip install --quiet '.[workflow,record,dev]'
+	build/constraints/bin/pip install --quiet '.[workflow,record,dev,docs]'
 	(sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --all --exclude pausefl --exclude pip \
 		| sed -E '/^(nvidia|triton|cuda)/d; s/\+cpu//; s/ @ .*//') > build/constraints.txt
 	mv build/constraints.txt constraints.txt && rm -rf build/constraints
@@ -111,4 +118,9 @@ clean: ## remove everything the workflow made; raw data stay
 		--constraint constraints.txt --editable '.[workflow,record,dev]'
 	@echo 'Compiling kernels.'
 	$(BIN)/python -m pausefl.tools.kernels
+	@touch $@
+
+# Some fifty packages more, which only the site and the slow tests need.
+.venv/docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	@touch $@

@@ -96,6 +96,11 @@ class Run:
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the three files of ``pausefl run`` to a folder, which `read_run` reads.
 
+        Parameters
+        ----------
+        folder
+            Made if it is not there.
+
         Raises
         ------
         PauseflError
@@ -153,7 +158,12 @@ def load_scenario(source: str | os.PathLike[str]) -> Scenario:
 def change(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     """A scenario with other values of some settings; the given one stays as it is.
 
-    Values are by dotted key, ``{"network.n_users": 20}``. All are put in before anything is checked.
+    Parameters
+    ----------
+    scenario
+        From `load_scenario`.
+    values
+        By dotted key, ``{"network.n_users": 20}``. All are put in before anything is checked.
 
     Raises
     ------
@@ -305,7 +315,10 @@ def data_of_job(job: Job, raw: RawData, file: Path | None = None) -> tuple[Datas
 def read_run(folder: str | os.PathLike[str]) -> Run:
     """Read a finished run: of ``pausefl run``, of the workflow (``results/runs``), or of `Run.save`.
 
-    A published run is named ``results/published/SCENARIO/SELECTOR/seed-SEED``.
+    Parameters
+    ----------
+    folder
+        Of the run. A published run is named ``results/published/SCENARIO/SELECTOR/seed-SEED``.
 
     Raises
     ------
@@ -318,6 +331,11 @@ def read_run(folder: str | os.PathLike[str]) -> Run:
 
 def collect(runs: Iterable[Run]) -> pd.DataFrame:
     """The rounds of several runs, one below the other.
+
+    Parameters
+    ----------
+    runs
+        From `run` or `read_run`, at least one.
 
     Returns
     -------
