@@ -200,13 +200,17 @@ def partition_picture(table: Project, scenario: str) -> list[str]:
 def scenarios_by_figures(table: Project) -> dict[str, list[str]]:
     """Scenarios with the same kinds of figures, by a name for that.
 
-    The name is ``figures`` where all kinds apply, else it says what is lacking: ``figures_without_spending``.
+    The name is ``figures`` where all kinds apply but that of selections, else it says what is lacking, and
+    whether that is there: ``figures_without_spending_with_selections``.
     """
-    needed = {need for record in FIGURES.values() for need in record.needs}
+    needed = {need for record in FIGURES.values() for need in record.needs} - {"selections"}
     found: dict[str, list[str]] = {}
     for name, scenario in table.scenarios.items():
-        lacking = sorted(needed - features(scenario, table.selectors(name)))
-        found.setdefault("_".join(["figures", *(["without", *lacking] if lacking else [])]), []).append(name)
+        has = features(scenario, table.selectors(name))
+        lacking = sorted(needed - has)
+        parts = ["figures", *(["without", *lacking] if lacking else [])]
+        parts += ["with_selections"] if "selections" in has else []
+        found.setdefault("_".join(parts), []).append(name)
     return found
 
 
