@@ -75,7 +75,7 @@ def test_it_has_software_wheel_runs_crate_and_digests(deposit: Path, committed: 
         assert f"{NAME}/workflow/Snakefile" in software.getnames()
     with zipfile.ZipFile(deposit / wheel) as opened:
         assert "pausefl/results/fetching.py" in opened.namelist()
-        assert "pausefl/config/scenarios/tiny.yaml" in opened.namelist()
+        assert "pausefl/config/scenarios/demo_small.yaml" in opened.namelist()
     with zipfile.ZipFile(deposit / f"{NAME}-published.zip") as opened:
         manifest = opened.read("results/published/manifest.json")
     assert manifest == (committed.root / "results/published/manifest.json").read_bytes()
