@@ -1,5 +1,6 @@
 # The configuration `W` and its `TARGETS`, checked before anything runs. All other rule files read it, and nothing of each other.
 import os
+from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -9,8 +10,7 @@ from pausefl.files import check_writable
 from pausefl.project import Project
 from pausefl.registry import MODELS
 from pausefl.settings import home, read_yaml
-from pausefl.workflow import paths, plan, targets
-from pausefl.workflow.checks import check
+from pausefl.workflow import checks, code, paths, plan, targets
 from pausefl.workflow.paths import experiment_of, one_of
 
 
@@ -32,7 +32,7 @@ W = checked(Project.load, config, ROOT)
 if workflow.is_main_process:
     for file in workflow.configfiles:  # Snakemake takes the last of two equal keys
         checked(read_yaml, Path(file))
-    checked(check, W)
+    checked(checks.check, W)
     # Where Snakemake keeps what it knows.
     checked(check_writable, Path(".snakemake"))
     for name in ("log", "locks", "metadata", "incomplete"):
@@ -80,6 +80,38 @@ def model(wildcards):
 def asked(wildcards):
     """Minutes and MB to ask of a cluster for a job."""
     return plan.asked(W, [experiment_of(wildcards)], RATES)
+
+
+def at_once(scenarios):
+    """What stands for the scenarios of a rule in paths: a wildcard, or each, where one step makes all."""
+    return scenarios if W.config.published else ["{scenario}"]
+
+
+def step_of(name):
+    """What stands for a step of a rule in paths: its scenario, or the rule, if it has but one step."""
+    return name if W.config.published else "{scenario}"
+
+
+def of_step(scenarios, wildcards):
+    """Scenarios of a step of a rule."""
+    return scenarios if W.config.published else [wildcards.scenario]
+
+
+def runs_of(scenarios, wildcards):
+    """Files of the runs of a step's scenarios."""
+    names = of_step(scenarios, wildcards)
+    return of_checkout([file for name in names for file in checked(checks.run_files, W, name)])
+
+
+def to_tabulate(scenarios, wildcards):
+    """Settings of a step's scenarios, their runs, and what counts as today's code of these."""
+    names = of_step(scenarios, wildcards)
+    return [(W.scenarios[name].as_dict(), paths.run_folders(W, name), code.jobs(W, name)) for name in names]
+
+
+def to_plot(scenarios, wildcards):
+    """Settings of a step's scenarios."""
+    return [W.settings(name) for name in of_step(scenarios, wildcards)]
 
 
 def tested(wildcards):

@@ -4,38 +4,41 @@ from pausefl.workflow import code, paths, targets
 # Kinds of figures differ between scenarios, and so do the files: one rule for all scenarios with the same kinds.
 for figures, scenarios in targets.scenarios_by_figures(W).items():
     kinds = targets.figure_kinds(W, scenarios[0])
+    places = at_once(scenarios)
+    stems = [f"results/figures/{place}/{kind}" for place in places for kind in kinds]
 
     rule:
         name:
             f"plot_{figures}"
         input:
-            rounds="results/tables/{scenario}/rounds.parquet",
-            about="results/tables/{scenario}/about.json",
+            rounds=[f"results/tables/{place}/rounds.parquet" for place in places],
+            about=[f"results/tables/{place}/about.json" for place in places],
         output:
-            pdf=[f"results/figures/{{scenario}}/{kind}.pdf" for kind in kinds],
+            pdf=[f"{stem}.pdf" for stem in stems],
             png=[
                 report(
-                    f"results/figures/{{scenario}}/{kind}.png",
+                    f"results/figures/{place}/{kind}.png",
                     caption="../report/caption.rst",
                     category="Figures",
-                    subcategory="{scenario}",
+                    subcategory=place,
                     labels={"figure": kind},
                 )
+                for place in places
                 for kind in kinds
             ],
-            svg=[f"results/figures/{{scenario}}/{kind}.svg" for kind in kinds],
-            sidecar=[f"results/figures/{{scenario}}/{kind}.json" for kind in kinds],
-            numbers=[f"results/figures/{{scenario}}/{kind}.tex" for kind in kinds],
+            svg=[f"{stem}.svg" for stem in stems],
+            sidecar=[f"{stem}.json" for stem in stems],
+            numbers=[f"{stem}.tex" for stem in stems],
         log:
-            "results/logs/figures/{scenario}.log",
+            f"results/logs/figures/{step_of(figures)}.log",
         benchmark:
-            "results/benchmarks/figures/{scenario}.tsv"
+            f"results/benchmarks/figures/{step_of(figures)}.tsv"
         wildcard_constraints:
             scenario=paths.one_of(scenarios),
         params:
             kinds=kinds,
             title=W.config.titles,
-            scenario=lambda wildcards: W.settings(wildcards.scenario),
+            scenarios=partial(to_plot, scenarios),
             code=code.figures(kinds),
             script=code.script(workflow.source_path("../scripts/plot_figures.py")),
         script:

@@ -1,41 +1,42 @@
 # The tables of a scenario: all rounds, one line for each run, means over seeds, what users have spent, the authors' runs.
-from pausefl.workflow import checks, code, paths, targets
+from pausefl.workflow import code, paths, targets
 
 # What there are tables of differs, and so do the files: one rule for all scenarios with the same tables.
 for tables, scenarios in targets.scenarios_by_tables(W).items():
     kinds = paths.table_kinds(W, scenarios[0])
+    places = at_once(scenarios)
+    folders = [f"results/tables/{place}" for place in places]
 
     rule:
         name:
             tables
         input:
-            lambda wildcards: of_checkout(checked(checks.run_files, W, wildcards.scenario)),
+            partial(runs_of, scenarios),
         output:
-            rounds="results/tables/{scenario}/rounds.parquet",
-            runs="results/tables/{scenario}/runs.csv",
-            about="results/tables/{scenario}/about.json",
-            csv=[f"results/tables/{{scenario}}/{kind}.csv" for kind in kinds],
+            rounds=[f"{folder}/rounds.parquet" for folder in folders],
+            runs=[f"{folder}/runs.csv" for folder in folders],
+            about=[f"{folder}/about.json" for folder in folders],
+            csv=[f"{folder}/{kind}.csv" for folder in folders for kind in kinds],
             text=[
                 report(
-                    f"results/tables/{{scenario}}/{kind}.md",
+                    f"results/tables/{place}/{kind}.md",
                     caption="../report/caption.rst",
                     category="Tables",
-                    labels={"scenario": "{scenario}", "content": kind},
+                    labels={"scenario": place, "content": kind},
                 )
+                for place in places
                 for kind in kinds
             ],
-            latex=[f"results/tables/{{scenario}}/{kind}.tex" for kind in kinds],
+            latex=[f"{folder}/{kind}.tex" for folder in folders for kind in kinds],
         log:
-            "results/logs/table/{scenario}.log",
+            f"results/logs/table/{step_of(tables)}.log",
         benchmark:
-            "results/benchmarks/table/{scenario}.tsv"
+            f"results/benchmarks/table/{step_of(tables)}.tsv"
         wildcard_constraints:
             scenario=paths.one_of(scenarios),
         params:
             kinds=kinds,
-            runs=lambda wildcards: paths.run_folders(W, wildcards.scenario),
-            scenario=lambda wildcards: W.scenarios[wildcards.scenario].as_dict(),
-            versions=lambda wildcards: code.jobs(W, wildcards.scenario),
+            scenarios=partial(to_tabulate, scenarios),
             code=code.tables(kinds),
             script=code.script(workflow.source_path("../scripts/table.py")),
         script:

@@ -86,7 +86,9 @@ def new_grid(
     for i, title in enumerate(titles):
         axes, bottom = figure.add_subplot(n_rows, n_columns, i + 1), i + n_columns >= len(titles)
         words = "\n".join(textwrap.wrap(title, int(16 * width / n_columns)))
-        axes.set_title(words, loc="left", fontsize="small", fontweight="normal", pad=3, linespacing=0.9)
+        axes.set_title(
+            words, loc="left", y=1.0, fontsize="small", fontweight="normal", pad=3, linespacing=0.9
+        )
         axes.tick_params(labelsize="small", labelbottom=bottom, labelleft=i % n_columns == 0)
         if bottom:
             axes.set_xlabel(x_label, fontsize="small", labelpad=1)

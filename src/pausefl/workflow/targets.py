@@ -36,6 +36,9 @@ COLLECTIONS = {
 }
 
 
+#: Published scenarios that one process tabulates, or plots, since it starts slower than it does either.
+_AT_ONCE = 6
+
 #: What has the name of one of these, in messages.
 RULE = "a rule of the workflow"
 
@@ -211,7 +214,7 @@ def scenarios_by_figures(table: Project) -> dict[str, list[str]]:
         parts = ["figures", *(["without", *lacking] if lacking else [])]
         parts += ["with_selections"] if "selections" in has else []
         found.setdefault("_".join(parts), []).append(name)
-    return found
+    return _in_steps(table, found)
 
 
 def scenarios_by_tables(table: Project) -> dict[str, list[str]]:
@@ -220,7 +223,18 @@ def scenarios_by_tables(table: Project) -> dict[str, list[str]]:
     for name in table.scenarios:
         others = [kind for kind in paths.table_kinds(table, name) if kind != "summary"]
         found.setdefault("_".join(["table", *others]), []).append(name)
-    return found
+    return _in_steps(table, found)
+
+
+def _in_steps(table: Project, found: dict[str, list[str]]) -> dict[str, list[str]]:
+    """With published runs, which are all there, one process shows a few scenarios: a name for each few."""
+    if not table.config.published:
+        return found
+    return {
+        f"{name}_{i // _AT_ONCE + 1}" if i else name: scenarios[i : i + _AT_ONCE]
+        for name, scenarios in found.items()
+        for i in range(0, len(scenarios), _AT_ONCE)
+    }
 
 
 def array_rules(table: Project) -> list[str]:
