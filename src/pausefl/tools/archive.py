@@ -98,7 +98,13 @@ def _name(author: Mapping[str, str]) -> str:
 def _ran(command: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
     """What a command prints; `PauseflError` with its complaint if it fails."""
     done = subprocess.run(
-        command, cwd=folder, env=os.environ | (variables or {}), capture_output=True, text=True, check=False
+        command,
+        cwd=folder,
+        env=os.environ | (variables or {}),
+        umask=0o022,  # a wheel has the modes of its files
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise PauseflError(f"`{' '.join(command)}` failed:\n{done.stdout}{done.stderr}")
