@@ -469,11 +469,12 @@ def test_every_function_that_a_job_runs_counts(
     scenario = demo.replace(training=demo.training.replace(max_batches=1, batch_size=2))
     few = dataclasses.replace(digits, test_x=digits.test_x[:2], test_y=digits.test_y[:2])
     monkeypatch.setattr("pausefl.federated.run.check_runnable", lambda *arguments: None)
+    job = Job(scenario, selector, 0, 2, genie=True, device="cpu")  # says what is run, before it runs
     sys.setprofile(record)
     try:
         with np.errstate(over="ignore"):
             partition = share_out(scenario)
-            run_job(Job(scenario, selector, 0, 2, genie=True, device="cpu"), few, partition, tmp_path)
+            run_job(job, few, partition, tmp_path)
     finally:
         sys.setprofile(None)
     ran, by_name = set(), ("pausefl.provenance", "pausefl.registry.base")
