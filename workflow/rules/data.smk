@@ -87,7 +87,7 @@ rule plot_partition:
         "results/benchmarks/plot_partition/{dataset}/{partition}/seed-{seed}.tsv"
     params:
         partition=lambda wildcards: division(wildcards).partition,
-        code=code_hash("pausefl.figures.partition:plot_partition", "pausefl.figures.style:theme"),
+        code=code.partition_plot(),
         script=code.script(workflow.source_path("../scripts/plot_partition.py")),
     script:
         "../scripts/plot_partition.py"

@@ -57,7 +57,7 @@ def figures(kinds: Iterable[str]) -> str:
     """Hash of what plots some kinds of figures."""
     records = [*_LOOKS, *(FIGURES[kind] for kind in kinds)]
     code = code_hash("pausefl.figures.kinds:plot", *_SAVE, records=records)
-    return f"{code} {_archive()}"
+    return f"{code} {_style_sheet()} {_archive()}"
 
 
 def tables(kinds: Iterable[str]) -> str:
@@ -72,7 +72,13 @@ def study_plot(kind: str) -> str:
     """Hash of what plots a kind of study."""
     plot = kinds()[kind].place_of("plot")
     words = ("pausefl.figures.style:add_title", "pausefl.figures.notes:seed_notes")
-    return code_hash(plot, *words, *_SAVE, records=_LOOKS)
+    return f"{code_hash(plot, *words, *_SAVE, records=_LOOKS)} {_style_sheet()}"
+
+
+def partition_plot() -> str:
+    """Hash of what plots a partition."""
+    code = code_hash("pausefl.figures.partition:plot_partition", "pausefl.figures.style:theme")
+    return f"{code} {_style_sheet()}"
 
 
 def study_verdict(kind: str) -> str:
@@ -89,7 +95,7 @@ def claims() -> str:
 def overview() -> str:
     """Hash of what opens the report: picture and questions."""
     code = code_hash("pausefl.figures.overview", "pausefl.report.questions", *_SAVE, records=_LOOKS)
-    return f"{code} {_archive()}"
+    return f"{code} {_style_sheet()} {_archive()}"
 
 
 def script(path: str) -> str:
@@ -109,6 +115,11 @@ class _Bare(ast.NodeTransformer):
 def _archive() -> str:
     """Hash of the authors' archived numbers, which are no module."""
     return _of_files("results/authors_archive/*.csv")
+
+
+def _style_sheet() -> str:
+    """Hash of the look of all figures, which is no module."""
+    return _of_files("figures/*.mplstyle")
 
 
 def report_template() -> str:
