@@ -1,9 +1,12 @@
 """Minutes and MB that jobs ask of Slurm, and what they use: a table in Markdown.
 
-Starts Slurm with this machine as its only node, as the tests do (`tests/helpers/slurm.py`), and runs targets
-in a copy of the checkout with ``profiles/slurm``. Used are the minutes that Slurm counts, those that the step
-was on a core, and its largest resident set, as Snakemake saw them.
+With targets: starts Slurm with this machine as its only node, as the tests do (`tests/helpers/slurm.py`), and
+runs them in a copy of the checkout with ``profiles/slurm``. Used are the minutes that Slurm counts, those on a
+core and the largest resident set that Snakemake saw. Each try has a row.
 
+Without: compares what the profile asks now with what published runs that trained used.
+
+    python benchmarks/cluster.py
     python benchmarks/cluster.py demo_small
 """
 
@@ -11,12 +14,15 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
+import math
 import os
 import re
+import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/helpers"))
@@ -24,7 +30,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests/helpers"))
 from slurm import Cluster, missing_programs, submitted
 from workspace import Checkout, make_checkout
 
-from pausefl.results.markdown import table
+from pausefl.project import Project
+from pausefl.results.markdown import number, table
+from pausefl.settings import Experiment, read_yaml
+from pausefl.workflow.plan import LEAST, asked, shipped_rates
 
 #: Of a job, as ``squeue`` says it: number, comment, limit and use of time, memory.
 _FIELDS = "%i|%k|%l|%M|%m"
@@ -68,26 +77,61 @@ def rows(checkout: Checkout, jobs: list[list[str]]) -> Iterator[list[str]]:
         kind, scenario, selector, seed = path.relative_to(folder).with_suffix("").parts
         wildcards = [scenario, *([selector] if kind == "job" else []), seed.removeprefix("seed-")]
         comment = re.compile(rf"rule_{kind}(_\d+)?_wildcards_{'_'.join(wildcards)}$")
-        for _, said, limit, took, memory in jobs:
-            if comment.match(said):
-                asked_mb = float(memory.rstrip("MG")) * (1000 if memory.endswith("G") else 1)
-                asked, used, (on_core, used_mb) = minutes(limit), minutes(took), measured(path)
-                yield [
-                    scenario,
-                    selector.replace("_", " ") if kind == "jobs" else selector,
-                    *(f"{asked:.0f}", f"{used:.1f}", f"{on_core:.1f}", f"{asked / on_core:.1f}"),
-                    *(f"{asked_mb:.0f}", f"{used_mb:.0f}", f"{asked_mb / used_mb:.1f}"),
-                ]
+        tries = [rest for _, said, *rest in jobs if comment.match(said)]
+        for n, (limit, took, memory) in enumerate(tries, start=1):
+            asked_mb = float(memory.rstrip("MG")) * (1000 if memory.endswith("G") else 1)
+            # The benchmark is of the last try.
+            on_core, used_mb = measured(path) if n == len(tries) else (math.nan, math.nan)
+            yield [
+                scenario,
+                selector.replace("_", " ") if kind == "jobs" else selector,
+                *(f"{minutes(limit):.0f}", f"{minutes(took):.1f}", number(on_core, ".1f")),
+                *(f"{asked_mb:.0f}", number(used_mb, ".0f")),
+            ]
+
+
+def published() -> Iterator[list[str]]:
+    """A row for the published runs of a scenario that trained; all that ask for the least share one."""
+    plan, rates = Project.load(read_yaml(Path("config/config.yaml")), Path()), shipped_rates()
+    used: dict[str, list[tuple[float, float, float, float]]] = {}
+    for file in sorted(Path("results/published").glob("*/runs.jsonl")):
+        for run in map(json.loads, file.read_text("utf-8").splitlines()):
+            if file.parent.name in plan.job_scenarios and "trained_by" not in run:
+                job = Experiment(file.parent.name, run["selector"], run["seed"])
+                limit, memory = asked(plan, [job], rates)
+                took, peak = run["timings_s"]["total"] / 60, run["peak_memory_bytes"] / 1e6
+                name = job.scenario if limit > LEAST else "all others"
+                used.setdefault(name, []).append((limit, took, memory, peak))
+    for name, runs in sorted(used.items(), key=lambda item: (item[0] == "all others", item[0])):
+        limits, times, memory, peaks = zip(*runs, strict=True)
+        usual = statistics.median(limit / took for limit, took in zip(limits, times, strict=True))
+        over = sum(took > limit for limit, took in zip(limits, times, strict=True))
+        yield [
+            name,
+            str(len(runs)),
+            *(between(limits, ".0f"), between(times, ".1f"), f"{usual:.1f}", str(over)),
+            *(f"{memory[0]}", f"{max(peaks):.0f}", f"{memory[0] / max(peaks):.1f}"),
+        ]
+
+
+def between(values: Sequence[float], form: str) -> str:
+    """The least and the largest value."""
+    least, most = f"{min(values):{form}}", f"{max(values):{form}}"
+    return least if least == most else f"{least} to {most}"
 
 
 def main() -> None:
     """Run, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("targets", nargs="+", help="what to make")
+    parser.add_argument("targets", nargs="*", help="what to make")
     parser.add_argument(
         "--config", nargs="+", default=[], metavar="KEY=VALUE", help="keys of the configuration"
     )
     arguments = parser.parse_args()
+    if not arguments.targets:
+        head = ["scenario", "runs", "minutes asked", "used", "asked / used (median)", "used more"]
+        print(table([*head, "MB asked", "most used", "asked / used"], published(), "lr"))
+        return
     if missing := missing_programs():
         parser.error(f"Slurm is not installed (apt-get install slurm-wlm munge): no {', '.join(missing)}")
     # The socket in it must have a short path.
@@ -101,8 +145,7 @@ def main() -> None:
             jobs = run(cluster, checkout, arguments.targets, arguments.config)
         finally:
             cluster.stop()
-        head = ["scenario", "selectors", "minutes asked", "used", "on a core", "asked / on a core"]
-        head += ["MB asked", "used", "asked / used"]
+        head = ["scenario", "selectors", "minutes asked", "used", "on a core", "MB asked", "used"]
         print(table(head, rows(checkout, jobs), "llr"))
 
 

@@ -44,7 +44,7 @@ _BATCH = 20
 _MARGIN = 2.5
 
 #: Least time to ask, and that of a job without an estimate; minutes.
-_LEAST, _UNKNOWN = 5, 720
+LEAST, _UNKNOWN = 5, 720
 
 #: Memory of a job's process by the family of its model, a little more than any published run had; MB.
 _MEMORY = {"dense": 1500, "convolutional": 4000}
@@ -121,7 +121,7 @@ def seconds_together(table: Project, jobs: Sequence[Experiment], rates: Mapping[
 def asked(table: Project, jobs: Sequence[Experiment], rates: Mapping[str, Any]) -> tuple[int, int]:
     """Minutes and MB of memory to ask of a cluster for jobs that one process makes one after another."""
     seconds = seconds_together(table, jobs, rates)
-    minutes = _UNKNOWN if math.isnan(seconds) else max(_LEAST, math.ceil(_MARGIN * seconds / 60))
+    minutes = _UNKNOWN if math.isnan(seconds) else max(LEAST, math.ceil(_MARGIN * seconds / 60))
     families = {MODELS[table.job_scenarios[job.scenario].model.name].family for job in jobs}
     return minutes, max(_MEMORY[family] for family in families)
 
