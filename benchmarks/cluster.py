@@ -1,8 +1,8 @@
 """Minutes and MB that jobs ask of Slurm, and what they use: a table in Markdown.
 
 With targets: starts Slurm with this machine as its only node, as the tests do (`tests/helpers/slurm.py`), and
-runs them in a copy of the checkout with ``profiles/slurm``. Used are the minutes that Slurm counts, those
-on a core and the largest resident set that Snakemake saw. Each try has a row.
+runs them in a copy of the checkout with ``profiles/slurm``. Used are the minutes that Slurm counts, those on
+a core and the largest resident set that Snakemake saw. Each try has a row.
 
 Without: compares what the profile asks now with what published runs that trained used.
 

@@ -40,10 +40,11 @@ def job_log(checkout: Checkout, run: str) -> Path:
 
 
 def noted(submission: Submission) -> list[str]:
-    """Runs of which Snakemake has said that they are finished."""
+    """Runs of batches of which Snakemake has said that they are finished."""
     output = submission.log
-    jobs = re.findall(r" {4}jobid: (\d+)\n(?: {4}.*\n)*? {4}wildcards: .*selector=(\w+), seed=(\d+)", output)
-    return [f"results/runs/tiny/{s}/seed-{n}" for job, s, n in jobs if f"Finished jobid: {job} " in output]
+    steps = re.findall(r" {4}jobid: (\d+)\n(?: {4}.*\n)*? {4}wildcards: scenario=tiny, seed=(\d+)", output)
+    seeds = [seed for step, seed in steps if f"Finished jobid: {step} " in output]
+    return [run for run in RUNS if run.rpartition("-")[2] in seeds]
 
 
 @pytest.fixture
