@@ -145,7 +145,7 @@ def published(everything: Checkout, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.mark.slow
 def test_what_was_recorded_can_be_shown(recorded: Repository) -> None:
     assert "up to date" in recorded.dvc("status", "reproduce")
-    metrics = recorded.shown("metrics", "show")[""]["data"]
+    metrics = recorded.shown("metrics", "show", "results/metrics")[""]["data"]
     assert set(metrics) == {f"results/metrics/tiny/{selector}.json" for selector in SELECTORS}
     assert 0 < metrics["results/metrics/tiny/pause.json"]["data"]["final_accuracy"] < 1
     plots = recorded.shown("plots", "show")["data"]

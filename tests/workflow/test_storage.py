@@ -13,8 +13,8 @@ import pytest
 from workspace import Checkout, make_checkout
 
 pytestmark = pytest.mark.slow
-pytest.importorskip("snakemake_storage_plugin_s3", reason="needs snakemake-storage-plugin-s3")
-server = pytest.importorskip("moto.server", reason="needs moto with flask")
+pytest.importorskip("snakemake_storage_plugin_s3", reason="needs the plugin for S3: docs/storage.md")
+server = pytest.importorskip("moto.server", reason="needs moto[s3], flask and flask-cors: docs/storage.md")
 
 #: Results that do not say how long something took, or when.
 SAME = ("results/tables", "results/figures", "results/claims")

@@ -1,4 +1,5 @@
 # Raw files to prepared arrays to partitions.
+from pausefl.data.sources import located
 from pausefl.provenance import code_hash
 from pausefl.workflow import code, paths
 
@@ -38,7 +39,7 @@ rule prepare_data:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         settings=lambda wildcards: W.datasets[wildcards.dataset],
-        folders=W.config.raw.folders,
+        raw=lambda wildcards, input: located(W.datasets[wildcards.dataset], W.config.raw.folders, input),
         code=lambda wildcards: code.reader(W, wildcards.dataset),
         script=code.script(workflow.source_path("../scripts/prepare_data.py")),
     script:

@@ -4,9 +4,7 @@ from pausefl.workflow.step import logged
 
 from pathlib import Path
 
-from pausefl.data.sources import located, prepare
+from pausefl.data.sources import prepare
 
 with logged(snakemake.log[0]):
-    settings = snakemake.params.settings
-    raw = located(settings, snakemake.params.folders, snakemake.input)
-    prepare(settings, raw).save(Path(snakemake.output[0]))
+    prepare(snakemake.params.settings, snakemake.params.raw).save(Path(snakemake.output[0]))
