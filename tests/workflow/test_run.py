@@ -57,9 +57,9 @@ def test_logs_are_text_and_say_how_a_job_went(finished: Checkout) -> None:
     ("path", "old", "new", "reruns"),
     [
         pytest.param(
-            "src/pausefl/figures/style.py",
-            '"axes.linewidth"',
-            '"lines.markersize": 3.0,\n    "axes.linewidth"',
+            "src/pausefl/figures/pausefl.mplstyle",
+            "lines.markersize: 4.8",
+            "lines.markersize: 3.0",
             {"plot_figures", "write_report"},
             id="plotting",
         ),
