@@ -9,7 +9,7 @@ from pausefl.files import check_writable
 from pausefl.project import Project
 from pausefl.registry import MODELS
 from pausefl.settings import home, read_yaml
-from pausefl.workflow import plan, targets
+from pausefl.workflow import paths, plan, targets
 from pausefl.workflow.checks import check
 from pausefl.workflow.paths import experiment_of, one_of
 
@@ -52,6 +52,12 @@ def of_checkout(files):
         file if file.startswith(kept) and not file.startswith("results/published/") else local(file)
         for file in files
     ]
+
+
+def raw_files(wildcards):
+    """What a data set is made from; a storage may have official files, and no image folders."""
+    files = checked(paths.raw, W, wildcards.dataset, STORED)
+    return [local(file) for file in files] if STORED and not paths.official(W, wildcards.dataset) else files
 
 
 # What can be asked for by name.

@@ -25,12 +25,6 @@ for source, files in paths.downloads(W, STORED).items():
             "../scripts/download.py"
 
 
-def raw_files(wildcards):
-    """What a data set is made from; a storage may have official files, and no image folders."""
-    files = checked(paths.raw, W, wildcards.dataset, STORED)
-    return [local(file) for file in files] if STORED and not paths.official(W, wildcards.dataset) else files
-
-
 rule prepare_data:
     input:
         raw_files,
