@@ -83,12 +83,12 @@ def asked(wildcards):
 
 
 def at_once(scenarios):
-    """What stands for the scenarios of a rule in paths: a wildcard, or each, where one step makes all."""
+    """Scenarios in the paths of a rule, as a wildcard, or one by one where a single step makes all."""
     return scenarios if W.config.published else ["{scenario}"]
 
 
 def step_of(name):
-    """What stands for a step of a rule in paths: its scenario, or the rule, if it has but one step."""
+    """A step in the paths of its log: its scenario, or its rule where that has a single step."""
     return name if W.config.published else "{scenario}"
 
 
