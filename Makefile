@@ -7,7 +7,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadscope
 # What the stage `reproduce` of dvc.yaml stores, or `figures` if the runs are the published ones. DVC wants every folder to
 # be there, also one that a small configuration leaves empty.
-STORED := data/partitions results/runs results/studies
+STORED := data/partitions data/prepared results/runs results/studies
 RECORDED := $(if $(filter config/published.yaml,$(CONFIG)),figures,reproduce)
 # What `make lock` locks in a file of its own: a CPU build of torch for Linux needs none of it.
 TORCH := torch|triton|nvidia-|cuda-

@@ -68,7 +68,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
 
 def test_the_demo_is_in_the_bucket(bucket: Bucket, tmp_path: Path) -> None:
     checkout = make_checkout(tmp_path / "checkout")
-    checkout.snakemake("--cores", "2", *bucket.options, "demo")
+    checkout.snakemake("--cores", "2", *bucket.options, "--", "demo")
     there = bucket.names()
     assert {"results/report/demo.html", "results/claims/demo/claims.json"} <= there
     for scenario in ("demo_small", "demo_large"):
@@ -84,7 +84,7 @@ def test_a_storage_changes_no_byte_and_runs_nothing_twice(
     bucket: Bucket, finished: Checkout, tmp_path: Path
 ) -> None:
     checkout = finished.copy(tmp_path / "copy", "results", "data", ".snakemake")
-    checkout.snakemake("--cores", "2", *bucket.options, "all", "metrics")
+    checkout.snakemake("--cores", "2", *bucket.options, "--", "all", "metrics")
     local = {
         path.relative_to(finished.root).as_posix(): path
         for folder in SAME
@@ -95,4 +95,4 @@ def test_a_storage_changes_no_byte_and_runs_nothing_twice(
     different = [name for name, path in local.items() if bucket.read(name) != path.read_bytes()]
     assert different == []
     assert "results/metrics/tiny/pause.json" in bucket.names()
-    assert checkout.planned(*bucket.options, "all") == {}
+    assert checkout.planned(*bucket.options, "--", "all") == {}
