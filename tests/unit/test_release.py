@@ -16,8 +16,8 @@ from pausefl.tools.archive import for_zenodo
 ROOT = Path(__file__).parents[2]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-#: What only CUDA needs, or Windows.
-OTHERS = re.compile(r"(nvidia|cuda)-.*|triton|pywin32|pyreadline3")
+#: What only CUDA needs, or Windows, or macOS.
+OTHERS = re.compile(r"(nvidia|cuda)-.*|triton|pywin32|pyreadline3|appnope")
 
 
 def normal(name: str) -> str:
