@@ -172,10 +172,13 @@ def test_files_that_are_there_are_not_downloaded(load: Load, tmp_path: Path) -> 
     assert "mnist" not in paths.downloads(table)
 
 
-def test_a_storage_is_asked_for_official_files_alone(load: Load, tmp_path: Path) -> None:
+def test_a_storage_is_asked_for_official_files_alone(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [row("mnist_large_iid_r1", "pause"), row("cifar10_small_iid_r1", "pause")]
     table = load(experiments=rows, data_root="nowhere/raw", image_folders={"cifar10": "images"})
     files = paths.raw(table, "mnist", stored=True)
+    monkeypatch.chdir(tmp_path)
     for path in map(Path, files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
