@@ -50,7 +50,7 @@ record: .venv/installed ## store with DVC what was made, if nothing is left to m
 	@mkdir -p $(STORED)
 	@plan=$$($(SNAKEMAKE) --configfile $(CONFIG) --dry-run 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
 		printf '%s\n' "$$plan" '' 'Not recorded: the dry run above shows what is left to make, or an error.' \
-			'Run `snakemake --cores $(CORES) --configfile $(CONFIG)`, then `make record` again.' >&2; exit 1;; esac
+			'Run `snakemake --configfile $(CONFIG) --cores $(CORES)`, then `make record` again.' >&2; exit 1;; esac
 	$(SNAKEMAKE) --quiet all --configfile $(CONFIG) -- metrics
 	$(BIN)/dvc commit --quiet --force $(RECORDED)
 	@echo 'Recorded. To keep it: git add dvc.lock results/metrics results/plots, git commit, dvc push $(RECORDED).'
