@@ -37,7 +37,7 @@ claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains 
 	$(BIN)/pausefl claims --partial > results/claims/$(ID).txt
 	@grep '^$(ID) ' results/claims/$(ID).txt; echo 'All of it: results/claims/$(ID).txt'
 
-record: .venv/installed ## store with DVC what was made, if nothing is left to make (docs/dvc.md; CONFIG=config/published.yaml: of `make figures`)
+record: .venv/installed ## store with DVC what was made, if nothing is left to make (docs/dvc.md; CONFIG=file for another)
 	@mkdir -p $(STORED)
 	@plan=$$($(SNAKEMAKE) --configfile $(CONFIG) --dry-run 2>&1); case "$$plan" in (*'Nothing to be done'*) ;; (*) \
 		printf '%s\n' "$$plan" '' 'Not recorded: the dry run above shows what is left to make, or an error.' \
@@ -106,7 +106,7 @@ lock: ## digests of what constraints.txt pins, from the package index, for Linux
 
 clean: ## remove everything the workflow made; raw data stay
 	rm -rf data/prepared data/partitions results/claims results/figures results/logs results/benchmarks \
-		results/report results/runs results/studies results/tables .snakemake
+		results/report results/runs results/studies results/tables .snakemake build/data build/demo
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else \
