@@ -164,7 +164,7 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
     clone.dvc("remote", "add", "--local", "--default", "storage", "../storage")
     left = counted(clone.run("make", "restore"))
     assert {"plot_figures", "check_claims", "write_report"} & left.keys()
-    assert not {"job", "partition", "prepare_data"} & left.keys()
+    assert not [rule for rule in left if rule.startswith(("job", "partition", "prepare_data"))]
     assert clone.run("git", "status", "--short") == ""
     clone.documented("Share", 1, **{"make .venv/installed": "true", "make restore": "true"})
     report = "results/report/all.html"
@@ -173,7 +173,7 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
     assert set(before) == {f"{run}/seed-{seed}/summary.json" for run in SELECTORS for seed in (0, 1)}
 
     checkout = Checkout(clone.root)
-    row = {"scenario": "tiny", "selectors": ["pause"], "seeds": [0, 1, 2]}
+    row = {"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0, 1, 2]}
     checkout.write_config(experiments=[row])
     locked = (clone.root / "dvc.lock").read_bytes()
     output = clone.run("make", "record", ok=False)
@@ -182,7 +182,7 @@ def test_a_clone_is_restored_and_another_seed_trains_that_seed_alone(recorded: R
 
     clone.dvc("repro", "reproduce")
     after = clone.summaries()
-    assert set(after) - set(before) == {"pause/seed-2/summary.json"}
+    assert set(after) - set(before) == {f"{run}/seed-2/summary.json" for run in SELECTORS}
     assert after.items() >= before.items()
     assert "up to date" in clone.dvc("status", "reproduce")
     assert "final_accuracy" in clone.dvc("metrics", "diff")

@@ -87,7 +87,7 @@ def content(path: Path) -> object:
         case "runs.csv" | "summary.csv":
             rows = csv.DictReader(path.read_text("utf-8").splitlines())
             return [{key: row[key] for key in row if not MEASURED.search(key)} for row in rows]
-        case "summary.md" | "all.html":
+        case "summary.md" | "summary.tex" | "all.html":
             return re.sub(r"[\d.]+", "#", path.read_text("utf-8"))
     return path.read_bytes()
 

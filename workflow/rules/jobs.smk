@@ -1,4 +1,5 @@
 # One federated job for each experiment of the table; small ones several in a process.
+from pausefl.registry.own import as_folder
 from pausefl.workflow import batches, code, paths
 from pausefl.workflow.paths import experiment_of
 
@@ -33,8 +34,9 @@ rule job:
 
 # Each choice of selectors has other files, so each has a rule.
 for name, own in batches.rules(W).items():
-    runs = [f"results/runs/{{scenario}}/{selector}/seed-{{seed}}" for selector in own.selectors]
-    about = f"{{scenario}}/{own.selectors[0]}_and_{len(runs) - 1}_more/seed-{{seed}}"
+    selectors = [as_folder(selector) for selector in own.selectors]
+    runs = [f"results/runs/{{scenario}}/{selector}/seed-{{seed}}" for selector in selectors]
+    about = f"{{scenario}}/{selectors[0]}_and_{len(runs) - 1}_more/seed-{{seed}}"
 
     rule:
         name:
