@@ -2,7 +2,8 @@
 
 With targets: starts Slurm with this machine as its only node, as the tests do (`tests/helpers/slurm.py`), and
 runs them in a copy of the checkout with ``profiles/slurm``. Slurm counts what is used: minutes of the job,
-those on a core and the largest resident set; it includes Snakemake's process in the job. Each try has a row.
+those on a core and the largest resident set; it includes Snakemake's process in the job. Each try has a row;
+what was asked first is compared with what all tries used.
 
 Without: compares what the profile asks now with what published runs that trained used.
 
@@ -94,16 +95,17 @@ def rows(checkout: Checkout, tries: list[Try]) -> Iterator[list[str]]:
         kind, scenario, selector, seed = path.relative_to(folder).with_suffix("").parts
         wildcards = [scenario, *([selector] if kind == "job" else []), seed.removeprefix("seed-")]
         comment = re.compile(rf"rule_{kind}(_\d+)?_wildcards_{'_'.join(wildcards)}$")
-        for one in tries:
-            if comment.match(one.comment):
-                asked_mb = float(one.memory.rstrip("MG")) * (1000 if one.memory.endswith("G") else 1)
-                limit, took = minutes(one.limit), minutes(one.took)
-                yield [
-                    scenario,
-                    selector.replace("_", " ") if kind == "jobs" else selector,
-                    *(f"{limit:.0f}", f"{took:.1f}", number(one.on_core, ".1f")),
-                    *(number(limit / one.on_core, ".1f"), f"{asked_mb:.0f}", number(one.used_mb, ".0f")),
-                ]
+        own = [one for one in tries if comment.match(one.comment)]
+        for one in own:
+            asked_mb = float(one.memory.rstrip("MG")) * (1000 if one.memory.endswith("G") else 1)
+            ratio = minutes(own[0].limit) / math.fsum(each.on_core for each in own)
+            yield [
+                scenario,
+                selector.replace("_", " ") if kind == "jobs" else selector,
+                *(f"{minutes(one.limit):.0f}", f"{minutes(one.took):.1f}", number(one.on_core, ".1f")),
+                *(number(ratio, ".1f") if one is own[-1] else "", f"{asked_mb:.0f}"),
+                number(one.used_mb, ".0f"),
+            ]
 
 
 def published() -> Iterator[list[str]]:
