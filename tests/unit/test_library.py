@@ -152,7 +152,8 @@ def test_a_selector_declares_what_it_needs(scenario: pausefl.Scenario) -> None:
         (None, r"shape \(\)"),
         ([0, 1, 12], "ids from 0 to 12, of 12 users"),
         ([-1, 0, 1], "ids from -1 to 1"),
-        ([4, 4, 5], "a user twice"),
+        ([4, 4, 5], "user 4 twice"),
+        ([], "returned nobody"),
     ],
 )
 def test_wrong_ids_are_refused(returned: Any, message: str, scenario: pausefl.Scenario) -> None:
@@ -172,7 +173,7 @@ def test_users_without_budget_are_refused(scenario: pausefl.Scenario) -> None:
 
     uniform = {"privacy.schedule": "uniform", "privacy.n_participations": 3, "privacy.decay": None}
     short = pausefl.change(scenario, uniform)
-    with pytest.raises(pausefl.PauseflError, match="user 0, who has no budget left in round 4"):
+    with pytest.raises(pausefl.PauseflError, match="user 0, who has no budget left, in round 4"):
         pausefl.run(short, same, train=False)
 
 
