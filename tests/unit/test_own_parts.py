@@ -1,4 +1,4 @@
-"""A selector, a model and a data source of a user's own, MODULE:NAME, without an edit of the package."""
+"""A selector, a reward, a model and a data source of one's own, MODULE:NAME, outside the package."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from pausefl import Selector
+from pausefl.bandit.rewards import AverageReward, Reward
 from pausefl.data.sources.common import Examples
 from torch import nn
 
@@ -55,6 +56,19 @@ class LowestIds(Selector):
 
 
 class Unfinished(Selector):
+    pass
+
+
+class SpeedAndPrivacy(AverageReward):
+    def scores(self, history):
+        return self.gamma * history.privacy / history.n_selected
+
+
+class OnlySpeed(SpeedAndPrivacy):
+    has_privacy_term, requires = False, ("reward.n_clusters",)
+
+
+class Half(Reward):
     pass
 
 
@@ -203,7 +217,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     for name in ("mine", "beside", "broken", "unwritten", "lacking"):
         sys.modules.pop(name, None)
-    for registry in (SELECTORS, MODELS, SOURCES):
+    for registry in (SELECTORS, REWARDS, MODELS, SOURCES):
         for name in [one for one in registry if ":" in one]:
             del registry[name]
 
@@ -281,8 +295,13 @@ def test_names_that_share_a_folder_on_some_file_systems_are_refused() -> None:
 def test_other_kinds_say_what_is_wrong_too() -> None:
     with pytest.raises(ConfigError, match="model 'mine:number' is 3, no function or class"):
         MODELS.find("mine:number")
-    with pytest.raises(ConfigError, match="unknown reward 'mine:Pause'"):
+    with pytest.raises(ConfigError, match=r"no class derived from pausefl\.bandit\.rewards\.Reward$"):
         REWARDS.find("mine:Pause")
+    with pytest.raises(ConfigError, match=r"reward 'mine:Half' in .* lacks build, range, scores"):
+        REWARDS.find("mine:Half")
+    scenario = pausefl.load_scenario("demo_small")
+    with pytest.raises(ConfigError, match=r"reward\.name = 'mine:OnlySpeed' needs reward\.n_clusters"):
+        pausefl.change(scenario, {"reward.name": "mine:OnlySpeed", "reward.gamma": 0})
 
 
 def test_a_configuration_says_which_key_names_it(folder: Path) -> None:
@@ -347,6 +366,20 @@ def test_the_command_runs_all_three_and_the_library_has_the_same_numbers() -> No
     ours = pausefl.run(scenario, "mine:LeastUsed", n_rounds=3, device="cpu")
     assert ours.rounds.equals(theirs.rounds)
     assert ours.rounds["accuracy"].notna().all()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_reward_of_ones_own_decides_what_selectors_choose() -> None:
+    """R1 without a weight on generalisation is the reward above: the same rounds."""
+    run("--selector", "pause", "--no-train", "--set", "reward.name=mine:SpeedAndPrivacy", "--out", "own")
+    run("--selector", "pause", "--no-train", "--set", "reward.alpha=0", "--out", "same")
+    run("--selector", "pause", "--no-train", "--out", "other")
+    own, same, other = (pausefl.read_run(folder) for folder in ("own", "same", "other"))
+    assert own.rounds.equals(same.rounds)
+    assert not own.rounds.equals(other.rounds)
+    assert own.summary["scenario"]["reward"]["name"] == "mine:SpeedAndPrivacy"
+    assert "mine:SpeedAndPrivacy" in own.summary["code"]
+    assert own.summary["code_hash"] != same.summary["code_hash"] == other.summary["code_hash"]
 
 
 @pytest.mark.usefixtures("folder")
