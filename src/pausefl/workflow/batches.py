@@ -19,9 +19,6 @@ from pausefl.results.verified import current_codes
 from pausefl.settings import Experiment
 from pausefl.workflow import paths, plan
 
-#: Jobs that are expected to take no longer are small; seconds, start-up included.
-_SMALL_S = 20
-
 #: How the names of the rules begin that make batches.
 RULE = "jobs_"
 
@@ -43,7 +40,7 @@ class Batches:
 def rules(table: Project) -> dict[str, Batches]:
     """Rules that make all batches, by name. A job that is alone in its batch has none."""
     seeds: dict[tuple[str, tuple[str, ...]], list[int]] = {}
-    for jobs in _batches(table):
+    for jobs in plan.batches(table):
         first = jobs[0]
         seeds.setdefault((first.scenario, tuple(job.selector for job in jobs)), []).append(first.seed)
     scenarios: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
@@ -53,20 +50,6 @@ def rules(table: Project) -> dict[str, Batches]:
         f"{RULE}{n}": Batches(selectors, tuple(names), own)
         for n, ((selectors, own), names) in enumerate(scenarios.items(), start=1)
     }
-
-
-def _batches(table: Project) -> list[list[Experiment]]:
-    """Small jobs of a scenario and seed, where there are several; of studies, what the table lacks."""
-    rates, seen = plan.shipped_rates(), set[Experiment]()
-    found: list[list[Experiment]] = []
-    for asked in (table.config.experiments, *(table.runs_of_study(study) for study in table.studies)):
-        by_seed: dict[tuple[str, int], list[Experiment]] = {}
-        for job in asked:
-            if job not in seen and plan.job_estimate(table, job, rates).seconds <= _SMALL_S:
-                by_seed.setdefault((job.scenario, job.seed), []).append(job)
-        seen |= set(asked)
-        found += [jobs for jobs in by_seed.values() if len(jobs) > 1]
-    return found
 
 
 def jobs_of(table: Project, rule: str, wildcards: Any) -> list[Experiment]:
