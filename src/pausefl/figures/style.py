@@ -200,6 +200,6 @@ def _digits(value: object) -> str:
         return "–"
     if not isinstance(value, float):
         return str(value).replace("-", "−") if isinstance(value, int | np.integer) else str(value)
-    digits, _, power = f"{value:.4g}".replace("-", "−").partition("e")
-    raised = "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(sign)] if sign.isdigit() else "⁻" for sign in power.replace("+", ""))
-    return f"{digits} · 10{raised}" if power else digits
+    digits, _, power = f"{value:.4g}".partition("e")
+    raised = "".join("⁻" if sign == "-" else "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(sign)] for sign in str(int(power or 0)))
+    return digits.replace("-", "−").replace("inf", "∞") + (f" · 10{raised}" if power else "")
