@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-#: A target counts as learned from this ratio to where the lowest curve starts.
-LEARNED = 1.2
+#: A target says nothing up to this ratio to where the lowest curve starts.
+RISEN = 1.2
 
 #: Means that differ by less than this share of their axis, for half of their common time, hide one another.
 HIDDEN = 0.06
@@ -51,23 +51,23 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     """Test accuracy in per cent against simulated seconds, trailing mean over 10 rounds.
 
     A thin line is the target accuracy of the summary table. A pin on the axis of time marks each selector all
-    of whose seeds reach it, at the mean over seeds of the seconds to target. Where nobody learns, so that the
-    target is not above the start by `LEARNED`, there is neither.
+    of whose seeds reach it, at the mean over seeds of the seconds to target. There is neither where the
+    target is hardly above the start, as where nobody learns.
     """
     shown = Shown("accuracy", "Simulated time (s)", "Test accuracy (%)", scale=100)
     curves, target = smoothed_bands(rounds, shown.column, shown.scale), 100 * target_accuracy(rounds)
     numbers, more = ends(curves, shown) if curves else pd.DataFrame(), []
-    learned = bool(curves) and target > LEARNED * min(curve.mean[0] for curve in curves.values())
+    risen = bool(curves) and target > RISEN * min(curve.mean[0] for curve in curves.values())
     if not np.isnan(target):
         times = _times_to(target / 100, rounds)
         numbers[f"To {target:.1f} % (s)"] = [times[name] for name in curves]
-        more = [_explained("No target: nobody learns", linestyle="none")]
-    if learned:
+        more = [_explained("No target: hardly above the start", linestyle="none")]
+    if risen:
         more = [_explained(f"Target {target:.1f} %;\npin: mean time to it", marker=2, markersize=6)]
     figure, panels = _plot(curves, scenario, shown, more)
     for axes in panels.values():
         axes.set_ylim(bottom=0)
-    if learned:
+    if risen:
         _mark_target(panels, target, {name: times[name] for name in curves})
     return Plotted(figure, numbers=numbers)
 
