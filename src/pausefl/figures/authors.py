@@ -93,10 +93,12 @@ def plot_beside(
             axes.plot(x[x <= limit], y[x <= limit], **look)
         axes.set_xlim(0, limit)
         axes.grid(visible=False)
-    figure.supylabel(shown.y_label.replace("\n", " "), fontsize="medium")
     seed = log_of(scenario.name)["seed"] if log else 0
     lines = [*_explained(curves, look, seed), *more]
     explained = {str(line.get_label()): line for line in lines} | spread_of(curves.values())
+    figure.set_figheight(figure.get_figheight() + 0.13 * (-(-len(explained) // 2) - 2))
+    words = shown.y_label.replace("\n", " ") if len(curves) > 3 else shown.y_label  # one row is not high
+    figure.supylabel(words, y=0.5 + 0.17 / figure.get_figheight(), fontsize="medium", multialignment="center")
     place: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": "small"}
     legend = figure.legend(explained.values(), explained.keys(), **place)
     for text in legend.get_texts():
