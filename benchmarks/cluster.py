@@ -1,8 +1,8 @@
 """Minutes and MB that jobs ask of Slurm, and what they use: a table in Markdown.
 
 With targets: starts Slurm with this machine as its only node, as the tests do (`tests/helpers/slurm.py`), and
-runs them in a copy of the checkout with ``profiles/slurm``. Used are the minutes that Slurm counts, those on
-a core and the largest resident set that Snakemake saw. Each try has a row.
+runs them in a copy of the checkout with ``profiles/slurm``. Slurm counts what is used: minutes of the job,
+those on a core and the largest resident set; it includes Snakemake's process in the job. Each try has a row.
 
 Without: compares what the profile asks now with what published runs that trained used.
 
@@ -13,7 +13,6 @@ Without: compares what the profile asks now with what published runs that traine
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 import os
@@ -23,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/helpers"))
@@ -35,8 +35,21 @@ from pausefl.results.markdown import number, table
 from pausefl.settings import Experiment, read_yaml
 from pausefl.workflow.plan import LEAST, asked, shipped_rates
 
-#: Of a job, as ``squeue`` says it: number, comment, limit and use of time, memory.
+#: Of a job, as ``squeue`` says it: number, and what begins `Try`.
 _FIELDS = "%i|%k|%l|%M|%m"
+
+
+@dataclass(frozen=True)
+class Try:
+    """A job of Slurm: comment, limit and use of time, memory, as Slurm writes them; and what it used."""
+
+    comment: str
+    limit: str
+    took: str
+    memory: str
+    #: Minutes on a core, and the largest resident set in MB.
+    on_core: float
+    used_mb: float
 
 
 def minutes(text: str) -> float:
@@ -46,9 +59,10 @@ def minutes(text: str) -> float:
     return seconds / 60 + 1440 * float(days or 0)
 
 
-def run(cluster: Cluster, checkout: Checkout, targets: list[str], config: list[str]) -> list[list[str]]:
-    """Run targets on the cluster; what it says of each job at its end, by `_FIELDS`."""
+def run(cluster: Cluster, checkout: Checkout, targets: list[str], config: list[str]) -> list[Try]:
+    """Run targets on the cluster; what it says of each job at its end."""
     said: dict[str, list[str]] = {}
+    used: dict[str, tuple[float, float]] = {}
     settings = ["--config", *config] if config else []
     with submitted(checkout, *settings, "--", *targets) as submission:
         running = True
@@ -59,35 +73,37 @@ def run(cluster: Cluster, checkout: Checkout, targets: list[str], config: list[s
                 "squeue", "--noheader", "--array", "--states=all", f"--format={_FIELDS}", ok=False
             )
             said |= {line.partition("|")[0]: line.split("|") for line in jobs.splitlines()}
+            for job in cluster.jobs("RUNNING"):
+                used[job] = max(used.get(job, (0, 0)), measured(cluster, job))
         submission.finish()
-    return list(said.values())
+    return [Try(*rest, *used.get(job, (math.nan, math.nan))) for job, *rest in said.values()]
 
 
-def measured(path: Path) -> tuple[float, float]:
-    """Minutes on a core and largest resident set, in MB, in a benchmark of Snakemake."""
-    with path.open(encoding="utf-8") as file:
-        (row,) = csv.DictReader(file, delimiter="\t")
-    return float(row["cpu_time"]) / 60, float(row["max_rss"])
+def measured(cluster: Cluster, job: str) -> tuple[float, float]:
+    """Minutes on a core and largest resident set, in MB, of a running job so far."""
+    form = ("--allsteps", "--noheader", "--parsable2", "--noconvert", "--format=AveCPU,MaxRSS")
+    steps = [line.split("|") for line in cluster.ask("sstat", *form, f"--jobs={job}", ok=False).splitlines()]
+    on_core = math.fsum(minutes(cpu) for cpu, _ in steps if cpu)
+    return on_core, max((float(rss) / 1e6 for _, rss in steps if rss), default=0)
 
 
-def rows(checkout: Checkout, jobs: list[list[str]]) -> Iterator[list[str]]:
-    """A row for each step that trains."""
+def rows(checkout: Checkout, tries: list[Try]) -> Iterator[list[str]]:
+    """A row for each try of a step that trains."""
     folder = checkout.root / "results/benchmarks"
     for path in sorted(folder.glob("job*/*/*/seed-*.tsv")):
         kind, scenario, selector, seed = path.relative_to(folder).with_suffix("").parts
         wildcards = [scenario, *([selector] if kind == "job" else []), seed.removeprefix("seed-")]
         comment = re.compile(rf"rule_{kind}(_\d+)?_wildcards_{'_'.join(wildcards)}$")
-        tries = [rest for _, said, *rest in jobs if comment.match(said)]
-        for n, (limit, took, memory) in enumerate(tries, start=1):
-            asked_mb = float(memory.rstrip("MG")) * (1000 if memory.endswith("G") else 1)
-            # The benchmark is of the last try.
-            on_core, used_mb = measured(path) if n == len(tries) else (math.nan, math.nan)
-            yield [
-                scenario,
-                selector.replace("_", " ") if kind == "jobs" else selector,
-                *(f"{minutes(limit):.0f}", f"{minutes(took):.1f}", number(on_core, ".1f")),
-                *(f"{asked_mb:.0f}", number(used_mb, ".0f")),
-            ]
+        for one in tries:
+            if comment.match(one.comment):
+                asked_mb = float(one.memory.rstrip("MG")) * (1000 if one.memory.endswith("G") else 1)
+                limit, took = minutes(one.limit), minutes(one.took)
+                yield [
+                    scenario,
+                    selector.replace("_", " ") if kind == "jobs" else selector,
+                    *(f"{limit:.0f}", f"{took:.1f}", number(one.on_core, ".1f")),
+                    *(number(limit / one.on_core, ".1f"), f"{asked_mb:.0f}", number(one.used_mb, ".0f")),
+                ]
 
 
 def published() -> Iterator[list[str]]:
@@ -145,8 +161,8 @@ def main() -> None:
             jobs = run(cluster, checkout, arguments.targets, arguments.config)
         finally:
             cluster.stop()
-        head = ["scenario", "selectors", "minutes asked", "used", "on a core", "MB asked", "used"]
-        print(table(head, rows(checkout, jobs), "llr"))
+        head = ["scenario", "selectors", "minutes asked", "used", "on a core", "asked / on a core"]
+        print(table([*head, "MB asked", "used"], rows(checkout, jobs), "llr"))
 
 
 if __name__ == "__main__":

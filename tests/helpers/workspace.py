@@ -153,14 +153,23 @@ TINY_CLAIMS: list[dict[str, Any]] = [
 
 @dataclass(frozen=True)
 class Checkout:
-    """A copy of the repository, whose own library is the one that runs."""
+    """A copy of the repository, whose own library is the one that runs.
+
+    Attributes
+    ----------
+    root
+        Its folder.
+    python
+        What runs Snakemake: the Python of an environment.
+    """
 
     root: Path
+    python: str | Path = sys.executable
 
     def start(self, *arguments: str, before: Callable[[], object] | None = None) -> subprocess.Popen[str]:
         """Start Snakemake in the checkout, in a process group of its own, which calls ``before`` first."""
         environment = os.environ | {"PYTHONPATH": str(self.root / "src")}
-        command = [sys.executable, "-m", "snakemake", *arguments]
+        command = [self.python, "-m", "snakemake", *arguments]
         pipe = subprocess.PIPE
         return subprocess.Popen(
             command,

@@ -4,11 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
-import venv
 from pathlib import Path
 
 import pytest
+from environments import make_environment, pip
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,14 +23,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, source / name, symlinks=True)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    _said(folder, *pip, "wheel", "--no-deps", "--wheel-dir", ".", source)
-    venv.create(folder / "env", symlinks=True)
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "wheel", "--no-deps"]
+    _said(folder, *command, "--wheel-dir", ".", source)
     [wheel] = folder.glob("*.whl")
-    _said(folder, *pip, "--python", "env", "install", "--no-deps", wheel)
-    libraries = folder / "env" / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
-    (libraries / "dependencies.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
-    return folder / "env/bin"
+    python = make_environment(folder / "env")
+    done = pip(python, "--no-deps", "--ignore-installed", wheel)
+    assert done.returncode == 0, done.stderr
+    return python.parent
 
 
 def _said(folder: Path, *command: str | Path) -> str:

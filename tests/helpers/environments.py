@@ -1,0 +1,27 @@
+"""Environments for tests, with what the one that runs the tests lacks or has in another version."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+
+def make_environment(folder: Path) -> Path:
+    """Make an environment that finds the packages of this one behind its own; returns its Python.
+
+    The project is among them only if it is not installed as editable.
+    """
+    venv.create(folder, symlinks=True)
+    packages = Path(sysconfig.get_path("purelib"))
+    own = folder / packages.relative_to(sys.prefix)
+    (own / "packages_of_the_tests.pth").write_text(str(packages), "utf-8")
+    return folder / "bin/python"
+
+
+def pip(python: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run ``pip install`` for an environment, which needs no pip; it leaves packages of others alone."""
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", python]
+    return subprocess.run([*command, "install", *arguments], capture_output=True, text=True)
