@@ -45,7 +45,10 @@ def _why_unreadable(path: Path) -> str:
 def remedy(path: Path) -> str:
     """Advice on getting a damaged result or prepared file again, for the end of a message."""
     if "published" in path.parts:
-        return f"; get it again: git restore {path}"
+        published = next(one for one in (path, *path.parents) if one.name == "published")
+        if (root := published.parent.parent).joinpath(".git").exists():
+            return f"; get it again: git restore {path}"
+        return f"; get it again: remove {published}, then pausefl fetch URL_OR_DOI --to {root}"
     return f"; if the workflow made it, make it again: snakemake --cores 1 --force {path}"
 
 

@@ -14,7 +14,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,7 @@ from pausefl.results.published import RunFiles
 from pausefl.results.runs import as_collected
 from pausefl.results.runs import read_run as read_files
 from pausefl.selectors.base import Selector
+from pausefl.selectors.own import fault, read_only, refused
 from pausefl.settings import Experiment, RawData, Scenario
 from pausefl.settings.changes import with_values
 from pausefl.streams import Streams
@@ -438,40 +439,17 @@ class _Checked(Selector):
 
     def __call__(self, history: History, rng: np.random.Generator) -> NDArray[np.int64]:
         """The ids that the given selector returns, ascending."""
-        returned = np.asarray(self.given(_read_only(history), rng))
-        available = history.available
-        if returned.ndim != 1 or not (np.issubdtype(returned.dtype, np.integer) or not returned.size):
-            self._refuse(history, f"an array of shape {returned.shape} and type {returned.dtype}")
-        users = np.sort(returned.astype(np.int64))
-        if users.size and not 0 <= users[0] <= users[-1] < len(available):
-            self._refuse(history, f"ids from {users[0]} to {users[-1]}, of {len(available)} users from 0")
-        if not available[users].all():
-            self._refuse(history, f"user {users[~available[users]][0]}, who has no budget left")
-        if len(np.unique(users)) < len(users) and not self.record.uniform_weights:
-            self._refuse(history, "a user twice, which needs the attribute uniform_weights = True")
-        return users
+        returned = np.asarray(self.given(read_only(history), rng))
+        if returned.ndim == 1 and (np.issubdtype(returned.dtype, np.integer) or not returned.size):
+            returned = np.sort(returned.astype(np.int64))
+        if what := fault(returned, history, replace(self.record, own_number=True)):
+            raise refused(self.record.name, what, history)
+        return returned
 
     def observe(self, feedback: Feedback, history: History) -> None:
         """Let the given selector learn, if it is more than a function."""
         if isinstance(self.given, Selector):
-            self.given.observe(feedback, _read_only(history))
-
-    def _refuse(self, history: History, what: str) -> None:
-        raise PauseflError(
-            f"selector '{self.record.name}' returned {what} in round {history.round}. Return the ids of"
-            " history.n_selected of the history.candidates(), each once, as integers"
-        )
-
-
-def _read_only(history: History) -> History:
-    """The history with arrays that cannot be changed by mistake."""
-    shown = copy.copy(history)
-    for key, value in vars(history).items():
-        if isinstance(value, np.ndarray):
-            view = value.view()
-            view.flags.writeable = False
-            setattr(shown, key, view)
-    return shown
+            self.given.observe(feedback, read_only(history))
 
 
 def _record_of(selector: object, name: str | None) -> _Record:

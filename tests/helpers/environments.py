@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import sysconfig
 import venv
 from pathlib import Path
+
+import pytest
+from workspace import ROOT
 
 
 def make_environment(folder: Path) -> Path:
@@ -25,3 +29,19 @@ def pip(python: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str
     """Run ``pip install`` for an environment, which needs no pip; it leaves packages of others alone."""
     command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", python]
     return subprocess.run([*command, "install", *arguments], capture_output=True, text=True)
+
+
+def make_environment_with(folder: Path, *wanted: str, unpinned: str = "") -> Path:
+    """Make an environment and install packages; returns its Python. Skips the test where no index is reached.
+
+    Versions are those of ``constraints.txt``, but that of ``unpinned``.
+    """
+    python = make_environment(folder / "env")
+    pins = (ROOT / "constraints.txt").read_text("utf-8")
+    constraints = folder / "constraints.txt"
+    constraints.write_text(re.sub(f"(?m)^{unpinned}==.*", "", pins) if unpinned else pins, "utf-8")
+    done = pip(python, "--constraint", constraints, *wanted)
+    if done.returncode != 0 and "after connection broken by" in done.stderr:
+        pytest.skip(f"no package index can be reached for {', '.join(wanted)}")
+    assert done.returncode == 0, done.stderr
+    return python

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from environments import make_environment_with
 from typer.testing import CliRunner
 
 import pausefl
@@ -152,7 +153,8 @@ def test_a_selector_declares_what_it_needs(scenario: pausefl.Scenario) -> None:
         (None, r"shape \(\)"),
         ([0, 1, 12], "ids from 0 to 12, of 12 users"),
         ([-1, 0, 1], "ids from -1 to 1"),
-        ([4, 4, 5], "a user twice"),
+        ([4, 4, 5], "user 4 twice"),
+        ([], "returned nobody"),
     ],
 )
 def test_wrong_ids_are_refused(returned: Any, message: str, scenario: pausefl.Scenario) -> None:
@@ -172,7 +174,7 @@ def test_users_without_budget_are_refused(scenario: pausefl.Scenario) -> None:
 
     uniform = {"privacy.schedule": "uniform", "privacy.n_participations": 3, "privacy.decay": None}
     short = pausefl.change(scenario, uniform)
-    with pytest.raises(pausefl.PauseflError, match="user 0, who has no budget left in round 4"):
+    with pytest.raises(pausefl.PauseflError, match="user 0, who has no budget left, in round 4"):
         pausefl.run(short, same, train=False)
 
 
@@ -231,14 +233,12 @@ def test_each_round_is_told_with_its_row(scenario: pausefl.Scenario) -> None:
     assert "accuracy" not in rows[0]
 
 
-def example(name: str, folder: Path) -> None:
-    """Run an example of the page as a script in a folder."""
+def example(name: str, folder: Path, python: str | Path = sys.executable) -> None:
+    """Run an example of the page as a script in a folder, with the Python of an environment."""
     (code,) = re.findall(rf"^<!-- {name} -->\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     (folder / "example.py").write_text(code, encoding="utf-8")
     environment = os.environ | {"MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(
-        [sys.executable, "example.py"], cwd=folder, env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([python, "example.py"], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -254,20 +254,31 @@ def test_tensorboard_shows_runs(tmp_path: Path) -> None:
         assert len(events.Scalars("leakage_max")) == 20
 
 
+#: Prints what MLflow has, by the name of a run: its selector, and how many values of accuracy.
+LOGGED = """
+import json, mlflow
+
+client = mlflow.MlflowClient("sqlite:///watched.db")
+(experiment,) = client.search_experiments(filter_string="name = 'demo_small'")
+found = {
+    run.info.run_name: (
+        run.data.params["selector"], len(client.get_metric_history(run.info.run_id, "accuracy"))
+    )
+    for run in client.search_runs([experiment.experiment_id])
+}
+print(json.dumps(found))
+"""
+
+
 @pytest.mark.slow
 def test_mlflow_shows_runs(tmp_path: Path) -> None:
-    # As a test dependency it is too large: 20 packages besides, and a database. It passed with mlflow-skinny
-    # 3.17.2, SQLAlchemy and Alembic.
-    mlflow = pytest.importorskip("mlflow", reason="mlflow is not among the test dependencies, being large")
-    pytest.importorskip("alembic", reason="MLflow's database needs SQLAlchemy and Alembic")
-    example("mlflow", tmp_path)
-    client = mlflow.MlflowClient(f"sqlite:///{tmp_path}/watched.db")
-    (experiment,) = client.search_experiments(filter_string="name = 'demo_small'")
-    runs = client.search_runs([experiment.experiment_id])
-    assert {run.info.run_name for run in runs} == {"pause", "random"}
-    for run in runs:
-        assert run.data.params["selector"] == run.info.run_name
-        assert len(client.get_metric_history(run.info.run_id, "accuracy")) == 20
+    # In an environment of its own, as it brings 20 packages and a database.
+    python = make_environment_with(
+        tmp_path, "mlflow-skinny==3.17.2", "sqlalchemy", "alembic", unpinned="importlib_metadata"
+    )
+    example("mlflow", tmp_path, python)
+    found = subprocess.run([python, "-c", LOGGED], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert json.loads(found.stdout) == {name: [name, 20] for name in ("pause", "random")}
 
 
 def test_runs_are_saved_read_and_collected(scenario: pausefl.Scenario, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""A selector, a model and a data source of a user's own, MODULE:NAME, without an edit of the package."""
+"""A selector, a reward, a model and a data source of one's own, MODULE:NAME, outside the package."""
 
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,17 +20,21 @@ from pausefl.provenance import job_code
 from pausefl.registry import MODELS, REWARDS, SELECTORS, SOURCES
 from pausefl.registry.own import as_folder, from_folder, words
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
+from pausefl.selectors import make_selector
+from pausefl.selectors.conformance import checked
 from pausefl.settings import RawData, load_config
 
 MODULE = '''
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from pausefl import Selector
+from pausefl.bandit.rewards import AverageReward, Reward
 from pausefl.data.sources.common import Examples
 from torch import nn
 
-from beside import order
+from beside import broken, order
 
 
 class LeastUsed(Selector):
@@ -51,6 +56,19 @@ class LowestIds(Selector):
 
 
 class Unfinished(Selector):
+    pass
+
+
+class SpeedAndPrivacy(AverageReward):
+    def scores(self, history):
+        return self.gamma * history.privacy / history.n_selected
+
+
+class OnlySpeed(SpeedAndPrivacy):
+    has_privacy_term, requires = False, ("reward.n_clusters",)
+
+
+class Half(Reward):
     pass
 
 
@@ -87,6 +105,85 @@ class LEASTUSED(LowestIds):
     label = "Other"
 
 
+class Wrong(LeastUsed):
+    """Returns something else from round 3 on."""
+
+    def __call__(self, history, rng):
+        users = super().__call__(history, rng)
+        return users if history.round < 3 else self.instead(users)
+
+
+class AList(Wrong):
+    def instead(self, users):
+        return users.tolist()
+
+
+class Nothing(Wrong):
+    def instead(self, users):
+        return None
+
+
+class Floats(Wrong):
+    def instead(self, users):
+        return users / 1
+
+
+class Beyond(Wrong):
+    def instead(self, users):
+        return users + 12
+
+
+class Twice(Wrong):
+    def instead(self, users):
+        return users[[0, 0, 2]]
+
+
+class TooFew(Wrong):
+    def instead(self, users):
+        return users[1:]
+
+
+class TooMany(Wrong):
+    def instead(self, users):
+        return np.arange(12)
+
+
+class Descends(Wrong):
+    def instead(self, users):
+        return users[::-1]
+
+
+class Raises(Wrong):
+    def instead(self, users):
+        return broken(users)
+
+
+class Unbuilt(LeastUsed):
+    def __init__(self):
+        raise ValueError("no such luck")
+
+
+class BuiltAsNone(LeastUsed):
+    @classmethod
+    def build(cls, scenario):
+        return None
+
+
+class FailsToLearn(LeastUsed):
+    def observe(self, feedback, history):
+        history.participations[0] = 3
+
+
+class Remembers(LeastUsed):
+    remembered = ("nothing",)
+
+
+@dataclass(frozen=True)
+class Frozen(LeastUsed):
+    seen: int = 3
+    label = "Frozen"
+
+
 number = 3
 '''
 BESIDE = """
@@ -95,6 +192,10 @@ import numpy as np
 
 def order(values):
     return np.argsort(values, kind="stable")
+
+
+def broken(users):
+    return users["nothing"]
 
 
 def unused():
@@ -116,7 +217,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     for name in ("mine", "beside", "broken", "unwritten", "lacking"):
         sys.modules.pop(name, None)
-    for registry in (SELECTORS, MODELS, SOURCES):
+    for registry in (SELECTORS, REWARDS, MODELS, SOURCES):
         for name in [one for one in registry if ":" in one]:
             del registry[name]
 
@@ -194,8 +295,13 @@ def test_names_that_share_a_folder_on_some_file_systems_are_refused() -> None:
 def test_other_kinds_say_what_is_wrong_too() -> None:
     with pytest.raises(ConfigError, match="model 'mine:number' is 3, no function or class"):
         MODELS.find("mine:number")
-    with pytest.raises(ConfigError, match="unknown reward 'mine:Pause'"):
+    with pytest.raises(ConfigError, match=r"no class derived from pausefl\.bandit\.rewards\.Reward$"):
         REWARDS.find("mine:Pause")
+    with pytest.raises(ConfigError, match=r"reward 'mine:Half' in .* lacks build, range, scores"):
+        REWARDS.find("mine:Half")
+    scenario = pausefl.load_scenario("demo_small")
+    with pytest.raises(ConfigError, match=r"reward\.name = 'mine:OnlySpeed' needs reward\.n_clusters"):
+        pausefl.change(scenario, {"reward.name": "mine:OnlySpeed", "reward.gamma": 0})
 
 
 def test_a_configuration_says_which_key_names_it(folder: Path) -> None:
@@ -263,6 +369,20 @@ def test_the_command_runs_all_three_and_the_library_has_the_same_numbers() -> No
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_reward_of_ones_own_decides_what_selectors_choose() -> None:
+    """R1 without a weight on generalisation is the reward above: the same rounds."""
+    run("--selector", "pause", "--no-train", "--set", "reward.name=mine:SpeedAndPrivacy", "--out", "own")
+    run("--selector", "pause", "--no-train", "--set", "reward.alpha=0", "--out", "same")
+    run("--selector", "pause", "--no-train", "--out", "other")
+    own, same, other = (pausefl.read_run(folder) for folder in ("own", "same", "other"))
+    assert own.rounds.equals(same.rounds)
+    assert not own.rounds.equals(other.rounds)
+    assert own.summary["scenario"]["reward"]["name"] == "mine:SpeedAndPrivacy"
+    assert "mine:SpeedAndPrivacy" in own.summary["code"]
+    assert own.summary["code_hash"] != same.summary["code_hash"] == other.summary["code_hash"]
+
+
+@pytest.mark.usefixtures("folder")
 def test_the_command_checks_a_selector() -> None:
     pytest.importorskip("scipy")
     done = CliRunner().invoke(app, ["check", "--selector", "mine:LeastUsed"])
@@ -272,6 +392,75 @@ def test_the_command_checks_a_selector() -> None:
     assert str(done.exception) == "selector 'mine:LowestIds' fails 2 of 8 checks"
     assert done.output.count("FAILED") == 2
     assert "ids must not break ties" in done.output
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "AList",
+            r"returned a list, \[\d+, \d+, \d+\], in round 3\. Return the ids of history\.n_selected of",
+        ),
+        ("Nothing", "returned None in round 3"),
+        ("Floats", r"returned an array of shape \(3,\) and type float64 in round 3"),
+        ("Beyond", "returned ids from 1[2-9] to 2[0-9], of 12 users from 0, in round 3"),
+        ("Twice", r"returned user \d+ twice \(which needs the attribute uniform_weights = True\) in round 3"),
+        ("TooFew", r"returned 2 users and not 3 \(which needs the attribute own_number = True\) in round 3"),
+        ("TooMany", r"returned 12 users and not 3 .* in round 3"),
+        ("Descends", "returned ids that do not ascend, .* in round 3"),
+    ],
+)
+def test_what_no_selector_may_return_ends_a_run_in_a_sentence(name: str, message: str) -> None:
+    command = ["run", "--scenario", "demo_small", "--no-train", "--selector", f"mine:{name}", "--out", "out"]
+    done = CliRunner().invoke(app, command)
+    assert isinstance(done.exception, ConfigError)
+    said = str(done.exception)
+    assert re.match(f"selector 'mine:{name}' {message}", said), said
+    assert said.endswith(f"Try: pausefl check --selector mine:{name}")
+    assert "\n" not in said
+    assert not Path("out/rounds.parquet").exists()
+    # The command that is named finds the same.
+    found = [wrong for _, wrong in checked(f"mine:{name}") if wrong]
+    assert re.match(message.partition(" in round")[0].replace("returned", "it returned"), found[0]), found
+    assert not any("conformance.py" in wrong for wrong in found)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("name", "message", "line"),
+    [
+        (
+            "Raises",
+            r"failed in round 3, when it selected: beside\.py, line \d+: IndexError: ",
+            "broken(",
+        ),
+        ("Unbuilt", r"failed when it was built: mine\.py, line \d+: ValueError: no such luck", "raise Value"),
+        ("BuiltAsNone", r"has a build that made None, no pausefl\.Selector$", ""),
+        ("FailsToLearn", r"failed in round 1, when it observed: mine\.py, line \d+: .*read-only", "[0] = 3"),
+        ("Remembers", r"failed when it was asked for what it remembers: .*no attribute 'nothing'", ""),
+    ],
+)
+def test_what_a_selector_raises_names_it_the_round_and_the_line(name: str, message: str, line: str) -> None:
+    command = ["run", "--scenario", "demo_small", "--no-train", "--selector", f"mine:{name}", "--out", "out"]
+    done = CliRunner().invoke(app, [*command, "--save-every", "0"])
+    assert isinstance(done.exception, ConfigError), done.exception
+    first, _, trace = str(done.exception).partition("\n")
+    assert re.match(f"selector 'mine:{name}' {message}", first), first
+    assert line in trace
+    assert "pausefl" not in trace  # the traceback begins with the user's code
+    found = [wrong for _, wrong in checked(f"mine:{name}") if wrong]
+    assert found
+    assert not any("conformance.py" in wrong for wrong in found)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_selector_that_is_watched_is_of_its_class_and_goes_on_from_its_state() -> None:
+    scenario = pausefl.load_scenario("demo_small")
+    for name in ("LeastUsed", "Frozen"):
+        made = make_selector(f"mine:{name}", scenario)
+        assert isinstance(made, sys.modules["mine"].LeastUsed)
+        assert (type(made).__name__, made.state()) == (name, {})
 
 
 @pytest.mark.usefixtures("folder")

@@ -59,7 +59,7 @@ def test_every_kind_of_figure_is_made_of_runs(kind: str, runs: Runs) -> None:
 
 def test_seeds_are_one_line_and_settings_that_differ_are_named(runs: Runs) -> None:
     names = legend(pausefl.plot([runs["pause 0"], runs["pause 1"], runs["mine"]], "loss_vs_time"))
-    assert sorted(names) == ["Mine, n = 1", "PAUSE"]
+    assert sorted(names) == ["Mine, n = 1", "PAUSE", "Thin lines: seeds"]
     names = legend(pausefl.plot([runs["pause 0"], runs["small"]], "leakage_vs_rounds"))
     assert sorted(names) == ["PAUSE, epsilon_total = 20", "PAUSE, epsilon_total = 40"]
 

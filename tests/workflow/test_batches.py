@@ -27,7 +27,7 @@ def summary(checkout: Checkout, run: str) -> str:
 
 def made_alone(checkout: Checkout) -> None:
     """Let each job have a process of its own."""
-    checkout.edit("src/pausefl/workflow/batches.py", "_SMALL_S = 20", "_SMALL_S = 0")
+    checkout.edit("src/pausefl/workflow/plan.py", "_SMALL_S = 20", "_SMALL_S = 0")
 
 
 @pytest.mark.slow
@@ -40,7 +40,7 @@ def test_results_are_those_of_jobs_alone_which_stay_when_they_come_into_a_batch(
     copy.snakemake("--cores", "2", *(f"{run}/rounds.parquet" for run in RUNS.values()))
     assert results(copy) == results(finished)
     before = {run: summary(copy, run) for run in RUNS.values()}
-    copy.edit("src/pausefl/workflow/batches.py", "_SMALL_S = 0", "_SMALL_S = 20")
+    copy.edit("src/pausefl/workflow/plan.py", "_SMALL_S = 0", "_SMALL_S = 20")
     copy.snakemake("--cores", "2")
     assert {run: summary(copy, run) for run in RUNS.values()} == before
     assert copy.planned() == {}

@@ -20,7 +20,7 @@ RESULTS = ("results/tables", "results/figures", "results/studies", "results/clai
 def test_only_what_a_script_does_reruns_its_rules(copy: Checkout) -> None:
     os.utime(copy.root / JOB)
     assert copy.planned() == {}
-    copy.edit(JOB, '"""Run small jobs one', '"""Make small jobs one')
+    copy.edit(JOB, '"""Run jobs that are', '"""Make jobs that are')
     copy.edit(COMMON, '"""Keep the rule\'s log', '"""Keep the log of a rule')
     assert copy.planned() == {}
     usual, other = "discard=True", "discard=False"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from environments import make_environment, pip
-from workspace import ROOT, Checkout, make_checkout
+from environments import make_environment_with
+from workspace import Checkout, make_checkout
 
 pytestmark = pytest.mark.slow
 
@@ -71,14 +71,7 @@ class Bucket:
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Python of an environment with the plugin and the server."""
     folder = tmp_path_factory.mktemp("s3")
-    pins = (ROOT / "constraints.txt").read_text("utf-8")
-    (folder / "constraints.txt").write_text(re.sub("(?m)^python-dateutil==.*", "", pins), "utf-8")
-    python = make_environment(folder / "env")
-    done = pip(python, "--constraint", folder / "constraints.txt", *WANTED)
-    if done.returncode != 0 and "after connection broken by" in done.stderr:
-        pytest.skip(f"no package index can be reached for {', '.join(WANTED)}")
-    assert done.returncode == 0, done.stderr
-    return python
+    return make_environment_with(folder, *WANTED, unpinned="python-dateutil")
 
 
 @pytest.fixture

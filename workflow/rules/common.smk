@@ -11,7 +11,7 @@ from pausefl.project import Project
 from pausefl.registry import MODELS
 from pausefl.settings import home, read_yaml
 from pausefl.workflow import checks, code, paths, plan, targets
-from pausefl.workflow.paths import experiment_of, one_of
+from pausefl.workflow.paths import one_of
 
 
 def checked(action, *arguments):
@@ -77,41 +77,36 @@ def model(wildcards):
     return MODELS[W.job_scenarios[wildcards.scenario].model.name]
 
 
-def asked(wildcards):
-    """Minutes and MB to ask of a cluster for a job."""
-    return plan.asked(W, [experiment_of(wildcards)], RATES)
+def asked(jobs):
+    """Minutes and MB to ask of a cluster for jobs in one process."""
+    return plan.asked(W, jobs, RATES)
 
 
 def at_once(scenarios):
-    """Scenarios in the paths of a rule, as a wildcard, or one by one where a single step makes all."""
+    """Scenarios in the paths of a rule: as a wildcard, or one by one where a single step makes all."""
     return scenarios if W.config.published else ["{scenario}"]
 
 
-def step_of(name):
-    """A step in the paths of its log: its scenario, or its rule where that has a single step."""
-    return name if W.config.published else "{scenario}"
+def of_step(places, wildcards):
+    """Scenarios of a step, by those in the paths of its rule."""
+    return [place.format(**dict(wildcards.items())) for place in places]
 
 
-def of_step(scenarios, wildcards):
-    """Scenarios of a step of a rule."""
-    return scenarios if W.config.published else [wildcards.scenario]
-
-
-def runs_of(scenarios, wildcards):
+def runs_of(places, wildcards):
     """Files of the runs of a step's scenarios."""
-    names = of_step(scenarios, wildcards)
+    names = of_step(places, wildcards)
     return of_checkout([file for name in names for file in checked(checks.run_files, W, name)])
 
 
-def to_tabulate(scenarios, wildcards):
+def to_tabulate(places, wildcards):
     """Settings of a step's scenarios, their runs, and what counts as today's code of these."""
-    names = of_step(scenarios, wildcards)
+    names = of_step(places, wildcards)
     return [(W.scenarios[name].as_dict(), paths.run_folders(W, name), code.jobs(W, name)) for name in names]
 
 
-def to_plot(scenarios, wildcards):
+def to_plot(places, wildcards):
     """Settings of a step's scenarios."""
-    return [W.settings(name) for name in of_step(scenarios, wildcards)]
+    return [W.settings(name) for name in of_step(places, wildcards)]
 
 
 def tested(wildcards):

@@ -30,15 +30,15 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             sidecar=[f"{stem}.json" for stem in stems],
             numbers=[f"{stem}.tex" for stem in stems],
         log:
-            f"results/logs/figures/{step_of(figures)}.log",
+            f"results/logs/figures/{places[0]}.log",
         benchmark:
-            f"results/benchmarks/figures/{step_of(figures)}.tsv"
+            f"results/benchmarks/figures/{places[0]}.tsv"
         wildcard_constraints:
             scenario=paths.one_of(scenarios),
         params:
             kinds=kinds,
             title=W.config.titles,
-            scenarios=partial(to_plot, scenarios),
+            scenarios=partial(to_plot, places),
             code=code.figures(kinds),
             script=code.script(workflow.source_path("../scripts/plot_figures.py")),
         script:

@@ -11,7 +11,7 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
         name:
             tables
         input:
-            partial(runs_of, scenarios),
+            partial(runs_of, places),
         output:
             rounds=[f"{folder}/rounds.parquet" for folder in folders],
             runs=[f"{folder}/runs.csv" for folder in folders],
@@ -29,14 +29,14 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
             ],
             latex=[f"{folder}/{kind}.tex" for folder in folders for kind in kinds],
         log:
-            f"results/logs/table/{step_of(tables)}.log",
+            f"results/logs/table/{places[0]}.log",
         benchmark:
-            f"results/benchmarks/table/{step_of(tables)}.tsv"
+            f"results/benchmarks/table/{places[0]}.tsv"
         wildcard_constraints:
             scenario=paths.one_of(scenarios),
         params:
             kinds=kinds,
-            scenarios=partial(to_tabulate, scenarios),
+            scenarios=partial(to_tabulate, places),
             code=code.tables(kinds),
             script=code.script(workflow.source_path("../scripts/table.py")),
         script:

@@ -1,4 +1,4 @@
-"""Run small jobs one after another; if one fails, the others still run."""
+"""Run jobs that are not there yet, one after another; if one fails, the others still run."""
 
 from pausefl.workflow.step import logged
 
@@ -40,6 +40,8 @@ with logged(snakemake.log[0]) as note, stop_requests() as asked_to_stop:
         except StoppedError:
             raise
         except Exception as error:
+            if len(folders) == 1:
+                raise
             note(f"{selector}: failed\n{traceback.format_exc()}")
             failed.append(f"  {selector}: {error or type(error).__name__}")
     if failed:

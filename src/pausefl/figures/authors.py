@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pausefl.figures.curves import FEW, Array, Band, Shown, exploding, n_seeds_of, plot_band
+from pausefl.figures.curves import Array, Band, Shown, exploding, n_seeds_of, plot_band, spread_of
 from pausefl.figures.style import COLUMN_WIDTH, new_grid
 from pausefl.registry.selectors import look_of
 from pausefl.results.archive import archived, log_of, logged
@@ -93,10 +93,16 @@ def plot_beside(
             axes.plot(x[x <= limit], y[x <= limit], **look)
         axes.set_xlim(0, limit)
         axes.grid(visible=False)
-    figure.supylabel(shown.y_label.replace("\n", " "), fontsize="medium")
     seed = log_of(scenario.name)["seed"] if log else 0
-    handles = [*_explained(curves, look, seed), *more]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize="small")
+    lines = [*_explained(curves, look, seed), *more]
+    explained = {str(line.get_label()): line for line in lines} | spread_of(curves.values())
+    figure.set_figheight(figure.get_figheight() + 0.13 * (-(-len(explained) // 2) - 2))
+    words = shown.y_label.replace("\n", " ") if len(curves) > 3 else shown.y_label  # one row is not high
+    figure.supylabel(words, y=0.5 + 0.17 / figure.get_figheight(), fontsize="medium", multialignment="center")
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": "small"}
+    legend = figure.legend(explained.values(), explained.keys(), **place)
+    for text in legend.get_texts():
+        text.set_linespacing(0.9)
     return figure, dict(zip(curves, panels, strict=True))
 
 
@@ -104,11 +110,7 @@ def _explained(curves: Mapping[str, Band], look: Mapping[str, Any], seed: int) -
     from matplotlib.lines import Line2D
 
     n_seeds = max(curve.n_seeds for curve in curves.values())
-    label = (
-        "Ours, n = 1"
-        if n_seeds == 1
-        else f"Ours: mean and {'every seed' if n_seeds <= FEW else 'range'}, n = {n_seeds}"
-    )
+    label = f"Ours{', mean' * (n_seeds > 1)}, n = {n_seeds}"
     return [
         Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=label),
         Line2D([], [], label=f"Authors' run, seed {seed}", **look),

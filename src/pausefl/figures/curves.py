@@ -19,7 +19,7 @@ Bands are Matplotlib's: seaborn's ``lineplot`` aggregates each abscissa on its o
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -177,6 +177,33 @@ def on_time_axis(
     return limit, cut
 
 
+#: How a thin line of a seed looks, and a band.
+_SEED: dict[str, Any] = {"linewidth": 0.45}
+_FILLED: dict[str, Any] = {"alpha": 0.18, "linewidth": 0}
+
+
+def _few(curve: Band) -> bool:
+    """Whether each seed is a line of its own."""
+    return 1 < curve.n_seeds <= FEW and bool(curve.seeds)
+
+
+def spread_of(curves: Collection[Band], wide: bool = True) -> dict[str, Any]:
+    """Keys of a legend by their words: thin lines of seeds, and bands, or bars if curves are not ``wide``."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    keys: dict[str, Any] = {}
+    if any(map(_few, curves)):
+        keys["Thin lines: seeds"] = Line2D([], [], color="black", **_SEED)
+    if any(curve.n_seeds > 1 and not _few(curve) for curve in curves):
+        bar: dict[str, Any] = {"linestyle": "none", "marker": r"$\mathrm{I}$", "markersize": 7}
+        if wide:
+            keys["Band: range of seeds"] = Patch(facecolor="black", **_FILLED), Line2D([], [], color="black")
+        else:
+            keys["Bar: range of seeds"] = Line2D([], [], color="black", markeredgewidth=0.2, **bar)
+    return keys
+
+
 def plot_band(
     axes: Axes,
     selector: str,
@@ -191,11 +218,12 @@ def plot_band(
     More than `FEW` seeds are a band, or only their mean if the line is not to be ``wide``.
     """
     style, shape = look(selector), "steps-post" if step else "default"
-    if 1 < curve.n_seeds <= FEW and curve.seeds:
+    if _few(curve):
         for x, y in curve.seeds.values():
-            axes.plot(x, y, drawstyle=shape, color=style["color"], linewidth=0.45, zorder=style["zorder"] - 2)
+            own = {"color": style["color"], "zorder": style["zorder"] - 2} | _SEED
+            axes.plot(x, y, drawstyle=shape, **own)
     elif curve.n_seeds > 1 and wide:
-        filled = {"color": style["color"], "alpha": 0.18, "linewidth": 0, "zorder": style["zorder"] - 2}
+        filled = {"color": style["color"], "zorder": style["zorder"] - 2} | _FILLED
         axes.fill_between(curve.x, curve.low, curve.high, step="post" if step else None, **filled)
     if not wide:
         style["linewidth"] *= 0.75
@@ -213,15 +241,16 @@ def plot_curves(
     labels: Mapping[str, str],
     step: bool = False,
     limits: tuple[float, float] = (np.inf, np.inf),
+    wide: bool = True,
 ) -> list[Line2D]:
     """Plot curves with their ends; returns their lines, the highest end first, labelled for `with_names`.
 
-    ``limits`` are the ends of the axes. A curve that ends beyond them has no end, and no mark there. A curve
-    of one seed among others says so at its end, or where it leaves the axes.
+    Ranges of seeds are bands if curves are to be ``wide``, else bars. ``limits`` are the ends of the axes. A
+    curve that ends beyond them has no end, and no mark there. A curve of one seed among others says so at its
+    end, or where it leaves the axes.
     """
     from matplotlib.patheffects import withStroke
 
-    wide = len(curves) <= MOST_BANDS
     lines: dict[str, Line2D] = {}
     heights: dict[str, float] = {}
     drawn: list[float] = []
@@ -264,21 +293,25 @@ def _moved(axes: Axes, points: float) -> Any:
 def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Band]) -> Figure:
     """The figure with the names of lines to the right of its first axes, in their order.
 
-    Above them is the number of seeds, unless a name has another. The figure grows if the names need it.
+    Above them is the number of seeds, unless a name has another; below them, how seeds are shown. The figure
+    grows if the names need it.
     """
+    wide = len(curves) <= MOST_BANDS
+    spread = spread_of(curves.values(), wide)
     most = _most(curves)
     several = len({curve.n_seeds for curve in curves.values()}) > 1
     title = f"n = {most}" + (" unless stated" if several else " seed" if most == 1 else " seeds")
-    names = ["\n".join(textwrap.wrap(str(line.get_label()), NAME_WIDTH)) for line in lines]
+    words = [*(str(line.get_label()) for line in lines), *spread]
+    names = ["\n".join(textwrap.wrap(one, NAME_WIDTH)) for one in words]
     right = (1 - NEAR) * figure.axes[0].get_xlim()[1]
     intervals = sum(curve.n_seeds > FEW and curve.x[-1] > right for curve in curves.values())
     legend = figure.axes[0].legend(
-        lines,
+        [*lines, *spread.values()],
         names,
         title=title,
         loc="upper left",
         bbox_to_anchor=(1, 1),
-        borderaxespad=1.2 + 0.5 * intervals * (len(curves) > MOST_BANDS),
+        borderaxespad=1.2 + 0.5 * intervals * (not wide),
         fontsize="small",
         title_fontsize="small",
         alignment="left",

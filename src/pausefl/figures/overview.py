@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.figures.curves import Band, on_time_axis, plot_band, smoothed_bands
-from pausefl.figures.panels import new_panels
+from pausefl.figures.panels import explain, new_panels
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN, label
 from pausefl.figures.style import look, theme
 from pausefl.results.archive import read_off
@@ -69,10 +69,11 @@ def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
     """Plot the picture from the rounds of `scenarios`, as `pausefl.results.runs.collect` returns them."""
     from matplotlib.lines import Line2D
 
+    curves: list[Band] = []
     with theme():
         figure, grid = new_panels((2, 3), 4.3, sharey=True)
         for axes, panel in zip(grid.flat, PANELS, strict=True):
-            _plot_panel(axes, panel, rounds.get(panel.shown(rounds)))
+            curves += _plot_panel(axes, panel, rounds.get(panel.shown(rounds)))
         grid[0, 0].set_ylim(0, 95)
         for row in grid:
             row[0].set_ylabel("Test accuracy (%)")
@@ -85,21 +86,24 @@ def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
         theirs = Line2D(
             [], [], linestyle="none", color="black", label="Marks: the authors' runs", **_mark("o")
         )
-        figure.legend(handles=[*handles, theirs], loc="outside lower center", ncols=3)
+        explain(figure, (keys := [*handles, theirs]), [str(key.get_label()) for key in keys], curves, ncols=3)
     return figure
 
 
-def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> None:
+def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> list[Band]:
+    """Plot a figure of the paper; returns the curves, whose seeds are bands."""
     curves: dict[str, Band] = {}
     if rounds is not None:
         shown = [_first(kinds, set(rounds["selector"])) for *_, kinds in _SHOWN]
         curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100)
     limit, cut = on_time_axis(curves) if curves else (0.0, {})
     theirs = read_off(panel.as_run)
+    drawn: list[Band] = []
     for _, mark, kinds in _SHOWN:
         style = look(kinds[0])
         if (name := _first(kinds, cut)) is not None:
-            plot_band(axes, kinds[0], replace(cut[name][0], seeds={}), marked=False)
+            drawn.append(replace(cut[name][0], seeds={}))
+            plot_band(axes, kinds[0], drawn[-1], marked=False)
         if (name := _first(kinds, theirs)) is not None:
             run = theirs[name].dropna(subset="accuracy")
             if limit:
@@ -114,6 +118,7 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> None:
     axes.annotate(
         _made_of(panel, rounds, curves), (0, 1), (0, 3), "axes fraction", "offset points", fontsize=8
     )
+    return drawn
 
 
 def _first(kinds: Collection[str], there: Collection[str]) -> str | None:

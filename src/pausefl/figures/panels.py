@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.figures.curves import Band, bands, plot_band
+from pausefl.figures.curves import Band, bands, plot_band, spread_of
 from pausefl.figures.style import COLUMN_WIDTH
 
 if TYPE_CHECKING:
@@ -55,6 +55,14 @@ def shades(light: Sequence[float], dark: Sequence[float], n: int) -> list[str]:
 def plot_bands(axes: Axes, curves: Mapping[str, Band], step: bool = False) -> list[Line2D]:
     """Lines of selectors, with a band of their seeds, however few; ``step`` as in `band`."""
     return [plot_band(axes, name, replace(curve, seeds={}), step) for name, curve in curves.items()]
+
+
+def explain(
+    figure: Figure, lines: Sequence[Line2D], labels: Sequence[str], curves: Collection[Band], **layout: Any
+) -> None:
+    """A legend of lines below a figure's panels, and of their bands if there are any."""
+    spread = spread_of([replace(curve, seeds={}) for curve in curves])
+    figure.legend([*lines, *spread.values()], [*labels, *spread], loc="outside lower center", **layout)
 
 
 def bands_of(runs: pd.DataFrame, column: str, x: str = "round") -> dict[str, Band]:

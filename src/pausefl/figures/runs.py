@@ -11,6 +11,7 @@ import pandas as pd
 from pausefl.figures.authors import of_authors, plot_beside
 from pausefl.figures.curves import (
     LOG_SPAN,
+    MOST_BANDS,
     NEAR,
     Band,
     Shown,
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+#: A target says nothing up to this ratio to where the lowest curve starts.
+RISEN = 1.2
+
 #: Means that differ by less than this share of their axis, for half of their common time, hide one another.
 HIDDEN = 0.06
 
@@ -47,19 +51,23 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     """Test accuracy in per cent against simulated seconds, trailing mean over 10 rounds.
 
     A thin line is the target accuracy of the summary table. A pin on the axis of time marks each selector all
-    of whose seeds reach it, at the mean over seeds of the seconds to target.
+    of whose seeds reach it, at the mean over seeds of the seconds to target. There is neither where the
+    target is hardly above the start, as where nobody learns.
     """
     shown = Shown("accuracy", "Simulated time (s)", "Test accuracy (%)", scale=100)
     curves, target = smoothed_bands(rounds, shown.column, shown.scale), 100 * target_accuracy(rounds)
     numbers, more = ends(curves, shown) if curves else pd.DataFrame(), []
+    risen = bool(curves) and target > RISEN * min(curve.mean[0] for curve in curves.values())
     if not np.isnan(target):
         times = _times_to(target / 100, rounds)
         numbers[f"To {target:.1f} % (s)"] = [times[name] for name in curves]
-        more = [_explained(f"Target {target:.1f} %; pins: reached", marker=2, markersize=6)]
+        more = [_explained("No target: hardly above the start", linestyle="none")]
+    if risen:
+        more = [_explained(f"Target {target:.1f} %;\npin: mean time to it", marker=2, markersize=6)]
     figure, panels = _plot(curves, scenario, shown, more)
     for axes in panels.values():
         axes.set_ylim(bottom=0)
-    if more:
+    if risen:
         _mark_target(panels, target, {name: times[name] for name in curves})
     return Plotted(figure, numbers=numbers)
 
@@ -120,7 +128,7 @@ def _plot(
     labels = {name: words + tops.get(name, "") for name, (_, words) in cut.items()}
     margin = 0.05 * float(np.ptp(means))
     top = means.max() + margin if far else np.inf
-    lines = plot_curves(axes, inside, labels, shown.step, (limit, top))
+    lines = plot_curves(axes, inside, labels, shown.step, (limit, top), len(curves) <= MOST_BANDS)
     axes.set_ylabel(shown.y_label, linespacing=0.9)
     if logarithmic:
         axes.set_yscale("log")
@@ -168,7 +176,7 @@ def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario
             own, theirs = np.interp(grid, x, y), np.interp(grid, other, level)
             rows.append((selector, grid, own / theirs if ratio else own - theirs, seed))
     found = bands(rows)
-    plot_curves(axes, found, dict.fromkeys(found, ""))
+    plot_curves(axes, found, dict.fromkeys(found, ""), wide=len(curves) <= MOST_BANDS)
     # The start, where curves are steep and far apart, must not scale the axis.
     times = np.linspace(0, max(curve.x[-1] for curve in found.values()), 101)
     edges = [np.interp(times, curve.x, edge) for curve in found.values() for edge in (curve.low, curve.high)]
@@ -196,7 +204,7 @@ def _explained(label: str, **look: Any) -> Line2D:
     """An entry of the legend for a line that is no curve."""
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], label=label, markeredgewidth=0.8, **look, **_THIN)
+    return Line2D([], [], label=label, markeredgewidth=0.8, **_THIN | look)
 
 
 def _mark_target(panels: Mapping[str, Axes], target: float, times: Mapping[str, float]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pausefl.files import replacing
 from pausefl.registry.selectors import look_of
+from pausefl.results.markdown import latex_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,8 +143,8 @@ def save(
     """Write ``stem.png``, ``stem.pdf``, ``stem.svg`` and ``stem.json``, the same bytes every time.
 
     The last has ``metadata``: what the figure was made from (runs, seeds, code hashes, configuration); and
-    ``numbers``, a mapping for each row, null where there is no finite number. These are in ``stem.tex``, too,
-    a table for LaTeX with the package booktabs. The folder is made if need be; a dot in the name is kept. The
+    ``numbers``, a mapping for each row, null where there is no finite number. These are in ``stem.tex``, too
+    (`to_latex`). The folder is made if need be; a dot in the name is kept. The
     layout of the figure is final afterwards.
 
     Raises
@@ -187,6 +188,18 @@ def save(
 
 
 def to_latex(numbers: pd.DataFrame) -> str:
-    """A table for LaTeX with the package booktabs, of four digits; a dash where there is no number."""
-    heads = {head: head.replace("ε", "epsilon") for head in numbers.columns}
-    return numbers.rename(columns=heads).to_latex(index=False, escape=True, na_rep="--", float_format="%.4g")
+    """A `latex_table` of four digits; a dash where there is no number."""
+    align = "".join("r" if kind.kind in "if" else "l" for kind in numbers.dtypes)
+    rows = [[_digits(value) for value in row] for row in numbers.itertuples(index=False)]
+    return latex_table(list(numbers.columns), rows, align)
+
+
+def _digits(value: object) -> str:
+    """A number with four digits, a dash for none; anything else as it is."""
+    if value is None or value != value:
+        return "–"
+    if not isinstance(value, float):
+        return str(value).replace("-", "−") if isinstance(value, int | np.integer) else str(value)
+    digits, _, power = f"{value:.4g}".partition("e")
+    raised = "".join("⁻" if sign == "-" else "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(sign)] for sign in str(int(power or 0)))
+    return digits.replace("-", "−").replace("inf", "∞") + (f" · 10{raised}" if power else "")

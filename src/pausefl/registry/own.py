@@ -70,7 +70,8 @@ def imported(place: str, kind: str = "") -> Any:
             raise OwnPartError(f"is {found!r:.80}, no function or class")
         return found
     base = getattr(importlib.import_module(kind.partition(":")[0]), kind.partition(":")[2])
-    what = f"class derived from pausefl.{base.__name__}"
+    public = hasattr(importlib.import_module("pausefl"), base.__name__)
+    what = f"class derived from {'pausefl' if public else base.__module__}.{base.__name__}"
     if not (isinstance(found, type) and issubclass(found, base)) or found is base:
         raise OwnPartError(f"in {_file(module)} is no {what}")
     if lacking := sorted(getattr(found, "__abstractmethods__", ())):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from pausefl.registry.base import Record, Registry
+from pausefl.registry.own import check_keys, declared
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,13 @@ class RewardRecord(Record):
     has_privacy_term: bool = True
     #: What it is, for the reference of settings.
     about: str = field(default="", repr=False)
+
+    @classmethod
+    def of(cls, place: str, part: Any, others: Mapping[str, Self]) -> Self:
+        """Record of a user's own reward."""
+        made = declared(cls, part, place)
+        check_keys(made.requires)
+        return made
 
 
 #: In the order of the reference of settings.
@@ -38,4 +48,6 @@ REWARDS: Registry[RewardRecord] = Registry(
             about="generalisation weighted by size and quality of the data, no privacy term (BSFL, eq. 4)",
         ),
     },
+    own=RewardRecord,
+    kind="pausefl.bandit.rewards:Reward",
 )

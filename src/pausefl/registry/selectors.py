@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -79,8 +80,22 @@ class SelectorRecord(Record):
     #: Name and line in figures; None for those of `look_of`.
     look: Look | None = field(default=None, repr=False)
 
+
+@dataclass(frozen=True)
+class OwnSelectorRecord(SelectorRecord):
+    """Record of a user's own selector, of which `load` returns what watches over it."""
+
+    #: MODULE:NAME, as it was asked for; `code` is where the class is defined.
+    place: str = field(default="", repr=False)
+
+    def load(self) -> Any:
+        """What builds the selector (`pausefl.selectors.own`)."""
+        # By name, as selectors are above this layer.
+        watched = importlib.import_module("pausefl.selectors.own").Watched
+        return watched(super().load(), self.place, self)
+
     @classmethod
-    def of(cls, place: str, part: Any, others: Mapping[str, Self]) -> Self:
+    def of(cls, place: str, part: Any, others: Mapping[str, SelectorRecord]) -> Self:
         """Record of a user's own selector; ``label`` and ``color`` may stand in place of a whole ``look``."""
         label, color = getattr(part, "label", words(part.__name__)), getattr(part, "color", None)
         if not isinstance(label, str) or not label.strip():
@@ -92,14 +107,14 @@ class SelectorRecord(Record):
         lines = [*_SPARE[first:], *_SPARE[:first]]
         taken = {record.look[1:4] for record in others.values() if record.look}
         spare, marker, line = next((one for one in lines if one not in taken), lines[0])
-        made = declared(cls, part, place, look=Look(label, color or spare, marker, line))
+        made = declared(SelectorRecord, part, place, look=Look(label, color or spare, marker, line))
         check_keys(made.requires)
         for name in others:
             if made.look and look_of(name).label.casefold() == made.look.label.casefold():
                 raise OwnPartError(
                     f"has the label of '{name}', {made.look.label!r}: give it another, label = \"…\""
                 )
-        return made
+        return cls(**vars(made), place=place)
 
 
 _ANNEALING = ("selection.n_iterations", "selection.temperature_divisor")
@@ -243,7 +258,7 @@ SELECTORS: Registry[SelectorRecord] = Registry(
             look=Look("Oort", "#D1495B", ">", DASH, zorder=2.82, hollow=True),
         ),
     },
-    own=SelectorRecord,
+    own=OwnSelectorRecord,
     kind="pausefl.selectors.base:Selector",
 )
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 #: How LaTeX writes what tables have.
-_SIGNS = dict(
-    zip(
-        "±∞εδ✓✗", (r"$\pm$", r"$\infty$", r"$\varepsilon$", r"$\delta$", r"$\surd$", r"$\times$"), strict=True
-    )
-)
-_SIGNS |= {"–": "--", "−": "$-$", "\u00a0": "~", "⁻": "$^{-}$"}
-_SIGNS |= {sign: f"$^{{{digit}}}$" for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"}
+_SIGNS |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_SIGNS |= {
+    "±": r"$\pm$",
+    "·": r"$\cdot$",
+    "∞": r"$\infty$",
+    "ε": r"$\varepsilon$",
+    "δ": r"$\delta$",
+    "✓": r"$\surd$",
+}
+_SIGNS |= {"✗": r"$\times$", "–": "--", "−": "$-$", "\u00a0": "~"}
+_RAISED = {"⁻": "-"} | {sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+#: Most rows of a table that stays on one page, and letters of a title that every column has room for.
+_PAGE, _NARROW = 45, 9
 
 _RULES = {"l": ":--", "r": "--:"}
 
@@ -35,21 +43,33 @@ def of_records(records: Sequence[Mapping[str, str]], align: str, note: str = "")
 
 
 def to_latex(page: str) -> str:
-    """The first table of a page of Markdown for LaTeX, with the package booktabs; the rest is comments."""
-    import pandas as pd
-
+    """The first table of a page of Markdown, by `latex_table`; the rest is comments."""
     parts = page.strip().split("\n\n")
     place = next(i for i, part in enumerate(parts) if part.startswith("|"))
     head, _, *rows = (
         [cell.strip() for cell in line[2:-2].split(" | ")] for line in parts[place].splitlines()
     )
-    table = pd.DataFrame(rows, columns=head).to_latex(
-        index=False, escape=True, column_format="l" + "r" * (len(head) - 1)
-    )
-    table = re.sub(r"\*\*(.*?)\*\*", r"\\textbf{\1}", re.sub(r"`(.*?)`", r"\\texttt{\1}", table))
-    table = "".join(_SIGNS.get(letter, letter) for letter in table)
     notes = [line.strip("*") for part in parts[:place] + parts[place + 1 :] for line in part.splitlines()]
+    table = latex_table(head, rows, "l" + "r" * (len(head) - 1))
     return "".join(f"% {note}\n" for note in notes) + table
+
+
+def latex_table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
+    """A table for LaTeX with the package booktabs; of many rows with longtable, over several pages.
+
+    Titles and cells are text with code and bold of Markdown. Titles that are wider than their column have
+    several lines. ``align`` has a letter a column.
+    """
+    titles = [
+        _stacked(title, max(_NARROW, *map(len, cells)), side)
+        for side, title, *cells in zip(align, head, *rows, strict=True)
+    ]
+    top, *body = (f"{' & '.join(row)} \\\\" for row in [titles, *(map(_latex, row) for row in rows)])
+    if len(body) > _PAGE:
+        kind, lines = "longtable", [r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot", *body]
+    else:
+        kind, lines = "tabular", [r"\midrule", *body, r"\bottomrule"]
+    return "\n".join([f"\\begin{{{kind}}}{{{align}}}", r"\toprule", top, *lines, f"\\end{{{kind}}}", ""])
 
 
 def number(value: float, form: str) -> str:
@@ -65,6 +85,24 @@ def aligned(rows: Sequence[Sequence[str]], align: str = "l") -> list[str]:
         "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def _stacked(title: str, width: int, side: str) -> str:
+    """A title for LaTeX in lines of a width, if its words allow it; names of code break at underscores."""
+    if len(title) <= width:
+        return _latex(title)
+    lines = textwrap.wrap(title.replace("_", "_ "), width, break_long_words=False)
+    stack = r"\\".join(_latex(line.replace("_ ", "_")) for line in lines)
+    return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{stack}\end{{tabular}}"
+
+
+def _latex(text: str) -> str:
+    raised = re.sub(f"[{''.join(_RAISED)}]+", lambda found: f"\0{found[0]}\0", text)
+    parts = raised.split("\0")  # every second one is raised
+    parts[::2] = ["".join(_SIGNS.get(letter, letter) for letter in part) for part in parts[::2]]
+    parts[1::2] = [f"$^{{{''.join(_RAISED[sign] for sign in part)}}}$" for part in parts[1::2]]
+    marked = re.sub(r"`(.*?)`", r"\\texttt{\1}", "".join(parts))
+    return re.sub(r"\*\*(.*?)\*\*", r"\\textbf{\1}", marked)
 
 
 def _whole(align: str, n: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import io
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +16,9 @@ from pausefl.bandit.latency import LatencyLaw
 from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
 from pausefl.registry import SELECTORS
-from pausefl.selectors import Selector, make_selector
+from pausefl.registry.base import Record
+from pausefl.selectors import Selector
+from pausefl.selectors.own import fault, users_line
 from pausefl.settings import SHIPPED, RewardSettings, Scenario, SelectionSettings, home, load_scenario
 from pausefl.streams import Streams
 
@@ -53,7 +54,7 @@ def checked(name: str) -> Iterator[tuple[str, str]]:
 
     `PauseflError` if there is no such selector.
     """
-    record = SELECTORS.find(name)
+    record, failed = SELECTORS.find(name), False
     for about in CHECKS.values():
         if about is never_sees_the_latency_law and name in TRUTH:
             continue
@@ -64,10 +65,20 @@ def checked(name: str) -> Iterator[tuple[str, str]]:
             except RuleError as error:
                 wrong = wrong or str(error)
             except Exception as error:  # whatever a user's code raises
-                last = traceback.extract_tb(error.__traceback__)[-1]
-                where = f"{Path(last.filename).name}, line {last.lineno}"
-                wrong = wrong or f"it raised {type(error).__name__} in {where}: {error}"
+                where = users_line(error, Record.load(record))[0]
+                ours = failed and where.startswith(Path(__file__).name)  # of what it returned
+                told = f"it raised {type(error).__name__} in {where}: {error}"
+                wrong = wrong or ("cannot be told before that is mended" if ours else told)
+        failed = failed or bool(wrong)
         yield (about.__doc__ or "").rstrip(".").replace("``", "'"), wrong
+
+
+def itself(name: str, scenario: Scenario) -> Selector:
+    """The selector for a scenario, without what watches over one of a user's own in a run."""
+    cls: type[Selector] = Record.load(SELECTORS.find(name))
+    made = cls.build(scenario)
+    must(isinstance(made, Selector), f"its build made {made!r:.80}, no pausefl.Selector")
+    return made
 
 
 def world(reward: str = "r1") -> Scenario:
@@ -170,7 +181,7 @@ def are_same(one: object, other: object) -> bool:
 @check
 def takes_as_many_of_the_available_users_as_it_should(name: str, scenario: Scenario) -> None:
     """It returns the ids of m of the available users, each once and ascending, in an int64 array."""
-    history, select, rng = start(scenario), make_selector(name, scenario), np.random.default_rng(2)
+    history, select, rng = start(scenario), itself(name, scenario), np.random.default_rng(2)
     n_users, m, record = len(history.data_size), history.n_selected, SELECTORS[name]
     for t in range(40):
         if t > 8:
@@ -178,21 +189,11 @@ def takes_as_many_of_the_available_users_as_it_should(name: str, scenario: Scena
                 np.arange(n_users), rng.permutation(n_users)[: rng.integers(m, n_users + 1)]
             )
         users = select(history, rng)
-        form = f"{users.dtype} array of shape {users.shape}" if isinstance(users, np.ndarray) else None
-        is_array = isinstance(users, np.ndarray) and users.dtype == np.int64 and users.ndim == 1
-        must(is_array, f"it returned a {form or type(users).__name__}")
-        n_available, told = history.available.sum(), f"it returned {users.tolist()} in round {history.round}"
-        if record.own_number:
-            must(1 <= len(users) <= n_available, f"{told}, where {n_available} users are available")
-            if "selection.n_candidates" in record.requires:
-                must(len(users) <= (scenario.selection.n_candidates or 0), f"{told}, more than were drawn")
-        else:
-            wanted = n_available if record.takes_everyone else m
-            must(len(users) == wanted, f"{told}, which are {len(users)} ids and not {wanted}")
-        repeats = record.uniform_weights
-        must((np.diff(users) >= (0 if repeats else 1)).all(), f"{told}, which do not ascend")
-        within = ((users >= 0) & (users < n_users)).all() and history.available[users].all()
-        must(within, f"{told}, where only {history.candidates().tolist()} are available")
+        what = fault(users, history, record)
+        must(not what, f"it returned {what} in round {history.round}")
+        if record.own_number and "selection.n_candidates" in record.requires:
+            n_drawn = scenario.selection.n_candidates or 0
+            must(len(users) <= n_drawn, f"it returned {len(users)} users, more than were drawn")
         seen = feedback(name, scenario, history, np.unique(users))
         select.observe(seen, history)
         history.observe(seen)
@@ -201,7 +202,7 @@ def takes_as_many_of_the_available_users_as_it_should(name: str, scenario: Scena
 @check
 def refuses_to_choose_among_too_few(name: str, scenario: Scenario) -> None:
     """It takes users from ``history.candidates()``, which refuses if fewer than m are available."""
-    history, select = start(scenario), make_selector(name, scenario)
+    history, select = start(scenario), itself(name, scenario)
     history.available = np.arange(12) > 9
     try:
         users = select(history, np.random.default_rng(0))
@@ -214,7 +215,7 @@ def refuses_to_choose_among_too_few(name: str, scenario: Scenario) -> None:
 @check
 def is_a_pure_function_of_history_and_stream(name: str, scenario: Scenario) -> None:
     """A call changes nothing: the same history and stream give the same users."""
-    history, select = start(scenario), make_selector(name, scenario)
+    history, select = start(scenario), itself(name, scenario)
     for n_rounds in (0, 2, 8):
         simulate(name, scenario, select, history, n_rounds)
         before = copy.deepcopy(history)
@@ -236,7 +237,7 @@ def chooses_users_alike_in_everything_equally_often(name: str, scenario: Scenari
     from scipy import stats
 
     scenario = changed(scenario, **all_equal(scenario))
-    history, select = start(scenario, alike=True), make_selector(name, scenario)
+    history, select = start(scenario, alike=True), itself(name, scenario)
     record, everyone = SELECTORS[name], np.arange(12)
     updates = np.ones((12, 5), np.float32) if record.needs_updates else None
     losses = np.ones(12) if record.needs_losses else None
@@ -273,7 +274,7 @@ def does_not_depend_on_user_numbers(name: str, scenario: Scenario) -> None:
     equally_fast = changed(scenario, **all_equal(scenario))
     order = np.random.default_rng(3).permutation(12)
     for place, n_rounds, n_available in [(scenario, 0, 9), (scenario, 12, 9), (equally_fast, 1, 12)]:
-        here, there = make_selector(name, place), make_selector(name, place)
+        here, there = itself(name, place), itself(name, place)
         if name in TRUTH:
             setattr(there, TRUTH[name], getattr(there, TRUTH[name])[order])
         history, renumbered = start(place), start(place)
@@ -305,7 +306,7 @@ def does_not_depend_on_user_numbers(name: str, scenario: Scenario) -> None:
 def never_sees_the_latency_law(name: str, scenario: Scenario) -> None:
     """It knows latencies from the history alone, not from the settings of the network."""
     spread = {"fast_latency_max": 0.6, "slow_latency_max": 5.0, "latency_std": 0.3}
-    selectors = [make_selector(name, changed(scenario, **law)) for law in ({}, spread, all_equal(scenario))]
+    selectors = [itself(name, changed(scenario, **law)) for law in ({}, spread, all_equal(scenario))]
     history = start(scenario)
     for _ in range(15):
         first, *others = (counts(select, history, 10) for select in selectors)
@@ -322,7 +323,7 @@ def never_sees_the_latency_law(name: str, scenario: Scenario) -> None:
 def goes_on_from_a_saved_state_as_if_never_stopped(name: str, scenario: Scenario) -> None:
     """A resumed run goes on as if it had not stopped; what it remembers are the arrays in ``remembered``."""
     for n_rounds in (0, 1, 9):
-        history, select = start(scenario), make_selector(name, scenario)
+        history, select = start(scenario), itself(name, scenario)
         simulate(name, scenario, select, history, n_rounds)
         state = select.state()
         must(list(state) == list(select.remembered), f"state() has {list(state)}, not {select.remembered}")
@@ -333,7 +334,7 @@ def goes_on_from_a_saved_state_as_if_never_stopped(name: str, scenario: Scenario
         np.savez(file, **state)  # type: ignore[arg-type]
         file.seek(0)
         loaded = dict(np.load(file, allow_pickle=False))
-        resumed, resumed_history = make_selector(name, scenario), copy.deepcopy(history)
+        resumed, resumed_history = itself(name, scenario), copy.deepcopy(history)
         resumed.restore(loaded)
         for values in (*state.values(), *loaded.values()):
             values[...] = 0  # nobody looks at the copies any more
@@ -356,6 +357,6 @@ def says_whether_it_looks_at_the_reward(name: str, scenario: Scenario) -> None:
     made = set()
     for reward in rewards:
         one = scenario.replace(reward=reward)
-        made.add(str(simulate(name, one, make_selector(name, one), start(one), 40)))
+        made.add(str(simulate(name, one, itself(name, one), start(one), 40)))
     uses = SELECTORS[name].uses_reward
     must((len(made) > 1) == uses, f"uses_reward is {uses}, and {len(made)} of 6 rewards gave different users")

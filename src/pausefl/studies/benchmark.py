@@ -150,9 +150,9 @@ in each round (all of them by FedAvg), with the data, model and budgets of scena
 {{ study.time_s }} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of any user by
 then. The target is 90 % of the best accuracy of a private selector at the end of the time; a run that does
 not reach it counts with {{ study.time_s }} s. The axes hold the private selectors that reach the target
-under most seeds; arrows at their ends are others, with their values. The table has differences from
-`{{ study.selectors[0] }}` with 95 % intervals, fairness, slow users, the worst class and the cost of
-selecting.
+under most seeds; arrows at their ends are others, with their values, or those that no seed brings to the
+target. The table has differences from `{{ study.selectors[0] }}` with 95 % intervals, fairness, slow users,
+the worst class and the cost of selecting.
 
 *How to read it.* The genie and the selector of the fastest users read expected latencies, which a server
 does not know.
@@ -277,7 +277,7 @@ def plot_front(across: pd.DataFrame) -> Figure:
     """Means and standard deviations of what decides on the front: a row a selector, the best on top.
 
     An axis holds the private selectors that reach the target under most seeds. Arrows at its ends are others,
-    with their values.
+    with their values; of a target that no seed reaches there is none.
     """
     from matplotlib.lines import Line2D
 
@@ -299,6 +299,12 @@ def plot_front(across: pd.DataFrame) -> Figure:
     handles = [Line2D([], [], label=words, **look) for words, look in _LOOKS.values()]
     if (rows["n_seeds"] > 1).any():
         handles.append(Line2D([], [], label="Standard deviation over seeds", **_BAR))
+    if (~rows["scaled"] | (rows["n_reached"] == 0)).any():
+        words = "Outside the axis, with its value; or target not reached"
+        handles.append(Line2D([], [], label=words, **_LOOKS["behind"][1] | {"marker": ">"}))
+    if rows["n_reached"].between(1, rows["n_seeds"] - 1).any():
+        words = f"“by n of {rows['n_seeds'].max()} seeds”: others count with the whole time"
+        handles.append(Line2D([], [], linestyle="", label=words))
     if unpaid.any():
         words = f"{_UNPAID} leaks more: no budget pays for its losses"
         handles.append(Line2D([], [], linestyle="", label=words))
@@ -314,16 +320,18 @@ def _plot_means(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     low, high = low - margin, high + margin
     axes.set_xlim(low, high)
     for y, row in enumerate(rows.to_dict("records")):
-        x, look = min(max(row["mean"], low), high), dict(_LOOKS[row["look"]][1])
+        late = metric == "seconds_to_target" and row["n_reached"] < row["n_seeds"]
+        never = late and not row["n_reached"]
+        x, look = min(max(math.inf if never else row["mean"], low), high), dict(_LOOKS[row["look"]][1])
         if x == row["mean"]:
             axes.hlines(y, x - row["deviation"], x + row["deviation"], **_BAR, zorder=2)
         else:
             look["marker"], side, place = ("<", "left", 6) if x == low else (">", "right", -6)
-            words = f"{row['mean']:.0f}".replace("inf", "∞")
+            words = "" if never else f"{row['mean']:.0f}".replace("inf", "∞")
             axes.annotate(words, (x, y), (place, 0), ha=side, va="center", **NOTE)
         axes.plot(x, y, clip_on=False, zorder=3, **look)
-        if metric == "seconds_to_target" and row["n_reached"] < row["n_seeds"]:
-            words = f"by {row['n_reached']} of {row['n_seeds']} seeds" if row["n_reached"] else "not reached"
+        if late:
+            words = "not reached" if never else f"by {row['n_reached']} of {row['n_seeds']} seeds"
             axes.annotate(words, (high, y), (7, 0), va="center", **NOTE)
 
 

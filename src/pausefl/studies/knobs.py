@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import product
@@ -23,11 +23,11 @@ from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import Plotted, new_panels
-from pausefl.figures.style import look, marker
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import in_legend_order, look_of
-from pausefl.results.intervals import across_seeds
+from pausefl.results import markdown
+from pausefl.results.intervals import across_seeds, estimate
 from pausefl.settings import Scenario
 from pausefl.settings.base import Settings
 from pausefl.settings.changes import with_values
@@ -35,9 +35,7 @@ from pausefl.settings.types import Distinct, Name, NonNegative, Several, Text
 from pausefl.studies.base import ANNEALING, SimulatedStudy, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 Floats = NDArray[np.float64]
 
@@ -66,14 +64,21 @@ NAMES = {
     "neither": "neither",
 }
 
+#: What the figure calls each measure, and how it writes that of the scenario.
 _HEADS = {
-    "elapsed_s": "Simulated\ntime (s)",
-    "leakage_max": "Largest\nleakage (ε)",
-    "leakage_mean": "Mean\nleakage (ε)",
-    "fairness": "Fairness of\nleakage (Jain)",
-    "slow_share": "Slow users'\nshare of all",
-    "spread_s": "Spread of\nlatency (s)",
+    "elapsed_s": ("Simulated\ntime", "{:.0f} s"),
+    "leakage_max": ("Largest\nleakage", "ε {:.1f}"),
+    "leakage_mean": ("Mean\nleakage", "ε {:.1f}"),
+    "fairness": ("Jain's\nindex", "{:.2f}"),
+    "slow_share": ("Slow\nusers", "{:.0f} %"),
+    "spread_s": ("Latency\nspread", "{:.2f} s"),
 }
+
+#: Colours of what is halved, stays and is doubled.
+_COLORS = ("#6BAED6", "#FFFFFF", "#FDAE6B")
+
+#: Numbers in the cells of the map.
+_CELL: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7}
 
 #: What marks the value of the scenario.
 USUAL: dict[str, Any] = {"color": "#D2D2D2", "linewidth": 5, "zorder": 0.5}
@@ -136,16 +141,18 @@ class Knobs(SimulatedStudy):
 
 
 WORDS = """
-Time, leakage, fairness, slow users and spread of latency against one setting at a time. Grey: the value of
-the scenario. Dots: means over seeds; bars: standard deviations.
+What one setting at a time changes, in per cent of the scenario's mean over seeds: a row is a setting's least
+or largest value, a column a measure. Blue is less, orange more.
 
 *Setting.* {{ simulated }} {{ annealing }} {{ runs }}
 
-*What is shown.* A row of panels has a setting, with its values at even distances; panels of a column share
-their axis. Leakage is that at the end. Fairness is Jain's index of the users' leakage: 1 if all leak
-equally. Slow users are the slower half; a fair share is one half. The spread of latency is the difference in
-expected latency between the slowest and the fastest selected user, mean over rounds. ρ acts under reward R2,
-whose overlaps take time. Terms: the reward without its privacy term, its generalisation term, and both.
+*What is shown.* The first row has the scenario's own means. Grey: rounded 0, or the 95 % interval of the
+differences under the same seeds has 0. `summary.csv` has the values in between, and selectors that ignore the
+reward. Leakage is that at the end. Jain's index is that of the users' leakage: 1 if all leak equally. Slow
+users are the slower half; a fair share is one half. The spread of latency is the difference in expected
+latency between the slowest and the fastest selected user, mean over rounds. ρ acts under reward R2, whose
+overlaps take time; its changes are from R2 with the usual ρ. Terms: the reward without its privacy term, its
+generalisation term, and both.
 
 *How to read it.* κ and J are of annealing alone, and random selection ignores all but η.
 """
@@ -229,54 +236,90 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     return across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])
 
 
+def changes(runs: pd.DataFrame, usual: Mapping[str, str]) -> pd.DataFrame:
+    """What the ends of each setting's values, and each variant, change, in per cent of the mean.
+
+    ``usual`` has the value of each setting in the scenario, as text. Where a setting has runs of that value,
+    as one with other keys ``besides`` does, changes are from these.
+
+    One row for each ``knob``, ``value``, ``selector`` and ``metric``: ``base``, the value that it changes
+    from; ``change``, with ``low`` and ``high`` of its interval over seeds (NaN with one seed).
+    """
+    by_run = runs.set_index(["selector", "seed"]).sort_index().groupby(["knob", "value"])[list(METRICS)]
+    measured = dict(iter(by_run))
+    rows = []
+    for knob, own in runs[runs["knob"] != "usual"].groupby("knob", sort=False):
+        values, base = list(own["value"].unique()), usual.get(str(knob), "")
+        start = (knob, base) if base in values else ("usual", "usual")
+        others = [value for value in values if value != base]
+        if knob != "variants":  # the first and the last
+            others = sorted(others, key=float)[:: max(len(others) - 1, 1)]
+        for value in others:
+            differences = measured[knob, value] - measured[start]
+            for selector, metric in product(own["selector"].unique(), METRICS):
+                mean = measured[start].loc[selector, metric].mean()
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    change = 100 * np.array(estimate(differences.loc[selector, metric])) / mean
+                rows.append((knob, value, selector, base, metric, *change))
+    return pd.DataFrame(rows, columns=[*KEY, "base", "metric", "change", "low", "high"])
+
+
 def plot(tables: Tables, study: Knobs) -> Plotted:
     """Figure and ``summary`` of the table of `pausefl.studies.knobs.compute`."""
-    table = summary(tables["knobs"])
-    usual = {knob.key: f"{study.usual(knob):g}" for knob in study.knobs}
-    return Plotted(plot_knobs(table, usual), {"summary": table})
+    runs, usual = tables["knobs"], {knob.key: f"{study.usual(knob):g}" for knob in study.knobs}
+    return Plotted(plot_knobs(runs, usual), {"summary": summary(runs)})
 
 
-def plot_knobs(table: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
-    """Small panels: measures against the values of each setting.
+def plot_knobs(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
+    """Maps of the `changes`: a row a value, a column a measure, a panel a selector that looks at the reward.
 
-    ``usual`` has the value of each setting in the scenario, as text.
+    ``usual`` is as there. The first row has the means of the scenario as it is. Grey numbers are 0, or have
+    intervals with 0.
     """
-    base, changed = table[table["knob"] == "usual"], table[table["knob"] != "usual"]
-    knobs, selectors = changed["knob"].unique(), in_legend_order(table["selector"])
-    height = 1.05 + 0.72 * len(knobs)
-    figure, grid = new_panels((len(knobs), len(METRICS)), height, sharey="col")
-    for row, knob in enumerate(knobs):
-        own = changed[changed["knob"] == knob]
-        if knob == "variants":
-            own = pd.concat([base, own])
-        values = list(own["value"].unique())
-        of_selectors = [own[own["selector"] == name] for name in selectors]
-        for axes, metric in zip(grid[row], METRICS, strict=True):
-            marked = usual.get(knob, "usual")
-            if marked in values:
-                axes.axvline(values.index(marked), **USUAL)
-            lines = [_plot_line(axes, one, metric) for one in of_selectors]
-            names = [NAMES.get(value, value.replace("_", " ").removeprefix("0") or "0") for value in values]
-            shown = [name if knob == "variants" or i % 2 == 0 else "" for i, name in enumerate(names)]
-            slant = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if knob == "variants" else {}
-            axes.set_xticks(range(len(values)), shown, **slant)
-            axes.tick_params(labelsize=6.5, pad=1)
-            axes.set_xlim(-0.5, len(values) - 0.5)
-            axes.margins(y=0.12)
-            if row == 0:
-                axes.set_title(_HEADS[metric], weight="normal", size="small", linespacing=1.0)
-        words = textwrap.fill(NAMES.get(knob, knob), 14)
-        grid[row, 0].set_ylabel(words, rotation=0, ha="right", va="center", linespacing=1)
-    labels = [*(look_of(name).label for name in selectors), "Value of the scenario"]
-    figure.legend(
-        [*lines, axes.axvline(np.nan, **USUAL)], labels, loc="outside lower center", ncols=len(labels)
-    )
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    table, names = changes(runs, usual), in_legend_order(runs["selector"])
+    selectors = [name for name in names if SELECTORS[name].uses_reward] or names
+    means = runs[runs["knob"] == "usual"].groupby("selector")[list(METRICS)].mean()
+    means["slow_share"] *= 100
+    labels, starts = ["The scenario as it is"], []
+    for knob in table["knob"].unique():
+        starts.append(len(labels))
+        for value in table.loc[table["knob"] == knob, "value"].unique():
+            words = NAMES.get(value, value.replace("_", " ")) if knob == "variants" else f"→ {value}"
+            first = f"{NAMES.get(knob, knob)}: {usual.get(knob, '')}".rstrip()
+            labels.append(f"{first} {words}" if len(labels) == starts[-1] else words)
+    figure, (panels,) = new_panels((1, len(selectors)), 0.85 + 0.16 * len(labels), sharey=True)
+    colors = LinearSegmentedColormap.from_list("change", _COLORS)
+    for axes, name in zip(panels, selectors, strict=True):
+        own = table[table["selector"] == name]
+        change, low, high = (
+            own[part].to_numpy(np.float64).reshape(-1, len(METRICS)) for part in ("change", "low", "high")
+        )
+        doublings = np.log2(np.maximum(1 + change / 100, 0.5))
+        shown = np.vstack([np.zeros(len(METRICS)), np.nan_to_num(doublings)])
+        axes.imshow(shown, cmap=colors, vmin=-1, vmax=1, aspect="auto")
+        for x, (metric, (_, form)) in enumerate(_HEADS.items()):
+            axes.text(x, 0, form.format(means.loc[name, metric]), **_CELL)
+            for y in range(len(change)):
+                words = re.sub("^.0$", "0", markdown.number(change[y, x], "+.0f")).replace("inf", "∞")
+                grey = words == "0" or low[y, x] <= 0 <= high[y, x]
+                axes.text(x, y + 1, words, color="#888888" if grey else "black", **_CELL)
+        for y in starts:
+            axes.axhline(y - 0.5, color="black", linewidth=0.4)
+        axes.set_title(look_of(name).label, pad=4)
+        axes.xaxis.tick_top()
+        heads = [head for head, _ in _HEADS.values()]
+        axes.set_xticks(range(len(heads)), heads, fontsize=7, linespacing=0.9, va="baseline")
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+    panels[0].set_yticks(range(len(labels)), labels, fontsize=7)
+    handles: list[Patch | Line2D] = [
+        Patch(facecolor=_COLORS[0], label="Halved, or less"),
+        Patch(facecolor=_COLORS[-1], label="Doubled, or more"),
+        Line2D([], [], linestyle="", label="Numbers: change in %; grey: its 95 % interval has 0"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
-
-
-def _plot_line(axes: Axes, own: pd.DataFrame, metric: str) -> Line2D:
-    """Means and standard deviations of one selector, at evenly spaced places in the order of the values."""
-    mean, deviation = (own[f"{metric}_{kind}"].to_numpy(np.float64) for kind in ("mean", "sd"))
-    style: dict[str, Any] = look(name := own["selector"].iloc[0]) | marker(name)
-    style |= {"linewidth": 0.9, "markersize": 2.6, "elinewidth": 0.6}
-    return axes.errorbar(np.arange(len(mean)), mean, yerr=np.nan_to_num(deviation), **style).lines[0]

@@ -18,7 +18,7 @@ from pausefl.bandit.history import Feedback, History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import LOG_SPAN
-from pausefl.figures.panels import Plotted, bands_of, new_panels, plot_bands
+from pausefl.figures.panels import Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.registry.selectors import look_of
 from pausefl.results.intervals import across_seeds
 from pausefl.results.outcomes import moving_average
@@ -185,5 +185,5 @@ def plot_gaps(runs: pd.DataFrame) -> Figure:
         left.set_ylim(bottom=0)
     left.set_xlim(right.get_xlim())
     right.set_ylim(bottom=0)
-    figure.legend(lines, labels, loc="outside lower center", ncols=4)
+    explain(figure, lines, labels, elapsed.values(), ncols=5)
     return figure

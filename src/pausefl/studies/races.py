@@ -68,10 +68,14 @@ CALLED = {
     "best": "best vertex",
 }
 
-#: How all sizes together look, each of them, and ties.
-_POOLED: dict[str, Any] = {"color": "black", "marker": "D", "markersize": 3.6, "linewidth": 1}
-_SIZE: dict[str, Any] = {"color": "#0072B2", "marker": "|", "markersize": 7, "linestyle": ""}
-_TIES: dict[str, Any] = {"facecolor": "#D9D9D9", "linewidth": 0, "zorder": 1}
+#: How the interval of all sizes together looks, each size, and who ends higher: the first, nobody, the other.
+_POOLED: dict[str, Any] = {"color": "black", "marker": "|", "markersize": 4, "linewidth": 1}
+_SIZE: dict[str, Any] = {"color": "#0072B2", "marker": "|", "markersize": 6, "linestyle": ""}
+_PARTS: tuple[dict[str, Any], ...] = (
+    {"facecolor": "#8CB8DC", "edgecolor": "#8CB8DC"},
+    {"facecolor": "white", "edgecolor": "#8A8A8A", "hatch": "//////"},
+    {"facecolor": "#E6E6E6", "edgecolor": "#E6E6E6"},
+)
 
 
 class Races(Comparison):
@@ -101,7 +105,8 @@ class Races(Comparison):
 
 
 WORDS = """
-The share of races in which the first annealer ends higher: all sizes together, and each of them.
+The share of races in which the first annealer ends higher: of each size; and of all, with ties and the races
+in which the other ends higher.
 
 *Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: every selection of
 {{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }} instances of each size,
@@ -285,14 +290,15 @@ def plot(tables: Tables, study: Races) -> Plotted:
 def plot_shares(races: pd.DataFrame) -> Figure:
     """Shares of races won: a column a reading, a row of panels for each source of instances.
 
-    In a panel a row has a temperature: all sizes together, with the interval and ties, and each size.
+    In a panel a row has a temperature: each size; and below, all sizes together as a bar of wins, ties and
+    losses, with the interval of the wins.
     """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     sizes, pooled = shares(races), shares(races, ALL_SIZES)
     sources, readings = races["source"].unique(), list(product(BUDGETS, ENERGIES))
-    divisors, selector = races["temperature_divisor"].unique(), races["selector"].iloc[0]
+    divisors, (selector, other) = races["temperature_divisor"].unique(), races[["selector", "other"]].iloc[0]
     shape, height = (len(sources), len(readings)), 1.3 + len(sources) * (0.2 + 0.32 * len(divisors))
     figure, grid = new_panels(shape, height, sharex=True, sharey=True)
     for (row, source), (column, (budget, energy)) in product(enumerate(sources), enumerate(readings)):
@@ -309,17 +315,21 @@ def plot_shares(races: pd.DataFrame) -> Figure:
     grid[0, 0].set_yticks(range(len(divisors)), [f"κ = {divisor:g}" for divisor in divisors])
     figure.supylabel("Temperature divisor κ", size="medium")
     for axes in grid[-1]:
-        axes.set_xlabel(f"{LABELS[selector]} ends higher (%)")
-    handles = [
-        Line2D([], [], label="All sizes, 95 % interval", **_POOLED),
-        Line2D([], [], label="One size, m of K users", **_SIZE),
-        Patch(label="Ties, all sizes", **_TIES),
-        Line2D([], [], color="black", linewidth=0.5, label="Equal chances"),
-    ]
+        axes.set_xlabel("Share of the races (%)")
+    won, tied, lost = (
+        Patch(label=label, **look)
+        for label, look in zip(
+            (f"All sizes: {LABELS[selector]} higher", "tied", f"{LABELS[other]} higher"), _PARTS, strict=True
+        )
+    )
+    one_size = Line2D([], [], label=f"One size: {LABELS[selector]} higher", **_SIZE)
+    half = Line2D([], [], color="black", linewidth=0.5, label="Half of the races")
+    handles = [won, one_size, tied, half, lost]
     if selector in PAPERS_SHARES:
         share = f"BSFL reports {100 * PAPERS_SHARES[selector]:.1f} %"
         handles.append(Line2D([], [], color="black", linewidth=0.6, linestyle=(0, (4, 2)), label=share))
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=1.8)
+    handles.append(Line2D([], [], label="95 % interval", **_POOLED))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, handlelength=1.8)
     return figure
 
 
@@ -329,6 +339,9 @@ def _plot_shares(axes: Axes, sizes: pd.DataFrame, pooled: pd.DataFrame, divisors
         own = sizes[sizes["temperature_divisor"] == divisor]
         axes.plot(100 * own["share"], np.full(len(own), y), **_SIZE)
         one = pooled[pooled["temperature_divisor"] == divisor].iloc[0]
-        axes.barh(y + 0.3, 100 * one["n_tied"] / one["n_instances"], 0.3, 100 * one["share"], **_TIES)
-        axes.plot([100 * one["low"], 100 * one["high"]], [y + 0.3] * 2, color="black", linewidth=1)
-        axes.plot(100 * one["share"], y + 0.3, **_POOLED)
+        left = 0.0
+        for outcome, look in zip(("n_won", "n_tied", "n_lost"), _PARTS, strict=True):
+            width = 100 * one[outcome] / one["n_instances"]
+            axes.barh(y + 0.3, width, 0.3, left, linewidth=0.5, zorder=1, **look)
+            left += width
+        axes.plot([100 * one["low"], 100 * one["high"]], [y + 0.3] * 2, **_POOLED)

@@ -28,7 +28,7 @@ from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import Band
-from pausefl.figures.panels import NOTE, Plotted, bands_of, new_panels, plot_bands
+from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.registry.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.settings.types import Positive
@@ -65,17 +65,8 @@ LAWS = (*_BASES, "power")
 #: nearly mimic all others, so it has to be clearly better.
 _TIE_FACTOR, _TIE = 1.25, 1e-6
 
-#: What the legend calls each law.
-_LAWS = {
-    "constant": "constant",
-    "logarithmic": r"$\ln t$",
-    "root": r"$\sqrt{{t\,\ln t}}$",
-    "linear": "$t$",
-    "power": "$t^{{{b:.2f}}}$",
-}
-
-#: Laws whose exponents are shown.
-_GUIDES = ("linear", "root", "logarithmic")
+#: Laws whose exponents are shown, as the figure calls them.
+_GUIDES = {"linear": "$t$", "root": r"$\sqrt{t\,\ln t}$", "logarithmic": r"$\ln t$"}
 
 
 class Regret(Rounds):
@@ -95,7 +86,7 @@ class Regret(Rounds):
 
 WORDS = """
 Left: the sum over the rounds so far. {{ lines }} Right: how fast its mean grows; thin black lines are laws of
-growth. The legend names the law that fits each mean.
+growth. The legend has the exponent at the end.
 
 *Setting.* {{ simulated }} {{ runs }}
 
@@ -105,10 +96,11 @@ both with true expected speeds. All selectors are measured by the scenario's obj
 maximise themselves. On logarithmic axes a straight line is a power of t. The right panel has its slope, the
 exponent d ln R / d ln t, over the rounds from t / 10 to t.
 
-*How to read it.* An exponent of 1 is linear growth; that of logarithmic growth falls towards 0. The law is
-one of a, a + b ln t, a + b √(t ln t), a + b t and a tᵇ, fitted by least relative error to the rounds from
-{{ study.n_rounds // 100 }} on: the first of these whose error is at most a quarter above the least.
-`fits.csv` has all laws for each seed, `growth.csv` the exponent over the last two decades of rounds.
+*How to read it.* An exponent of 1 is linear growth; that of logarithmic growth falls towards 0. Where it
+still swings, no law is settled, and the legend names none: it has the mean exponent over the last of these
+spans, with its range over seeds. `growth.csv` has it for each seed, and that of the span before. `fits.csv`
+has fits of a, a + b ln t, a + b √(t ln t), a + b t and a tᵇ by least relative error to the rounds from
+{{ study.n_rounds // 100 }} on; preferred is the first whose error is at most a quarter above the least.
 {% if study.scenario.selection.exploitation != 1 -%}
 With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly however much is
 known.
@@ -270,38 +262,43 @@ def _curves(runs: pd.DataFrame) -> Iterator[tuple[str, str, Floats, Floats]]:
 def plot(tables: Tables, study: Regret) -> Plotted:
     """Figure, ``regret`` of all runs, ``fits`` and ``growth`` of `pausefl.studies.regret.compute`."""
     runs = pd.concat(tables.values(), ignore_index=True)
-    laws = fits(runs)
-    figure = plot_regret(runs, laws)
-    return Plotted(figure, {"regret": runs, "fits": laws, "growth": growth(runs)})
+    grown = growth(runs)
+    return Plotted(plot_regret(runs, grown), {"regret": runs, "fits": fits(runs), "growth": grown})
 
 
-def plot_regret(runs: pd.DataFrame, laws: pd.DataFrame) -> Figure:
-    """Regret of all selectors, and the exponent of its mean over seeds; the legend has the preferred law.
+def plot_regret(runs: pd.DataFrame, grown: pd.DataFrame) -> Figure:
+    """Regret of all selectors, and the exponent of its mean over seeds; the legend has that of `growth`.
 
     Thin lines are the exponents of `_GUIDES`.
     """
     bands = bands_of(runs, "regret")
-    preferred = laws[laws["preferred"] & (laws["seed"] == MEAN)].set_index("selector")
-    figure, ((left, right),) = new_panels((1, 2), 2.9)
+    figure, ((left, right),) = new_panels((1, 2), 3.1)
     lines = plot_bands(left, bands)
     left.set(ylabel="Pseudo-regret R of all rounds", yscale="log")
     plot_bands(right, {name: _exponents(curve.x, curve.mean) for name, curve in bands.items()})
     t = bands[runs["selector"].iloc[0]].x
-    for law in _GUIDES:
+    for law, words in _GUIDES.items():
         guide = _exponents(t, law_value(law, 0, 1, t))
         right.plot(guide.x, guide.mean, color="black", linewidth=0.5, zorder=2.2)
-        right.annotate(f"as {_LAWS[law]}".format(), (t[-1], guide.mean[-1]), (3, 0), va="center", **NOTE)
+        right.annotate(f"as {words}", (t[-1], guide.mean[-1]), (3, 0), va="center", **NOTE)
     right.set(ylabel="Growth, d ln R / d ln t", ylim=(0, None), xlim=(guide.x[0], t[-1]))
     for axes in (left, right):
         axes.set(xlabel="Round t", xscale="log")
         axes.minorticks_off()
-    labels = [
-        f"{look_of(name).label}: {_LAWS[law].format(b=b)}"
-        for name, law, b in preferred.loc[list(bands), ["law", "b"]].itertuples()
-    ]
-    title = f"Law that fits the rounds from {t[-1] / FIT_SPAN:,.0f} on:"
-    figure.legend(lines, labels, title=title, loc="outside lower center", ncols=len(labels))
+    seeds = grown[grown["seed"] != MEAN]
+    ends = {str(name): own.dropna() for name, own in seeds.groupby("selector")["exponent"]}
+    labels = [f"{look_of(name).label}: {_range(ends[name])}" for name in bands]
+    title = f"Exponent of growth, rounds {t[-1] / 10:,.0f} to {t[-1]:,.0f}, mean (range over seeds):"
+    explain(figure, lines, labels, bands.values(), title=title, ncols=3)
     return figure
+
+
+def _range(exponents: pd.Series[float]) -> str:
+    """Mean of the seeds' exponents, and the least and the largest, if there are several."""
+    if not len(exponents):
+        return "no regret"
+    ends = f" ({exponents.min():.2f} to {exponents.max():.2f})" if len(exponents) > 1 else ""
+    return f"{exponents.mean():.2f}{ends}"
 
 
 def _exponents(t: Floats, regret: Floats) -> Band:

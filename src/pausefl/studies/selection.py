@@ -14,7 +14,7 @@ from pydantic import model_validator
 
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis
-from pausefl.figures.panels import Plotted, new_panels, plot_bands
+from pausefl.figures.panels import Plotted, explain, new_panels, plot_bands
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import protected
 from pausefl.registry.selectors import LABELS
@@ -142,7 +142,8 @@ def plot_leakage(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
     figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)
     plot_bands(left, leakage_bands(rounds, "round"), step=True)
-    lines = plot_bands(right, {name: curve for name, (curve, _) in over_time.items()}, step=True)
+    curves = {name: curve for name, (curve, _) in over_time.items()}
+    lines = plot_bands(right, curves, step=True)
     left.set_xlim(0, rounds["round"].max())
     right.set_xlim(0, limit)
     left.set_xlabel("Round")
@@ -150,5 +151,5 @@ def plot_leakage(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
     left.set_ylabel(leakage_label(scenario), linespacing=0.9)
     mark_budget(left, scenario)
     mark_budget(right, scenario, words=False)
-    figure.legend(lines, [words for _, words in over_time.values()], loc="outside lower center", ncols=4)
+    explain(figure, lines, [words for _, words in over_time.values()], curves.values(), ncols=4)
     return figure

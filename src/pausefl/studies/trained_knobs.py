@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.figures.panels import Plotted, bands_of, new_panels, plot_bands
+from pausefl.figures.panels import Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.figures.style import look, marker
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LABELS, LONG_DASH, look_of
@@ -203,7 +203,7 @@ def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[st
     last.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[first]} (points)")
     for rest in grid.flat[2 + len(knobs) :]:
         rest.set_visible(False)
-    figure.legend(lines, labels, loc="outside lower center", ncols=3)
+    explain(figure, lines, labels, bands.values(), ncols=3)
     return figure
 
 

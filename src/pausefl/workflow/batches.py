@@ -1,7 +1,7 @@
-"""Small jobs that one process makes one after another, because starting a process takes longer than they do.
+"""The steps that train: each makes one job, or a batch, the small jobs of a scenario and seed.
 
-A batch has the small jobs of a scenario and seed: they share data and partition, and another seed is another
-batch. Snakemake does not remove the files of a batch when it starts, so that it makes only what is missing.
+To start a process takes longer than a small job does, so a batch shares one. Another seed is another batch.
+Snakemake does not remove the files of such a step when it starts: it makes only what is missing.
 """
 
 from __future__ import annotations
@@ -13,66 +13,70 @@ from typing import Any
 
 from pausefl.errors import PauseflError
 from pausefl.project import Project
+from pausefl.registry.own import as_folder
 from pausefl.results.published import RunFiles
 from pausefl.results.runs import has_settings
 from pausefl.results.verified import current_codes
 from pausefl.settings import Experiment
 from pausefl.workflow import paths, plan
 
-#: Jobs that are expected to take no longer are small; seconds, start-up included.
-_SMALL_S = 20
-
-#: How the names of the rules begin that make batches.
-RULE = "jobs_"
+#: The rule whose steps make one job each; ``jobs_1`` and so on make batches.
+JOB = "job"
 
 
 @dataclass(frozen=True)
-class Batches:
-    """What one rule makes: a batch for each scenario and seed, with files of the same names."""
+class Steps:
+    """What one rule makes: a step for each scenario and seed, with files of the same names.
 
-    selectors: tuple[str, ...]
-    scenarios: tuple[str, ...]
-    seeds: tuple[int, ...]
+    Without ``selectors``, a step for each job; any that no other rule makes.
+    """
+
+    selectors: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+
+    @property
+    def runs(self) -> list[str]:
+        """Folders of a step's jobs, with wildcards."""
+        folders = map(as_folder, self.selectors) if self.selectors else ["{selector}"]
+        return [f"results/runs/{{scenario}}/{folder}/seed-{{seed}}" for folder in folders]
+
+    @property
+    def about(self) -> str:
+        """The path of what is said of a step, below that of its rule."""
+        more = f"_and_{len(self.selectors) - 1}_more" if len(self.selectors) > 1 else ""
+        return self.runs[0].removeprefix("results/runs/").replace("/seed", f"{more}/seed")
+
+    @property
+    def constraints(self) -> dict[str, str]:
+        """Those of its wildcards, beyond what all rules have."""
+        if not self.selectors:
+            return {}
+        return {"scenario": paths.one_of(self.scenarios), "seed": paths.one_of(map(str, self.seeds))}
 
     def jobs(self, wildcards: Any) -> list[Experiment]:
-        """Those of one scenario and seed, from Snakemake's wildcards."""
+        """Those of a step, from Snakemake's wildcards."""
+        if not self.selectors:
+            return [paths.experiment_of(wildcards)]
         return [Experiment(wildcards.scenario, one, int(wildcards.seed)) for one in self.selectors]
 
 
 @cache
-def rules(table: Project) -> dict[str, Batches]:
-    """Rules that make all batches, by name. A job that is alone in its batch has none."""
+def rules(table: Project) -> dict[str, Steps]:
+    """All rules that train, by name, that of single jobs first."""
     seeds: dict[tuple[str, tuple[str, ...]], list[int]] = {}
-    for jobs in _batches(table):
+    for jobs in plan.batches(table):
         first = jobs[0]
         seeds.setdefault((first.scenario, tuple(job.selector for job in jobs)), []).append(first.seed)
     scenarios: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
     for (scenario, selectors), own in seeds.items():
         scenarios.setdefault((selectors, tuple(own)), []).append(scenario)
-    return {
-        f"{RULE}{n}": Batches(selectors, tuple(names), own)
-        for n, ((selectors, own), names) in enumerate(scenarios.items(), start=1)
-    }
-
-
-def _batches(table: Project) -> list[list[Experiment]]:
-    """Small jobs of a scenario and seed, where there are several; of studies, what the table lacks."""
-    rates, seen = plan.shipped_rates(), set[Experiment]()
-    found: list[list[Experiment]] = []
-    for asked in (table.config.experiments, *(table.runs_of_study(study) for study in table.studies)):
-        by_seed: dict[tuple[str, int], list[Experiment]] = {}
-        for job in asked:
-            if job not in seen and plan.job_estimate(table, job, rates).seconds <= _SMALL_S:
-                by_seed.setdefault((job.scenario, job.seed), []).append(job)
-        seen |= set(asked)
-        found += [jobs for jobs in by_seed.values() if len(jobs) > 1]
-    return found
+    batches = [Steps(selectors, tuple(names), own) for (selectors, own), names in scenarios.items()]
+    return {JOB: Steps()} | {f"{JOB}s_{n}": own for n, own in enumerate(batches, start=1)}
 
 
 def jobs_of(table: Project, rule: str, wildcards: Any) -> list[Experiment]:
-    """Jobs that a step of Snakemake makes; none if its rule makes none."""
-    if rule == "job":
-        return [paths.experiment_of(wildcards)]
+    """Jobs that a step of Snakemake makes; none if its rule does not train."""
     return rules(table)[rule].jobs(wildcards) if rule in rules(table) else []
 
 
@@ -83,9 +87,9 @@ def inputs(table: Project, jobs: list[Experiment]) -> dict[str, Any]:
 
 
 def discard(table: Project, jobs: list[Experiment], forced: bool) -> None:
-    """Remove results of a batch that is to be made: those of other settings or code, or all if ``forced``.
+    """Remove results of a step that is to be made: those of other settings or code, or all if ``forced``.
 
-    Of any other rule Snakemake removes all results. If a job of the batch fails, it puts back what was there.
+    Of any other rule Snakemake removes all results. If a job of the step fails, it puts back what was there.
     """
     for job in jobs:
         folder = Path(paths.run_folder(table, job))

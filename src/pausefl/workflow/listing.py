@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pausefl.project import Project
-from pausefl.registry import FIGURES, SELECTORS
+from pausefl.registry import FIGURES, SELECTORS, Record
 from pausefl.results.markdown import aligned
 from pausefl.settings import Scenario, load_scenario, scenario_names
 from pausefl.workflow.plan import estimate, number
@@ -41,7 +41,7 @@ def _rows(table: Project, kind: str, rates: Mapping[str, Any]) -> Iterator[list[
 
     if kind == "selectors":
         for name, record in SELECTORS.items():
-            what = (inspect.getdoc(record.load()) or "").partition("\n\n")[0]
+            what = (inspect.getdoc(Record.load(record)) or "").partition("\n\n")[0]
             yield [name, number(1000 * rates["selection_s"].get(name, math.nan), 1), " ".join(what.split())]
     if kind in ("scenarios", "figures"):
         for one in (load_scenario(name, *table.folders) for name in scenario_names(*table.folders)):

@@ -13,7 +13,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,10 @@ LEAST, _UNKNOWN = 5, 720
 
 #: Memory of a job's process by the family of its model, a little more than any published run had; MB.
 _MEMORY = {"dense": 1500, "convolutional": 4000}
+
+
+#: Jobs that are expected to take no longer are small; seconds, start-up included.
+_SMALL_S = 20
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,20 @@ def job_estimate(table: Project, experiment: Experiment, rates: Mapping[str, Any
     return estimate(
         table.job_scenarios[experiment.scenario], experiment.selector, table.config.raw, rates, train
     )
+
+
+def batches(table: Project) -> list[list[Experiment]]:
+    """Small jobs of a scenario and seed, where there are several; of studies, what the table lacks."""
+    rates, seen = shipped_rates(), set[Experiment]()
+    found: list[list[Experiment]] = []
+    for wanted in (table.config.experiments, *(table.runs_of_study(study) for study in table.studies)):
+        by_seed: dict[tuple[str, int], list[Experiment]] = {}
+        for job in wanted:
+            if job not in seen and job_estimate(table, job, rates).seconds <= _SMALL_S:
+                by_seed.setdefault((job.scenario, job.seed), []).append(job)
+        seen |= set(wanted)
+        found += [jobs for jobs in by_seed.values() if len(jobs) > 1]
+    return found
 
 
 def seconds_together(table: Project, jobs: Sequence[Experiment], rates: Mapping[str, Any]) -> float:
@@ -178,6 +196,13 @@ def to_text(
     jobs = wanted.jobs if table.config.published else with_trainers(table, wanted.jobs)
     costs = {job: job_estimate(table, job, rates) for job in jobs}
     todo = {job: None for job in jobs if not is_done(table, job, results)}
+    # What one process makes starts once, and each of its jobs has a share of that.
+    known = {job for job in todo if not math.isnan(costs[job].seconds)}
+    steps = [together for batch in batches(table) if (together := [job for job in batch if job in known])]
+    batched = {job: len(step) for step in steps for job in step}
+    for job, n in batched.items():
+        costs[job] = replace(costs[job], seconds=costs[job].seconds - (n - 1) / n * float(rates["start_s"]))
+    steps += [[job] for job in todo if job not in batched]
     lines = [["scenario", "selector", "jobs", "done", "minutes a job", "core-hours", "MB"]]
     kinds: dict[tuple[str, str], list[Experiment]] = {}
     for job in jobs:
@@ -189,7 +214,8 @@ def to_text(
         megabytes = sum(cost.disk_bytes for cost in unfinished) / 1e6
         numbers = [number(longest / 60, 1), number(hours), f"{megabytes:.1f}"]
         lines.append([name, selector, str(len(own)), str(len(own) - len(unfinished)), *numbers])
-    left, simulated = [costs[job].seconds for job in todo], [["study", "core-hours"]]
+    left = [math.fsum(costs[job].seconds for job in step) for step in steps]
+    simulated = [["study", "core-hours"]]
     for name in wanted.studies:
         study, seconds = table.studies[name], table.studies[name].seconds(rates)
         cost = number(math.fsum(seconds) / 3600)

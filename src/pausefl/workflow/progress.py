@@ -61,7 +61,7 @@ class Forecast:
         """What the run is expected to take, before it starts."""
         on = "1 core" if self.cores == 1 else f"{self.cores} cores"
         text = f"{len(self._left)} steps, {about(self.seconds_left(0.0))} on {on}"
-        trains = any(step.rule.startswith(("job", batches.RULE)) for step in self._left.values())
+        trains = any(step.rule.startswith(batches.JOB) for step in self._left.values())
         return f"{text}; a first run also compiles kernels." if trains else f"{text}."
 
 

@@ -143,10 +143,9 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
 
 
 def test_pins_stand_on_the_axis_of_time_and_hide_none(scenario: config.Scenario) -> None:
-    rounds = pd.concat(
-        [rounds_of("pause", 0, [1, 50, 100]), *(rounds_of(s, 0, [2, 60, 90]) for s in ("random", "sa_pause"))]
-    )
-    axes = axes_of(kinds.plot("accuracy_vs_time", rounds, scenario).figure)
+    ends = {"pause": [0.5, 1, 100], "random": [0.5, 2, 90], "sa_pause": [0.5, 2, 90]}
+    rounds = pd.concat([rounds_of(name, 0, end, accuracy=[0.1, 0.9, 0.5]) for name, end in ends.items()])
+    axes = kinds.plot("accuracy_vs_time", rounds, scenario).figure.axes[0]
     pins = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
     stems, heads = ([points_of(pin) for pin in pins if len(points_of(pin)) == n] for n in (2, 1))
     assert [stem.tolist() for stem in stems] == [[[x, 0], [x, y]] for ((x, y),) in heads]
@@ -169,6 +168,8 @@ def test_few_seeds_are_lines_more_are_a_band(scenario: config.Scenario) -> None:
         axes = axes_of(kinds.plot("accuracy_vs_time", seeds_of("pause", n_seeds), scenario).figure)
         assert len([line for line in axes.lines if line.get_linewidth() == 0.45]) == n_lines
         assert len(axes.collections) == n_bands
+        told = {1: [], 5: ["Thin lines: seeds"], 6: ["Band: range of seeds"]}[n_seeds]
+        assert [text for text in legend_texts(axes.figure) if "seeds" in text] == told  # type: ignore[arg-type]
 
 
 def test_bands_of_more_than_three_selectors_are_intervals_at_the_ends(scenario: config.Scenario) -> None:
@@ -181,6 +182,23 @@ def test_bands_of_more_than_three_selectors_are_intervals_at_the_ends(scenario: 
     assert np.allclose(intervals, [[[9, 25], [9, 35]]] * 4)
     starts = [line.get_transform().transform((0, 0))[0] for line in axes.lines if line.get_marker() == "_"]
     assert (np.diff(starts) > 0).all()
+    assert legend_texts(axes.figure)[-1] == "Bar: range of seeds"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("start", "drawn"), [(0.1, True), (0.5, False)])
+def test_a_target_that_is_hardly_above_the_start_is_not_drawn(
+    start: float, drawn: bool, scenario: config.Scenario
+) -> None:
+    runs = rounds_of("pause", 0, [1, 9], accuracy=[start, 0.5])
+    axes = axes_of(kinds.plot("accuracy_vs_time", runs, scenario).figure)
+    target = 100 * 0.9 * np.mean([start, 0.5])
+    lines = [line for line in axes.lines if np.allclose(line.get_ydata(), target)]
+    pins = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
+    assert (bool(lines), bool(pins)) == (drawn, drawn)
+    words = legend_texts(axes.figure)[-1]  # type: ignore[arg-type]
+    assert words == (
+        f"Target {target:.1f} %; pin: mean time to it" if drawn else "No target: hardly above the start"
+    )
 
 
 def test_one_seed_among_several_is_told_at_the_curve(scenario: config.Scenario) -> None:

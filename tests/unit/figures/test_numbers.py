@@ -186,7 +186,8 @@ def test_target_its_pins_and_the_table(runs: tuple[Scenario, dict[Experiment, Pa
     axes = figure.axes[0]
     legend = axes.get_legend()
     assert legend is not None
-    assert legend.get_texts()[-1].get_text().startswith(f"Target {100 * target:.1f} %")
+    words = [text.get_text() for text in legend.get_texts()]
+    assert f"Target {100 * target:.1f} %;" in " ".join(words)
     assert [line for line in axes.lines if list(line.get_ydata()) == pytest.approx([100 * target] * 2)]
     pins = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
     dots = [line for line in pins if line.get_linestyle() == "None"]

@@ -155,13 +155,27 @@ def test_numbers_are_in_the_sidecar_and_in_a_table_for_latex(tmp_path: Path) -> 
     assert (tmp_path / "x.tex").read_text("ascii").splitlines() == [
         r"\begin{tabular}{lrr}",
         r"\toprule",
-        r"Selector & Leakage (epsilon) & To 50.0 \% (s) \\",
+        r"Selector & \begin{tabular}[b]{@{}r@{}}Leakage\\($\varepsilon$)\end{tabular}"
+        r" & \begin{tabular}[b]{@{}r@{}}To 50.0 \%\\(s)\end{tabular} \\",
         r"\midrule",
         r"PAUSE & 1.235 & -- \\",
         r"R \& D & -- & 7 \\",
         r"\bottomrule",
         r"\end{tabular}",
     ]
+
+
+def test_numbers_for_latex_have_four_digits() -> None:
+    numbers = pd.DataFrame(
+        {"x": [-0.123456, 1.9031e-18, math.inf, 12345.6], "n": [-1, 2, 3, 4], "b": [True] * 4}
+    )
+    assert [line.split(" & ")[0] for line in style.to_latex(numbers).splitlines()[4:8]] == [
+        "$-$0.1235",
+        r"1.903 $\cdot$ 10$^{-18}$",
+        r"$\infty$",
+        r"1.235 $\cdot$ 10$^{4}$",
+    ]
+    assert r" & $-$1 & True \\" in style.to_latex(numbers)
 
 
 def test_metadata_must_be_json(tmp_path: Path) -> None:

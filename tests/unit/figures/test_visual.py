@@ -42,7 +42,7 @@ from pausefl.studies.generalization import Generalization
 from pausefl.studies.generalization import run as evaluate
 from pausefl.studies.graphs import Graphs, first
 from pausefl.studies.knobs import METRICS
-from pausefl.studies.regret import fits, kept_rounds
+from pausefl.studies.regret import growth, kept_rounds
 from pausefl.studies.trained_knobs import compare
 
 ROOT = Path(__file__).parents[3]
@@ -112,7 +112,7 @@ def regret_figure() -> Figure:
         for seed in range(2)
     ]
     table = pd.concat(runs, ignore_index=True)
-    return regret.plot_regret(table, fits(table))
+    return regret.plot_regret(table, growth(table))
 
 
 def gap_figure() -> Figure:
@@ -165,16 +165,16 @@ def races_figure() -> Figure:
 
 def knobs_figure() -> Figure:
     rows = [
-        {"knob": knob, "value": value, "selector": selector, "n_seeds": 2}
-        | {f"{name}_mean": (1 + j) * (1 + i) + k for k, name in enumerate(METRICS)}
-        | {f"{name}_sd": 0.3 for name in METRICS}
+        {"knob": knob, "value": value, "selector": selector, "seed": seed}
+        | {name: (1 + j) * (1 + i) + k + 0.3 * seed * (k - i) for k, name in enumerate(METRICS)}
         for knob, values in (
             ("usual", ["usual"]),
             ("reward.alpha", ["0.5", "1", "2"]),
             ("variants", ["no_p"]),
         )
         for i, value in enumerate(values)
-        for j, selector in enumerate(("pause", "random"))
+        for j, selector in enumerate(("pause", "sa_pause", "random"))
+        for seed in range(2)
     ]
     return knobs.plot_knobs(pd.DataFrame(rows), {"reward.alpha": "1"})
 

@@ -93,6 +93,58 @@ def test_a_summary_has_means_and_deviations_over_seeds(runs: pd.DataFrame) -> No
     assert row["elapsed_s_sd"] == pytest.approx(own["elapsed_s"].std())
 
 
+def test_changes_are_those_of_the_means_with_intervals_over_seeds() -> None:
+    runs = pd.DataFrame(
+        [
+            {"knob": knob, "value": value, "selector": selector, "seed": seed}
+            | dict.fromkeys(knobs.METRICS, time + seed + noise * seed)
+            for knob, value, time, noise in (
+                ("usual", "usual", 10.0, 0),
+                ("reward.alpha", "30", 15.0, 2),
+                ("reward.alpha", "4", 12.0, 0),
+                ("reward.alpha", "100", 20.0, 0),
+                ("reward.beta", "2", 20.0, 0),
+                ("reward.beta", "3", 15.0, 0),
+                ("variants", "no_p", 10.0, 2),
+            )
+            for selector in ("pause", "random")
+            for seed in (0, 1)
+        ]
+    )
+    usual = {"reward.alpha": "10", "reward.beta": "2"}
+    table = knobs.changes(runs, usual).set_index(["knob", "value", "selector", "metric"])
+    found = table.xs(("random", "leakage_max"), level=("selector", "metric"))
+    # The usual mean is 10.5; of beta, which has runs of its usual value, 20.5.
+    assert found["change"].to_dict() == pytest.approx(
+        {
+            ("reward.alpha", "4"): 200 / 10.5,
+            ("reward.alpha", "100"): 1000 / 10.5,
+            ("reward.beta", "3"): -500 / 20.5,
+            ("variants", "no_p"): 100 / 10.5,
+        }
+    )
+    assert found.loc[("reward.alpha", "4"), "low"] == pytest.approx(200 / 10.5)
+    assert found.loc[("variants", "no_p"), "low"] < 0 < found.loc[("variants", "no_p"), "high"]
+
+
+def test_the_map_has_the_settings_ends_and_greys_what_may_be_nothing(
+    study: Knobs, runs: pd.DataFrame
+) -> None:
+    usual = {knob.key: f"{study.usual(knob):g}" for knob in study.knobs}
+    figure = study.plot({"knobs": runs}).figure
+    assert [axes.get_title() for axes in figure.axes] == ["PAUSE", "SA-PAUSE"]
+    pause = figure.axes[0]
+    rows = [text.get_text() for text in pause.get_yticklabels()]
+    assert rows[1:3] == [f"Weight of generalisation α: {usual['reward.alpha']} → 1", "→ 500"]
+    assert rows[-1] == "Terms of the reward: no privacy"
+    cells = {(round(text.get_position()[1]), round(text.get_position()[0])): text for text in pause.texts}
+    own = runs[(runs["knob"] == "usual") & (runs["selector"] == "pause")]
+    assert cells[0, 0].get_text() == f"{own['elapsed_s'].mean():.0f} s"
+    for y in (3, 4):  # iterations of annealing
+        assert {cells[y, x].get_text() for x in range(len(knobs.METRICS))} == {"0"}
+        assert {cells[y, x].get_color() for x in range(len(knobs.METRICS))} == {"#888888"}
+
+
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [

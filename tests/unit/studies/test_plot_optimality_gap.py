@@ -38,7 +38,7 @@ def test_gaps_on_the_left_time_on_the_right_in_legend_order() -> None:
     left, right = figure.axes
     (legend,) = figure.legends
     labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["PAUSE (no gap)", "SA-PAUSE", "PAUSE by plain SA"]
+    assert labels == ["PAUSE (no gap)", "SA-PAUSE", "PAUSE by plain SA", "Band: range of seeds"]
     colors = [look_of(name).color for name in ("pause", "sa_pause", "sa_vanilla")]
     assert [line.get_color() for line in right.lines] == colors
     assert [line.get_color() for line in left.lines] == colors[1:]

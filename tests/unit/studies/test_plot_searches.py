@@ -143,20 +143,30 @@ def test_costs_without_annealers_have_one_panel() -> None:
     assert [axes.get_ylabel() for axes in figure.axes] == ["Time of a selection (s)"]
 
 
-def test_shares_of_races_have_a_line_of_equal_chances() -> None:
+def test_shares_of_races_have_ties_in_a_bar_and_a_line_at_half_of_them() -> None:
     cell = {"source": "drawn", "n_users": 10, "n_selected": 2, "temperature_divisor": 1.0, "moves": "all"}
     cell |= {"selector": "alsa", "other": "sa_bsfl", "optimum": 1.0, "n_listed": 1.0, "n_listed_other": 2.0}
     cell |= dict.fromkeys(("final", "best", "best_iterations", "best_neighbours", "final_neighbours"), 0.5)
-    table = pd.DataFrame([cell | {"final_iterations": other} for other in (0.1, 0.2, 0.3, 0.9)])
+    table = pd.DataFrame([cell | {"final_iterations": other} for other in (0.1, 0.2, 0.3, 0.5, 0.9)])
     figure = races.plot_shares(table)
     axes = figure.axes[0]
     assert axes.get_title() == "Equal iterations,\nlast vertex"
-    equal, papers, one_size, interval, pooled = axes.lines
-    assert [line.get_xdata()[0] for line in (equal, papers)] == [50, 98.3]
-    assert [line.get_xdata()[0] for line in (one_size, pooled)] == [75, 75]
-    np.testing.assert_allclose(interval.get_xdata(), 100 * np.array(wilson(3, 4)))
-    assert axes.patches[0].get_width() == 0  # no ties
-    assert texts(figure)[-2:] == ["Equal chances", "BSFL reports 98.3 %"]
+    half, papers, one_size, interval = axes.lines
+    assert [line.get_xdata()[0] for line in (half, papers, one_size)] == [50, 98.3, 60]
+    np.testing.assert_allclose(interval.get_xdata(), 100 * np.array(wilson(3, 5)))
+    won, tied, lost = axes.patches
+    parts = [(part.get_x(), part.get_width()) for part in (won, tied, lost)]
+    np.testing.assert_allclose(parts, [(0, 60), (60, 20), (80, 20)])
+    assert tied.get_hatch()
+    assert texts(figure) == [
+        "All sizes: ALSA higher",
+        "One size: ALSA higher",
+        "tied",
+        "Half of the races",
+        "BSFL by plain SA higher",
+        "BSFL reports 98.3 %",
+        "95 % interval",
+    ]
 
 
 def test_accuracy_against_a_setting_is_in_the_colour_of_its_selector() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pausefl.project import Project
 from pausefl.settings import Experiment, read_yaml
-from pausefl.workflow.batches import Batches, rules
+from pausefl.workflow.batches import Steps, rules
 from pausefl.workflow.plan import asked, job_estimate, seconds_together, shipped_rates
 
 ROOT = Path(__file__).parents[3]
@@ -59,8 +59,8 @@ def test_seeds_with_other_selectors_have_rules_of_their_own() -> None:
     more = {"scenario": "demo_large", "selectors": ["fastest"], "seeds": [1]}
     own = [one for one in rules(project(SMALL, more, studies=None)).values() if "demo_large" in one.scenarios]
     assert own == [
-        Batches(("pause", "random", "fedavg"), ("demo_large",), (0,)),
-        Batches(("pause", "random", "fedavg", "fastest"), ("demo_large",), (1,)),
+        Steps(("pause", "random", "fedavg"), ("demo_large",), (0,)),
+        Steps(("pause", "random", "fedavg", "fastest"), ("demo_large",), (1,)),
     ]
 
 

@@ -156,5 +156,5 @@ def test_published_runs_that_are_missing_are_counted(
 
 def test_the_rules_of_every_source_and_collection_are_known() -> None:
     known = rules(ROOT)
-    assert {"all", "default", "job", "partition", "write_metrics", "demo", "metrics"} <= known
+    assert {"all", "default", "partition", "write_metrics", "demo", "metrics"} <= known
     assert {f"download_{source}" for source in SOURCES} <= known

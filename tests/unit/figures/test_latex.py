@@ -1,0 +1,86 @@
+"""LaTeX typesets the tables of every kind, with the preamble of docs/files.md."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pausefl.figures.kinds import plot
+from pausefl.figures.style import to_latex as of_numbers
+from pausefl.registry.figures import protected
+from pausefl.registry.selectors import LABELS
+from pausefl.results import archive, privacy_table, tables
+from pausefl.results.compare import write_means
+from pausefl.results.markdown import to_latex
+from pausefl.results.published import LINES
+from pausefl.results.runs import read_runs
+from pausefl.settings import Experiment, load_scenario
+
+ROOT = Path(__file__).parents[3]
+NAME = "mnist_large_iid_r1_as_run"
+PREAMBLE = re.search(r"```latex\n(.*)\n", (ROOT / "docs" / "files.md").read_text("utf-8"))
+
+
+def typeset(made: dict[str, str], folder: Path) -> dict[str, tuple[float, int]]:
+    """Width in points, 0 for a table over several pages, and pages so far, of each table."""
+    lines = [r"\documentclass{article}", PREAMBLE[1] if PREAMBLE else "", r"\begin{document}"]
+    for name, text in made.items():
+        (folder / f"{name}.tex").write_text(text, "utf-8")
+        if "longtable" in text:
+            lines += [rf"\clearpage\input{{{name}}}\typeout{{MADE {name} 0pt \thepage}}"]
+        else:
+            lines += [rf"\setbox0\hbox{{\input{{{name}}}}}\typeout{{MADE {name} \the\wd0 \space\thepage}}"]
+            lines += [rf"\resizebox{{\textwidth}}{{!}}{{\input{{{name}}}}}", ""]
+    (folder / "all.tex").write_text("\n".join([*lines, r"\end{document}"]), "utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    said = done.stdout.decode("utf-8", "replace")
+    assert done.returncode == 0, said[-3000:]
+    assert "Missing character" not in said
+    found = re.findall(r"MADE (\S+) ([\d.]+)pt\s+(\d+)", said)
+    return {name: (float(width), int(page)) for name, width, page in found}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
+def test_latex_typesets_tables_of_every_kind(tmp_path: Path) -> None:
+    scenario, folder = (
+        load_scenario(NAME, ROOT / "config" / "scenarios"),
+        ROOT / "results" / "published" / NAME,
+    )
+    keys = [json.loads(line) for line in (folder / LINES).read_text("utf-8").splitlines()]
+    runs = {
+        Experiment(NAME, key["selector"], key["seed"]): folder / key["selector"] / f"seed-{key['seed']}"
+        for key in keys
+    }
+    rounds, summaries = read_runs(runs)
+    by_selector = tables.by_selector(tables.summarise(rounds, summaries))
+    write_means([*runs.values()][:3], tmp_path / "means.tex")
+    shown = plot("accuracy_vs_time", rounds, scenario).numbers
+    assert shown is not None
+    assert scenario.privacy is not None
+    grid = np.linspace(0, 1e-17, 1205)
+    made = {
+        "summary": to_latex(tables.to_markdown(by_selector, LABELS, protected(scenario))),
+        "privacy": to_latex(
+            privacy_table.to_markdown(privacy_table.privacy_table(runs, scenario.privacy), LABELS)
+        ),
+        "authors": to_latex(archive.to_markdown(archive.beside_ours(rounds, scenario), LABELS)),
+        "means": (tmp_path / "means.tex").read_text("utf-8"),
+        "figure": of_numbers(shown),
+        "curve": of_numbers(pd.DataFrame({"beta_mean": grid, "a^b ~ {\\x} & 100 % of $": "50 % #1", "n": 3})),
+        "study": of_numbers(pd.read_csv(folder.parent / "studies/bsfl_fig4/summary.csv")),
+    }
+    sizes = typeset(made, tmp_path)
+    assert sizes.keys() == made.keys()
+    # Readable where they are scaled to a text width of two columns, 7.16 inches: at least 60 % of 10 points.
+    for name in ("summary", "privacy", "means", "figure"):
+        assert 0 < sizes[name][0] < 517 / 0.6, (name, sizes)
+    assert sizes["curve"][1] > 20
