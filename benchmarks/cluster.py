@@ -74,7 +74,8 @@ def run(cluster: Cluster, checkout: Checkout, targets: list[str], config: list[s
                 "squeue", "--noheader", "--array", "--states=all", f"--format={_FIELDS}", ok=False
             )
             said |= {line.partition("|")[0]: line.split("|") for line in jobs.splitlines()}
-            for job in cluster.jobs("RUNNING"):
+            states = ("--states=RUNNING", "--format=%i")
+            for job in cluster.ask("squeue", "--noheader", "--array", *states, ok=False).split():
                 used[job] = max(used.get(job, (0, 0)), measured(cluster, job))
         submission.finish()
     return [Try(*rest, *used.get(job, (math.nan, math.nan))) for job, *rest in said.values()]
@@ -83,9 +84,10 @@ def run(cluster: Cluster, checkout: Checkout, targets: list[str], config: list[s
 def measured(cluster: Cluster, job: str) -> tuple[float, float]:
     """Minutes on a core and largest resident set, in MB, of a running job so far."""
     form = ("--allsteps", "--noheader", "--parsable2", "--noconvert", "--format=AveCPU,MaxRSS")
-    steps = [line.split("|") for line in cluster.ask("sstat", *form, f"--jobs={job}", ok=False).splitlines()]
-    on_core = math.fsum(minutes(cpu) for cpu, _ in steps if cpu)
-    return on_core, max((float(rss) / 1e6 for _, rss in steps if rss), default=0)
+    lines = cluster.ask("sstat", *form, f"--jobs={job}", ok=False).splitlines()
+    # Before its first look at a step, Slurm says 0 bytes and an absurd time.
+    steps = [(cpu, float(rss)) for cpu, rss in (line.split("|") for line in lines) if rss not in ("", "0")]
+    return math.fsum(minutes(cpu) for cpu, _ in steps), max((rss / 1e6 for _, rss in steps), default=0)
 
 
 def rows(checkout: Checkout, tries: list[Try]) -> Iterator[list[str]]:
