@@ -54,7 +54,7 @@ Key = tuple[str, int]
 Digests = dict[str, dict[str, str]]
 
 
-def run_name(scenario: str, selector: str, seed: int) -> str:
+def run_name(scenario: str, selector: str, seed: int | str) -> str:
     """Folder of a run below that of all runs, and its name in the manifest."""
     return f"{scenario}/{as_folder(selector)}/seed-{seed}"
 

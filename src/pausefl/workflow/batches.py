@@ -7,14 +7,13 @@ Snakemake does not remove the files of such a step when it starts: it makes only
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from pausefl.errors import PauseflError
 from pausefl.project import Project
-from pausefl.registry.own import as_folder
-from pausefl.results.published import RunFiles
+from pausefl.results.published import RunFiles, run_name
 from pausefl.results.runs import has_settings
 from pausefl.results.verified import current_codes
 from pausefl.settings import Experiment
@@ -22,6 +21,10 @@ from pausefl.workflow import paths, plan
 
 #: The rule whose steps make one job each; ``jobs_1`` and so on make batches.
 JOB = "job"
+
+
+#: Folder of a selector's runs, with wildcards.
+_folder = partial(run_name, "{scenario}", seed="{seed}")
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,13 @@ class Steps:
     @property
     def runs(self) -> list[str]:
         """Folders of a step's jobs, with wildcards."""
-        folders = map(as_folder, self.selectors) if self.selectors else ["{selector}"]
-        return [f"results/runs/{{scenario}}/{folder}/seed-{{seed}}" for folder in folders]
+        return [f"results/runs/{_folder(one)}" for one in self.selectors or ("{selector}",)]
 
     @property
     def about(self) -> str:
         """The path of what is said of a step, below that of its rule."""
-        more = f"_and_{len(self.selectors) - 1}_more" if len(self.selectors) > 1 else ""
-        return self.runs[0].removeprefix("results/runs/").replace("/seed", f"{more}/seed")
+        first, n_more = (self.selectors or ("{selector}",))[0], len(self.selectors) - 1
+        return _folder(f"{first}_and_{n_more}_more" if n_more > 0 else first)
 
     @property
     def constraints(self) -> dict[str, str]:

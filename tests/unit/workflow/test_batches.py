@@ -64,6 +64,12 @@ def test_seeds_with_other_selectors_have_rules_of_their_own() -> None:
     ]
 
 
+def test_a_name_like_that_of_a_seed_stays_itself_in_the_path_of_a_log() -> None:
+    own = Steps(("seed_first:Mine", "random"), ("demo_large",), (0,))
+    assert own.about == "{scenario}/seed_first.Mine_and_1_more/seed-{seed}"
+    assert own.runs[0] == "results/runs/{scenario}/seed_first.Mine/seed-{seed}"
+
+
 def test_a_study_adds_batches_and_changes_none_of_the_table() -> None:
     assert batches(project(name="config", studies=None)) <= batches(project(name="config"))
 
