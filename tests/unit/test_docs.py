@@ -25,7 +25,7 @@ from pausefl.federated.untrained import selection_only
 from pausefl.results.archive import beside_ours
 from pausefl.results.intervals import estimate
 from pausefl.selectors import best_gain
-from pausefl.settings import Scenario
+from pausefl.settings import Scenario, load_scenario
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "config" / "README.md"]
@@ -247,6 +247,39 @@ def test_numbers_of_the_comparison_are_those_of_its_runs() -> None:
     most = -np.log1p(-leakage / 10) / 0.04
     assert most["cs_ucb"].to_numpy() == pytest.approx(13)
     assert round(most["pause"].mean()) == 26
+
+
+def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both tables, and what the page says of the cycles of rounds in which every user takes part once."""
+    monkeypatch.syspath_prepend(ROOT / "analyses")
+    same_rounds = importlib.import_module("same_rounds")
+    page = (ROOT / "docs" / "authors.md").read_text("utf-8")
+    inside, ripple = same_rounds.tables()
+    assert inside in page
+    assert ripple in page
+    assert "falls by 20 points in the first round of a cycle" in page
+    lines = [line.strip("| ").split(" | ") for line in ripple.splitlines()[2:]]
+    accuracy = {
+        (selector.strip("`"), whose): dict(zip(same_rounds.PLACES, numbers, strict=True))
+        for selector, whose, *numbers in lines
+    }
+    for whose in ("authors", "ours"):
+        annealed = accuracy["sa_pause_best_gain", whose]
+        assert round(float(annealed[20]) - float(annealed[1]), -1) == 20
+        pause = [float(text) for text in accuracy["pause", whose].values() if text != "–"]
+        assert max(pause[-4:]) < min(pause[:4])
+
+    scenario = load_scenario(same_rounds.RIPPLED, ROOT / "config" / "scenarios")
+    for seed in range(3):
+        for selector, fewest in (("pause", 280), ("sa_pause_best_gain", 298)):
+            simulation = selection_only(scenario, selector, seed)
+            rounds = simulation.run(400).rounds
+            taken = np.concatenate(list(rounds["selection"])).reshape(-1, 300)
+            assert all(len(np.unique(cycle)) >= fewest for cycle in taken)
+        sizes = simulation.history.data_size
+        held = pd.Series([sizes[users].mean() for users in rounds["selection"]])
+        of_place = held[200:].groupby(rounds["round"] % same_rounds.CYCLE).mean()
+        assert round(of_place[1] / of_place.drop(1).mean()) == 3
 
 
 @pytest.mark.slow

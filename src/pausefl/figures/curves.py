@@ -262,8 +262,8 @@ def plot_curves(
         own: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() + 2}
         if whole := last == len(curve.x) - 1:
             axes.plot(x, curve.mean[-1], linestyle="none", clip_on=False, **own, **marker(selector))
-        spread = curve.high[-1] - curve.low[-1]
-        if whole and curve.n_seeds > FEW and not wide and spread > 0.01 * abs(heights[selector]):
+        apart = curve.high[-1] > curve.low[-1] + 0.01 * abs(heights[selector])
+        if whole and curve.n_seeds > FEW and not wide and apart:
             beside = sum(abs(x - other) < NEAR * max(drawn) for other in drawn)
             span = {
                 "linewidth": 0.9,

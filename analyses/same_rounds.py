@@ -1,0 +1,110 @@
+"""The authors' logs of their figures and our runs, at the same rounds.
+
+A log was read in stretches of some rounds on end. Where accuracy goes up and down from round to round, the
+mean of a few rounds that were read is not the mean of all rounds near them. So this compares the rounds of a
+stretch with those of it that we evaluated. It prints two tables, and needs no data:
+
+    python analyses/same_rounds.py
+    python analyses/same_rounds.py cifar10_large_noniid_r1_as_run    # each stretch
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from pausefl.registry.figures import LOGGED
+from pausefl.results import markdown
+from pausefl.results.archive import read_off
+from pausefl.results.published import published_in, run_folder
+from pausefl.results.runs import collect
+from pausefl.settings import Experiment
+
+ROOT = Path(__file__).parents[1]
+PUBLISHED = ROOT / "results" / "published"
+#: After this round accuracy hardly rises.
+LATE = 200
+#: Where accuracy goes up and down most: a scenario, and the rounds in which each user takes part once.
+RIPPLED, CYCLE = "cifar10_large_noniid_r1_as_run", 20
+#: Places in a cycle that are shown.
+PLACES = (18, 19, 20, 1, 2, 3, 9, 10, 11, 12)
+
+
+@cache
+def runs(name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """``selector``, ``round`` and ``accuracy`` in [0, 1]: of the authors' log what was read, and ours."""
+    theirs = [log.assign(selector=selector) for selector, log in read_off(name).items()]
+    published = published_in(PUBLISHED / name)
+    jobs = [Experiment(name, *key) for key in published.lines] if published else []
+    ours = collect({job: run_folder(PUBLISHED, job) for job in jobs}) if jobs else theirs[0].head(0)
+    of = pd.concat(theirs, ignore_index=True), ours
+    return of[0].dropna(subset="accuracy"), of[1].dropna(subset="accuracy")
+
+
+def stretches(name: str) -> pd.DataFrame:
+    """Each stretch of which we evaluated a round, of selectors with two seeds or more.
+
+    Columns: ``selector``, ``first`` and ``last`` round, mean accuracy in [0, 1] of the ``authors`` and of
+    ours (``mean``, ``low`` and ``high`` of seeds), ``n_seeds``, and whether theirs lies ``inside`` our range.
+    """
+    theirs, ours = runs(name)
+    rows = []
+    for selector, log in theirs.groupby("selector", sort=False):
+        for _, stretch in log.groupby((log["round"].diff() != 1).cumsum()):
+            first, last = stretch["round"].min(), stretch["round"].max()
+            near = ours[(ours["selector"] == selector) & ours["round"].between(first, last)]
+            if near.empty or near["seed"].nunique() < 2:
+                continue
+            seeds, authors = near.groupby("seed")["accuracy"].mean(), stretch["accuracy"].mean()
+            inside = seeds.min() <= authors <= seeds.max()
+            found = (authors, seeds.mean(), seeds.min(), seeds.max(), len(seeds), inside)
+            rows.append((selector, first, last, *found))
+    columns = ["selector", "first", "last", "authors", "mean", "low", "high", "n_seeds", "inside"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def counts() -> Iterator[list[str]]:
+    """Of each scenario: stretches inside our range, and those that one more seed of ours would have there."""
+    for name in LOGGED:
+        found = stretches(name)
+        expected = ((found["n_seeds"] - 1) / (found["n_seeds"] + 1)).sum()
+        if len(found):
+            yield [f"`{name}`", f"{found['inside'].sum()} of {len(found)}", f"{expected:.0f}"]
+
+
+def ripple() -> Iterator[list[str]]:
+    """Mean accuracy after `LATE` by the place of a round in its cycle."""
+    late = (of[of["round"] > LATE] for of in runs(RIPPLED))
+    theirs, ours = (
+        of.groupby(["selector", (of["round"] - 1) % CYCLE + 1])["accuracy"].mean() * 100 for of in late
+    )
+    for selector in ("sa_pause_best_gain", "pause", "clustered_size"):
+        for label, of in (("authors", theirs[selector]), ("ours", ours[selector])):
+            means = [markdown.number(of.get(place, float("nan")), ".1f") for place in PLACES]
+            yield [f"`{selector}`", label, *means]
+
+
+def tables() -> list[str]:
+    """What `counts` and `ripple` find, in Markdown."""
+    return [
+        markdown.table(["scenario", "stretches inside our range", "expected"], counts(), "lr"),
+        markdown.table(["selector", "runs", *map(str, PLACES)], ripple(), "llr"),
+    ]
+
+
+def main() -> None:
+    """Print the tables, or each stretch of one scenario."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("scenario", nargs="?", choices=[*LOGGED])
+    name = parser.parse_args().scenario
+    print(stretches(name).round(4).to_string(index=False) if name else "\n".join(tables()))
+
+
+if __name__ == "__main__":
+    main()
