@@ -18,6 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from pausefl.registry.figures import LOGGED
+from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
 from pausefl.results.archive import read_off
 from pausefl.results.published import published_in, run_folder
@@ -83,16 +84,16 @@ def ripple() -> Iterator[list[str]]:
         of.groupby(["selector", (of["round"] - 1) % CYCLE + 1])["accuracy"].mean() * 100 for of in late
     )
     for selector in ("sa_pause_best_gain", "pause", "clustered_size"):
-        for label, of in (("authors", theirs[selector]), ("ours", ours[selector])):
-            means = [markdown.number(of.get(place, float("nan")), ".1f") for place in PLACES]
-            yield [f"`{selector}`", label, *means]
+        for label, whose, of in ((LABELS[selector], "authors", theirs), ("", "ours", ours)):
+            means = [markdown.number(of[selector].get(place, float("nan")), ".1f") for place in PLACES]
+            yield [label, whose, *means]
 
 
 def tables() -> list[str]:
     """What `counts` and `ripple` find, in Markdown."""
     return [
-        markdown.table(["scenario", "stretches inside our range", "expected"], counts(), "lr"),
-        markdown.table(["selector", "runs", *map(str, PLACES)], ripple(), "llr"),
+        markdown.table(["Scenario", "Stretches inside our range", "Expected"], counts(), "lr"),
+        markdown.table(["Selector", "Run", *map(str, PLACES)], ripple(), "llr"),
     ]
 
 

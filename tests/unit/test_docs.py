@@ -258,16 +258,12 @@ def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) ->
     assert inside in page
     assert ripple in page
     assert "falls by 20 points in the first round of a cycle" in page
-    lines = [line.strip("| ").split(" | ") for line in ripple.splitlines()[2:]]
-    accuracy = {
-        (selector.strip("`"), whose): dict(zip(same_rounds.PLACES, numbers, strict=True))
-        for selector, whose, *numbers in lines
-    }
-    for whose in ("authors", "ours"):
-        annealed = accuracy["sa_pause_best_gain", whose]
-        assert round(float(annealed[20]) - float(annealed[1]), -1) == 20
-        pause = [float(text) for text in accuracy["pause", whose].values() if text != "–"]
-        assert max(pause[-4:]) < min(pause[:4])
+    rows = [line.strip("|").split("|")[2:] for line in ripple.splitlines()[2:]]
+    for annealed, pause in zip(rows[:2], rows[2:4], strict=True):  # the authors', ours
+        of_place = dict(zip(same_rounds.PLACES, annealed, strict=True))
+        assert round(float(of_place[20]) - float(of_place[1]), -1) == 20
+        known = [float(text) for text in pause if text.strip() != "–"]
+        assert max(known[-4:]) < min(known[:4])
 
     scenario = load_scenario(same_rounds.RIPPLED, ROOT / "config" / "scenarios")
     for seed in range(3):
