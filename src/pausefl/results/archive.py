@@ -339,13 +339,15 @@ def tally(table: pd.DataFrame) -> tuple[int, int, float]:
 def _note(table: pd.DataFrame) -> str:
     inside, marked, expected = tally(table)
     if not table["n_seeds"].any():
-        return "No run is listed yet: these are the authors' numbers alone."
+        return "No trained run is listed yet: these are the authors' numbers alone."
     if not marked:
         return "With one seed of ours there is no range to compare with."
+    never = " “Never” is longer than any time, so a seed of ours that never reaches a target leaves no mean."
+    if not np.isinf(table[["authors", "high"]]).any(axis=None):
+        never = ""
     return (
         f"✓ and ✗: the authors' number lies inside our range, or outside. Inside are {inside} of {marked}."
         f" Of one more seed of ours {expected:.0f} would be: with n seeds, (n − 1)/(n + 1) of the numbers."
-        " The numbers of one run depend on each other. “Never” is longer than any time, so a seed of ours"
-        " that never reaches a target leaves no mean. What has no mark is not compared, and what the authors"
-        " did not archive is empty."
+        f" The numbers of one run depend on each other.{never}"
+        " What has no mark is not compared, and what the authors did not archive is empty."
     )

@@ -164,7 +164,7 @@ def test_the_table_for_people_has_one_column_for_the_ends() -> None:
     assert (first["Selector"], first["Run"]) == ("PAUSE", "authors, 360 rounds")
     assert (first["Accuracy (%), at the end"], first["Mean round (s)"]) == ("89.2 ✗", "0.556 ✗")
     alone = to_markdown(beside_ours(pd.DataFrame(), scenario()), LABELS)
-    assert "No run is listed yet: these are the authors' numbers alone." in alone
+    assert "No trained run is listed yet: these are the authors' numbers alone." in alone
     assert "our mean" not in alone
 
 
