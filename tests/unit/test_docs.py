@@ -264,6 +264,8 @@ def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) ->
         assert round(float(of_place[20]) - float(of_place[1]), -1) == 20
         known = [float(text) for text in pause if text.strip() != "–"]
         assert max(known[-4:]) < min(known[:4])
+    best = [max(float(text) for text in row if text.strip() != "–") for row in rows]
+    assert all(1 < theirs - ours < 2 for theirs, ours in zip(best[::2], best[1::2], strict=True))
 
     scenario = load_scenario(same_rounds.RIPPLED, ROOT / "config" / "scenarios")
     for seed in range(3):
@@ -274,8 +276,8 @@ def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) ->
             assert all(len(np.unique(cycle)) >= fewest for cycle in taken)
         sizes = simulation.history.data_size
         held = pd.Series([sizes[users].mean() for users in rounds["selection"]])
-        of_place = held[200:].groupby(rounds["round"] % same_rounds.CYCLE).mean()
-        assert round(of_place[1] / of_place.drop(1).mean()) == 3
+        means = held[200:].groupby(rounds["round"] % same_rounds.CYCLE).mean()
+        assert round(means[1] / means.drop(1).mean()) == 3
 
 
 @pytest.mark.slow
