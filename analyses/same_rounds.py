@@ -104,7 +104,14 @@ def main() -> None:
     )
     parser.add_argument("scenario", nargs="?", choices=[*LOGGED])
     name = parser.parse_args().scenario
-    print(stretches(name).round(4).to_string(index=False) if name else "\n".join(tables()))
+    if not name:
+        print("\n".join(tables()))
+    elif (found := stretches(name)).empty:
+        parser.error(
+            f"{PUBLISHED / name} has no two seeds of a selector at rounds that were read off its log"
+        )
+    else:
+        print(found.round(4).to_string(index=False))
 
 
 if __name__ == "__main__":
