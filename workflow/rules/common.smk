@@ -82,13 +82,13 @@ def asked(jobs):
     return plan.asked(W, jobs, RATES)
 
 
-def at_once(scenarios):
-    """Scenarios in the paths of a rule: as a wildcard, or one by one where a single step makes all."""
-    return scenarios if W.config.published else ["{scenario}"]
+def at_once(names, wildcard="scenario"):
+    """Names in the paths of a rule: as a wildcard, or one by one where a single step makes all."""
+    return names if W.config.published else [f"{{{wildcard}}}"]
 
 
 def of_step(places, wildcards):
-    """Scenarios of a step, by those in the paths of its rule."""
+    """Names of a step, by those in the paths of its rule."""
     return [place.format(**dict(wildcards.items())) for place in places]
 
 
@@ -107,6 +107,25 @@ def to_tabulate(places, wildcards):
 def to_plot(places, wildcards):
     """Settings of a step's scenarios."""
     return [W.settings(name) for name in of_step(places, wildcards)]
+
+
+def studies_to_plot(places, wildcards):
+    """A step's studies: names, settings, titles, what they computed, and what counts as today's code."""
+    return [
+        (
+            name,
+            W.studies[name].settings(),
+            W.studies[name].title if W.config.titles else "",
+            paths.study_data(W, name),
+            W.studies[name].current_codes(name, Path("results/published")),
+        )
+        for name in of_step(places, wildcards)
+    ]
+
+
+def computed(places, wildcards):
+    """Files that a step's studies computed."""
+    return of_checkout([file for name in of_step(places, wildcards) for file in paths.study_data(W, name)])
 
 
 def tested(wildcards):

@@ -1,7 +1,5 @@
 # Studies of selection alone and of the noise: one rule computes, another plots, so that an edit of a plot recomputes nothing.
 # The kinds differ in their files, so each kind has such a pair.
-from pathlib import Path
-
 from pausefl.studies import kinds
 from pausefl.workflow import code, paths
 
@@ -40,37 +38,41 @@ for kind, facts in kinds().items():
             script:
                 "../scripts/compute.py"
 
+    if not (studies := list(W.studies.of_kind(kind))):
+        continue
+    # One process plots all published studies of a kind: it starts slower than it plots.
+    places = at_once(studies, "study")
+    stems = [f"results/studies/{place}/{place}" for place in places]
+
     rule:
         name:
             f"plot_{kind}"
         input:
-            lambda wildcards: of_checkout(paths.study_data(W, wildcards.study)),
+            partial(computed, places),
         output:
-            pdf="results/studies/{study}/{study}.pdf",
-            png=report(
-                "results/studies/{study}/{study}.png",
-                caption="../report/caption.rst",
-                category="Studies",
-                labels={"study": "{study}"},
-            ),
-            svg="results/studies/{study}/{study}.svg",
-            sidecar="results/studies/{study}/{study}.json",
-            tex="results/studies/{study}/{study}.tex",
-            tables=[f"results/studies/{{study}}/{file}" for file in facts.tables],
+            pdf=[f"{stem}.pdf" for stem in stems],
+            png=[
+                report(
+                    f"{stem}.png",
+                    caption="../report/caption.rst",
+                    category="Studies",
+                    labels={"study": place},
+                )
+                for stem, place in zip(stems, places, strict=True)
+            ],
+            svg=[f"{stem}.svg" for stem in stems],
+            sidecar=[f"{stem}.json" for stem in stems],
+            tex=[f"{stem}.tex" for stem in stems],
+            tables=[f"results/studies/{place}/{file}" for place in places for file in facts.tables],
         log:
-            "results/logs/study/{study}/plot.log",
+            f"results/logs/study/{places[0]}/plot.log",
         benchmark:
-            "results/benchmarks/study/{study}/plot.tsv"
+            f"results/benchmarks/study/{places[0]}/plot.tsv"
         wildcard_constraints:
-            study=paths.one_of(W.studies.of_kind(kind)),
+            study=paths.one_of(studies),
         params:
             kind=kind,
-            study=lambda wildcards: W.studies[wildcards.study].settings(),
-            title=lambda wildcards: W.studies[wildcards.study].title if W.config.titles else "",
-            data=lambda wildcards: paths.study_data(W, wildcards.study),
-            versions=lambda wildcards: W.studies[wildcards.study].current_codes(
-                wildcards.study, Path("results/published")
-            ),
+            studies=partial(studies_to_plot, places),
             code=code.study_plot(kind),
             script=code.script(workflow.source_path("../scripts/plot.py")),
         script:

@@ -1,23 +1,26 @@
-"""Plot a study, and write the tables derived from what it computed."""
+"""Plot studies of a kind, and write the tables derived from what they computed."""
 
 from pausefl.workflow.step import logged
 
+import traceback
 from pathlib import Path
 
+from pausefl.errors import PauseflError
 from pausefl.figures.notes import code_notes
 from pausefl.figures.style import add_notes, save, to_latex
 from pausefl.files import write_text
 from pausefl.results.published import study_codes
-from pausefl.studies import study_of
+from pausefl.studies import Study, study_of
 from pausefl.studies.base import read_tables, write_tables
 from pausefl.workflow.copies import study_folder
 
 output, params = snakemake.output, snakemake.params
-with logged(snakemake.log[0]):
-    study = study_of(params.kind, params.study, params.title)
-    files, folder = study.files(study.data), Path(output.png).parent
-    source = study_folder(snakemake.input[0], files[0])
-    computed = read_tables(source, files)
+
+
+def plot(study: Study, source: Path, stem: Path, metadata: dict, versions: dict[str, list[str]]) -> None:
+    """Plot a study computed in the folder ``source``, and write its tables beside the figure."""
+    folder = stem.parent
+    computed = read_tables(source, study.files(study.data))
     plotted = study.plot(computed)
     write_tables(plotted.tables, folder, [file for file in study.tables if file.endswith(".csv")])
     if plotted.markdown is not None:
@@ -25,8 +28,24 @@ with logged(snakemake.log[0]):
     notes = study.notes()
     add_notes(plotted.figure, notes)
     codes = study_codes(source, study.code_files())
-    notes += code_notes(codes, params.versions)
-    metadata = {"study": params.study, "data": params.data, "notes": notes, "code_hashes": codes}
-    save(plotted.figure, Path(output.png).with_suffix(""), metadata)
+    notes += code_notes(codes, versions)
+    save(plotted.figure, stem, metadata | {"notes": notes, "code_hashes": codes})
     # The shortest table is the summary, where there is one.
-    write_text(Path(output.tex), to_latex(min((*plotted.tables.values(), *computed.values()), key=len)))
+    shortest = min((*plotted.tables.values(), *computed.values()), key=len)
+    write_text(folder / f"{stem.name}.tex", to_latex(shortest))
+
+
+with logged(snakemake.log[0]) as note:
+    failed = []
+    files = iter(snakemake.input)
+    for png, (name, settings, title, data, versions) in zip(output.png, params.studies, strict=True):
+        first, *_ = [next(files) for _ in data]
+        try:
+            study = study_of(params.kind, settings, title)
+            source = study_folder(first, study.files(study.data)[0])
+            plot(study, source, Path(png).with_suffix(""), {"study": settings, "data": data}, versions)
+        except Exception as error:
+            note(f"{name}: {error if isinstance(error, PauseflError) else traceback.format_exc()}")
+            failed.append(name)
+    if failed:
+        raise PauseflError(f"not plotted: {', '.join(failed)}; the reasons are above")
