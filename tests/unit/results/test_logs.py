@@ -48,7 +48,7 @@ def scenario(name: str = "mnist_large_iid_r1_as_run") -> Scenario:
 
 def beside(name: str, rounds: pd.DataFrame | None = None) -> pd.DataFrame:
     table = beside_ours(pd.DataFrame() if rounds is None else rounds, scenario(name))
-    return table.set_index(["selector", "quantity", "at"])
+    return table.set_index(["selector", "quantity", "at"]).sort_index()
 
 
 @pytest.fixture(scope="module")
