@@ -5,13 +5,17 @@ budgets are replayed from the runs, and data sizes sampled again, so that no dat
 
     python analyses/aggregate_noise.py cifar10_small_noniid_r1
 
-Runs of your own are in ``RUNS/SCENARIO/SELECTOR/seed-SEED`` (``--runs RUNS``), trained or not.
+Runs of your own are in ``RUNS/SCENARIO/SELECTOR/seed-SEED`` (``--runs RUNS``), trained or not. Nothing
+that PAUSE looks at is learned, so its noise is known without training, for any number of draws of the sizes:
+
+    python analyses/aggregate_noise.py cifar10_small_noniid_r1_as_run_dirichlet --simulate 500
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,9 +31,13 @@ from pausefl.results.outcomes import WINDOW, outcomes
 from pausefl.results.published import published_in
 from pausefl.results.runs import check_settings, read_runs, runs_of
 from pausefl.settings import Experiment, Scenario, load_scenario
+from pausefl.studies.selection import run as simulated
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "results" / "published"
+
+#: Limits of the groups of runs in tables of noise.
+LIMITS = (0.01, 0.02, 0.03, 0.04, 0.1, 0.3, 3, 2000)
 
 
 class Noisy(NamedTuple):
@@ -76,7 +84,7 @@ def runs(name: str, folder: Path = PUBLISHED) -> Iterator[Noisy]:
             seed,
             outcome["best_accuracy"],
             outcome["final_accuracy"],
-            float(np.sqrt(variance[-WINDOW:].sum(axis=1).mean())),
+            at_the_end(variance),
             most,
             float(share[most]),
             float(sizes[most] / sizes.sum()),
@@ -97,13 +105,48 @@ def noise(run: pd.DataFrame, scenario: Scenario, replayed: Simulation) -> NDArra
     return variance
 
 
+def at_the_end(variance: NDArray[np.float64]) -> float:
+    """Standard deviation of a coordinate's noise in the last rounds, by the ``variance`` of `noise`."""
+    return float(np.sqrt(variance[-WINDOW:].sum(axis=1).mean()))
+
+
+def draws(name: str, n_seeds: int) -> pd.DataFrame:
+    """PAUSE's ``noise`` in the last rounds under each seed, and the ``largest`` user's share of the data."""
+    scenario = load_scenario(name, ROOT / "config" / "scenarios")
+    found = []
+    for seed in range(n_seeds):
+        replayed = selection_only(scenario, "pause", seed)
+        variance = noise(simulated(scenario, "pause", seed), scenario, replayed)
+        sizes = replayed.history.data_size
+        found.append({"noise": at_the_end(variance), "largest": sizes.max() / sizes.sum()})
+    return pd.DataFrame(found)
+
+
+def by_noise(found: pd.DataFrame) -> str:
+    """Table of `draws`: how many have how much noise, and the shares of their largest users."""
+    lines = [
+        f"| noise of the last rounds | draws, of {len(found)} | data of the largest user (%) |",
+        "| --: | --: | --: |",
+    ]
+    for low, high in pairwise(LIMITS):
+        largest = 100 * found.loc[found["noise"].between(low, high, inclusive="left"), "largest"]
+        if len(largest):
+            shares = f"{largest.min():.1f} to {largest.max():.1f}"
+            lines.append(f"| {low:g} to {high:g} | {len(largest)} | {shares} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Print a row for each run."""
+    """Print a row for each run, or for each group of simulated ones."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scenario")
     parser.add_argument("--runs", type=Path, default=PUBLISHED)
+    parser.add_argument("--simulate", type=int, metavar="SEEDS", help="simulate PAUSE under so many seeds")
     arguments = parser.parse_args()
     try:
+        if arguments.simulate:
+            print(by_noise(draws(arguments.scenario, arguments.simulate)))
+            return
         found = list(runs(arguments.scenario, arguments.runs))
     except PauseflError as error:
         parser.error(str(error))
