@@ -111,8 +111,9 @@ def _explained(curves: Mapping[str, Band], look: Mapping[str, Any], seed: int) -
 
     n_seeds = max(curve.n_seeds for curve in curves.values())
     label = f"Ours{', mean' * (n_seeds > 1)}, n = {n_seeds}"
+    others = [Line2D([], [], label="Ours, other selectors", **_OTHERS)] if len(curves) > 1 else []
     return [
         Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=label),
         Line2D([], [], label=f"Authors' run, seed {seed}", **look),
-        Line2D([], [], label="Ours, other selectors", **_OTHERS),
+        *others,
     ]

@@ -323,6 +323,13 @@ def test_the_other_selectors_are_grey_in_a_panel(scenario: config.Scenario) -> N
         assert grey.get_zorder() == min(line.get_zorder() for line in axes.lines)
 
 
+def test_a_selector_alone_has_no_other_in_the_legend(scenario: config.Scenario) -> None:
+    named, runs = of_authors(scenario)
+    figure = kinds.plot("accuracy_vs_time", runs[runs["selector"] == "pause"], named).figure
+    assert legend_texts(figure)[:2] == ["Ours, n = 1", "Authors' run, seed 0"]
+    assert "Ours, other selectors" not in legend_texts(figure)
+
+
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
