@@ -267,6 +267,20 @@ def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) ->
     best = [max(float(text) for text in row if text.strip() != "–") for row in rows]
     assert all(1 < theirs - ours < 2 for theirs, ours in zip(best[::2], best[1::2], strict=True))
 
+    small = pd.concat(
+        same_rounds.stretches(f"cifar10_small_{name}_as_run") for name in ("iid_r1", "iid_r2", "noniid_r1")
+    )
+    outside = small[~small["inside"]]
+    assert set(outside["n_seeds"]) == {2}
+    lower = outside[outside["mean"] < outside["authors"]]
+    behind = 100 * (lower["authors"] - lower["mean"])
+    told = (
+        f"{len(outside)} of {len(small)} stretches lie outside the range of our two seeds. In {len(lower)} of"
+        f" these ours are lower, by {behind.min():.0f} to {behind.max():.0f} points; with random selection, too."
+    )
+    assert told in " ".join(page.split())
+    assert (small["selector"] == "random").sum() == (lower["selector"] == "random").sum() > 0
+
     scenario = load_scenario(same_rounds.RIPPLED, ROOT / "config" / "scenarios")
     for seed in range(3):
         for selector, fewest in (("pause", 280), ("sa_pause_best_gain", 298)):
