@@ -276,7 +276,8 @@ def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) ->
     behind = 100 * (lower["authors"] - lower["mean"])
     told = (
         f"{len(outside)} of {len(small)} stretches lie outside the range of our two seeds. In {len(lower)} of"
-        f" these ours are lower, by {behind.min():.0f} to {behind.max():.0f} points; with random selection, too."
+        f" these ours are lower, by {behind.min():.0f} to {behind.max():.0f} points; with random selection,"
+        " too."
     )
     assert told in " ".join(page.split())
     assert (small["selector"] == "random").sum() == (lower["selector"] == "random").sum() > 0
