@@ -175,7 +175,7 @@ def answers(
 
 def read(path: Path) -> pd.DataFrame:
     """The table of `answers` in a CSV file."""
-    return pd.read_csv(path, converters={"bound": str})
+    return pd.read_csv(path, dtype={"bound": str}).fillna({"bound": ""})
 
 
 def _answers(
