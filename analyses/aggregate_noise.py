@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "results" / "published"
 
 #: Limits of the groups of runs in tables of noise.
-LIMITS = (0.01, 0.02, 0.03, 0.04, 0.1, 0.3, 3, 2000)
+LIMITS = (0, 0.01, 0.02, 0.03, 0.04, 0.1, 0.3, 3, 2000, np.inf)
 
 
 class Noisy(NamedTuple):
@@ -144,7 +144,9 @@ def main() -> None:
     parser.add_argument("--simulate", type=int, metavar="SEEDS", help="simulate PAUSE under so many seeds")
     arguments = parser.parse_args()
     try:
-        if arguments.simulate:
+        if arguments.simulate is not None:
+            if arguments.simulate < 1:
+                parser.error(f"--simulate {arguments.simulate}: at least one seed is needed")
             print(by_noise(draws(arguments.scenario, arguments.simulate)))
             return
         found = list(runs(arguments.scenario, arguments.runs))

@@ -332,20 +332,28 @@ def test_accuracy_is_lost_with_the_noise_of_pause(monkeypatch: pytest.MonkeyPatc
     monkeypatch.syspath_prepend(ROOT / "analyses")
     aggregate_noise = importlib.import_module("aggregate_noise")
     folders = [path.name for path in (ROOT / "results" / "published").glob("cifar10_*")]
-    lost = [
-        (run.noise > 0.1, 100 * (run.best - run.final))
-        for name in folders
-        for run in aggregate_noise.runs(name)
-        if run.selector == "pause"
-    ]
+    of_pause = [run for name in folders for run in aggregate_noise.runs(name) if run.selector == "pause"]
+    lost = [(run.noise > 0.1, 100 * (run.best - run.final)) for run in of_pause]
     assert [points > 35 for noisy, points in lost if noisy] == [True, True]
     assert 7 < max(points for noisy, points in lost if not noisy) < 8
     page = " ".join((ROOT / "docs" / "authors.md").read_text("utf-8").split())
     told = (
         "Both of our trained PAUSE runs on CIFAR-10 with a noise above 0.1 ended more than 35 points below"
-        " their best accuracy, and none with less noise more than 8."
+        " their best accuracy, and none with less noise more than 8. The two have the same seed."
     )
     assert told in page
+    assert len({run.seed for run in of_pause if run.noise > 0.1}) == 1
+
+
+def test_no_draw_is_left_out_of_the_table_of_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "analyses")
+    aggregate_noise = importlib.import_module("aggregate_noise")
+    found = pd.DataFrame({"noise": [0.0, 0.005, 0.01, 5000.0], "largest": [0.1, 0.2, 0.3, 0.4]})
+    assert aggregate_noise.by_noise(found).splitlines()[2:] == [
+        "| 0 to 0.01 | 2 | 10.0 to 20.0 |",
+        "| 0.01 to 0.02 | 1 | 30.0 to 30.0 |",
+        "| 2000 to inf | 1 | 40.0 to 40.0 |",
+    ]
 
 
 @pytest.mark.slow
