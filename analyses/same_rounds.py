@@ -1,11 +1,17 @@
-"""The authors' logs of their figures and our runs, at the same rounds.
+r"""The authors' logs of their figures and our runs, at the same rounds.
 
-A log was read in stretches of some rounds on end. Where accuracy goes up and down from round to round, the
-mean of a few rounds that were read is not the mean of all rounds near them. So this compares the rounds of a
-stretch with those of it that we evaluated. It prints two tables, and needs no data:
+We copied the authors' logs in stretches of some rounds on end. Where accuracy goes up and down from round to
+round, the mean of a few rounds is not the mean of all rounds near them. So this compares, of each stretch,
+the rounds that we evaluated: in theirs and in ours. It prints three tables, and needs no data:
 
     python analyses/same_rounds.py
     python analyses/same_rounds.py cifar10_large_noniid_r1_as_run    # each stretch
+
+The third table is of mini-batches of another size, with which the authors trained PAUSE besides.
+`batches_of_32.csv` has our accuracy with them:
+
+    pausefl run --scenario cifar10_small_iid_r1_as_run --selector pause --set training.batch_size=32 \
+        --out results/mine/batches_of_32
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ from pausefl.results import markdown
 from pausefl.results.archive import read_off
 from pausefl.results.published import published_in, run_folder
 from pausefl.results.runs import collect
-from pausefl.settings import Experiment
+from pausefl.settings import Experiment, load_scenario
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "results" / "published"
@@ -31,6 +37,8 @@ PUBLISHED = ROOT / "results" / "published"
 LATE = 200
 #: Where accuracy goes up and down most: a scenario, and the rounds in which each user takes part once.
 RIPPLED, CYCLE = "cifar10_large_noniid_r1_as_run", 20
+#: Where a log has a run with other mini-batches besides: a scenario, our name of that run, and their size.
+REPEATED, OTHER, OTHER_SIZE = "cifar10_small_iid_r1_as_run", "pause (batches of 32)", 32
 #: Places in a cycle that are shown.
 PLACES = (18, 19, 20, 1, 2, 3, 9, 10, 11, 12)
 
@@ -60,7 +68,8 @@ def stretches(name: str) -> pd.DataFrame:
             near = ours[(ours["selector"] == selector) & ours["round"].between(first, last)]
             if near.empty or near["seed"].nunique() < 2:
                 continue
-            seeds, authors = near.groupby("seed")["accuracy"].mean(), stretch["accuracy"].mean()
+            authors = stretch.loc[stretch["round"].isin(near["round"]), "accuracy"].mean()
+            seeds = near.groupby("seed")["accuracy"].mean()
             inside = seeds.min() <= authors <= seeds.max()
             found = (authors, seeds.mean(), seeds.min(), seeds.max(), len(seeds), inside)
             rows.append((selector, first, last, *found))
@@ -89,11 +98,40 @@ def ripple() -> Iterator[list[str]]:
             yield [label, whose, *means]
 
 
+def batches() -> pd.DataFrame:
+    """Mean accuracy of PAUSE by stretch of rounds, in [0, 1], at the rounds that all four runs have.
+
+    Columns: ``authors`` and ``ours`` with the mini-batches of the scenario, and the same with `OTHER_SIZE`.
+    """
+    theirs, ours = (
+        of[of["selector"] == "pause"].groupby("round")["accuracy"].mean() for of in runs(REPEATED)
+    )
+    read = pd.read_csv(ROOT / "src/pausefl/results/authors_archive/figures.csv")
+    others = read[(read["scenario"] == REPEATED) & (read["selector"] == OTHER)].set_index("round")
+    own = pd.read_csv(ROOT / "analyses" / "batches_of_32.csv", index_col="round")["accuracy"]
+    table = pd.concat(
+        [theirs, ours, others["accuracy_percent"] / 100, own], axis=1, join="inner"
+    ).sort_index()
+    table.columns = pd.Index(["authors", "ours", f"authors_{OTHER_SIZE}", f"ours_{OTHER_SIZE}"])
+    rounds = table.index.to_series()
+    stretch = rounds.groupby((rounds.diff() > 3).cumsum()).transform(lambda of: f"{of.min()} to {of.max()}")
+    return table.groupby(stretch, sort=False).mean()
+
+
 def tables() -> list[str]:
-    """What `counts` and `ripple` find, in Markdown."""
+    """What `counts`, `ripple` and `batches` find, in Markdown."""
+    sized = batches() * 100
+    usual = load_scenario(REPEATED, ROOT / "config" / "scenarios").training.batch_size
+    rows = [
+        [str(size), whose, *(f"{accuracy:.1f}" for accuracy in sized[column])]
+        for size, whose, column in zip(
+            [usual, "", OTHER_SIZE, ""], ["authors", "ours"] * 2, sized, strict=True
+        )
+    ]
     return [
         markdown.table(["Scenario", "Stretches inside our range", "Expected"], counts(), "lr"),
         markdown.table(["Selector", "Run", *map(str, PLACES)], ripple(), "llr"),
+        markdown.table(["Mini-batch", "Run", *(f"Rounds {of}" for of in sized.index)], rows, "rlr"),
     ]
 
 

@@ -151,12 +151,14 @@ class Cluster:
             daemon.wait(10)
 
     def stop(self) -> None:
-        """End all jobs and daemons."""
-        if "slurmctld" in self.daemons:
-            self.end_jobs()
-        for program in ("slurmd", "slurmctld", "munged"):
-            if program in self.daemons:
-                self.end(program)
+        """End all jobs and daemons; the daemons even if one that has died makes Slurm's commands fail."""
+        try:
+            if "slurmctld" in self.daemons:
+                self.end_jobs()
+        finally:
+            for program in ("slurmd", "slurmctld", "munged"):
+                if program in self.daemons:
+                    self.end(program)
 
     def end_jobs(self) -> None:
         """Make the node ready for others: no jobs, and not drained."""

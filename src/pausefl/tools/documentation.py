@@ -190,7 +190,12 @@ def _beside(name: str, config: Config, root: Path) -> str:
             f" Log: `{log['folder']}`, seed {log['seed']}."
         )
         if not table["quantity"].isin(["accuracy", "accuracy_end"]).any():
-            words += " Of its accuracies we have none."
+            known = any(run["accuracy"].notna().any() for run in archive.read_off(name).values())
+            words += (
+                " Of its accuracies we have those of single rounds ([below](#at-the-same-rounds))."
+                if known
+                else " Of its accuracies we have none."
+            )
     return f"### {scenario.title}\n\n{words}\n\n{archive.to_markdown(table, LABELS)}"
 
 
