@@ -321,7 +321,7 @@ def agreement() -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for section in page.split("\n### ")[1:]:
         (counts,) = re.findall(
-            r"Inside are (\d+) of (\d+)\. Of one more seed of ours (\d+) would be", section
+            r"(\d+) of (\d+) do; if their run were one more of our n seeds, (\d+) would", section
         )
         total = found.setdefault(re.split(r"[ ,]", section)[0], [0, 0, 0])
         total[:] = [a + int(b) for a, b in zip(total, counts, strict=True)]

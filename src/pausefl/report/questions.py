@@ -79,8 +79,8 @@ class Question:
 QUESTIONS = (
     Question(
         "agreement",
-        "Do we match the authors' selection?",
-        f"runs whose mean round is within {100 * CLOSE:.0f} % of that of the authors' log",
+        "Do our rounds last as long as the authors'?",
+        f"authors' runs whose mean round our trained runs have within {100 * CLOSE:.0f} %",
         "runs",
     ),
     Question(
@@ -265,8 +265,8 @@ def to_markdown(table: pd.DataFrame) -> str:
 #: What explains the table.
 NOTE = (
     "*As written* has the settings of the papers' text, *as run* those of the authors' logs, and their"
-    " annealer. A log has one run of each selector, and is taken as straight between the rounds that were"
-    " read; – is what it does not tell."
+    " annealer. Seeds that never reach a target are left out. A log has one run of each selector, of which we"
+    " copied some rounds; – is what it does not tell."
 )
 
 

@@ -346,8 +346,8 @@ def _note(table: pd.DataFrame) -> str:
     if not np.isinf(table[["authors", "high"]]).any(axis=None):
         never = ""
     return (
-        f"✓ and ✗: the authors' number lies inside our range, or outside. Inside are {inside} of {marked}."
-        f" Of one more seed of ours {expected:.0f} would be: with n seeds, (n − 1)/(n + 1) of the numbers."
-        f" The numbers of one run depend on each other.{never}"
-        " What has no mark is not compared, and what the authors did not archive is empty."
+        "✓: the authors' number lies in the range of our seeds; ✗: it does not."
+        f" {inside} of {marked} do; if their run were one more of our n seeds, {expected:.0f} would, a share"
+        f" of (n − 1)/(n + 1). The numbers of one run depend on each other.{never}"
+        " No mark: not compared. Empty: not archived."
     )
