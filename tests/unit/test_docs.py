@@ -277,8 +277,8 @@ def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) ->
     told = (
         f"up to round 45 {early['inside'].sum()} of {len(early)} stretches lie inside the range of our two or"
         f" three seeds, later {late['inside'].sum()} of {len(late)}. In {len(lower)} of the"
-        f" {(~late['inside']).sum()} others ours are lower, by {behind.min():.1f} to {behind.max():.1f} points;"
-        " with random selection, too."
+        f" {(~late['inside']).sum()} others ours are lower, by {behind.min():.1f} to {behind.max():.1f}"
+        " points; with random selection, too."
     )
     assert told in " ".join(page.split())
     assert "random" in set(lower["selector"])
