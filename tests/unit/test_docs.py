@@ -272,16 +272,16 @@ def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) ->
     )
     assert set(small["n_seeds"]) == {2, 3}
     early, late = small[small["last"] <= 45], small[small["last"] > 45]
-    lower = late[~late["inside"] & (late["mean"] < late["authors"])]
-    behind = 100 * (lower["authors"] - lower["mean"])
+    others = late[~late["inside"]]
+    behind = 100 * (others["authors"] - others["mean"])
     told = (
         f"up to round 45 {early['inside'].sum()} of {len(early)} stretches lie inside the range of our two or"
-        f" three seeds, later {late['inside'].sum()} of {len(late)}. In {len(lower)} of the"
-        f" {(~late['inside']).sum()} others ours are lower, by {behind.min():.1f} to {behind.max():.1f}"
-        " points; with random selection, too."
+        f" three seeds, later {late['inside'].sum()} of {len(late)}. In all {len(others)} others ours are"
+        f" lower, by {behind.min():.1f} to {behind.max():.1f} points; with random selection, too."
     )
     assert told in " ".join(page.split())
-    assert "random" in set(lower["selector"])
+    assert behind.min() > 0
+    assert "random" in set(others["selector"])
     ends = same_rounds.batches().tail(2) * 100
     for size in ("", "_32"):
         assert (ends[f"authors{size}"] - ends[f"ours{size}"]).between(2, 3).all()

@@ -617,6 +617,9 @@ SENTENCES: dict[str, Callable[[], list[str]]] = {
     "In Fig. 10 SA-PAUSE falls by {} points [once in each 20 rounds": lambda: re.findall(
         "SA-PAUSE falls by (.*) points in", (ROOT / "docs/authors.md").read_text("utf-8")
     ),
+    "ours are lower wherever theirs lie outside our range, by {} to {} points": lambda: re.search(
+        r"others ours\s+are\s+lower, by (\S+) to (\S+) points", (ROOT / "docs/authors.md").read_text("utf-8")
+    ).groups(),
     "falls to chance, and ends at {} % in their run and at {} and {} % in ours": lambda: ends_of_the_log(
         "clustered_size"
     ),
