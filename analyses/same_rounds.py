@@ -8,7 +8,7 @@ the rounds that we evaluated: in theirs and in ours. It prints three tables, and
     python analyses/same_rounds.py cifar10_large_noniid_r1_as_run    # each stretch
 
 The third table is of mini-batches of another size, with which the authors trained PAUSE besides.
-`batches_of_32.csv` has our accuracy with them:
+`batches_of_32.csv` has the accuracies of our run with them:
 
     pausefl run --scenario cifar10_small_iid_r1_as_run --selector pause --set training.batch_size=32 \
         --out results/mine/batches_of_32

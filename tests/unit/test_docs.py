@@ -275,8 +275,8 @@ def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) ->
     others = late[~late["inside"]]
     behind = 100 * (others["authors"] - others["mean"])
     told = (
-        f"up to round 45 {early['inside'].sum()} of {len(early)} stretches lie inside the range of our two or"
-        f" three seeds, later {late['inside'].sum()} of {len(late)}. In all {len(others)} others ours are"
+        f"up to round 45, {early['inside'].sum()} of {len(early)} stretches lie inside the range of our two"
+        f" or three seeds, later {late['inside'].sum()} of {len(late)}. In all {len(others)} others ours are"
         f" lower, by {behind.min():.1f} to {behind.max():.1f} points; with random selection, too."
     )
     assert told in " ".join(page.split())
