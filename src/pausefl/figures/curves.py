@@ -240,14 +240,15 @@ def plot_curves(
     curves: Mapping[str, Band],
     labels: Mapping[str, str],
     step: bool = False,
-    limits: tuple[float, float] = (np.inf, np.inf),
+    end: float = np.inf,
+    between: tuple[float, float] = (-np.inf, np.inf),
     wide: bool = True,
 ) -> list[Line2D]:
     """Plot curves with their ends; returns their lines, the highest end first, labelled for `with_names`.
 
-    Ranges of seeds are bands if curves are to be ``wide``, else bars. ``limits`` are the ends of the axes. A
-    curve that ends beyond them has no end, and no mark there. A curve of one seed among others says so at its
-    end, or where it leaves the axes.
+    Ranges of seeds are bands if curves are to be ``wide``, else bars. The axes reach to ``end``, and lie
+    ``between`` two heights. A curve that ends beyond them has no end, and no mark there. A curve of one seed
+    among others says so at its end, or where it leaves the axes.
     """
     from matplotlib.patheffects import withStroke
 
@@ -257,7 +258,8 @@ def plot_curves(
     for selector, curve in curves.items():
         label = labels[selector] + n_seeds_of(curve, curves)
         lines[selector] = line = plot_band(axes, selector, curve, step, label, wide)
-        last = int(np.flatnonzero((curve.x <= limits[0]) & (curve.mean <= limits[1]))[-1])
+        inside = (curve.x <= end) & (between[0] <= curve.mean) & (curve.mean <= between[1])
+        last = int(np.flatnonzero(inside)[-1])
         x, heights[selector] = float(curve.x[last]), float(curve.mean[-1])
         own: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() + 2}
         if whole := last == len(curve.x) - 1:

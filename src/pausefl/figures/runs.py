@@ -128,7 +128,9 @@ def _plot(
     labels = {name: words + tops.get(name, "") for name, (_, words) in cut.items()}
     margin = 0.05 * float(np.ptp(means))
     top = means.max() + margin if far else np.inf
-    lines = plot_curves(axes, inside, labels, shown.step, (limit, top), len(curves) <= MOST_BANDS)
+    lines = plot_curves(
+        axes, inside, labels, shown.step, limit, (-np.inf, top), wide=len(curves) <= MOST_BANDS
+    )
     axes.set_ylabel(shown.y_label, linespacing=0.9)
     if logarithmic:
         axes.set_yscale("log")
@@ -176,13 +178,14 @@ def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario
             own, theirs = np.interp(grid, x, y), np.interp(grid, other, level)
             rows.append((selector, grid, own / theirs if ratio else own - theirs, seed))
     found = bands(rows)
-    plot_curves(axes, found, dict.fromkeys(found, ""), wide=len(curves) <= MOST_BANDS)
     # The start, where curves are steep and far apart, must not scale the axis.
     times = np.linspace(0, max(curve.x[-1] for curve in found.values()), 101)
     edges = [np.interp(times, curve.x, edge) for curve in found.values() for edge in (curve.low, curve.high)]
     low, high = np.quantile(edges, (0.05, 0.95), axis=1)
+    between = (1.2 * min(low.min(), 0), 1.2 * max(high.max(), 0))
+    plot_curves(axes, found, dict.fromkeys(found, ""), between=between, wide=len(curves) <= MOST_BANDS)
     if low.min() < high.max():  # else all curves are the same
-        axes.set_ylim(1.2 * min(low.min(), 0), 1.2 * max(high.max(), 0))
+        axes.set_ylim(*between)
     name = look_of(reference).label
     axes.axhline(1 if ratio else 0, **_THIN)
     axes.set_ylabel(f"Ratio to\n{name}" if ratio else f"Minus\n{name}", linespacing=0.9)

@@ -236,6 +236,21 @@ def test_curves_that_hide_one_another_have_their_differences_below(scenario: con
     np.testing.assert_allclose(points_of(mean)[:, 1], -1, atol=1e-9)
 
 
+@pytest.mark.parametrize(("fall", "marked"), [(0.0, True), (0.3, False)])
+def test_a_difference_that_ends_below_its_axis_has_no_mark_there(
+    scenario: config.Scenario, fall: float, marked: bool
+) -> None:
+    elapsed, late = list(np.linspace(1, 100, 60)), np.arange(60) >= 58
+    rise = np.linspace(0, 1, 60).clip(max=0.3) * 3
+    runs = [
+        rounds_of("pause", 0, elapsed, accuracy=rise),
+        rounds_of("random", 0, elapsed, accuracy=rise - 0.01 - fall * late),
+    ]
+    _, lower = kinds.plot("accuracy_vs_time", pd.concat(runs), scenario).figure.axes
+    marks = [line for line in lower.lines if not line.get_clip_on() and line.get_marker() != "None"]
+    assert bool(marks) == marked
+
+
 def test_an_exploding_loss_leaves_the_axis_of_the_others_and_says_how_far(scenario: config.Scenario) -> None:
     runs = [
         rounds_of("pause", 0, [1, 2, 3], loss=[2, 1.5, 1]),
