@@ -22,6 +22,8 @@ from packaging.specifiers import SpecifierSet
 from workspace import copy_folders
 
 from pausefl.federated.untrained import selection_only
+from pausefl.registry.selectors import LABELS
+from pausefl.results import markdown
 from pausefl.results.archive import beside_ours
 from pausefl.results.intervals import estimate
 from pausefl.selectors import best_gain
@@ -297,6 +299,35 @@ def test_the_same_rounds_of_the_authors_logs(monkeypatch: pytest.MonkeyPatch) ->
         held = pd.Series([sizes[users].mean() for users in rounds["selection"]])
         means = held[200:].groupby(rounds["round"] % same_rounds.CYCLE).mean()
         assert round(means[1] / means.drop(1).mean()) == 3
+
+
+def test_the_logs_without_accuracies() -> None:
+    """Rounds and participations of the authors' logs, beside our runs of one seed."""
+    page = (ROOT / "docs" / "authors.md").read_text("utf-8")
+    folder = ROOT / "src/pausefl/results/authors_archive"
+    read, ends = (
+        pd.read_csv(folder / name).set_index(["scenario", "selector"])
+        for name in ("figures.csv", "checkpoints.csv")
+    )
+    rows = []
+    for name, figure in (("r1_v1", "v1, Fig. 8"), ("r1_cnn5", "v2, Fig. 14")):
+        name = f"cifar10_large_noniid_{name}_as_run"
+        assert read.loc[name, "accuracy_percent"].isna().all()
+        rounds = pd.read_parquet(ROOT / "results/published" / name / "rounds.parquet")
+        for selector in ("sa_pause_v1", "pause", "clustered_size"):
+            run, key = rounds[rounds["selector"] == selector], (name, selector)
+            if run.empty or key not in read.index:
+                continue
+            assert set(run["seed"]) == {0}
+            most, last = (read.loc[[key], column].max() for column in ("largest_participations", "round"))
+            if key in ends.index:
+                most = max(most, ends.loc[[key], "largest_participations_before"].max())
+                last = ends.loc[[key], "rounds_in_all"].max()
+            own = run["selection"].explode().value_counts().max()
+            first = figure if not any(row[0] == figure for row in rows) else ""
+            rows.append([first, LABELS[selector], f"{last:.0f}", str(len(run)), f"{most:.0f}", str(own)])
+    head = ["Figure", "Selector", "Rounds, authors", "Ours"]
+    assert markdown.table([*head, "Most participations of a user, authors", "Ours"], rows, "llr") in page
 
 
 @pytest.mark.slow

@@ -3,14 +3,16 @@
 ``python -m pausefl.tools.verify`` (``make verify``) compares the digests of all published runs and studies
 with those of the manifest. Then it runs the selection of each run alone, and compares selections, latencies,
 leakage, rewards, pseudo-regret and ledger: all that does not depend on accuracies. Selectors that look at
-updates or losses repeat the selections of the run. No data are read: users' shares have the right sizes.
+updates or losses repeat the selections of the run, and so do annealers that select otherwise on a processor
+with other instructions than the run's: a last digit of an energy decides whether a step is taken. No data are
+read: users' shares have the right sizes.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,7 @@ from pausefl.errors import PauseflError
 from pausefl.federated.earlier import Repeated
 from pausefl.federated.simulation import Result, make_protection
 from pausefl.federated.untrained import selection_only
+from pausefl.provenance.machine import hardware
 from pausefl.registry import SELECTORS, SOURCES
 from pausefl.results.differences import difference
 from pausefl.results.published import (
@@ -63,7 +66,7 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
         for key in there.lines:
             name = run_name(scenario.name, *key)
             runs.discard(name)
-            for check in (_read, _replayed):
+            for check in (_read, partial(_replayed, tell=tell)):
                 try:
                     problem = check(there, key, scenario)
                 except (PauseflError, LookupError, TypeError, ValueError) as error:
@@ -84,22 +87,39 @@ def _read(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
     return ""
 
 
-def _replayed(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
-    """How a run, whether its digests are right or not, differs from its replay."""
+def _replayed(runs: PublishedRuns, key: Key, scenario: Scenario, tell: Callable[[str], None]) -> str:
+    """How a run, whether its digests are right or not, differs from its replay.
+
+    ``tell`` gets how an annealer selects otherwise on this processor.
+    """
     line = json.loads(runs.lines[key])
     if differing(as_of_today(line["scenario"]), scenario.job_settings()):
         return "settings differ from the scenario's of today, so it was not replayed"
     rounds, ledger = (runs.rows(name, key) for name in TABLES)
-    alone = replayed(scenario, *key, line["n_rounds"], rounds)
     columns = list(ROUND_COLUMNS)
-    return difference(alone.rounds[columns], rounds[columns], RTOL) or difference(alone.ledger, ledger, RTOL)
+
+    def differ(repeat: bool) -> str:
+        alone = replayed(scenario, *key, line["n_rounds"], rounds, repeat)
+        return difference(alone.rounds[columns], rounds[columns], RTOL) or difference(
+            alone.ledger, ledger, RTOL
+        )
+
+    problem = differ(repeat=False)
+    annealer = "selection.temperature_divisor" in SELECTORS[key[0]].requires
+    if problem and annealer and line["hardware"].get("instructions") != hardware()["instructions"]:
+        name = run_name(scenario.name, *key)
+        tell(f"{name}: {problem}, on another processor than the run's; its selections are repeated")
+        return differ(repeat=True)
+    return problem
 
 
-def replayed(scenario: Scenario, selector: str, seed: int, n_rounds: int, rounds: pd.DataFrame) -> Result:
+def replayed(
+    scenario: Scenario, selector: str, seed: int, n_rounds: int, rounds: pd.DataFrame, repeat: bool = False
+) -> Result:
     """What a run of at most ``n_rounds`` gives besides losses and accuracies.
 
-    The published ``rounds`` say whether there is a pseudo-regret, and what is selected by whoever looks at
-    updates or losses.
+    The published ``rounds`` say whether there is a pseudo-regret, and what is selected: by whoever looks at
+    updates or losses, and by others to ``repeat`` it.
 
     Raises
     ------
@@ -111,7 +131,7 @@ def replayed(scenario: Scenario, selector: str, seed: int, n_rounds: int, rounds
     layout = _layout(scenario.model, scenario.data.source, scenario.data.n_features or 0)
     simulation.ledger, *_ = make_protection(scenario, selector, layout, simulation.streams)
     record = SELECTORS[selector]
-    if record.needs_updates or record.needs_losses:
+    if repeat or record.needs_updates or record.needs_losses:
         simulation.select, simulation.n_observed = Repeated(rounds["selection"].tolist()), 0
     return simulation.run(n_rounds)
 

@@ -25,7 +25,8 @@ from pausefl.results.published import (
     read_manifest,
 )
 from pausefl.results.publishing import publish_runs, to_line
-from pausefl.settings import Experiment, Scenario
+from pausefl.results.runs import ROUND_COLUMNS
+from pausefl.settings import Experiment, Scenario, load_scenario
 from pausefl.tools.verify import main, problems, replayed
 
 ROOT = Path(__file__).parents[3]
@@ -152,6 +153,29 @@ def test_what_can_be_replayed_is_named_by_run_and_round_whatever_is_remade(
     assert any(line.startswith(f"{NAME}/pause/seed-0: {problem}") for line in lines)
     names = {line.partition(":")[0] for line in lines}
     assert names == {f"{NAME}/pause/seed-0", *([f"{NAME}/random/seed-0"] if change is swapped else [])}
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_annealers_may_select_otherwise_on_another_processor_only(
+    published: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: bool
+) -> None:
+    key = ("sa_pause", 0)
+
+    def other_walk(tables: Tables) -> None:
+        rounds, walked = tables[key][ROUNDS], tables[RANDOM][ROUNDS]
+        alone = replayed(load_scenario(NAME, SCENARIOS), *key, len(rounds), walked, repeat=True)
+        rounds[list(ROUND_COLUMNS)] = alone.rounds[list(ROUND_COLUMNS)]
+        tables[key][LEDGER] = alone.ledger
+
+    edit(published, other_walk, "digests and manifest")
+    made_with = json.loads(PublishedRuns(published / NAME).lines[key])["hardware"].get("instructions")
+    here = "others" if elsewhere else made_with
+    monkeypatch.setattr("pausefl.tools.verify.hardware", lambda: {"instructions": here})
+    told: list[str] = []
+    problem = f"{NAME}/sa_pause/seed-0: column selection differs in round "
+    wrong = list(problems(published, SCENARIOS, told.append))
+    assert [line.startswith(problem) for line in wrong] == [True] * (not elsewhere)
+    assert [line.startswith(problem) for line in told[1:]] == [True] * elsewhere
 
 
 def test_accuracies_with_all_digests_remade_are_beyond_any_replay(published: Path) -> None:
