@@ -11,7 +11,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from packaging.specifiers import SpecifierSet
 from workspace import copy_folders
 
 from pausefl.federated.untrained import selection_only
+from pausefl.provenance.machine import hardware
 from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
 from pausefl.results.archive import beside_ours
@@ -398,6 +399,23 @@ def test_no_draw_is_left_out_of_the_table_of_noise(monkeypatch: pytest.MonkeyPat
     ]
 
 
+def assert_on_page(table: Iterable[str], page: str) -> None:
+    """The table is that of the page: on a processor without AVX-512, which the page's had, within 1 %.
+
+    There annealers of 30 users select otherwise in some rounds (docs/workflow.md).
+    """
+    table = list(table)
+    if "avx512f" in hardware()["instructions"]:
+        assert "\n".join(table) in page
+        return
+    lines = page.splitlines()
+    (first,) = [i for i in range(len(lines)) if lines[i : i + 2] == table[:2]]
+    for row, there in zip(table, lines[first : first + len(table)], strict=True):
+        found, expected = (re.split(r"(\d+\.\d+)", text) for text in (row, there))
+        assert found[::2] == expected[::2]
+        assert list(map(float, found[1::2])) == pytest.approx(list(map(float, expected[1::2])), rel=0.01)
+
+
 @pytest.mark.slow
 def test_selection_under_the_settings_of_the_authors_logs_is_that_of_the_ledger(
     monkeypatch: pytest.MonkeyPatch,
@@ -407,7 +425,7 @@ def test_selection_under_the_settings_of_the_authors_logs_is_that_of_the_ledger(
     authors_logs = importlib.import_module("authors_logs")
     page = (ROOT / "docs" / "deviations.md").read_text("utf-8")
     for table in (authors_logs.beside(5), authors_logs.changes(5)):
-        assert "\n".join(table) in page
+        assert_on_page(table, page)
     off = {}
     for name, selector, seconds, ours in authors_logs.mean_rounds(5):
         off[name, selector] = ours.mean() / seconds - 1
