@@ -332,6 +332,10 @@ def test_the_logs_without_accuracies() -> None:
     head = ["Figure", "Selector", "Rounds, authors", "Rounds, ours"]
     head += ["Most participations of a user, authors", "The same, ours", "Our seeds"]
     assert markdown.table(head, rows, "llr") in page
+    late = rounds[(rounds["selector"] == "sa_pause_best_gain") & (rounds["round"] > 200)]
+    last, first = (100 * late.groupby(late["round"] % 20)["accuracy"].mean()[[0, 1]]).round()
+    told = f"it has {last:.0f} % in the last round of a cycle, and {first:.0f} % in the next."
+    assert told in " ".join(page.split())
 
 
 @pytest.mark.slow
