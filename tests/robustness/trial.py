@@ -80,10 +80,10 @@ _EDITS = """
 
 Git has a digest of every published run and study in `results/published/manifest.json`. Whatever reads
 published results, `make figures` too, refuses what has another digest, and names it. `make verify` replays
-the selection of every run without training and without data, and names the round, or the user of the ledger.
-On a processor with other instructions than a run's an annealer may select otherwise in a twentieth of the
-rounds, given the rounds before; this is only told. So a selection of one round that is edited in an
-annealer's run, with everything remade, is noticed for certain on a processor like the run's alone.
+every run without training and without data, and names the round, or the user of the ledger.
+On a processor with other instructions than a run's an annealer may select otherwise in at most a twentieth
+of the rounds, given the rounds before; this is only told. So one edited selection of an annealer, with
+everything remade, is noticed for certain only on a processor like the run's.
 `tests/unit/tools/test_verify.py` plants these edits in a copy, with digests in `runs.jsonl` remade or not:
 
 | edit | cases | manifest as it was: refused | all digests and the manifest remade |
