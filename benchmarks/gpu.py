@@ -123,7 +123,7 @@ def step_cost(backend: Stacked, device: torch.device) -> tuple[int, float]:
     if device.type != "cuda":
         return operations.n, math.nan
     torch.cuda.synchronize()
-    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+    with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as profiler:
         backend._step(n, size)
         torch.cuda.synchronize()
     return operations.n, sum(event.count for event in profiler.key_averages() if event.self_device_time_total)
@@ -133,7 +133,7 @@ def idle_share(job: Simulation, n_rounds: int, device: torch.device) -> float:
     """Share of the time of some rounds in which no kernel runs; NaN on a CPU."""
     if device.type != "cuda":
         return math.nan
-    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+    with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as profiler:
         wall = seconds(lambda: job.run(len(job.rows) + n_rounds), device)
     busy = sum(event.self_device_time_total for event in profiler.key_averages()) / 1e6
     return 1 - busy / wall

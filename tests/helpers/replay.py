@@ -113,7 +113,6 @@ def pretend_gpu(patch: pytest.MonkeyPatch) -> list[Recorder]:
     patch.setattr(stacked.Stacked, "_reserve", reserve_and_tell)
     patch.setattr(stacked.Stacked, "on_gpu", True)
     patch.setattr(stacked, "_be_reproducible", lambda: None)
-    patch.setattr(stacked, "fastest", lambda *_: "grouped")
     patch.setattr(torch.Tensor, "pin_memory", lambda tensor: tensor)
     for name, value in {
         "Stream": Stream,

@@ -3,6 +3,7 @@
 ``python -m pausefl.tools.recompute`` computes one run of each scenario, selector and code that made runs, and
 a part of each study, and writes ``verified.json`` beside the published results (`pausefl.results.verified`).
 A result is found again only with the data, the libraries and a processor like those that it was made with.
+One that was trained on a GPU is compared where there is one.
 ``--draw N`` compares N runs drawn at random from all seeds, whether compared before or not, and records
 nothing; how many rounds of long runs is drawn, too.
 """
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
+import torch
 import typer
 
 from pausefl.data.dataset import load_dataset
@@ -112,7 +114,7 @@ def recompute(
             drawn = random.SystemRandom().sample(chosen, min(draw, len(chosen)))
             tell(f"{len(drawn)} of {len(chosen)} runs")
             compared = list(_compared(drawn, raw, Path(prepared), n_processes, tell))
-            return all(entry["equal"] for _, entry in compared)
+            return all(entry["equal"] is not False for _, entry in compared)
         there = {(task.section, task.name) for task in tasks}
         found = {
             section: {name: entry for name, entry in entries.items() if (section, name) in there}
@@ -122,16 +124,18 @@ def recompute(
         tell(f"{len(chosen)} comparisons, {len(chosen) - len(due)} made already under this code")
         digests = read_manifest(published)
         for task, entry in _compared(due, raw, Path(prepared), n_processes, tell):
+            if task.section == "runs" and entry["equal"] is None:
+                continue  # another machine can
             entry["digest"] = digest_of(digests, task.section, task.name, entry)
             entry |= {"processor": hardware()["processor"], "date": str(datetime.date.today())}
             found[task.section][task.name] = entry
             ordered = {section: dict(sorted(entries.items())) for section, entries in found.items()}
             write_text(published / FILE, json.dumps(ordered, indent=1) + "\n")
-    for task in chosen:
-        entry = found[task.section][task.name]
+    made = [(task, found[task.section][task.name]) for task in chosen if task.name in found[task.section]]
+    for task, entry in made:
         if task.section == "studies" and not entry["equal"] and entry.get("made_with") != [task.code]:
             tell(f"studies/{task.name}: not computed by today's code, nor found equal under it")
-    return all(found[task.section][task.name]["equal"] is not False for task in chosen)
+    return all(entry["equal"] is not False for _, entry in made)
 
 
 def _run_tasks(
@@ -142,17 +146,17 @@ def _run_tasks(
         runs, scenario = PublishedRuns(path.parent), load_scenario(path.parent.name, scenarios)
         in_folder = scenario.data.source in raw.folders
         dataset = prepared / f"{dataset_key(scenario.data, raw)}.npz"
-        quickest: dict[tuple[str, str], tuple[float, Path]] = {}
+        quickest: dict[tuple[str, str, str], tuple[float, Path]] = {}
         for selector, seed in sorted(runs.lines):
             summary = runs.summary((selector, seed))
             for table in TABLES:  # what was compared before must still be there
                 runs.table(table, (selector, seed))
             folder = run_folder(published, Experiment(scenario.name, selector, seed))
-            key = selector, folder.name if every_seed else summary["code_hash"]
+            key = selector, folder.name if every_seed else summary["code_hash"], summary["device"]
             timed = _seconds(summary), folder
             quickest[key] = min(timed, quickest.get(key, timed))
-        for (selector, name), (_, folder) in quickest.items():
-            code = job_code(scenario, selector, in_folder=in_folder)
+        for (selector, name, device), (_, folder) in quickest.items():
+            code = job_code(scenario, selector, device, in_folder=in_folder)
             arguments = (scenario, selector, folder, dataset, code, every_seed)
             yield _Task("runs", f"{scenario.name}/{selector}/{name}", code, _run_again, arguments)
 
@@ -169,7 +173,10 @@ def _run_again(
     """Compute the first rounds of a published run, or all, and compare them."""
     files = RunFiles.of(folder)
     made = files.summary()
-    n_rounds, seed = made["n_rounds"], made["seed"]
+    n_rounds, seed, device = (made[key] for key in ("n_rounds", "seed", "device"))
+    about = {"seed": seed, "made_with": made["code_hash"], "code": code}
+    if device == "cuda" and not torch.cuda.is_available():
+        return about | _not_compared("it was trained on a GPU, and here is none")
     if (seconds := _seconds(made)) > LONGEST_S:
         within = max(PREFIX, int(n_rounds * LONGEST_S / seconds))
         n_rounds = random.SystemRandom().randint(PREFIX, within) if drawn else PREFIX
@@ -178,7 +185,7 @@ def _run_again(
         data.train_y, scenario.data, scenario.partition, network.n_users, Streams(seed)
     )
     with tempfile.TemporaryDirectory() as out:
-        run_job(Job(scenario, selector, seed, n_rounds, device="cpu"), data, partition, Path(out))
+        run_job(Job(scenario, selector, seed, n_rounds, device=device), data, partition, Path(out))
         rounds, ledger = (RunFiles(Path(out)).table(name) for name in TABLES)
     theirs, their_ledger = (files.table(name) for name in TABLES)
     problem = difference(*prefixes(rounds, theirs))
@@ -189,7 +196,7 @@ def _run_again(
     elif data.origin != made["dataset_origin"]:
         problem = f"data differ: {data.origin}"
     compared = f"{len(rounds)} of {len(theirs)} rounds"
-    return {"seed": seed, "made_with": made["code_hash"], "code": code} | _outcome(compared, problem)
+    return about | _outcome(compared, problem)
 
 
 def prefixes(again: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -218,8 +225,7 @@ def _study_again(study: Study, selector: str, folder: Path, code: str) -> Entry:
     """Compute a part of a published study and compare it."""
     about = {"made_with": study_codes(folder, study.code_files())[selector], "code": code}
     if study.exclusive or study.trained:
-        reason = "it measures time" if study.exclusive else "it collects runs"
-        return {**about, "compared": f"nothing: {reason}", "equal": None, "difference": ""}
+        return about | _not_compared("it measures time" if study.exclusive else "it collects runs")
     plain = study.settings()
     changes: dict[str, Any] = {
         name: min(plain[name], limit) for name, limit in _SHORTENED.items() if name in plain
@@ -249,6 +255,10 @@ def _study_again(study: Study, selector: str, folder: Path, code: str) -> Entry:
 
 def _outcome(compared: str, problem: str) -> Entry:
     return {"compared": compared, "equal": not problem, "difference": problem}
+
+
+def _not_compared(reason: str) -> Entry:
+    return {"compared": f"nothing: {reason}", "equal": None, "difference": ""}
 
 
 def _compared(

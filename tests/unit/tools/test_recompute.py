@@ -126,6 +126,20 @@ def test_a_run_that_is_not_the_same_is_recorded_as_such(published: Path, demo: S
     assert OTHER not in current_codes(demo, ["pause"], published)["pause"]
 
 
+def test_a_run_of_a_gpu_is_compared_where_there_is_one(
+    published: Path, demo: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    publish_runs(change(published.parent / "pause", 3, device="cuda"), published, replace=True)
+    name = f"demo_small/pause/{OTHER}"
+    for n_made in (0, 1):
+        count, *lines = verified(published)
+        assert count == f"2 comparisons, {n_made} made already under this code"
+        assert f"runs/{name}: not compared, nothing: it was trained on a GPU, and here is none" in lines
+    assert name not in json.loads((published / FILE).read_text())["runs"]
+    assert OTHER not in current_codes(demo, ["pause"], published)["pause"]
+
+
 def test_what_was_found_equal_counts_for_that_content(published: Path, demo: Scenario) -> None:
     """Also where whoever edits it makes all digests anew; and nothing counts without a digest."""
     verified(published)

@@ -1,8 +1,8 @@
 """The layers of many users in one network, side by side in its channels.
 
-Images are (batch, users * channels, height, width), so a convolution has a group for each user and batch
-normalisation a channel for each user and channel. After `torch.nn.Flatten`, values are (users, features,
-batch), and a dense layer is one batched product.
+Images are (batch, users * channels, height, width), so batch normalisation has a channel for each user and
+channel. After `torch.nn.Flatten`, values are (users, features, batch). Convolutions and dense layers are
+batched products.
 """
 
 from __future__ import annotations
@@ -21,26 +21,30 @@ from pausefl.training.dropout import MaskedDropout
 Layer = Callable[..., Tensor]
 
 
-def grouped(layer: nn.Conv2d, x: Tensor, n: int, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """One convolution with a group for each user, or as many as the layer has."""
-    filters, shift = weight.flatten(0, 1), None if bias is None else bias.flatten()
-    n_groups = layer.groups * n
-    return functional.conv2d(x, filters, shift, layer.stride, layer.padding, layer.dilation, n_groups)
+def _convolution(layer: nn.Conv2d, x: Tensor, n: int, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """One batched product of filters and patches.
 
-
-def unfolded(layer: nn.Conv2d, x: Tensor, n: int, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """One batched product of filters and patches."""
-    assert isinstance(layer.padding, tuple)
-    patches = functional.unfold(x, layer.kernel_size, layer.dilation, layer.padding, layer.stride)
-    patches = patches.view(len(x), n, -1, patches.shape[2]).permute(1, 2, 0, 3).flatten(2)
-    filters = weight.flatten(2)
-    out = filters @ patches if bias is None else torch.baddbmm(bias.unsqueeze(2), filters, patches)
-    each = zip(x.shape[2:], layer.kernel_size, layer.dilation, layer.padding, layer.stride, strict=True)
-    sides = [(side + 2 * pad - gap * (kernel - 1) - 1) // step + 1 for side, kernel, gap, pad, step in each]
-    return out.view(n, -1, len(x), *sides).permute(2, 0, 1, 3, 4).flatten(1, 2)
+    A convolution with a group for each user would be shorter, but for some numbers of users cuDNN has no
+    deterministic algorithm.
+    """
+    if any(margins := layer._reversed_padding_repeated_twice):
+        x = functional.pad(x, margins)
+    patches = functional.unfold(x, layer.kernel_size, layer.dilation, stride=layer.stride)
+    n_groups = n * layer.groups
+    patches = patches.view(len(x), n_groups, -1, patches.shape[2]).permute(1, 2, 0, 3).flatten(2)
+    filters = weight.reshape(n_groups, -1, patches.shape[1])
+    out = _products(patches, filters, None if bias is None else bias.reshape(n_groups, -1))
+    each = zip(x.shape[2:], layer.kernel_size, layer.dilation, layer.stride, strict=True)
+    sides = [(side - gap * (kernel - 1) - 1) // step + 1 for side, kernel, gap, step in each]
+    return out.view(n_groups, -1, len(x), *sides).permute(2, 0, 1, 3, 4).flatten(1, 2)
 
 
 def _dense(layer: nn.Module, x: Tensor, n: int, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    return _products(x, weight, bias)
+
+
+def _products(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Of each of n: (outputs, inputs) by (inputs, columns), and a bias (outputs,)."""
     return weight @ x if bias is None else torch.baddbmm(bias.unsqueeze(2), weight, x)
 
 
@@ -86,7 +90,7 @@ def _alike(layer: nn.Module, x: Tensor, n: int) -> Tensor:
 
 #: How each type of layer is computed for all users.
 LAYERS: dict[type[nn.Module], Layer] = {
-    nn.Conv2d: grouped,
+    nn.Conv2d: _convolution,
     nn.Linear: _dense,
     nn.BatchNorm1d: _batch_norm,
     nn.BatchNorm2d: _batch_norm,

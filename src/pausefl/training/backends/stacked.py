@@ -15,13 +15,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from pausefl.training.backends.autograd import Autograd
 from pausefl.training.backends.base import LocalUpdates, Vector, Workbench
-from pausefl.training.backends.convolutions import WAYS, fastest
-from pausefl.training.backends.layers import grouped, stacked
+from pausefl.training.backends.layers import stacked
 from pausefl.training.batches import Participation
 
 
@@ -80,12 +79,7 @@ class Stacked(Autograd):
             _be_reproducible()
             self.aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         super().__init__(bench)
-        #: Way of each convolution; those of a GPU are chosen at the first step.
-        self.ways: dict[nn.Module, str] = {}
-        self.layers = [
-            (self._convolution if compute is grouped else compute, layer, names)
-            for compute, layer, names in stacked(bench.flat.module)
-        ]
+        self.layers = list(stacked(bench.flat.module))
         if self.test_x.dim() == 4:
             self.test_x = self.test_x.contiguous(memory_format=torch.channels_last)
         if not bench.regression:  # cross-entropy as a product with log-probabilities: no scattered sums
@@ -272,15 +266,6 @@ class Stacked(Autograd):
         if self.bench.regression:
             return functional.mse_loss(outputs.squeeze(1), y, reduction="none")
         return functional.log_softmax(outputs, 1, dtype=y.dtype) * y
-
-    def _convolution(
-        self, layer: nn.Conv2d, x: Tensor, n: int, weight: Tensor, bias: Tensor | None = None
-    ) -> Tensor:
-        """A convolution, in the way that a GPU keeps."""
-        if layer not in self.ways:
-            size = self.bench.training.batch_size
-            self.ways[layer] = fastest(layer, x.shape[2:], size, x.device) if self.on_gpu else "grouped"
-        return WAYS[self.ways[layer]](layer, x, n, weight, bias)
 
 
 class _Awaited(LocalUpdates):
