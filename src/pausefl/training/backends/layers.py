@@ -22,11 +22,7 @@ Layer = Callable[..., Tensor]
 
 
 def _convolution(layer: nn.Conv2d, x: Tensor, n: int, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """One batched product of filters and patches.
-
-    A convolution with a group for each user would be shorter, but for some numbers of users cuDNN has no
-    deterministic algorithm.
-    """
+    """One batched product of filters and patches; for one with a group a user cuDNN may find no algorithm."""
     if any(margins := layer._reversed_padding_repeated_twice):
         x = functional.pad(x, margins)
     patches = functional.unfold(x, layer.kernel_size, layer.dilation, stride=layer.stride)
