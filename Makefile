@@ -93,8 +93,10 @@ constraints: ## pin the newest versions that pyproject.toml admits
 		| sed -E '/^(nvidia|triton|cuda)/d; s/\+cpu//; s/ @ .*//') > build/constraints.txt
 	mv build/constraints.txt constraints.txt && rm -rf build/constraints
 
-archive: .venv/installed ## what a deposit with a DOI holds, from the last commit, in build/archive (docs/artifact.md)
-	$(BIN)/python -m pausefl.tools.archive --cores $(CORES)
+archive: ## the last commit as one file, with its digest, in build/archive
+	@mkdir -p build/archive
+	git archive --prefix=pausefl/ --output=build/archive/pausefl.tar.gz HEAD
+	cd build/archive && sha256sum pausefl.tar.gz > SHA256SUMS
 
 lock: ## digests of what constraints.txt pins, from the package index, for Linux and macOS
 	rm -rf build/lock && $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv

@@ -43,7 +43,6 @@ CONFIG = Path("config/config.yaml")
 _JOB_MEMORY = 2.0
 ConfigFile = Annotated[Path, typer.Option(parser=_shipped, metavar="FILE", help="Configuration file.")]
 ClaimsFile = Annotated[Path, typer.Option(parser=_shipped, metavar="FILE", help="File of claims.")]
-StudiesFile = Annotated[Path, typer.Option(parser=_shipped, metavar="FILE", help="File of studies.")]
 
 
 def _folder(text: str) -> Path:
@@ -311,28 +310,6 @@ def claims(
 
 
 @app.command()
-def explain(
-    figure: Annotated[
-        str, typer.Argument(help="Name of a figure or study, e.g. pause_v2_fig8, or folder of a run.")
-    ],
-    config: ConfigFile = CONFIG,
-    results: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results"),
-    studies: StudiesFile = Path("config/studies.yaml"),
-) -> None:
-    """Show where a figure comes from: runs, seeds, code, settings, warnings, deviations.
-
-    Of a figure that is not made yet, it shows what will run; of a run, which code has changed since.
-    """
-    from pausefl.report.lineage import Lineage, explain_run
-
-    if "/" in figure:
-        typer.echo(explain_run(Path(figure)))
-        return
-    project = _project(config)
-    typer.echo(Lineage(project, results, project.config.studies or studies).explain(figure))
-
-
-@app.command()
 def compare(
     runs: Annotated[
         list[Path],
@@ -386,31 +363,6 @@ def plot(
     from pausefl.library import plot_to
 
     typer.echo(plot_to(runs, figure, out, default=True)[1])
-
-
-@app.command()
-def fetch(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="URL_OR_DOI",
-            help="A deposit, e.g. 10.5281/zenodo.NUMBER or https://HOST/FOLDER; or one zip archive in it.",
-        ),
-    ],
-    to: Annotated[
-        Path,
-        typer.Option(
-            parser=_folder,
-            metavar="DIR",
-            help="Published runs get to results/published in this folder; other data are this folder.",
-        ),
-    ] = Path(),
-) -> None:
-    """Get published runs, or other data, from a deposit, and compare their digests."""
-    from pausefl.results.fetching import fetch as fetch_from
-
-    folder = fetch_from(source, to)
-    typer.echo(f"Fetched, and equal to its digests: {folder}")
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import socket
 import stat
@@ -16,8 +15,6 @@ from pausefl.errors import PauseflError
 
 #: Held by the process that writes to a folder.
 _LOCK = "job.lock"
-#: The digests of a folder's files, as ``sha256sum --check`` reads them.
-SUMS = "SHA256SUMS"
 
 
 def check_readable(path: Path, error: type[PauseflError] = PauseflError) -> None:
@@ -45,10 +42,7 @@ def _why_unreadable(path: Path) -> str:
 def remedy(path: Path) -> str:
     """Advice on getting a damaged result or prepared file again, for the end of a message."""
     if "published" in path.parts:
-        published = next(one for one in (path, *path.parents) if one.name == "published")
-        if (root := published.parent.parent).joinpath(".git").exists():
-            return f"; get it again: git restore {path}"
-        return f"; get it again: remove {published}, then pausefl fetch URL_OR_DOI --to {root}"
+        return f"; get it again: git restore {path}"
     return f"; if the workflow made it, make it again: snakemake --cores 1 --force {path}"
 
 
@@ -90,15 +84,6 @@ def write_text(path: Path, text: str) -> None:
     """Write a file in UTF-8, all of it or nothing."""
     with replacing(path) as (staged,):
         staged.write_text(text, "utf-8")
-
-
-def write_sums(folder: Path) -> None:
-    """Write `SUMS` in a folder, over all other files in it and below."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / SUMS)
-    text = ""
-    for path in paths:
-        text += f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n"
-    write_text(folder / SUMS, text)
 
 
 @contextmanager

@@ -419,12 +419,6 @@ def test_the_plan_of_a_figure_says_how_long_it_takes(pausefl: Command) -> None:
     assert re.search(r"24 jobs, scenarios: 1.* Left to compute: .* on 2 cores; a job uses one", out)
 
 
-def test_explain_knows_the_demo_under_any_configuration(pausefl: Command, tmp_path: Path) -> None:
-    out = pausefl("explain", "demo_small_accuracy", "--results", tmp_path)[1]
-    assert "demo_small_accuracy is not made yet" in out
-    assert "pause: seeds 0, 1, 2; finished: none" in out
-
-
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_has_a_short_name(pausefl: Command, option: str) -> None:
     assert "--cores" in pausefl("plan", option)[1]

@@ -11,7 +11,6 @@ from typing import Any
 import yaml
 
 import pausefl
-from pausefl.tools.archive import for_zenodo
 
 ROOT = Path(__file__).parents[2]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
@@ -45,7 +44,7 @@ def locked(name: str) -> dict[str, tuple[str, list[str]]]:
 def test_version_date_and_licence_are_the_same_everywhere() -> None:
     codemeta: dict[str, Any] = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    version, date = re.findall(r"^## (\S+)(?: - (\S+))?$", changelog, re.MULTILINE)[0]
+    version, date = re.findall(r"^## (\d\S*) - (\S+)$", changelog, re.MULTILINE)[0]
     assert pausefl.__version__ == CITATION["version"] == codemeta["version"] == version
     assert str(CITATION["date-released"]) == codemeta["datePublished"] == date
     assert codemeta["license"] == f"https://spdx.org/licenses/{CITATION['license']}"
@@ -56,19 +55,6 @@ def test_version_date_and_licence_are_the_same_everywhere() -> None:
         one["title"] for one in CITATION["references"]
     ]
     assert codemeta["description"] == PROJECT["description"]
-
-
-def test_zenodo_is_told_what_the_citation_says() -> None:
-    told = for_zenodo(CITATION)
-    assert (told["title"], told["version"]) == (CITATION["title"], pausefl.__version__)
-    assert told["publication_date"] == str(CITATION["date-released"])
-    assert told["creators"] == [{"name": "the pausefl authors"}]
-    assert {"arXiv:2503.13173", "arXiv:2303.10373"} <= {
-        one["identifier"] for one in told["related_identifiers"]
-    }
-    person = {"given-names": "Ada", "family-names": "Lovelace"}
-    assert for_zenodo(CITATION | {"authors": [person]})["creators"] == [{"name": "Lovelace, Ada"}]
-    json.dumps(told)
 
 
 def test_the_locks_have_what_the_constraints_pin() -> None:

@@ -14,7 +14,6 @@ _NAMED = {
     "Figures": r"results/(figures|studies)/.+\.pdf",
     "Tables": r"results/(tables|studies)/.+\.md",
     "Claims": r"results/claims/.+\.md",
-    "Archive": r"results/crates/.+\.zip",
 }
 
 #: What is named one by one fits into this many characters.

@@ -16,7 +16,6 @@ from pausefl.registry import FIGURES, kinds_of
 from pausefl.registry.figures import features
 from pausefl.registry.own import as_folder
 from pausefl.report.questions import LONG_RUNS
-from pausefl.results.published import CODE, MANIFEST
 from pausefl.settings import Experiment
 from pausefl.studies import kinds
 from pausefl.workflow import paths
@@ -27,7 +26,6 @@ COLLECTIONS = {
     "studies": "all studies without training",
     "benchmark": "selectors side by side, beyond the papers",
     "metrics": "numbers and curves that Git keeps",
-    "crate": "an archive of the workflow and all results, as an RO-Crate",
     "claims": "verdicts on all claims",
     "overview": "the papers' figures of accuracy at a glance, and a reader's first questions",
     "demo": "everything on an embedded data set, in minutes",
@@ -59,7 +57,7 @@ class Target:
     studies: Sequence[str] = ()
     #: Of the verdicts in its report.
     scales: Sequence[str] = ()
-    #: Whether there is a report on it, and an archive.
+    #: Whether there is a report on it.
     reported: bool = False
 
     @property
@@ -155,7 +153,6 @@ def _collections(table: Project) -> Iterator[Target]:
     if beyond:
         yield target("benchmark", [file for name in beyond for file in of_study(table, name)], (), beyond)
     yield target("metrics", metrics(table), own, studies)
-    yield target("crate", ["results/crates/all.zip"], own, studies)
     if files := paths.overview(table):
         shown = [Path(path).parent.name for path in paths.overview_inputs(table)["rounds"]]
         yield target("overview", files, shown, [name for name in [LONG_RUNS] if name in table.studies])
@@ -286,9 +283,3 @@ def metrics(table: Project) -> list[str]:
         *[f"results/metrics/claims/{scale}.json" for scale in table.scales],
         *[f"results/plots/{name}.csv" for name in table.own],
     ]
-
-
-def of_crate(table: Project, name: str) -> list[str]:
-    """Results in the archive of a target."""
-    beside = (Path(paths.finished(table), file) for file in (CODE, MANIFEST))
-    return [*find(table, name).files, *(str(path) for path in beside if path.is_file())]

@@ -131,7 +131,7 @@ def folder(tmp_path: Path) -> Path:
 def test_changed_rows_are_refused_by_name(folder: Path, file: str, change: Change) -> None:
     path = folder / file
     change(pd.read_parquet(path)).to_parquet(path, index=False)
-    words = rf"{file}: the rows of pause, seed 0 are not those that were published; .*then pausefl fetch"
+    words = rf"{file}: the rows of pause, seed 0 are not those that were published; .*git restore"
     with pytest.raises(PauseflError, match=words):
         read_run(folder / "pause" / "seed-0")
     with pytest.raises(PauseflError, match=rf"(?s)'{NAME}': \d of 9 runs cannot be used:.*pause, seed 0"):
@@ -180,7 +180,7 @@ def edited(folder: Path, change: Callable[[dict[str, dict[str, Any]]], None]) ->
 def test_a_changed_line_is_refused_by_name(folder: Path, change: Callable[..., None]) -> None:
     edited(folder, change)
     words = (
-        f"{folder / LINES}: the line of pause, seed 0 is not the one that was published; .*then pausefl fetch"
+        f"{folder / LINES}: the line of pause, seed 0 is not the one that was published; .*git restore"
     )
     with pytest.raises(PauseflError, match=words):
         read_run(folder / "pause" / "seed-0")
@@ -222,7 +222,7 @@ def test_a_line_that_is_missing_double_or_of_another_scenario_is_refused(folder:
     for line in ("{", "[]", "{}", '{"selector": "pause", "seed": 0}', '{"selector": 1, "seed": "a"}'):
         (folder / LINES).write_text(f"{text}{line}\n", "utf-8")
         with pytest.raises(
-            PauseflError, match=f"{LINES}: line 10 is not that of a run; .*then pausefl fetch"
+            PauseflError, match=f"{LINES}: line 10 is not that of a run; .*git restore"
         ):
             read_run(folder / "random" / "seed-0")
 
@@ -231,7 +231,7 @@ def test_a_line_that_is_missing_double_or_of_another_scenario_is_refused(folder:
 def test_a_file_that_is_missing_or_damaged_is_an_error_of_the_user(folder: Path, file: str) -> None:
     path = folder / file
     path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(PauseflError, match=f"{path}.*then pausefl fetch"):
+    with pytest.raises(PauseflError, match=f"{path}.*git restore"):
         read_run(folder / "pause" / "seed-0")
     path.unlink()
     with pytest.raises(PauseflError, match=f"{path}: no such file"):
@@ -246,7 +246,7 @@ def test_without_a_whole_manifest_nothing_is_read(folder: Path) -> None:
     read_run(run)
     path.write_text('{"runs": {}}')
     with pytest.raises(
-        PauseflError, match=f"{path} has no digests of runs and studies; .*then pausefl fetch"
+        PauseflError, match=f"{path} has no digests of runs and studies; .*git restore"
     ):
         read_run(run)
     path.unlink()
@@ -271,7 +271,7 @@ def test_a_study_that_was_overwritten_is_refused_by_name(tmp_path: Path) -> None
     other = pd.read_csv(study / file)
     other.iloc[1:].to_csv(study / file, index=False)
     with pytest.raises(
-        PauseflError, match=rf"{name}: its files are not those that were published; .*pausefl fetch"
+        PauseflError, match=rf"{name}: its files are not those that were published; .*git restore"
     ):
         read_study(study, file)
 

@@ -172,7 +172,7 @@ def test_nothing_is_written_beside_damaged_runs(made: dict[Experiment, Path], tm
     rounds = pd.read_parquet(path)
     rounds.assign(accuracy=0.5).to_parquet(path, index=False)
     wanted = contents(published)
-    with pytest.raises(PauseflError, match=r"the rows of random, seed 0 are not those.*then pausefl fetch"):
+    with pytest.raises(PauseflError, match=r"the rows of random, seed 0 are not those.*git restore"):
         publish_runs({PAUSE: made[PAUSE]}, published)
     assert contents(published) == wanted
 
