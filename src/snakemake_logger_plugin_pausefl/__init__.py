@@ -1,91 +1,166 @@
-"""What a workflow prints: a line a finished step, a bar on a terminal, failed steps with their log's end.
+"""What a workflow prints: a line a finished step, a bar on a terminal, the end of a failed step's log.
 
 Snakemake finds this package by its name, and a profile turns it on: ``logger: [pausefl]``. Snakemake's own
-log in ``.snakemake/log`` keeps everything. With ``--printshellcmds``, ``--verbose`` or ``--debug-dag`` the
-terminal shows what Snakemake shows by itself. Every Snakemake process imports this, so it imports nothing
-large.
+log in ``.snakemake/log`` keeps everything; with ``--verbose`` the terminal shows it, too.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
-import threading
 import time
+from collections import Counter
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_pausefl.run import Run
-
-#: Without a terminal, seconds of silence before a line says what runs.
-_SILENCE_S = 120.0
+#: What Snakemake says that tells a user nothing, or that is said in other words here.
+_NOISE = re.compile(
+    r"None$|Building DAG|Using shell:|Select jobs to|Assuming unrestricted|Complete log|Elapsed time"
+    r"|Some jobs were triggered by prov|Rules with prov|Singularity containers: ignored|Shutting down, this"
+    r"|Exiting because a job|WorkflowError:\nAt least one job|Removing output files of|--keep-incomplete"
+    r"|\d+ jobs have (missing|outdated) prov|CalledProcessError"
+)
+#: How Snakemake says that a user stops it, by SIGINT or SIGTERM.
+_STOPS = ("Terminating processes on user request", "Will exit after finishing currently running jobs")
+#: Lines of a failed step's log that are shown, and characters of a line.
+_LINES, _WIDTH = 30, 300
+#: Results that are named at the end.
+_RESULTS = {"Report": r"results/report/.+\.html", "Figures": r"results/.+\.pdf", "Tables": r"results/.+\.md"}
 
 
 class LogHandler(LogHandlerBase):
     """Prints the events of a workflow, in place of Snakemake's own output."""
 
-    writes_to_stream = True
-    writes_to_file = False
-    #: Snakemake's filter applies, so ``--quiet`` does what it always does; and its formatter, in `emit`.
+    writes_to_stream, writes_to_file, needs_rulegraph = True, False, False
+    #: Snakemake's filter applies, so ``--quiet`` does what it always does; and its formatter.
     has_filter = has_formatter = False
-    needs_rulegraph = False
 
     def __post_init__(self) -> None:
         said = self.common_settings
         self.stream = sys.stdout if said.stdout else sys.stderr
         self.verbose = bool(said.printshellcmds or said.verbose or said.debug_dag)
-        self.run = Run(said.dryrun)
-        self.printed = time.time()
-        self.ended = threading.Event()
-        self.bar: ExitStack | None = None
+        self.dryrun, self.stopped, self.ended, self.begun = said.dryrun, False, False, time.time()
+        self.n_steps = self.n_done = 0
+        self.jobs: dict[int, Any] = {}
+        self.running: dict[int, float] = {}
+        self.failed: dict[int, str] = {}
+        self.bar = ExitStack()
         self.console: Any = None
         if self.stream.isatty():
             from rich.console import Console
 
-            self.console = Console(file=self.stream, no_color=said.nocolor or None)
+            self.console = Console(file=self.stream, no_color=said.nocolor or None, highlight=False)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print what a record says, if that is anything to a user."""
         try:
-            text = self.format(record) if self.verbose else self.run.said(record, self.format)
-            if text and text != "None":
-                self._print(text, record.levelno)
-            if self.run.n_steps and self.bar is None and not self.verbose and not self.ended.is_set():
-                self._show()
+            self._print(self.format(record) if self.verbose else self._said(record), record.levelno)
         except Exception:  # a line that cannot be shown must not stop the workflow
             self.handleError(record)
 
     def close(self) -> None:
         """Remove the bar, and say how the run ended. Snakemake calls this more than once."""
-        if not self.ended.is_set():
-            self.ended.set()
-            if self.bar is not None:
-                self.bar.close()
-            if not self.verbose and (text := self.run.ending()):
-                self._print(text, logging.ERROR if self.run.failed else logging.INFO)
+        if not self.ended:
+            self.ended = True
+            self.bar.close()
+            if not self.verbose and not self.dryrun:
+                self._print(self._ending(), logging.ERROR if self.failed else logging.INFO)
         super().close()
 
     def _print(self, text: str, level: int) -> None:
-        self.printed = time.time()
+        if text in ("", "None"):
+            return
         if self.console is None:
             print(text, file=self.stream, flush=True)
-            return
-        style = "red" if level >= logging.ERROR else "yellow" if level >= logging.WARNING else None
-        self.console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+        else:
+            style = "red" if level >= logging.ERROR else "yellow" if level >= logging.WARNING else None
+            self.console.print(text, style=style, markup=False, soft_wrap=True)
 
-    def _show(self) -> None:
-        """Show a bar, or without a terminal a line from time to time if nothing else is printed."""
-        self.bar = ExitStack()
-        if self.console is not None:
+    def _said(self, record: Any) -> str:
+        """What to print of a record."""
+        text: str = record.getMessage()
+        match getattr(record, "event", None):
+            case LogEvent.RUN_INFO:
+                return self._begin(record)
+            case LogEvent.JOB_INFO:
+                self.jobs[record.jobid] = record
+            case LogEvent.JOB_STARTED:
+                self.running |= dict.fromkeys(record.jobs, record.created)
+            case LogEvent.JOB_FINISHED:
+                self.n_done += 1
+                self.failed.pop(record.job_id, None)
+                seconds = record.created - self.running.pop(record.job_id, record.created)
+                count = f"{self.n_done:{len(str(self.n_steps))}} of {self.n_steps}"
+                return f"{count}  {self._title(record.job_id)}  {seconds:.1f} s"
+            case LogEvent.JOB_ERROR:
+                self.running.pop(record.jobid, None)
+                return "" if self.stopped else self._failure(record)
+            case LogEvent.GROUP_ERROR:
+                return self.format(record)
+            case None | LogEvent.ERROR if text.startswith(_STOPS):
+                again, self.stopped = self.stopped, True
+                return "" if again else "Stopping; what runs ends first, or saves its state."
+            case None | LogEvent.ERROR if re.search(r"<Signals\.SIGKILL|exit status 137", text):
+                return "A step was killed, most likely because memory ran out: use fewer --cores."
+            case None | LogEvent.ERROR if text.startswith("MissingRuleException"):
+                return f"{text}\n`snakemake --list-target-rules` lists what can be asked for."
+            case None | LogEvent.ERROR if not _NOISE.match(text):
+                return text
+        return ""
+
+    def _begin(self, record: Any) -> str:
+        """Show a bar on a terminal; or, once in a dry run, what there is to do."""
+        first, self.n_steps = not self.n_steps, record.stats["total"]
+        if first and self.console is not None and not self.dryrun:
             from pausefl.progress import bar
 
-            self.bar.enter_context(bar(self.console, lambda: self.run.state(time.time())))
-            return
-        threading.Thread(target=self._break_silence, daemon=True).start()
+            self.bar.enter_context(bar(self.console, self._state))
+        return self.format(record) if first and self.dryrun else ""
 
-    def _break_silence(self) -> None:
-        while not self.ended.wait(1.0):
-            if time.time() - self.printed >= _SILENCE_S:
-                self._print(self.run.state(time.time())[1].replace("\n", ": "), logging.INFO)
+    def _title(self, number: int) -> str:
+        """A step as ``job demo_small pause seed 0``: numbers have the name of their wildcard."""
+        job = self.jobs[number]
+        values = [f"{name} {value}" if value.isdigit() else value for name, value in job.wildcards.items()]
+        return " ".join([job.rule_name, *values])
+
+    def _state(self) -> tuple[float, str]:
+        """The share of steps that are done; how many, for how long; below, what runs."""
+        running = [self._title(number) for number in list(self.running)]
+        more = f" and {len(running) - 1} more" if len(running) > 1 else ""
+        text = f"{self.n_done} of {self.n_steps}, {(time.time() - self.begun) / 60:.0f} min so far\n"
+        return self.n_done / max(self.n_steps, 1), text + (running[0] + more if running else "")
+
+    def _failure(self, record: Any) -> str:
+        """A failed step: what it is, what Slurm says of it, where its log is, and the end of that."""
+        self.failed[record.jobid] = self._title(record.jobid)
+        lines = [f"\nFAILED: {self._title(record.jobid)}", *filter(None, (record.rule_msg, record.shellcmd))]
+        for file in map(Path, record.log):
+            log = file.read_text("utf-8", "replace").splitlines() if file.is_file() else ["(it is missing)"]
+            before = [f"({len(log) - _LINES} lines before)"] if len(log) > _LINES else []
+            lines += [f"  log: {file}", *(f"    | {line[:_WIDTH]}" for line in before + log[-_LINES:])]
+        return "\n".join(lines)
+
+    def _ending(self) -> str:
+        """Why the run ended early, or where the results are that were asked for by name."""
+        if self.stopped:
+            return (
+                f"Stopped after {self.n_done} of {self.n_steps} steps. Run the same command again to go on."
+            )
+        if self.failed:
+            head = f"\nFailed: {len(self.failed)} of {self.n_steps} steps; done: {self.n_done}."
+            advice = "Correct what the log says and run the same command: what is done stays done."
+            return "\n".join([head, *(f"  {title}" for title in self.failed.values()), advice])
+        files = {str(file) for job in self.jobs.values() if not job.output for file in job.input}
+        found = {what: sorted(filter(re.compile(names).fullmatch, files)) for what, names in _RESULTS.items()}
+        return "\n".join(f"{what + ':':9}{_places(paths)}" for what, paths in found.items() if paths)
+
+
+def _places(files: list[str]) -> str:
+    """A file, or folders with how many files are there."""
+    folders = Counter("/".join(file.split("/")[:2]) for file in files)
+    return files[0] if len(files) == 1 else ", ".join(f"{path}/ ({n})" for path, n in folders.items())
