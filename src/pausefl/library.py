@@ -275,7 +275,7 @@ def run(
         finished = read_run(folder)
     if record is not None:
         # The hash follows the package's code; of code elsewhere there is the source, where Python has it.
-        finished.summary.update(code_hash=None, code=None, selector_source=_source(record.given))
+        finished.summary.update(code_hash=None, selector_source=_source(record.given))
     return finished
 
 

@@ -40,11 +40,14 @@ def job_log(checkout: Checkout, run: str) -> Path:
 
 
 def noted(submission: Submission) -> list[str]:
-    """Runs of batches of which Snakemake has said that they are finished."""
+    """Runs of which Snakemake has said that they are finished."""
     output = submission.log
-    steps = re.findall(r" {4}jobid: (\d+)\n(?: {4}.*\n)*? {4}wildcards: scenario=tiny, seed=(\d+)", output)
-    seeds = [seed for step, seed in steps if f"Finished jobid: {step} " in output]
-    return [run for run in RUNS if run.rpartition("-")[2] in seeds]
+    about = r" {4}jobid: (\d+)\n(?: {4}.*\n)*? {4}wildcards: scenario=tiny, selector=(\w+), seed=(\d+)"
+    steps = re.findall(about, output)
+    done = [
+        f"/{selector}/seed-{seed}" for step, selector, seed in steps if f"Finished jobid: {step} " in output
+    ]
+    return [run for run in RUNS if run.endswith(tuple(done))]
 
 
 @pytest.fixture

@@ -301,10 +301,7 @@ def make_finished(folder: Path) -> Checkout:
 
 
 def counted(output: str) -> dict[str, int]:
-    """Number of jobs by rule in what a dry run prints, without the targets that only collect.
-
-    Rules that make batches of small jobs count as one, ``jobs``.
-    """
+    """Number of jobs by rule in what a dry run prints, without the targets that only collect."""
     if "Job stats" not in output:
         assert "Nothing to be done" in output, output
         return {}
@@ -314,5 +311,5 @@ def counted(output: str) -> dict[str, int]:
     found: Counter[str] = Counter()
     for rule, n in re.findall(r"^(\w+) +(\d+)", table, re.M):
         if rule not in targets:
-            found["jobs" if rule.startswith("jobs_") else rule] += int(n)
+            found[rule] += int(n)
     return dict(found)

@@ -46,7 +46,7 @@ def make(folder: Path) -> Checkout:
     checkout.write_scenario(training={"n_rounds": 40})
     checkout.write_config(studies="config/studies.yaml")
     checkout.write_studies({kind: TINY_STUDIES[kind] for kind in ("regret", "generalization")})
-    checkout.edit("workflow/scripts/jobs.py", "Saving(discard", "Saving(interval=0, discard")
+    checkout.edit("workflow/scripts/job.py", "Saving(discard", "Saving(interval=0, discard")
     return checkout
 
 

@@ -23,7 +23,7 @@ use rule * from pausefl
 
 def test_both_entry_points_have_the_same_default_target(checkout: Checkout) -> None:
     planned = checkout.planned()
-    assert planned["jobs"] == 2
+    assert planned["job"] == 4
     assert planned["write_report"] == 1
     assert checkout.planned("--snakefile", "workflow/Snakefile") == planned
 

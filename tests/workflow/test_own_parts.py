@@ -87,9 +87,7 @@ def test_a_folder_elsewhere_ends_in_a_figure_and_an_edit_reruns_exactly_its_jobs
     runs = sorted(path.parts[-2:] for path in (tmp_path / "results/runs").glob("*/*"))
     assert runs == [("few", "my_module.LeastUsed"), ("few", "random"), ("tiny", "random")]
     assert trained() == []
-    folder.edit("my_module.py", "return 1", "return 2")
+    folder.edit("my_module.py", "return 1", "# A comment.\n    return 1")
     assert trained() == []
-    folder.edit("my_module.py", "np.sort(users[order", "np.sort(1 * users[order")
-    assert trained() == [("few", "my_module.LeastUsed")]
-    folder.edit("my_module.py", "super().__init__(nn.Flatten(), nn", "super().__init__(nn.Flatten(1), nn")
-    assert trained() == [("tiny", "random")]
+    folder.edit("my_module.py", "return 1", "return 2")
+    assert trained() == [("few", "my_module.LeastUsed"), ("tiny", "random")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from workspace import ROOT, Checkout, counted, make_checkout
 from pausefl.project import Project
 from pausefl.settings import Experiment, load_scenario, read_yaml
 from pausefl.workflow import targets
-from pausefl.workflow.batches import rules
 
 
 @pytest.fixture(scope="module")
@@ -40,25 +38,8 @@ def check_rows(planned: dict[str, int], config: str) -> None:
     project = load_experiments(config)
     studies = project.studies.of_kind("trained_knobs")
     studied = {job for study in studies for job in project.runs_of_study(study)}
-    assert trained(planned) == steps(project, runs | studied)
+    assert planned["job"] == len(runs | studied)
     assert tables(planned) == len(table)
-
-
-def steps(project: Project, jobs: set[Experiment]) -> tuple[int, int]:
-    """How many of some jobs are made alone, and how many batches the others are in."""
-    batches = [
-        {Experiment(scenario, selector, seed) for selector in own.selectors}
-        for own in rules(project).values()
-        for scenario in own.scenarios
-        for seed in own.seeds
-    ]
-    needed = [batch for batch in batches if batch & jobs]
-    return len(jobs.difference(*needed)), len(needed)
-
-
-def trained(planned: dict[str, int]) -> tuple[int, int]:
-    """How many jobs a plan makes alone, and how many batches."""
-    return planned.get("job", 0), planned.get("jobs", 0)
 
 
 def tables(planned: dict[str, int]) -> int:
@@ -73,8 +54,6 @@ def load_experiments(config: str) -> Project:
 def test_the_default_target_is_the_whole_table_and_its_dry_run_a_page(shipped: Checkout) -> None:
     output = shipped.snakemake("--dry-run", "--cores", "1")
     assert len(output) < 12_500  # 45 scenarios
-    assert max(map(len, output.splitlines())) < 120
-    assert re.search(r"^job +\d+ .*bsfl_cifar10_iid \(30\)", output, re.M)
     planned = counted(output)
     check_rows(planned, "config")
     assert "write_metrics" not in planned  # which Git keeps
@@ -98,7 +77,7 @@ def test_scenarios_share_partitions(shipped: Checkout) -> None:
     )
     planned = shipped.planned(*names)
     project = load_experiments("config")
-    assert trained(planned) == steps(project, {job for name in names for job in project.experiments[name]})
+    assert planned["job"] == len({job for name in names for job in project.experiments[name]})
     assert (planned["partition"], tables(planned)) == (5 + 5, 4)
 
 

@@ -13,7 +13,7 @@ from workspace import ROOT, Checkout, make_checkout
 
 PROFILE = Path("profiles/slurm/profile.v9+.yaml")
 #: Rules that are not for arrays: they train, or make one file of a scenario's name, of a study or of all.
-ALONE = r"job|jobs_\d+|prepare_data|download_\w+|(compute|plot)_(?!regret|figures|partition)\w+|plot_regret"
+ALONE = r"job|prepare_data|download_\w+|(compute|plot)_(?!regret|figures|partition)\w+|plot_regret"
 ALONE += r"|study_verdict|check_claims|write_\w+|plot_overview|publish|republish"
 
 

@@ -100,14 +100,14 @@ def test_publishing_again_changes_nothing_and_other_numbers_are_refused(
 def test_runs_that_are_published_are_not_trained_to_add_another(published: Checkout, tmp_path: Path) -> None:
     checkout = published.copy(tmp_path / "copy")
     name = checkout.root / "results/published/tiny/runs.jsonl"
-    assert "jobs" not in checkout.planned("publish")
+    assert "job" not in checkout.planned("publish")
     folder = name.parent
     for path in (folder / "rounds.parquet", folder / "ledger.parquet"):
         table = pd.read_parquet(path)
         table[(table["selector"] != "pause") | (table["seed"] != 1)].to_parquet(path, index=False)
     lines = name.read_text("utf-8").splitlines()
     name.write_text("".join(f"{line}\n" for line in lines if '"pause","seed":1,' not in line), "utf-8")
-    assert checkout.planned("publish")["jobs"] == 1
+    assert checkout.planned("publish")["job"] == 1
 
 
 def test_a_figure_says_that_it_comes_from_published_runs(rebuilt: Checkout) -> None:
@@ -119,7 +119,6 @@ def test_no_rule_can_train_simulate_or_publish(everything: Checkout, rebuilt: Ch
     there = set(rebuilt.listed(*PUBLISHED, "--list-rules"))
     training = {
         "job",
-        "jobs_1",
         "prepare_data",
         "partition",
         "plot_partition",

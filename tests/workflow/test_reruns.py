@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from workspace import TINY_STUDIES, Checkout
 
-JOB, COMMON = "workflow/scripts/jobs.py", "src/pausefl/workflow/step.py"
+JOB, COMMON = "workflow/scripts/job.py", "src/pausefl/workflow/step.py"
 
 #: Where the results of rules are; the rest says how a step went.
 RESULTS = ("results/tables", "results/figures", "results/studies", "results/claims", "results/report")
@@ -20,18 +20,18 @@ RESULTS = ("results/tables", "results/figures", "results/studies", "results/clai
 def test_only_what_a_script_does_reruns_its_rules(copy: Checkout) -> None:
     os.utime(copy.root / JOB)
     assert copy.planned() == {}
-    copy.edit(JOB, '"""Run jobs that are', '"""Make jobs that are')
+    copy.edit(JOB, '"""Run one federated job', '"""Make one federated job')
     copy.edit(COMMON, '"""Keep the rule\'s log', '"""Keep the log of a rule')
     assert copy.planned() == {}
     usual, other = "discard=True", "discard=False"
     copy.edit(JOB, usual, other)
-    assert copy.planned()["jobs"] == 2
+    assert copy.planned()["job"] == 4
     assert "prepare_data" not in copy.planned()
     copy.edit(JOB, other, usual)
     assert copy.planned() == {}
     copy.edit(COMMON, 'note("started")', 'note("begun")')
     planned = copy.planned()
-    assert (planned["jobs"], planned["prepare_data"], planned["write_report"]) == (2, 1, 1)
+    assert (planned["job"], planned["prepare_data"], planned["write_report"]) == (4, 1, 1)
 
 
 def test_a_folder_that_nobody_may_write_is_refused_in_a_sentence(copy: Checkout) -> None:
@@ -75,7 +75,7 @@ def test_a_full_disk_leaves_no_part_that_counts_as_finished(copy: Checkout) -> N
     copy.snakemake("--cores", "2", "all")
     whole = contents(copy)
     suffixes = {path.suffix for path in whole}
-    assert suffixes == {".parquet", ".csv", ".md", ".code", ".json", ".png", ".pdf", ".svg", ".tex", ".html"}
+    assert suffixes == {".parquet", ".csv", ".md", ".json", ".png", ".pdf", ".svg", ".tex", ".html"}
     sizes = sorted(map(len, whole.values()))
     for path in whole:
         (copy.root / path).unlink()

@@ -48,7 +48,7 @@ def test_a_study_of_trained_runs_collects_jobs_and_shares_those_that_are_there(
     checkout.write_studies({"trained_knobs": {"tiny_trained": study}})
     # Random selection as usual; both with another budget; PAUSE without the privacy term.
     collected = {"compute_trained_knobs": 1, "plot_trained_knobs": 1, "tiny_trained": 1}
-    assert checkout.planned("tiny_trained") == {"job": 2, "jobs": 1, **collected}
+    assert checkout.planned("tiny_trained") == {"job": 4, **collected}
     checkout.snakemake("--cores", "2", "tiny_trained")
     folder = checkout.root / "results/studies/tiny_trained"
     summary = pd.read_csv(folder / "summary.csv")

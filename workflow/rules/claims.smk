@@ -1,6 +1,6 @@
 # The papers' claims, judged at each scale of which the configuration, or the demo, has runs.
 from pausefl.claims.load import scenarios_as_run
-from pausefl.workflow import code, paths, targets
+from pausefl.workflow import paths, targets
 
 
 rule check_claims:
@@ -38,7 +38,6 @@ rule check_claims:
             for name in targets.claim_studies(W, wildcards.scale)
         },
         published=W.config.published,
-        code=code.claims(),
-        script=code.script(workflow.source_path("../scripts/claims.py")),
+        code=code_of("claims"),
     script:
         "../scripts/claims.py"

@@ -8,9 +8,11 @@ from snakemake.exceptions import WorkflowError
 from pausefl.errors import PauseflError
 from pausefl.files import check_writable
 from pausefl.project import Project
+from pausefl.provenance import code_hash
 from pausefl.registry import MODELS
+from pausefl.registry.own import from_folder
 from pausefl.settings import home, read_yaml
-from pausefl.workflow import checks, code, paths, plan, targets
+from pausefl.workflow import checks, paths, plan, targets
 from pausefl.workflow.paths import one_of
 
 
@@ -67,19 +69,29 @@ TARGETS = targets.targets(W)
 RATES = plan.shipped_rates()
 
 
+def code_of(script, *modules, records=None):
+    """Hash of a script of the workflow, of what it imports, and of what it loads by name."""
+    return code_hash(Path(workflow.source_path(f"../scripts/{script}.py")), *modules, records=records)
+
+
 def division(wildcards):
     """Scenario whose settings say how a data set is divided among users."""
     return W.partitions[wildcards.dataset, wildcards.partition]
 
 
-def model(wildcards):
-    """Record of the model that a job trains."""
-    return MODELS[W.job_scenarios[wildcards.scenario].model.name]
+def trains_images(wildcards):
+    """Whether the model of a job is convolutional."""
+    return MODELS[W.job_scenarios[wildcards.scenario].model.name].family == "convolutional"
 
 
-def asked(jobs):
-    """Minutes and MB to ask of a cluster for jobs in one process."""
-    return plan.asked(W, jobs, RATES)
+def job_inputs(wildcards):
+    """Data, partition, and the run whose training a job takes over, if any."""
+    return paths.job_inputs(W, paths.experiment_of(wildcards))
+
+
+def asked(wildcards):
+    """Minutes and MB to ask of a cluster for a job."""
+    return plan.asked(W, paths.experiment_of(wildcards), RATES)
 
 
 def at_once(names, wildcard="scenario"):
@@ -99,9 +111,9 @@ def runs_of(places, wildcards):
 
 
 def to_tabulate(places, wildcards):
-    """Settings of a step's scenarios, their runs, and what counts as today's code of these."""
+    """Settings of a step's scenarios, and their runs."""
     names = of_step(places, wildcards)
-    return [(W.scenarios[name].as_dict(), paths.run_folders(W, name), code.jobs(W, name)) for name in names]
+    return [(W.scenarios[name].as_dict(), paths.run_folders(W, name)) for name in names]
 
 
 def to_plot(places, wildcards):
@@ -110,14 +122,13 @@ def to_plot(places, wildcards):
 
 
 def studies_to_plot(places, wildcards):
-    """A step's studies: names, settings, titles, what they computed, and what counts as today's code."""
+    """A step's studies: names, settings, titles, and what they computed."""
     return [
         (
             name,
             W.studies[name].settings(),
             W.studies[name].title if W.config.titles else "",
             paths.study_data(W, name),
-            W.studies[name].current_codes(name, Path("results/published")),
         )
         for name in of_step(places, wildcards)
     ]

@@ -1,7 +1,6 @@
 # Raw files to prepared arrays to partitions.
-from pausefl.data.sources import located
-from pausefl.provenance import code_hash
-from pausefl.workflow import code, paths
+from pausefl.data.sources import find_record, located
+from pausefl.workflow import paths
 
 # Only files that are missing have a rule, so that Snakemake never deletes or replaces those that exist; what a storage
 # lacks shows later, so there all have one. The sources differ in their files, so each source has a rule.
@@ -40,8 +39,9 @@ rule prepare_data:
     params:
         settings=lambda wildcards: W.datasets[wildcards.dataset],
         raw=lambda wildcards, input: located(W.datasets[wildcards.dataset], W.config.raw.folders, input),
-        code=lambda wildcards: code.reader(W, wildcards.dataset),
-        script=code.script(workflow.source_path("../scripts/prepare_data.py")),
+        code=lambda wildcards: code_of(
+            "prepare_data", records=[find_record(W.datasets[wildcards.dataset], W.config.raw)]
+        ),
     script:
         "../scripts/prepare_data.py"
 
@@ -59,8 +59,7 @@ rule partition:
         data=lambda wildcards: division(wildcards).data,
         partition=lambda wildcards: division(wildcards).partition,
         n_users=lambda wildcards: division(wildcards).network.n_users,
-        code=code_hash("pausefl.data.partition:make_partition"),
-        script=code.script(workflow.source_path("../scripts/partition.py")),
+        code=code_of("partition", records=()),
     script:
         "../scripts/partition.py"
 
@@ -82,7 +81,6 @@ rule plot_partition:
         "results/benchmarks/plot_partition/{dataset}/{partition}/seed-{seed}.tsv"
     params:
         partition=lambda wildcards: division(wildcards).partition,
-        code=code.partition_plot(),
-        script=code.script(workflow.source_path("../scripts/plot_partition.py")),
+        code=code_of("plot_partition"),
     script:
         "../scripts/plot_partition.py"

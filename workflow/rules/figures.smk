@@ -1,5 +1,6 @@
 # The figures of a scenario, from its table, in one process: that starts slower than it plots.
-from pausefl.workflow import code, paths, targets
+from pausefl.registry import FIGURES
+from pausefl.workflow import paths, targets
 
 # Kinds of figures differ between scenarios, and so do the files: one rule for all scenarios with the same kinds.
 for figures, scenarios in targets.scenarios_by_figures(W).items():
@@ -39,7 +40,6 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
             kinds=kinds,
             title=W.config.titles,
             scenarios=partial(to_plot, places),
-            code=code.figures(kinds),
-            script=code.script(workflow.source_path("../scripts/plot_figures.py")),
+            code=code_of("plot_figures", *(FIGURES[kind].code for kind in kinds)),
         script:
             "../scripts/plot_figures.py"

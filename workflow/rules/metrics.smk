@@ -1,6 +1,4 @@
 # Numbers and curves of the configuration's scenarios in small files that are kept in Git, for DVC to compare.
-from pausefl.provenance import code_hash
-from pausefl.workflow import code
 
 
 rule write_metrics:
@@ -16,7 +14,6 @@ rule write_metrics:
     benchmark:
         "results/benchmarks/metrics.tsv"
     params:
-        code=code_hash("pausefl.results.dvc_metrics"),
-        script=code.script(workflow.source_path("../scripts/metrics.py")),
+        code=code_of("metrics"),
     script:
         "../scripts/metrics.py"

@@ -1,7 +1,7 @@
 # The papers' figures of accuracy at a glance, and the questions that a reader asks first: what opens the report.
 from pausefl.registry.figures import LOGGED
 from pausefl.settings import load_scenario
-from pausefl.workflow import code, paths
+from pausefl.workflow import paths
 
 if paths.overview(W):
 
@@ -34,7 +34,6 @@ if paths.overview(W):
             logged={
                 name: load_scenario(name, *W.folders).as_dict() for name in dict.fromkeys(LOGGED.values())
             },
-            code=code.overview(),
-            script=code.script(workflow.source_path("../scripts/overview.py")),
+            code=code_of("overview"),
         script:
             "../scripts/overview.py"

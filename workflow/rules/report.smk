@@ -1,6 +1,5 @@
 # One page with everything, or with one scenario or study.
-from pausefl.provenance import code_hash
-from pausefl.workflow import code, contents, paths
+from pausefl.workflow import contents, paths
 
 
 rule write_report:
@@ -18,8 +17,6 @@ rule write_report:
         names=lambda wildcards: contents.inputs(W, wildcards.report),
         parts=lambda wildcards: contents.parts(W, wildcards.report),
         content=lambda wildcards: contents.digest(W, wildcards.report),
-        template=code.report_template(),
-        code=code_hash("pausefl.report.page"),
-        script=code.script(workflow.source_path("../scripts/report.py")),
+        code=code_of("report"),
     script:
         "../scripts/report.py"

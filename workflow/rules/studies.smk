@@ -1,7 +1,7 @@
 # Studies of selection alone and of the noise: one rule computes, another plots, so that an edit of a plot recomputes nothing.
 # The kinds differ in their files, so each kind has such a pair.
 from pausefl.studies import kinds
-from pausefl.workflow import code, paths
+from pausefl.workflow import paths
 
 for kind, facts in kinds().items():
 
@@ -16,7 +16,7 @@ for kind, facts in kinds().items():
             input:
                 lambda wildcards: paths.of_runs(paths.study_runs(W, wildcards.study).values()),
             output:
-                [f"results/studies/{{study}}/{file}" for file in (*facts.data, facts.code_file())],
+                [f"results/studies/{{study}}/{file}" for file in facts.data],
             log:
                 f"results/logs/study/{{study}}/{run}compute.log",
             benchmark:
@@ -33,8 +33,9 @@ for kind, facts in kinds().items():
                 kind=kind,
                 study=lambda wildcards: W.studies.part(**wildcards).settings(),
                 runs=lambda wildcards: list(paths.study_runs(W, wildcards.study)),
-                code=lambda wildcards: W.studies.part(**wildcards).code(),
-                script=code.script(workflow.source_path("../scripts/compute.py")),
+                code=lambda wildcards, kind=kind: code_of(
+                    "compute", kinds()[kind].__module__, records=W.studies.part(**wildcards).records()
+                ),
             script:
                 "../scripts/compute.py"
 
@@ -73,8 +74,7 @@ for kind, facts in kinds().items():
         params:
             kind=kind,
             studies=partial(studies_to_plot, places),
-            code=code.study_plot(kind),
-            script=code.script(workflow.source_path("../scripts/plot.py")),
+            code=code_of("plot", facts.__module__),
         script:
             "../scripts/plot.py"
 
@@ -93,7 +93,6 @@ rule study_verdict:
     params:
         kind=lambda wildcards: W.studies[wildcards.study].kind,
         study=lambda wildcards: W.studies[wildcards.study].settings(),
-        code=lambda wildcards: code.study_verdict(W.studies[wildcards.study].kind),
-        script=code.script(workflow.source_path("../scripts/verdict.py")),
+        code=lambda wildcards: code_of("verdict", type(W.studies[wildcards.study]).__module__),
     script:
         "../scripts/verdict.py"

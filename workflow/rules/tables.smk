@@ -1,5 +1,5 @@
 # The tables of a scenario: all rounds, one line for each run, means over seeds, what users have spent, the authors' runs.
-from pausefl.workflow import code, paths, targets
+from pausefl.workflow import paths, targets
 
 # What there are tables of differs, and so do the files: one rule for all scenarios with the same tables.
 for tables, scenarios in targets.scenarios_by_tables(W).items():
@@ -37,7 +37,6 @@ for tables, scenarios in targets.scenarios_by_tables(W).items():
         params:
             kinds=kinds,
             scenarios=partial(to_tabulate, places),
-            code=code.tables(kinds),
-            script=code.script(workflow.source_path("../scripts/table.py")),
+            code=code_of("table"),
         script:
             "../scripts/table.py"

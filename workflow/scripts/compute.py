@@ -2,7 +2,6 @@
 
 from pausefl.workflow.step import logged
 
-from pausefl.files import replacing
 from pausefl.studies import study_of
 from pausefl.studies.base import write_tables
 from pausefl.workflow.copies import run_folders, study_folder
@@ -14,6 +13,3 @@ with logged(snakemake.log[0]) as note:
     folder = study_folder(snakemake.output[0], files[0])
     folders = [run_folders(snakemake.input, params.runs)] if study.trained else []
     write_tables(study.compute(note, *folders), folder, files)
-    (file,) = study.code_files()
-    with replacing(folder / file) as (staged,):
-        staged.write_text(f"{params.code}\n", encoding="utf-8")

@@ -23,7 +23,7 @@ with logged(snakemake.log[0]):
     about = [json.loads(Path(path).read_text("utf-8")) for path in snakemake.input.about]
     metadata = {
         key: sorted({one for each in about for one in each[key]})
-        for key in ("runs", "seeds", "code_hashes", "dataset_origins")
+        for key in ("runs", "seeds", "dataset_origins")
     }
     figure = overview.plot({name: rounds[name] for name in shown})
     save(figure, Path(output.png).with_suffix(""), metadata | {"scenarios": shown, "notes": []})

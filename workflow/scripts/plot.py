@@ -6,10 +6,8 @@ import traceback
 from pathlib import Path
 
 from pausefl.errors import PauseflError
-from pausefl.figures.notes import code_notes
 from pausefl.figures.style import add_notes, save, to_latex
 from pausefl.files import write_text
-from pausefl.results.published import study_codes
 from pausefl.studies import Study, study_of
 from pausefl.studies.base import read_tables, write_tables
 from pausefl.workflow.copies import study_folder
@@ -17,7 +15,7 @@ from pausefl.workflow.copies import study_folder
 output, params = snakemake.output, snakemake.params
 
 
-def plot(study: Study, source: Path, stem: Path, metadata: dict, versions: dict[str, list[str]]) -> None:
+def plot(study: Study, source: Path, stem: Path, metadata: dict) -> None:
     """Plot a study computed in the folder ``source``, and write its tables beside the figure."""
     folder = stem.parent
     computed = read_tables(source, study.files(study.data))
@@ -27,9 +25,7 @@ def plot(study: Study, source: Path, stem: Path, metadata: dict, versions: dict[
         write_text(folder / "summary.md", plotted.markdown)
     notes = study.notes()
     add_notes(plotted.figure, notes)
-    codes = study_codes(source, study.code_files())
-    notes += code_notes(codes, versions)
-    save(plotted.figure, stem, metadata | {"notes": notes, "code_hashes": codes})
+    save(plotted.figure, stem, metadata | {"notes": notes})
     # The shortest table is the summary, where there is one.
     shortest = min((*plotted.tables.values(), *computed.values()), key=len)
     write_text(folder / f"{stem.name}.tex", to_latex(shortest))
@@ -38,12 +34,12 @@ def plot(study: Study, source: Path, stem: Path, metadata: dict, versions: dict[
 with logged(snakemake.log[0]) as note:
     failed = []
     files = iter(snakemake.input)
-    for png, (name, settings, title, data, versions) in zip(output.png, params.studies, strict=True):
+    for png, (name, settings, title, data) in zip(output.png, params.studies, strict=True):
         first, *_ = [next(files) for _ in data]
         try:
             study = study_of(params.kind, settings, title)
             source = study_folder(first, study.files(study.data)[0])
-            plot(study, source, Path(png).with_suffix(""), {"study": settings, "data": data}, versions)
+            plot(study, source, Path(png).with_suffix(""), {"study": settings, "data": data})
         except Exception as error:
             note(f"{name}: {error if isinstance(error, PauseflError) else traceback.format_exc()}")
             failed.append(name)

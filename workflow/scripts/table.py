@@ -25,21 +25,22 @@ from pausefl.workflow.copies import run_folders
 output, params = snakemake.output, snakemake.params
 
 
-def tabulate(
-    scenario: Scenario, runs: Mapping[Experiment, str], versions: Mapping[str, list[str]], folder: Path
-) -> None:
+def tabulate(scenario: Scenario, runs: Mapping[Experiment, str], folder: Path) -> None:
     """Write the tables of a scenario; its runs have the names that the workflow has for them."""
     read = run_folders(snakemake.input, runs)
     rounds, summaries = read_runs(read)
     check_settings(summaries, scenario.job_settings())
     by_run = tables.summarise(rounds, summaries)
     rounds.attrs[TARGET] = float(by_run["target_accuracy"].iloc[0])  # to_parquet keeps it
-    warnings = run_notes(summaries.values(), versions)
+    warnings = run_notes(summaries.values())
     warnings.shown.extend(filter(None, [absent_note(scenario, set(by_run["selector"]))]))
     about: dict[str, Any] = {
         "runs": list(runs.values()),
         "seeds": sorted({run["seed"] for run in summaries.values()}),
-        "code_hashes": sorted({run["code_hash"] for run in summaries.values()}),
+        "versions": {
+            name: sorted({run["versions"][name] for run in summaries.values()})
+            for name in next(iter(summaries.values()))["versions"]
+        },
         "dataset_origins": sorted({run["dataset_origin"] for run in summaries.values()}),
         "notes": asdict(warnings),
     }
@@ -78,10 +79,10 @@ def tabulate(
 
 with logged(snakemake.log[0]):
     failed = []
-    for path, (settings, runs, versions) in zip(output.rounds, params.scenarios, strict=True):
+    for path, (settings, runs) in zip(output.rounds, params.scenarios, strict=True):
         scenario = Scenario.read(settings, "scenario")
         try:
-            tabulate(scenario, runs, versions, Path(path).parent)
+            tabulate(scenario, runs, Path(path).parent)
         except PauseflError as error:
             failed.append(str(error))
     if failed:

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,9 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.job import (
-    FILES,
     Job,
     check_data,
     check_free,
-    code_of,
     identity_of,
     summary_of,
     write_files,
@@ -40,7 +38,7 @@ from pausefl.federated.job import (
 from pausefl.federated.runnable import NOT_TRAINED, check_runnable, not_within
 from pausefl.federated.simulation import Result, Simulation, State
 from pausefl.files import check_readable, check_writable, locked, replacing
-from pausefl.provenance import peak_memory_bytes
+from pausefl.provenance import job_code, peak_memory_bytes
 from pausefl.registry import SELECTORS
 from pausefl.selectors import Selector
 from pausefl.settings.changes import flattened
@@ -276,22 +274,6 @@ def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, rep
     return not repeat
 
 
-def is_made(job: Job, dataset: Dataset, partition: Partition, out: Path) -> bool:
-    """Whether ``out`` holds a job's three files, made by today's code on whatever machine.
-
-    What was taken over counts as not made: to take it over again costs little.
-    """
-    if not all((out / name).is_file() for name in FILES):
-        return False
-    try:
-        there, summary, _ = _finished(out)
-    except PauseflError:
-        return False
-    differing = differences(there, identity_of(job, dataset, partition, there["device"]))
-    how = [key for key in _HOW if key != "code"]
-    return "trained_by" not in summary and not any(not_within(key, how) for key in differing)
-
-
 class Repeated(Selector):
     """Selects as a finished run did."""
 
@@ -342,7 +324,7 @@ def take_over(job: Job, dataset: Dataset, partition: Partition, trained: Path, o
     check_free(out)
     there, summary, rounds = _finished(trained)
     identity = identity_of(job, dataset, partition, summary["device"])
-    _check_same_training(job, dataset, identity, there, trained)
+    _check_same_training(job, identity, there, trained)
     with locked(out, Saving().note):
         checkpoint = Checkpoint(out / STATE_FILE, identity, Saving())
         result = _selected_alone(job, dataset, partition, rounds)
@@ -399,17 +381,15 @@ def _finished(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataFram
     return there, summary, rounds
 
 
-def _check_same_training(
-    job: Job, dataset: Dataset, identity: dict[str, Any], there: dict[str, Any], trained: Path
-) -> None:
+def _check_same_training(job: Job, identity: dict[str, Any], there: dict[str, Any], trained: Path) -> None:
     """Raise `ConfigError` unless a finished run trained what the job would train."""
     free = [*(f"scenario.{key}" for key in NOT_TRAINED), "genie", *_HOW]
     differing = {key: words for key, words in differences(there, identity).items() if not_within(key, free)}
     if SELECTORS[job.selector].uses_reward:
         differing["selector"] = f"selector '{job.selector}' looks at the reward"
     if not differing:
-        other = replace(job, scenario=scenario_of_job(there["scenario"]), genie=there["genie"])
-        if code_of(other, dataset, there["device"]) != there["code"]:
+        code = job_code(scenario_of_job(there["scenario"]), job.selector, genie=there["genie"])
+        if code != there["code"]:
             differing["code"] = "other code"
     if differing:
         raise ConfigError(f"{trained} trained something else than this job would: {listed(differing)}")

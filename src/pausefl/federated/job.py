@@ -18,7 +18,6 @@ from pausefl.federated.simulation import Result
 from pausefl.files import check_readable, replacing
 from pausefl.privacy import losses_reported
 from pausefl.provenance import hardware, job_code, versions
-from pausefl.registry import SOURCES
 from pausefl.registry.own import from_folder
 from pausefl.settings import Scenario
 
@@ -78,17 +77,10 @@ def identity_of(job: Job, dataset: Dataset, partition: Partition, device: str | 
         "genie": job.genie,
         "device": device,
         "n_threads": job.n_threads,
-        "code": code_of(job, dataset, device),
+        "code": job_code(job.scenario, job.selector, genie=job.genie),
         "versions": versions(),
         **data_digests(dataset, partition),
     }
-
-
-def code_of(job: Job, dataset: Dataset, device: str | None) -> str:
-    """Hash of the code that a job's result depends on (`pausefl.provenance.job_code`)."""
-    folder = SOURCES.find(job.scenario.data.source).in_folder
-    in_folder = folder is not None and dataset.origin.startswith(folder.origin.partition("{")[0])
-    return job_code(job.scenario, job.selector, device or "cpu", genie=job.genie, in_folder=in_folder)
 
 
 def data_digests(dataset: Dataset, partition: Partition) -> dict[str, str]:
@@ -153,7 +145,6 @@ def summary_of(
             "first": [{"round": t, "user": user} for t, user in result.refused[:10]],
         },
         "code_hash": identity["code"],
-        "code": identity["code"].parts,
         "versions": identity["versions"],
         "hardware": hardware(),
         **course,

@@ -123,24 +123,8 @@ def seed_notes(seeds: Iterable[int]) -> list[str]:
     return [f"One seed only ({unique[0]})."] if len(unique) == 1 else []
 
 
-def code_notes(made_with: Mapping[str, Iterable[str]], versions: Mapping[str, Collection[str]]) -> list[str]:
-    """A warning if a study was computed by other code than today's, which the figure does not show.
-
-    Both arguments are hashes by selector: those that it was computed with, and those that count as today's.
-    """
-    old = {code for selector, codes in made_with.items() for code in codes if code not in versions[selector]}
-    if old == {""}:
-        return ["Which version of the code computed it is not recorded."]
-    return ["Computed by an earlier version of the code."] if old else []
-
-
-def run_notes(summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Collection[str]]) -> Notes:
-    """Warnings about runs that are shown together.
-
-    Each selector's code has hashes of its own. Runs are of different versions if seeds of one selector have
-    different hashes that do not all count as today's, or if only some selectors have such a hash.
-    ``versions`` are the hashes that count as today's, by selector (`pausefl.results.verified.current_codes`).
-    """
+def run_notes(summaries: Iterable[Mapping[str, Any]]) -> Notes:
+    """Warnings about runs that are shown together."""
     summaries = list(summaries)
     order = in_legend_order(run["selector"] for run in summaries)
     runs = sorted(summaries, key=lambda run: (order.index(run["selector"]), run["seed"]))
@@ -170,17 +154,6 @@ def run_notes(summaries: Iterable[Mapping[str, Any]], versions: Mapping[str, Col
     if telling := [label for label, own in groups.items() if any(map(_unpaid_losses, own))]:
         words = ", ".join(telling)
         shown.append(f"Users report training losses without noise, outside the budget: {words}.")
-    old = [run for run in runs if run["code_hash"] not in versions[run["selector"]]]
-    split = {
-        label: _apart(own, "code_hash") for label, own in groups.items() if any(run in old for run in own)
-    }
-    if any("|" in seeds for seeds in split.values()) or 0 < len(old) < len(runs):
-        parts = [f"seeds of {label} differ ({seeds})" for label, seeds in split.items() if "|" in seeds]
-        alike = [label for label, seeds in split.items() if "|" not in seeds]
-        parts += [f"earlier: {', '.join(alike)}"] if alike else []
-        shown.append(f"Runs of different versions of the code: {'; '.join(parts)}.")
-    elif old:
-        quiet.append("Made by an earlier version of the code.")
     unlike = {label: _unlike(own) for label, own in groups.items()}
     if any(unlike.values()):
         words = "; ".join(f"{label} in {', '.join(found)}" for label, found in unlike.items() if found)

@@ -32,7 +32,6 @@ from pausefl.registry.selectors import (
     spare_look,
 )
 from pausefl.results.groups import Finished, Group, collected, grouped, names_of
-from pausefl.results.verified import current_codes
 from pausefl.settings import Scenario
 from pausefl.settings.changes import differing
 
@@ -202,14 +201,6 @@ def _common(groups: Sequence[Group]) -> Scenario:
 
 
 def _notes(groups: Sequence[Group]) -> list[str]:
-    """Warnings about the runs, for the picture. Code is compared among the seeds of a group."""
-    summaries: list[dict[str, Any]] = []
-    versions: dict[str, list[str]] = {}
-    for name, group in zip(names_of(groups), groups, strict=True):
-        summaries += [{**run.summary, "selector": name} for run in group.runs]
-        versions[name] = [group.runs[0].summary["code_hash"]]
-        if len({run.summary["code_hash"] for run in group.runs}) > 1 and group.selector in SELECTORS:
-            versions[name] += current_codes(group.scenario, [group.selector], Path("results/published"))[
-                group.selector
-            ]
-    return run_notes(summaries, versions).shown
+    """Warnings about the runs, for the picture."""
+    named = zip(names_of(groups), groups, strict=True)
+    return run_notes({**run.summary, "selector": name} for name, group in named for run in group.runs).shown

@@ -12,7 +12,6 @@ import pandas as pd
 
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.files import write_text
-from pausefl.provenance import changes
 from pausefl.registry.figures import protected
 from pausefl.results.differences import first_differences
 from pausefl.results.groups import OWN, Finished, collected, grouped, names_of
@@ -51,12 +50,10 @@ def compare(*folders: Path) -> str:
     results = [_results(run.summary, run.rounds) for run in runs]
     named = [f"{head}: {folder}" for head, folder in zip(heads, folders, strict=True)]
     if len(runs) > 2:
-        told = ("selector", "seed", *_FOLLOWING, *(() if _of_two_codes(runs) else ("code_hash",)))
-        shown = [key for key in keys if key not in told]
+        shown = [key for key in keys if key not in ("selector", "seed", "code_hash", *_FOLLOWING)]
         text = [*named, "", "Settings, code and machine that differ:", *_by_value(heads, settings, shown)]
         return "\n".join([*text, "", "Results:", *_by_run(heads, runs, results)])
     rows = [(key, *_apart(key, *(str(values.get(key, "–")) for values in settings))) for key in keys]
-    codes = [run.summary.get("code") or {} for run in runs]
     measured = [(key, value, results[1][key]) for key, value in results[0].items()]
     return "\n".join(
         [
@@ -64,7 +61,6 @@ def compare(*folders: Path) -> str:
             "",
             "Settings, code and machine that differ:",
             *[f"  {line}" for line in aligned([("", *heads), *rows] if rows else [("nothing",)])],
-            *(code_changes(*codes) if all(codes) and codes[0] != codes[1] else ()),
             "",
             "Results:",
             *[f"  {line}" for line in aligned([("", *heads), *measured])],
@@ -104,12 +100,6 @@ def write_means(folders: Iterable[Path], out: Path) -> None:
     write_text(out, to_latex(text) if suffix == ".tex" else text)
 
 
-def _of_two_codes(runs: Iterable[Finished]) -> bool:
-    """Whether runs of one selector were made by different code; that of two selectors always differs."""
-    codes = {(run.selector, run.summary.get("code_hash")) for run in runs}
-    return len(codes) > len({selector for selector, _ in codes})
-
-
 def _heads(n: int) -> list[str]:
     """What ``n`` runs are called: letters, or numbers if these do not suffice."""
     return list(ascii_uppercase[:n]) if n <= len(ascii_uppercase) else [str(i + 1) for i in range(n)]
@@ -147,16 +137,6 @@ def _by_run(
     ]
     yield from (f"  {line}" for line in aligned([("", "selector", "seed", *titles), *rows], "llr"))
     yield f"  Accuracy and loss are means of at most {WINDOW} last rounds."
-
-
-def code_changes(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each definition that differs between the parts of two codes."""
-    found = changes(then, now)
-    for what, names in found.items():
-        for name in names:
-            yield f"  {what}: {name}"
-    if not any(found.values()):
-        yield "  the same definitions, of which some use others than before"
 
 
 def _settings(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,7 @@ name of a run is that of the folder that it would have, ``results/published/SCEN
 
 The last key of a line, ``published``, has digests of the run's rows in both tables and of its summary, and
 ``manifest.json``, which Git has, the digest of every line and of every study's files: rows, lines and files
-that were cut, edited or swapped are refused. Where a summary has the parts of the code that made the run, its
-line names the file ``results/published/code.json`` instead, which has them by the code's hash.
+that were cut, edited or swapped are refused.
 """
 
 from __future__ import annotations
@@ -36,13 +35,9 @@ TABLES = ("rounds.parquet", "ledger.parquet")
 LINES = "runs.jsonl"
 FILES = (*TABLES, LINES)
 #: Digests of all scenarios by name, of runs (``SCENARIO/SELECTOR/seed-SEED``) and of studies.
-#: ``code.json`` beside it has the parts of their code.
 MANIFEST = "manifest.json"
-CODE = "code.json"
 #: A published study's rows of all selectors and seeds, which have a file each where they were computed.
 STUDY_RUNS = "runs.parquet"
-#: Ends the names of files with the hash of the code that computed a study; a published one has `CODE`.
-CODE_SUFFIX = ".code"
 #: Columns of rounds that only trained runs have.
 TRAINED_COLUMNS = ("train_loss", "accuracy", "loss")
 
@@ -127,8 +122,6 @@ class PublishedRuns:
         summary: dict[str, Any] = json.loads(self.lines[key])
         intact = self._digests.get(run_name(self.folder.name, *key)) == digest_of(summary)
         written = summary.pop("published")
-        if summary.get("code") == CODE:
-            summary["code"] = read_json(self.folder.parent / CODE).get(summary.get("code_hash", ""))
         problem = ""
         if not intact or written["summary"] != digest_of(summary):
             problem = "is not the one that was published"
@@ -283,19 +276,3 @@ def check_study(folder: Path) -> None:
     """Raise `PauseflError` unless a published study is the one that was published."""
     if read_manifest(folder.parents[1])["studies"].get(folder.name) != study_digest(folder):
         raise PauseflError(f"{folder}: its files are not those that were published{remedy(folder)}")
-
-
-def study_codes(folder: Path, files: Iterable[str]) -> dict[str, list[str]]:
-    """Hashes of the code that computed a study, by selector if each run is a job of its own, else under "".
-
-    Empty texts stand for what was not recorded, as in studies that earlier versions published. A computed
-    study has these ``files`` with a hash each (`Study.code_files`), a published one a file for all.
-    """
-    path = folder / CODE
-    if path.is_file():
-        return read_json(path)
-    found: dict[str, set[str]] = {}
-    for file in files:
-        code = (folder / file).read_text("utf-8").strip() if (folder / file).is_file() else ""
-        found.setdefault(from_folder(Path(file).parent.name), set()).add(code)
-    return {selector: sorted(codes) for selector, codes in found.items()}

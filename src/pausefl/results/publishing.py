@@ -21,10 +21,7 @@ from pausefl.errors import PauseflError
 from pausefl.files import replacing, write_text
 from pausefl.results.differences import difference
 from pausefl.results.published import (
-    CODE,
-    CODE_SUFFIX,
     FILES,
-    LINES,
     MANIFEST,
     TABLES,
     Key,
@@ -34,11 +31,9 @@ from pausefl.results.published import (
     named,
     read_manifest,
     run_name,
-    study_codes,
     study_digest,
     study_file,
 )
-from pausefl.results.reading import read_json
 from pausefl.results.runs import read_runs
 from pausefl.settings import Experiment
 from pausefl.settings.changes import differing
@@ -74,18 +69,10 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
     # Nothing is written beside damaged runs.
     tables = {key: {name: there.table(name, key) for name in TABLES} for key in known}
     lines = dict(known)
-    codes = read_json(published / CODE) if (published / CODE).is_file() else {}
     done: dict[str, list[Key]] = {"added": [], "replaced": [], "refused": []}
     for run, path in runs.items():
         key, summary = (run.selector, run.seed), summaries[run]
         own = {name: RunFiles(path).table(name) for name in TABLES}
-        if _has_parts(summary):
-            parts = codes.setdefault(summary["code_hash"], summary["code"])
-            if _moved(parts) != _moved(summary["code"]):
-                raise PauseflError(
-                    f"{path}: {published / CODE} has other parts of code {summary['code_hash']}"
-                )
-            summary = summary | {"code": parts}
         line = to_line(summary, own)
         if line == known.get(key) or (key in known and not replace and _same(line, known[key])):
             continue
@@ -102,13 +89,9 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
             for name, path in zip(TABLES, staged, strict=False):
                 _write_rows({key: tables[key][name] for key in sorted(lines)}, path)
             staged[-1].write_text("".join(f"{line}\n" for _, line in sorted(lines.items())), "utf-8")
-            # Lines need their digests and the parts of code that they name.
-            _write_codes(published, codes)
+            # Lines need their digests.
             names = {run_name(scenario, *key): digest_of(json.loads(lines[key])) for key in changed}
             _add_digests(published, "runs", names)
-        texts = (path.read_text("utf-8") for path in published.glob(f"*/{LINES}"))
-        used = {json.loads(line).get("code_hash") for text in texts for line in text.splitlines()}
-        _write_codes(published, {code_hash: parts for code_hash, parts in codes.items() if code_hash in used})
     counts = [f"{len(keys)} {verb} ({named(keys)})" for verb, keys in done.items() if keys]
     if left := len(runs) - len(changed):
         counts.append(f"{left} there already")
@@ -120,19 +103,7 @@ def to_line(summary: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> s
     published = {name: digests.of_table(table) for name, table in tables.items()}
     published["summary"] = digest_of(summary)
     line = {"selector": summary["selector"], "seed": summary["seed"], **summary}
-    if _has_parts(summary):
-        line["code"] = CODE
     return json.dumps(line | {"published": published}, separators=(",", ":"))
-
-
-def _has_parts(summary: Mapping[str, Any]) -> bool:
-    """Whether a run says which parts its code has."""
-    return isinstance(summary.get("code"), Mapping) and bool(summary["code_hash"])
-
-
-def _moved(parts: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Definitions and their hashes wherever they are: a move to another module changes no code."""
-    return sorted((name.rpartition(":")[2], digest) for name, digest in parts.items())
 
 
 def _same(line: str, other: str) -> bool:
@@ -150,11 +121,6 @@ def _write_rows(tables: Mapping[Key, pd.DataFrame], target: Path) -> None:
     write_table(pa.Table.from_pandas(table[columns], preserve_index=False), target)
 
 
-def _write_codes(published: Path, codes: Mapping[str, Any]) -> None:
-    if codes or (published / CODE).exists():
-        _write_sorted(published / CODE, codes)
-
-
 def _add_digests(published: Path, section: str, entries: Mapping[str, str]) -> None:
     there = read_manifest(published) if (published / MANIFEST).exists() else {"runs": {}, "studies": {}}
     _write_sorted(published / MANIFEST, there | {section: there[section] | dict(entries)})
@@ -165,16 +131,14 @@ def _write_sorted(path: Path, found: Mapping[str, Any]) -> None:
 
 
 def publish_study(source: Path, files: Iterable[str], target: Path, replace: bool = False) -> list[str]:
-    """Publish the tables of a study and the hashes of its code; a line on what was written.
+    """Publish the tables of a study; a line on what was written.
 
-    Files of one selector and seed get into one, and so do all hashes. What is published in ``target`` with
-    other values is refused, unless it is to be replaced.
+    Files of one selector and seed get into one. What is published in ``target`` with other values is refused,
+    unless it is to be replaced.
     """
     parts: dict[Path, list[Path]] = {}
-    codes = [name for name in files if name.endswith(CODE_SUFFIX)]
     for name in files:
-        if name not in codes:
-            parts.setdefault(study_file(target, name), []).append(source / name)
+        parts.setdefault(study_file(target, name), []).append(source / name)
     changed = {path: own for path, own in parts.items() if not path.is_file() or _differ(own, path)}
     if (other := [path.name for path in changed if path.is_file()]) and not replace:
         raise PauseflError(
@@ -188,7 +152,6 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
             else:
                 shutil.copyfile(own[0], staged)
     if changed or replace:
-        write_text(target / CODE, json.dumps(study_codes(source, codes), indent=1) + "\n")
         _add_digests(target.parents[1], "studies", {target.name: study_digest(target)})
     written = ", ".join(path.name for path in changed)
     return [f"study {target.name}: {f'wrote {written}' if written else 'there already'}"]

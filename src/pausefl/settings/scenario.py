@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import model_validator
 
 from pausefl.errors import ConfigError
-from pausefl.registry import FIGURES, MECHANISMS, MODELS, REWARDS, SAMPLERS, SCHEDULES, SELECTORS, SOURCES
+from pausefl.registry import (
+    FIGURES,
+    MECHANISMS,
+    MODELS,
+    REWARDS,
+    SAMPLERS,
+    SCHEDULES,
+    SELECTORS,
+    SOURCES,
+    Record,
+)
 from pausefl.settings.base import Settings
 from pausefl.settings.types import (
     Count,
@@ -514,6 +524,19 @@ class Scenario(Settings):
     def edited(self) -> bool:
         """Whether it is the papers' with other settings than theirs: no claim is judged on it."""
         return self.scale == "paper" and bool(self.changed)
+
+    def records(self, selectors: Sequence[str]) -> list[Record]:
+        """Records of some selectors, and of the reward, the model and the privacy that they run with."""
+        records: list[Record] = [SELECTORS.find(name) for name in selectors]
+        private = any(SELECTORS.find(name).private for name in selectors)
+        records += [REWARDS.find(self.reward.name), MODELS.find(self.model.name)]
+        if self.privacy is not None and private:
+            records += [
+                MECHANISMS.find(self.privacy.mechanism),
+                SCHEDULES.find(self.privacy.schedule),
+                SAMPLERS.find(self.privacy.sampler),
+            ]
+        return records
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Which of some dotted keys the scenario leaves out."""

@@ -18,7 +18,6 @@ from pausefl.figures import words
 from pausefl.figures.captions import places_of, values_of
 from pausefl.figures.deviations import applying, iterates
 from pausefl.files import replacing
-from pausefl.provenance import Code, code_hash, scenario_records
 from pausefl.registry import SELECTORS, SOURCES, Record
 from pausefl.registry.own import as_folder
 from pausefl.settings.base import Settings
@@ -133,11 +132,6 @@ class Study(Settings):
         return cast(str, self._module().verdict(tables))
 
     @classmethod
-    def place_of(cls, function: str) -> str:
-        """Place of a function of the kind: ``compute``, ``plot`` or ``verdict``."""
-        return f"{cls.__module__}:{function}"
-
-    @classmethod
     def _module(cls) -> Any:
         return sys.modules[cls.__module__]
 
@@ -150,46 +144,14 @@ class Study(Settings):
         """Records of what its settings name."""
         return []
 
-    def code(self) -> Code:
-        """Hash of the code that the computed tables depend on."""
-        return code_hash(self.place_of("compute"), records=self.records())
-
-    def codes(self) -> dict[str, Code]:
-        """The same by selector, where each run is computed on its own; else under ""."""
-        return {"": self.code()}
-
-    def current_codes(self, name: str, published: Path) -> dict[str, list[str]]:
-        """Hashes of code whose tables count as computed by today's code, as by `codes`.
-
-        An empty text is among them where what computed the published study is not recorded, and the study was
-        found equal under today's code.
-        """
-        from pausefl.results.verified import still_verified
-
-        known, found = still_verified(published)["studies"], {}
-        for selector, code in self.codes().items():
-            entry = known.get("/".join(filter(None, (name, selector))), {})
-            equal = entry.get("made_with", [""]) if entry.get("equal") and entry["code"] == code else []
-            found[selector] = list(dict.fromkeys([str(code), *equal]))
-        return found
-
     @classmethod
     def by_run(cls) -> bool:
         """Whether there is a computed file for each selector and seed."""
         return any("{seed}" in file for file in cls.data)
 
-    @classmethod
-    def code_file(cls) -> str:
-        """File with the hash of the code that computed ``data``, named as these are."""
-        return f"{cls.data[0].rpartition('.')[0]}.code"
-
     def files(self, names: Iterable[str]) -> list[str]:
         """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
         return list(names)
-
-    def code_files(self) -> list[str]:
-        """Each `code_file`."""
-        return self.files([self.code_file()])
 
     def only(self, selector: str = "", seed: int | str = "") -> Self:
         """The part that is computed on its own: a selector's, if there is a file for each."""
@@ -290,7 +252,7 @@ class ScenarioStudy(Study):
         """Records of selectors, reward, privacy and model; of the data the number of examples counts."""
         scenario = self.scenario
         source = replace(SOURCES.find(scenario.data.source), code="pausefl.data.sources:training_size")
-        return [*scenario_records(scenario, sorted({*scenario.selectors} | self.besides)), source]
+        return [*scenario.records(sorted({*scenario.selectors} | self.besides)), source]
 
     def _values(self) -> dict[str, Any]:
         anneals = any(map(iterates, self.selectors))
@@ -327,10 +289,6 @@ class SeededStudy(ScenarioStudy):
             return self
         one = self.replace(scenario=self.scenario.replace(selectors=(selector,)))
         return one if seed == "" else one.replace(seeds=(int(seed),))
-
-    def codes(self) -> dict[str, Code]:
-        """Hash of the code that the computed tables depend on; by selector, if runs are computed alone."""
-        return {name: self.only(name).code() for name in self.selectors} if self.by_run() else super().codes()
 
     def files(self, names: Iterable[str]) -> list[str]:
         """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""

@@ -17,7 +17,7 @@ from pausefl.registry import SOURCES
 from pausefl.results.published import RunFiles
 from pausefl.settings import Experiment
 from pausefl.studies import kinds
-from pausefl.workflow import batches, paths, targets
+from pausefl.workflow import paths, targets
 
 
 def check(table: Project) -> None:
@@ -53,7 +53,7 @@ def check_interpreter(executable: str) -> None:
 def check_names(table: Project) -> None:
     """Refuse a scenario, figure or study whose name is also that of another one, or of a rule."""
     by_kinds = [f"plot_{figures}" for figures in targets.scenarios_by_figures(table)]
-    own = [*rules(table.root), *targets.scenarios_by_tables(table), *by_kinds, *batches.rules(table)]
+    own = [*rules(table.root), *targets.scenarios_by_tables(table), *by_kinds]
     owners = dict.fromkeys(own, targets.RULE)
     names = [(target.name, target.owner) for target in targets.every(table) if target.owner != targets.RULE]
     names += [

@@ -13,7 +13,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -48,10 +48,6 @@ LEAST, _UNKNOWN = 5, 720
 
 #: Memory of a job's process by the family of its model, a little more than any published run had; MB.
 _MEMORY = {"dense": 1500, "convolutional": 4000}
-
-
-#: Jobs that are expected to take no longer are small; seconds, start-up included.
-_SMALL_S = 20
 
 
 @dataclass(frozen=True)
@@ -116,32 +112,11 @@ def job_estimate(table: Project, experiment: Experiment, rates: Mapping[str, Any
     )
 
 
-def batches(table: Project) -> list[list[Experiment]]:
-    """Small jobs of a scenario and seed, where there are several; of studies, what the table lacks."""
-    rates, seen = shipped_rates(), set[Experiment]()
-    found: list[list[Experiment]] = []
-    for wanted in (table.config.experiments, *(table.runs_of_study(study) for study in table.studies)):
-        by_seed: dict[tuple[str, int], list[Experiment]] = {}
-        for job in wanted:
-            if job not in seen and job_estimate(table, job, rates).seconds <= _SMALL_S:
-                by_seed.setdefault((job.scenario, job.seed), []).append(job)
-        seen |= set(wanted)
-        found += [jobs for jobs in by_seed.values() if len(jobs) > 1]
-    return found
-
-
-def seconds_together(table: Project, jobs: Sequence[Experiment], rates: Mapping[str, Any]) -> float:
-    """What jobs cost that one process makes one after another: it starts once."""
-    alone = [job_estimate(table, job, rates).seconds for job in jobs]
-    return math.fsum(alone) - (len(alone) - 1) * float(rates["start_s"])
-
-
-def asked(table: Project, jobs: Sequence[Experiment], rates: Mapping[str, Any]) -> tuple[int, int]:
-    """Minutes and MB of memory to ask of a cluster for jobs that one process makes one after another."""
-    seconds = seconds_together(table, jobs, rates)
+def asked(table: Project, job: Experiment, rates: Mapping[str, Any]) -> tuple[int, int]:
+    """Minutes and MB of memory to ask of a cluster for a job."""
+    seconds = job_estimate(table, job, rates).seconds
     minutes = _UNKNOWN if math.isnan(seconds) else max(LEAST, math.ceil(_MARGIN * seconds / 60))
-    families = {MODELS[table.job_scenarios[job.scenario].model.name].family for job in jobs}
-    return minutes, max(_MEMORY[family] for family in families)
+    return minutes, _MEMORY[MODELS[table.job_scenarios[job.scenario].model.name].family]
 
 
 def with_trainers(table: Project, jobs: Iterable[Experiment]) -> list[Experiment]:
@@ -196,13 +171,6 @@ def to_text(
     jobs = wanted.jobs if table.config.published else with_trainers(table, wanted.jobs)
     costs = {job: job_estimate(table, job, rates) for job in jobs}
     todo = {job: None for job in jobs if not is_done(table, job, results)}
-    # What one process makes starts once, and each of its jobs has a share of that.
-    known = {job for job in todo if not math.isnan(costs[job].seconds)}
-    steps = [together for batch in batches(table) if (together := [job for job in batch if job in known])]
-    batched = {job: len(step) for step in steps for job in step}
-    for job, n in batched.items():
-        costs[job] = replace(costs[job], seconds=costs[job].seconds - (n - 1) / n * float(rates["start_s"]))
-    steps += [[job] for job in todo if job not in batched]
     lines = [["scenario", "selector", "jobs", "done", "minutes a job", "core-hours", "MB"]]
     kinds: dict[tuple[str, str], list[Experiment]] = {}
     for job in jobs:
@@ -214,7 +182,7 @@ def to_text(
         megabytes = sum(cost.disk_bytes for cost in unfinished) / 1e6
         numbers = [number(longest / 60, 1), number(hours), f"{megabytes:.1f}"]
         lines.append([name, selector, str(len(own)), str(len(own) - len(unfinished)), *numbers])
-    left = [math.fsum(costs[job].seconds for job in step) for step in steps]
+    left = [costs[job].seconds for job in todo]
     simulated = [["study", "core-hours"]]
     for name in wanted.studies:
         study, seconds = table.studies[name], table.studies[name].seconds(rates)

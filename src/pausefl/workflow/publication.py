@@ -31,5 +31,5 @@ def studies(table: Project) -> dict[str, list[str]]:
         tables = study.files(dict.fromkeys([*study.data, *study.claims]))
         published = all(read_study(_PUBLISHED / "studies" / name, file) is not None for file in tables)
         if not study.instant and (any((here / file).is_file() for file in tables) or not published):
-            found[name] = [*tables, *study.code_files()]
+            found[name] = tables
     return found

@@ -113,8 +113,6 @@ def test_the_summary_tells_what_ran_where_and_how_long(start: Callable[..., Path
     assert summary["diverged_round"] is None
     assert summary["versions"]["torch"] == torch.__version__
     assert len(summary["code_hash"]) == 16
-    assert summary["code"].keys() > {"pausefl.federated.run:run_job", "pausefl.streams:Streams"}
-    assert {len(digits) for digits in summary["code"].values()} == {8}
     timings = summary["timings_s"]
     assert set(timings) == {"selection", "training", "noise", "evaluation", "saving", "total"}
     assert summary["resumed_from_rounds"] == []

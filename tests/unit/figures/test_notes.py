@@ -17,24 +17,22 @@ from pausefl.settings import load_scenario
 from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
-VERSIONS = {"pause": ["new p", "as good p"], "random": ["new r"], "fedavg": ["new f"]}
 
 
 def load(name: str) -> config.Scenario:
     return load_scenario(name, ROOT / "config" / "scenarios")
 
 
-def run(selector: str, seed: int, code: str | None = None, diverged: int | None = None) -> Mapping[str, Any]:
+def run(selector: str, seed: int, diverged: int | None = None) -> Mapping[str, Any]:
     return {
         "selector": selector,
         "seed": seed,
-        "code_hash": VERSIONS[selector][0] if code is None else code,
         "diverged_round": diverged,
     }
 
 
 def notes_on(*runs: Mapping[str, Any]) -> notes.Notes:
-    return notes.run_notes(runs, VERSIONS)
+    return notes.run_notes(runs)
 
 
 def test_losses_outside_the_budget_are_told() -> None:
@@ -125,24 +123,6 @@ def test_divergence_is_told_of_each_run() -> None:
     runs = [run("random", 1, diverged=7), run("pause", 0), run("pause", 1), run("random", 0, diverged=290)]
     (note,) = notes_on(*runs).shown
     assert "Random (seed 0 in round 290; seed 1 in round 7)" in note
-
-
-@pytest.mark.parametrize(
-    ("codes", "shown", "n_quiet"),
-    [
-        (("new p", "new p", "new r", "new r"), [], 0),
-        (("new p", "as good p", "new r", "new r"), [], 0),
-        (("old", "old", "older", "older"), [], 1),
-        (("new p", "new p", "old", "old"), ["earlier: Random"], 0),
-        (("new p", "old", "new r", "new r"), ["PAUSE differ (0 | 1)"], 0),
-        (("old", "older", "old", "old"), ["PAUSE differ (0 | 1)", "earlier: Random"], 0),
-    ],
-)
-def test_versions_of_the_code(codes: tuple[str, ...], shown: list[str], n_quiet: int) -> None:
-    where = [("pause", 0), ("pause", 1), ("random", 0), ("random", 1)]
-    found = notes_on(*[run(*key, code) for key, code in zip(where, codes, strict=True)])
-    assert (len(found.shown), len(found.quiet)) == (min(len(shown), 1), n_quiet)
-    assert [words for words in shown if words not in found.shown[0]] == []
 
 
 def rounds(n_seeds: int) -> pd.DataFrame:

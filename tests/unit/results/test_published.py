@@ -17,7 +17,6 @@ import pausefl
 from pausefl.errors import PauseflError
 from pausefl.results.compare import compare
 from pausefl.results.published import (
-    CODE,
     LINES,
     MANIFEST,
     TABLES,
@@ -179,9 +178,7 @@ def edited(folder: Path, change: Callable[[dict[str, dict[str, Any]]], None]) ->
 )
 def test_a_changed_line_is_refused_by_name(folder: Path, change: Callable[..., None]) -> None:
     edited(folder, change)
-    words = (
-        f"{folder / LINES}: the line of pause, seed 0 is not the one that was published; .*git restore"
-    )
+    words = f"{folder / LINES}: the line of pause, seed 0 is not the one that was published; .*git restore"
     with pytest.raises(PauseflError, match=words):
         read_run(folder / "pause" / "seed-0")
     read_run(folder / "fastest" / "seed-0")
@@ -221,9 +218,7 @@ def test_a_line_that_is_missing_double_or_of_another_scenario_is_refused(folder:
         read_run(folder / "pause" / "seed-0")
     for line in ("{", "[]", "{}", '{"selector": "pause", "seed": 0}', '{"selector": 1, "seed": "a"}'):
         (folder / LINES).write_text(f"{text}{line}\n", "utf-8")
-        with pytest.raises(
-            PauseflError, match=f"{LINES}: line 10 is not that of a run; .*git restore"
-        ):
+        with pytest.raises(PauseflError, match=f"{LINES}: line 10 is not that of a run; .*git restore"):
             read_run(folder / "random" / "seed-0")
 
 
@@ -245,9 +240,7 @@ def test_without_a_whole_manifest_nothing_is_read(folder: Path) -> None:
     path, run = folder.parent / MANIFEST, folder / "pause" / "seed-0"
     read_run(run)
     path.write_text('{"runs": {}}')
-    with pytest.raises(
-        PauseflError, match=f"{path} has no digests of runs and studies; .*git restore"
-    ):
+    with pytest.raises(PauseflError, match=f"{path} has no digests of runs and studies; .*git restore"):
         read_run(run)
     path.unlink()
     with pytest.raises(PauseflError, match=f"{path}: no such file"):
@@ -312,11 +305,3 @@ def test_a_run_of_a_study_is_a_part_of_its_table() -> None:
     growth = read_study(study, "growth.csv")
     assert growth is not None
     assert len(growth) == len(pd.read_csv(study / "growth.csv"))
-
-
-def test_the_code_of_all_runs_that_have_its_parts_is_there() -> None:
-    """A line that names the file needs it."""
-    lines = [line for path in PUBLISHED.glob(f"*/{LINES}") for line in path.read_text("utf-8").splitlines()]
-    named = {run["code_hash"] for run in map(json.loads, lines) if run.get("code") == CODE}
-    path = PUBLISHED / CODE
-    assert named == (set(json.loads(path.read_text("utf-8"))) if path.exists() else set())

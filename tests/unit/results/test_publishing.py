@@ -19,7 +19,6 @@ from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.results.published import (
-    CODE,
     FILES,
     LINES,
     MANIFEST,
@@ -81,7 +80,7 @@ def test_published_runs_are_read_as_they_were(made: dict[Experiment, Path], tmp_
     assert publish_runs(made, published) == [
         f"{NAME}: 4 added (fastest, seed 0; pause, seed 2; pause, seed 10; random, seed 0)"
     ]
-    assert sorted(contents(published)) == sorted([CODE, MANIFEST, *[f"{NAME}/{file}" for file in FILES]])
+    assert sorted(contents(published)) == sorted([MANIFEST, *[f"{NAME}/{file}" for file in FILES]])
     for run, folder in made.items():
         files = RunFiles.of(published / NAME / run.selector / f"seed-{run.seed}")
         for name in TABLES:
@@ -177,39 +176,6 @@ def test_nothing_is_written_beside_damaged_runs(made: dict[Experiment, Path], tm
     assert contents(published) == wanted
 
 
-def test_the_parts_of_code_are_beside_the_scenarios(own: dict[Experiment, Path], tmp_path: Path) -> None:
-    published = tmp_path / "published"
-    codes = {"a" * 16: {"pausefl.one": "1", "pausefl.two": "2"}, "b" * 16: {"pausefl.one": "3"}}
-    for run, code_hash in ((PAUSE, "a" * 16), (LATER, "a" * 16), (RANDOM, "b" * 16)):
-        edit(own[run], code_hash=code_hash, code=codes[code_hash])
-    edit(own[UNTRAINED], code=None)  # as of earlier versions
-    publish_runs(own, published)
-    assert json.loads((published / CODE).read_text("utf-8")) == codes
-    assert [json.loads(line).get("code") for line in (published / NAME / LINES).read_text().splitlines()] == [
-        None,
-        *[CODE] * 3,
-    ]
-    for run in (PAUSE, RANDOM, UNTRAINED):
-        summary, _ = read_run(published / NAME / run.selector / f"seed-{run.seed}")
-        assert summary == json.loads((own[run] / "summary.json").read_text("utf-8"))
-    other = tmp_path / "other" / "published"
-    for run in reversed(own):
-        publish_runs({run: own[run]}, other)
-    assert contents(other) == contents(published)
-
-    edit(own[RANDOM], code={"pausefl.one": "4"})
-    with pytest.raises(PauseflError, match=f"{CODE} has other parts of code {'b' * 16}"):
-        publish_runs(own, published, replace=True)
-    edit(own[RANDOM], code_hash="c" * 16)
-    publish_runs(own, published, replace=True)
-    there = json.loads((published / CODE).read_text("utf-8"))
-    assert there == {"a" * 16: codes["a" * 16], "c" * 16: {"pausefl.one": "4"}}
-
-    (published / CODE).write_text(json.dumps(there | {"a" * 16: {"pausefl.one": "1"}}), "utf-8")
-    with pytest.raises(PauseflError, match="the line of pause, seed 10 is not the one that was published"):
-        read_run(published / NAME / "pause" / "seed-10")
-
-
 @pytest.mark.parametrize("n", [0, 1, 300])
 def test_a_table_keeps_its_values_and_types(tmp_path: Path, n: int) -> None:
     rng = np.random.default_rng(0)
@@ -247,7 +213,7 @@ def test_runs_of_a_study_are_one_table(tmp_path: Path) -> None:
     assert publish_study(source, [*files, "fits.csv"], target) == [
         "study study: wrote runs.parquet, fits.csv"
     ]
-    assert sorted(contents(target)) == [CODE, "fits.csv", "runs.parquet"]
+    assert sorted(contents(target)) == ["fits.csv", "runs.parquet"]
     table = pd.read_parquet(target / "runs.parquet")
     assert table[["selector", "seed"]].drop_duplicates().to_numpy().tolist() == [
         ["pause", 9],
@@ -285,15 +251,3 @@ def test_publishing_accepts_no_edit_of_another_run(own: dict[Experiment, Path], 
     path.write_text(json.dumps(line | {"device": "cuda"}) + "\n", "utf-8")
     with pytest.raises(PauseflError, match="the line of random, seed 0 is not the one that was published"):
         publish_runs({PAUSE: own[PAUSE]}, published, replace=True)
-
-
-def test_a_definition_that_moved_to_another_module_is_the_same_code(
-    own: dict[Experiment, Path], tmp_path: Path
-) -> None:
-    there = {"pausefl.one:f": "1", "pausefl.one:g": "2"}
-    edit(own[PAUSE], code_hash="a" * 16, code=there)
-    edit(own[LATER], code_hash="a" * 16, code={"pausefl.one:f": "1", "pausefl.two:g": "2"})
-    publish_runs({run: own[run] for run in (PAUSE, LATER)}, published := tmp_path / "published")
-    assert json.loads((published / CODE).read_text("utf-8")) == {"a" * 16: there}
-    summary, _ = read_run(published / NAME / LATER.selector / f"seed-{LATER.seed}")
-    assert summary["code"] == there

@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError
-from pausefl.progress import about
 from pausefl.project import Project
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario, read_yaml
 from pausefl.workflow.plan import (
     asked,
-    batches,
     estimate,
     job_estimate,
     network_key,
@@ -161,16 +159,16 @@ def test_a_cluster_is_asked_for_a_few_times_the_estimate() -> None:
     whole, rates = table("config"), shipped_rates()
     jobs = [row for name in whole.own for row in whole.experiments[name]]
     for row in jobs:
-        minutes, _ = asked(whole, [row], rates)
+        minutes, _ = asked(whole, row, rates)
         estimated = job_estimate(whole, row, rates).seconds / 60
         assert 2 * estimated < minutes
         assert minutes <= max(5, 3 * estimated + 1)
-    unknown = asked(whole, jobs[:1], RATES)  # no rates of its network
+    unknown = asked(whole, jobs[0], RATES)  # no rates of its network
     assert unknown[0] == 720
     for lines in ROOT.glob("results/published/*/runs.jsonl"):
         name = lines.parent.name
         if whole.experiments.get(name):
-            memory = asked(whole, whole.experiments[name][:1], rates)[1]
+            memory = asked(whole, whole.experiments[name][0], rates)[1]
             for line in lines.read_text("utf-8").splitlines():
                 assert json.loads(line)["peak_memory_bytes"] < memory * 1e6
 
@@ -189,23 +187,6 @@ def test_a_target_costs_what_it_needs() -> None:
     assert "Runs are read from results/published; nothing is trained." in published
     with pytest.raises(ConfigError, match=r"unknown target 'pause_v2_fig88'.*Did you mean 'pause_v2_fig8'"):
         plan("config", "pause_v2_fig88")
-
-
-def test_small_jobs_of_a_scenario_and_seed_start_one_process() -> None:
-    rows = [{"scenario": "demo_small", "selectors": ["pause", "random", "fastest"], "seeds": [0, 1]}]
-    few = table("reduced", experiments=rows)
-    rates = {**shipped_rates(), "start_s": 18.0}  # of 20 s that a small job may take; they are less than 1 s
-    jobs = few.experiments["demo_small"]
-    assert [len(batch) for batch in batches(few) if batch[0] in jobs] == [3, 3]
-    text = to_text(few, "demo_small", 1, rates, Path("nowhere"))
-    alone = sum(job_estimate(few, job, rates).seconds for job in jobs)
-    left = alone - 4 * 18
-    assert f"Left to compute: {left / 3600:.1f} core-hours, {about(left)} on 1 core" in text
-    rows = re.findall(r"^demo_small +\w+ +2 +0 +([\d.]+) ", text, re.MULTILINE)
-    assert [float(minutes) for minutes in rows] == pytest.approx([left / 6 / 60] * 3, abs=0.06)
-    one = table("reduced", experiments=[{"scenario": "demo_small", "selectors": ["pause"], "seeds": [0]}])
-    assert not any(job in batch for batch in batches(one) for job in one.experiments["demo_small"])
-    assert re.search(r"demo_small +pause +1 +0 +0\.3 ", to_text(one, "demo_small", 1, rates, Path("nowhere")))
 
 
 def test_what_is_done_is_not_counted(tmp_path: Path) -> None:
