@@ -402,6 +402,8 @@ def _changed(name: str, values: Mapping[str, Any], folders: Iterable[Path]) -> S
         if not isinstance(document.get(section), dict):
             sections = [name for name, value in document.items() if isinstance(value, dict)]
             raise ValueError(f"changes: unknown section '{section}'. {suggest(section, sections)}")
+        if not isinstance(keys, Mapping):
+            raise ValueError(f"changes.{section} = {keys!r} must have keys and values")
         document[section] |= keys
     try:
         return Scenario.read({**document, "figures": {}}, "changes")

@@ -1,0 +1,136 @@
+"""Each file that users meet, damaged in each way: an error names the file, and none is read as another."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from raw_data import IDX_FILES, raw, source, write_idx, write_images
+
+from pausefl.cli import main
+from pausefl.data.dataset import Dataset, load_dataset
+from pausefl.data.partition import Partition, load_partition
+from pausefl.data.sources import prepare
+from pausefl.errors import PauseflError
+from pausefl.federated.job import Job
+from pausefl.federated.run import run_job
+from pausefl.results.runs import collect
+from pausefl.settings import Experiment, Scenario
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "missing": Path.unlink,
+    "empty": lambda path: path.write_bytes(b""),
+    "cut after 10 bytes": lambda path: os.truncate(path, min(10, path.stat().st_size // 2)),
+    "cut in the middle": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "without its last bytes": lambda path: os.truncate(path, path.stat().st_size - 2),
+    "flipped": lambda path: path.write_bytes(bytes(255 - byte for byte in path.read_bytes()[:10_000])),
+    "zeros": lambda path: path.write_bytes(bytes(min(path.stat().st_size, 10_000))),
+    "text": lambda path: path.write_text("hello\n"),
+    "folder": lambda path: (path.unlink(), path.mkdir()),
+    "pipe": lambda path: (path.unlink(), os.mkfifo(path)),
+    "device": lambda path: (path.unlink(), path.symlink_to("/dev/zero")),
+    "loop": lambda path: (path.unlink(), path.symlink_to(path.name)),
+}
+
+
+@pytest.fixture(scope="session")
+def finished(
+    demo: Scenario,
+    digits: Dataset,
+    share_out: Callable[[Scenario, int], Partition],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """A folder with a prepared data set, a partition, and two finished runs."""
+    folder = tmp_path_factory.mktemp("finished")
+    digits.save(folder / "digits.npz")
+    share_out(demo, 0).save(folder / "partition.npz")
+    for selector in ("pause", "random"):
+        run_job(Job(demo, selector, 0, 5, device="cpu"), digits, share_out(demo, 0), folder / selector)
+    return folder
+
+
+def idx(folder: Path) -> Path:
+    for name, dims in IDX_FILES.items():
+        write_idx(folder / "FashionMNIST/raw" / name, dims)
+    return folder / "FashionMNIST/raw/t10k-labels-idx1-ubyte"
+
+
+def cifar10(folder: Path) -> Path:
+    place = folder / "cifar-10-batches-py"
+    place.mkdir()
+    for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch", "batches.meta"):
+        (place / name).write_bytes(pickle.dumps({"data": np.zeros((2, 3072), np.uint8), "labels": [0, 1]}))
+    return place / "data_batch_1"
+
+
+def image(folder: Path) -> Path:
+    for split, n in (("train", 4), ("test", 2)):
+        for label in ("cat", "dog"):
+            write_images(folder / "pets" / split / label, n)
+    return folder / "pets/train/cat/000.png"
+
+
+def read_source(name: str, **keys: str) -> Callable[[Path], object]:
+    return lambda folder: prepare(source(name, **keys), raw(folder))
+
+
+#: How a good file is made in an empty folder, and what reads it.
+MADE = {
+    "IDX": (idx, read_source("fashion_mnist")),
+    "CIFAR-10": (cifar10, read_source("cifar10")),
+    "image": (image, read_source("imagefolder", folder="pets")),
+}
+#: Files beside a finished run, and what reads them.
+WRITTEN: dict[str, Callable[[Path], object]] = {
+    "digits.npz": lambda folder: load_dataset(folder / "digits.npz"),
+    "partition.npz": lambda folder: load_partition(folder / "partition.npz"),
+    **{
+        f"pause/{name}": lambda folder: collect({Experiment("demo_small", "pause", 0): folder / "pause"})
+        for name in ("rounds.parquet", "ledger.parquet", "summary.json")
+    },
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("kind", MADE)
+def test_damaged_raw_data_are_refused(kind: str, damage: str, tmp_path: Path) -> None:
+    if kind == "image" and damage in ("missing", "without its last bytes"):
+        pytest.skip("one image fewer is no damage, and a PNG file's last bytes are those of an empty block")
+    make, read = MADE[kind]
+    path = make(tmp_path)
+    DAMAGES[damage](path)
+    with pytest.raises(PauseflError, match=path.name):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("name", WRITTEN)
+def test_damaged_results_are_refused(name: str, damage: str, finished: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(finished, tmp_path / "copy")
+    DAMAGES[damage](folder / name)
+    with pytest.raises(PauseflError, match=Path(name).name):
+        WRITTEN[name](folder)
+
+
+@pytest.mark.parametrize("name", ["rounds.parquet", "ledger.parquet", "summary.json"])
+@pytest.mark.parametrize("damage", ["cut in the middle", "text", "folder"])
+def test_commands_name_what_is_damaged(
+    name: str,
+    damage: str,
+    finished: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = shutil.copytree(finished, tmp_path / "copy")
+    DAMAGES[damage](folder / "pause" / name)
+    monkeypatch.setattr("sys.argv", ["pausefl", "compare", str(folder / "pause"), str(folder / "random")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr().err
+    assert (ended.value.code, name in "".join(shown.split()), "Traceback" in shown) == (2, True, False)
