@@ -37,7 +37,6 @@ def demo() -> Scenario:
 
 @pytest.fixture(scope="session")
 def digits(demo: Scenario) -> Dataset:
-    pytest.importorskip("sklearn")
     return prepare(demo.data, RawData(Path("nowhere"), False, {}))
 
 

@@ -29,7 +29,6 @@ WORKFLOW_ONLY = (
     "jinja2",
     "matplotlib",
     "scipy",
-    "sklearn",
     "snakemake",
     "tabulate",
     "torchvision",

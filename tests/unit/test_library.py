@@ -31,7 +31,6 @@ PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def scenario() -> pausefl.Scenario:
     """Twelve users, three selected, six rounds."""
-    pytest.importorskip("sklearn")
     return pausefl.change(pausefl.load_scenario("demo_small"), {"training.n_rounds": 6})
 
 
@@ -379,7 +378,6 @@ pausefl.run(scenario, "random", train=False)
 @pytest.mark.slow
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_run_shows_a_bar_on_a_terminal_unless_it_is_told_not_to(terminal: bool) -> None:
-    pytest.importorskip("sklearn")
     ours, theirs = pty.openpty() if terminal else os.pipe()
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "COLUMNS": "80"}
     with subprocess.Popen([sys.executable, "-c", _BARS], stderr=theirs, cwd=ROOT, env=environment) as process:

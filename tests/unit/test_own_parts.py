@@ -356,7 +356,6 @@ def test_an_edit_counts_for_what_reaches_it(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_command_runs_all_three_and_the_library_has_the_same_numbers() -> None:
-    pytest.importorskip("sklearn")
     own = ["--set", "model.name=mine:Tiny", "--set", "data.source=mine:points"]
     run("--selector", "mine:LeastUsed", "--device", "cpu", "--out", "out", *own)
     theirs = pausefl.read_run("out")

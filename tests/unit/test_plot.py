@@ -27,7 +27,6 @@ def mine(history: pausefl.History, rng: np.random.Generator) -> Any:
 @pytest.fixture(scope="module")
 def runs() -> Runs:
     """Short runs, most of the small demo: also without training, and of a selector of one's own."""
-    pytest.importorskip("sklearn")
     demo = pausefl.change(pausefl.load_scenario("demo_small"), {"training.n_rounds": 12})
     small = pausefl.change(demo, {"privacy.epsilon_total": 20.0})
     linear = pausefl.change(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 import zlib
@@ -9,12 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from raw_data import raw, refusal, source
 
+from pausefl.data import sources
 from pausefl.data.sources import (
     check_available,
     dataset_key,
     describe_origin,
+    download,
     prepare,
     raw_files,
     training_size,
@@ -41,21 +45,33 @@ def test_reading_records_and_naming_raw_files_loads_no_reader() -> None:
         "from pausefl.settings import DataSettings, RawData; from pausefl.data.sources import missing_files;"
         "missing_files(DataSettings(source='mnist', n_validation=0),"
         "              RawData(root=Path('x'), download=False, folders={}));"
-        "sys.exit(bool({'torch', 'torchvision', 'PIL', 'sklearn'} & set(sys.modules)))"
+        "sys.exit(bool({'torch', 'torchvision', 'PIL'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_digits() -> None:
-    from sklearn.datasets import load_digits
+def all_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The digits in the order of the file that is shipped, which is that of scikit-learn's."""
+    with np.load(Path(sources.__file__).with_name("digits.npz")) as archive:
+        return archive["pixels"].astype(np.float64), archive["labels"].astype(np.int64)
 
+
+def test_the_digits_that_are_shipped_are_those_of_scikit_learn() -> None:
+    """Digests of the arrays of `sklearn.datasets.load_digits`."""
+    assert [hashlib.sha256(array.tobytes()).hexdigest()[:16] for array in all_digits()] == [
+        "20def7f70a702f0a",
+        "a3c91c262eddcf7b",
+    ]
+
+
+def test_digits() -> None:
     data, again = prepare(DIGITS, NOWHERE), prepare(DIGITS, NOWHERE)
     assert data.train_x.shape == (1438, 1, 8, 8)
     assert data.test_x.shape == (359, 1, 8, 8)
     assert (data.train_x.dtype, data.train_y.dtype, data.n_classes) == (np.uint8, np.int64, 10)
     np.testing.assert_array_equal(data.test_x, again.test_x)
     # All of them are there, in another order.
-    x, y = load_digits(return_X_y=True)
+    x, y = all_digits()
     ours = np.concatenate([data.train_x, data.test_x]).reshape(-1, 64)
     pairs = np.c_[ours, np.concatenate([data.train_y, data.test_y])]
     expected = np.c_[np.rint(x * 255 / 16), y]
@@ -64,9 +80,7 @@ def test_digits() -> None:
 
 def test_the_test_split_of_the_digits_is_drawn_and_not_the_end_of_the_file() -> None:
     """Writers come one after another in the file: its last fifth is harder than the rest."""
-    from sklearn.datasets import load_digits
-
-    x, y = load_digits(return_X_y=True)
+    x, y = all_digits()
     pixels, n_test = np.rint(x * 255 / 16).astype(np.uint8).reshape(-1, 1, 8, 8), 359
     key = np.random.SeedSequence(0, spawn_key=(zlib.crc32(b"source/test-split"), 0, 0))
     order = np.random.Generator(np.random.Philox(key)).permutation(1797)
@@ -97,8 +111,8 @@ def test_a_test_split_without_examples_is_refused() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    assert "needs the package scikit-learn" in refusal(prepare, DIGITS, NOWHERE)
+    monkeypatch.setitem(sys.modules, "pausefl.data._torchvision", None)
+    assert "needs the package torchvision" in refusal(download, "mnist", Path("data"))
 
 
 def test_what_needs_no_raw_files_has_none() -> None:

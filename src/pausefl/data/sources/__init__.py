@@ -1,4 +1,4 @@
-"""Where data sets come from: official files, image folders, scikit-learn, or fixed random numbers.
+"""Where data sets come from: official files, image folders, this package, or fixed random numbers.
 
 The record of a source (`pausefl.registry.SOURCES`) names its raw files and its reader. A reader turns
 the files into examples in a fixed order with a fixed test split, which depend on the settings alone, never on
