@@ -13,20 +13,17 @@ import pytest
 from scipy import stats
 from worlds import SCALE, World, on_runs, on_study
 
-from pausefl.bandit.latency import LatencyLaw
 from pausefl.claims import on_instances, on_studies
 from pausefl.claims.base import ClaimTest
 from pausefl.claims.comparisons import Comparison
 from pausefl.claims.load import KINDS
-from pausefl.claims.quantities import latency_spread, leakage_after_rounds, mean_round_s
-from pausefl.claims.records import Replicate, expected_latencies
+from pausefl.claims.quantities import latency_spread
+from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, gaps, holm, judge, region
 from pausefl.privacy.schedule import GeometricSchedule
 from pausefl.results.intervals import estimate
 from pausefl.results.runs import collect
 from pausefl.selectors.exact import Pause
-from pausefl.selectors.graphs import Swaps, sample_criteria
-from pausefl.streams import Streams
 from pausefl.studies import regret
 from pausefl.studies.comparison import Comparison as Race
 from pausefl.studies.graphs import Graphs
@@ -176,39 +173,6 @@ def test_who_ends_before_the_target_is_slower_than_who_reached_it_by_then(world:
     assert one.gap == pytest.approx(18 / 60)
     assert "Random ends before the target in 3 of 3 seeds" in one.note
     assert outcomes(world, ordering(selectors=("random",), against=("pause",), **TO_TARGET)) == [FAILS]
-
-
-@pytest.mark.parametrize(("round_s", "outcome"), [(1.0, FAILS), (2.0, UNDECIDED)])
-def test_a_rival_that_reaches_the_target_after_the_others_end_decides_nothing(
-    world: World, round_s: float, outcome: str
-) -> None:
-    """PAUSE never reaches it and ends after 40 s; random selection does after 28 rounds."""
-    reach(world, "pause", 99, seeds=7)
-    reach(world, "random", 20, round_s, seeds=7)
-    reach(world, "clustered_size", 5, seeds=7)
-    (one,) = found(world, ordering(**TO_TARGET))
-    assert one.outcome == outcome
-    back = {FAILS: HOLDS, UNDECIDED: UNDECIDED}[outcome]
-    assert outcomes(world, ordering(selectors=("random",), against=("pause",), **TO_TARGET)) == [back]
-
-
-def test_two_that_never_reach_the_target_decide_nothing(world: World) -> None:
-    for name in ("pause", "random"):
-        reach(world, name, 99, seeds=7)
-    reach(world, "clustered_size", 5, seeds=7)
-    (one,) = found(world, ordering(**TO_TARGET))
-    assert (one.outcome, "7 of 7 seeds decide nothing" in one.note) == (UNDECIDED, True)
-
-
-def test_who_lasts_longer_does_not_set_the_target(world: World) -> None:
-    """When PAUSE ends with 0.5, random selection has 0.3; it gets to 0.9 later."""
-    for seed in range(3):
-        world.add("pause", seed, [0.5] * 60)
-        world.add("random", seed, [0.3] * 20 + [0.9] * 40, round_s=3.0)
-        world.add("fastest", seed, [0.2] * 60, round_s=0.1)
-    runs = world.records().trained("s")
-    assert runs is not None
-    assert runs.found["pause", 0].outcome["target_accuracy"] == pytest.approx(0.45)
 
 
 def test_a_common_time_is_the_end_of_the_shorter_run(world: World) -> None:
@@ -452,17 +416,6 @@ def test_the_law_of_annealing_is_that_of_the_exact_chain(
     np.testing.assert_allclose(blocks, on_instances.probabilities(selector, 4), atol=0.02)
 
 
-def test_annealing_is_in_equilibrium_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With every swap admitted, the law tends to weights of (1 + j)^(energy / C)."""
-    monkeypatch.setattr(on_instances, "DECADES", (100,))
-    held = on_instances.probabilities("sa_bsfl", 5)[:, 0]
-    for instance, probability in enumerate(held):
-        criteria = sample_criteria(5, instance)
-        energy = Swaps.of(5, 2).energies(criteria["ucb"], criteria["g"])
-        weights = np.exp((energy - energy.max()) / np.ptp(energy) * 100 * math.log(10))
-        assert probability == pytest.approx(1 / weights.sum(), abs=0.01)
-
-
 def test_the_limit_fails_where_the_probability_does_not_rise(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -545,20 +498,6 @@ def select(world: World, selector: str, seed: int, selections: list[list[int]]) 
     pd.read_parquet(path).assign(selection=selections).to_parquet(path)
 
 
-def test_spread_of_latency_is_of_expected_values(world: World) -> None:
-    network = world.base.network
-    expected = expected_latencies(network)
-    streams = LatencyLaw(network, Streams(0))
-    sampled = np.mean([streams.sample(t) for t in range(4000)], axis=0)
-    assert expected == pytest.approx(sampled, abs=0.004)
-    last = network.n_users - 1
-    for seed in (0, 1):
-        select(world, "pause", seed, [[0, 1]] * 3 + [[2]])
-        select(world, "random", seed, [[0, last]] * 4)
-    (one,) = found(world, ordering(metric="latency_spread"))
-    assert one.gap == pytest.approx((expected[1] - expected[0]) / (expected[last] - expected[0]))
-
-
 def test_spread_of_latency_by_hand() -> None:
     """Standard deviation of all users of a round, not an estimate from a sample; mean over common rounds."""
 
@@ -570,15 +509,6 @@ def test_spread_of_latency_by_hand() -> None:
     assert latency_spread(ours, theirs) == pytest.approx((1 + math.sqrt(26 / 3)) / 2, rel=1e-12)
     assert latency_spread(theirs, ours) == pytest.approx((1 + 1 + 2.5) / 3, rel=1e-12)
     assert math.isnan(latency_spread(run([2], [1]), ours))
-
-
-def test_rounds_are_compared_as_far_as_both_runs_have_them() -> None:
-    def run(ends: list[float], leakage: list[float]) -> Replicate:
-        return Replicate("one", pd.DataFrame({"elapsed_s": ends, "leakage_max": leakage}), {}, np.ones(3))
-
-    ours, theirs = run([1.0, 3.0, 6.0, 10.0], [1.0, 2.0, 4.0, 8.0]), run([2.0, 8.0], [3.0, 5.0])
-    assert (mean_round_s(ours, theirs), mean_round_s(theirs, ours)) == (3 / 2, 8 / 2)
-    assert (leakage_after_rounds(ours, theirs), leakage_after_rounds(theirs, ours)) == (2, 5)
 
 
 def test_everyone_comes_first_or_not(world: World) -> None:

@@ -125,15 +125,6 @@ def test_a_failure_has_to_survive_holms_correction() -> None:
     assert of(*[compared(HOLDS, p=0.04)] * 20).finding == "supported"  # nothing fails
 
 
-def test_the_effect_is_of_what_is_first_wanted() -> None:
-    higher = [compared(HOLDS, gap=gap, unit="ratio", measure="leakage") for gap in (1.1, 1.2, 1.9)]
-    lower = Comparison("ordering", "s", "?", "lower", HOLDS, gap=0.5, unit="ratio", measure="leakage")
-    assert words.effect(of(*higher, lower)) == "leakage: 1.1 to 1.9 times"
-    told = [replace(each, question="leakage: pause", bound="at least") for each in higher]
-    assert words.effect(of(*told)) == "leakage, pause: at least 1.1 to at least 1.9 times"
-    assert words.effect(of(compared(NOT_RUN))) == "–"
-
-
 def test_a_repeat_has_no_vote() -> None:
     first = {("ours", 0): "a", ("theirs", 0): "b", ("ours", 1): "c", ("theirs", 1): "d"}
     shorter = {key: value for key, value in first.items() if key[1] == 0}
@@ -362,22 +353,3 @@ def test_mistakes_in_the_claims_are_named(tmp_path: Path, test: dict[str, Any], 
     path.write_text(yaml.safe_dump({"claims": [one]}), encoding="utf-8")
     with pytest.raises(ConfigError, match=re.escape(message)):
         load_claims(path, FOLDER)
-
-
-def test_a_test_without_places_is_part_of_a_claim_at_every_scale() -> None:
-    drawn = KINDS["exactness"](kind="exactness", rewards=("r1",), n_instances=1)
-    assert all(drawn.applies(scale) for scale in SCALES)
-    assert [scale for scale in SCALES if LOWER.applies(scale)] == ["demo"]
-
-
-def test_a_missing_study_of_selection_is_an_error_where_nothing_else_was_to_be_run(world: World) -> None:
-    world.simulate("pause", 0)
-    world.simulate("random", 0)
-    (world.folder / "studies/selection_s/rounds.parquet").unlink()
-    with pytest.raises(PauseflError, match=r"study selection_s: rounds\.parquet"):
-        evaluate([claim(LOWER)], world.records(), SCALE)
-    world.plan("pause", 0)
-    world.plan("random", 0)
-    with pytest.raises(PauseflError, match="2 results are missing") as error:
-        evaluate([claim(LOWER)], world.records(), SCALE)
-    assert "s/pause/seed-0" in str(error.value)

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +36,6 @@ from pausefl.provenance import job_code
 from pausefl.selectors import make_selector
 from pausefl.settings import Scenario, load_scenario
 from pausefl.streams import Streams
-from pausefl.training.engine import Trainer
 
 ROOT = Path(__file__).parents[3]
 TABLES = ("rounds.parquet", "ledger.parquet")
@@ -125,25 +123,6 @@ def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(
     assert runs.notes == expected
 
 
-def test_refused_updates_are_counted_over_all_parts(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One in round 2, before the job is broken off, and two in round 5, after it."""
-    train, n_broken = Trainer.train, {2: 1, 5: 2}
-
-    def break_some(trainer: Trainer, theta: Any, users: Any, t: int) -> Any:
-        for local in train(trainer, theta, users, t):
-            local.updates[: n_broken.get(t, 0)] = np.inf
-            yield local
-
-    monkeypatch.setattr(Trainer, "train", break_some)
-    expected = summary(runs.run(out=runs.out.with_name("whole")))["refused_updates"]
-    assert expected["n"] == 3
-    assert [each["round"] for each in expected["first"]] == [2, 5, 5]
-    runs.run(until=3)
-    told = summary(runs.run())
-    assert told["resumed_from_rounds"] == [3]
-    assert told["refused_updates"] == expected
-
-
 def test_a_job_with_a_time_horizon_ends_early_and_resumes(
     demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], tmp_path: Path
 ) -> None:
@@ -168,22 +147,6 @@ def test_a_job_with_a_time_horizon_ends_early_and_resumes(
     assert broken.notes == [f"resuming after round {t}, from {broken.state}" for t in (1, 3)]
     both = summary(ended.run(n_rounds=4))
     assert (both["rounds_made"], both["ended_by"]) == (4, "time_horizon_s")
-
-
-def test_timings_add_up_over_the_parts(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = {"now": 0.0}
-    monkeypatch.setattr(time, "perf_counter", lambda: clock["now"])
-    train = Trainer.evaluate
-
-    def a_second(*arguments: Any) -> Any:
-        clock["now"] += 1.0
-        return train(*arguments)
-
-    monkeypatch.setattr(Trainer, "evaluate", a_second)
-    runs.run(until=2)  # the third round is lost
-    clock["now"] += 1000.0
-    timings = summary(runs.run())["timings_s"]
-    assert (timings["evaluation"], timings["total"]) == (6.0, 6.0)
 
 
 def test_restart_begins_with_the_first_round(runs: Runs, unbroken: dict[str, bytes]) -> None:
@@ -215,18 +178,6 @@ def test_the_state_of_another_job_is_refused_by_what_differs(
         runs.run(**values)
     assert names(runs.out) == {"state.npz"}
     assert runs.state.read_bytes() == before
-
-
-def test_another_setting_of_the_scenario_is_named(runs: Runs, demo: Scenario) -> None:
-    runs.run(until=1)
-    with pytest.raises(ConfigError, match=r"scenario\.training\.learning_rate = 0.\d+ \(asked for: 0.5"):
-        runs.run(scenario=demo.replace(training=demo.training.replace(learning_rate=0.5)))
-    many = demo.replace(
-        network=demo.network.replace(latency_floor=0.01, fast_latency_max=0.02, slow_latency_min=0.03),
-        training=demo.training.replace(learning_rate=0.5, n_epochs=2),
-    )
-    with pytest.raises(ConfigError, match=r"and 1 more.* --restart"):
-        runs.run(scenario=many)
 
 
 def test_what_only_tables_and_figures_read_may_change(
@@ -296,13 +247,6 @@ def test_a_damaged_state_is_never_used(runs: Runs, unbroken: dict[str, bytes]) -
     assert summary(runs.out)["resumed_from_rounds"] == []
 
 
-def test_python_objects_are_not_read(runs: Runs, tmp_path: Path) -> None:
-    path = tmp_path / "state.npz"
-    np.savez(path, about=np.array([{"identity": {}}], dtype=object))
-    assert Checkpoint(path, {}, Saving(note=runs.notes.append)).load() is None
-    assert "allow_pickle=False" in runs.notes[0]
-
-
 # A full disk
 
 
@@ -335,35 +279,6 @@ def test_a_full_disk_leaves_the_old_state_and_the_job_goes_on(
 
 
 # How often
-
-
-def test_saving_takes_a_few_percent_of_the_time_at_most(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = {"now": 100.0}
-    monkeypatch.setattr(time, "perf_counter", lambda: clock["now"])
-    checkpoint = Checkpoint(tmp_path / "state.npz", {}, Saving(interval=10.0))
-
-    def slow() -> dict[str, Any]:
-        clock["now"] += 2.0
-        return {}
-
-    for wait, due in ((9.9, False), (0.1, True)):
-        clock["now"] += wait
-        assert checkpoint.due == due
-    assert checkpoint.save(1, slow)
-    for wait, due in ((59.9, False), (0.1, True)):
-        clock["now"] += wait
-        assert checkpoint.due == due
-    assert checkpoint.save(2, dict)
-    clock["now"] += 10.0
-    assert checkpoint.due
-    assert checkpoint.course({})["timings_s"]["saving"] == 2.0
-
-
-def test_nothing_is_saved_before_its_time(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs.run(until=3, interval=3600.0)
-    assert names(runs.out) == set()
 
 
 # Signals
@@ -414,26 +329,6 @@ def test_a_second_signal_acts_as_it_did_before() -> None:
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
-def test_ignored_signals_stay_ignored_and_threads_get_none() -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with stop_requests() as asked:
-            os.kill(os.getpid(), signal.SIGINT)
-            assert not asked()
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-    def elsewhere() -> None:
-        with stop_requests() as asked:
-            found.append(asked())
-
-    found: list[bool] = []
-    thread = threading.Thread(target=elsewhere)
-    thread.start()
-    thread.join()
-    assert found == [False]
-
-
 # Two at once
 
 
@@ -453,24 +348,6 @@ def test_the_lock_file_of_a_killed_job_holds_up_nobody(runs: Runs) -> None:
     runs.out.mkdir()
     (runs.out / "job.lock").write_text("process 1 on somewhere")
     assert names(runs.run()) == FILES
-
-
-def test_a_lock_file_that_its_holder_removes_meanwhile_is_not_taken_for_a_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flock, removed = files_module.fcntl.flock, []
-
-    def slow(*arguments: Any) -> None:
-        flock(*arguments)
-        if not removed:
-            removed.append((tmp_path / "job.lock").unlink())
-
-    monkeypatch.setattr(files_module.fcntl, "flock", slow)
-    with locked(tmp_path, print):
-        assert (tmp_path / "job.lock").is_file()
-        monkeypatch.undo()
-        with pytest.raises(PauseflError, match="is running a job"), locked(tmp_path, print):
-            pass
 
 
 def test_a_file_system_without_locks_is_no_failure(

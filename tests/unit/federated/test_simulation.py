@@ -314,39 +314,6 @@ def test_a_simulation_goes_on_from_its_state_to_the_bit(
         assert left[name].dtype == right[name].dtype, name
 
 
-def test_a_shorter_run_is_a_prefix_of_a_longer_one_whatever_the_schedule(
-    simulate: Simulate, demo: Scenario
-) -> None:
-    cosine = changed(demo, training={"learning_rate_schedule": "cosine", "n_rounds": 6})
-    short, long = (simulate("fedavg", n, scenario=cosine).rounds for n in (3, 6))
-    pd.testing.assert_frame_equal(long[:3], short, check_exact=True)
-
-
-def test_a_state_has_the_optimiser_of_those_that_took_part_alone(
-    demo: Scenario, digits: Dataset, unequal: Partition
-) -> None:
-    simulation = build(demo, "random", digits, unequal, True, False, 0)
-    selected = set(np.concatenate(simulation.run(2).rounds.selection))
-    state = simulation.state()
-    assert len(selected) < N_USERS
-    expected = {f"trainer/{name}/{user}" for name in ("first", "second", "steps") for user in selected}
-    assert {name for name in state if name.startswith("trainer/")} == expected
-    reset = build(
-        changed(demo, training={"optimizer_state": "reset"}), "random", digits, unequal, True, False, 0
-    )
-    reset.run(2)
-    assert not any(name.startswith("trainer/") for name in reset.state())
-
-
-def test_the_round_a_model_diverged_in_is_kept(demo: Scenario, digits: Dataset, unequal: Partition) -> None:
-    scenario = changed(demo, training={"learning_rate": 1e12})
-    first, second = (build(scenario, "fedavg_no_privacy", digits, unequal, True, False, 0) for _ in range(2))
-    assert first.run(2).diverged_round == 1
-    second.restore(first.state())
-    assert second.run(4).diverged_round == 1
-    pd.testing.assert_frame_equal(second.run(4).rounds, first.run(4).rounds, check_exact=True)
-
-
 @pytest.mark.parametrize(("selector", "train"), [("pause", True), ("sa_pause", False)])
 def test_first_rounds_are_those_of_a_longer_run_and_reruns_are_identical(
     simulate: Simulate, selector: str, train: bool
@@ -356,12 +323,6 @@ def test_first_rounds_are_those_of_a_longer_run_and_reruns_are_identical(
     pd.testing.assert_frame_equal(long.ledger, again.ledger, check_exact=True)
     short = simulate(selector, 5, train=train)
     pd.testing.assert_frame_equal(short.rounds, long.rounds[:5], check_exact=True)
-
-
-def test_another_seed_is_another_run(simulate: Simulate) -> None:
-    first, second = (simulate("random", 5, seed=seed).rounds for seed in (0, 1))
-    assert (first.latency_s != second.latency_s).all()
-    assert (first.loss != second.loss).all()
 
 
 @pytest.mark.parametrize("selector", WITHOUT_TRAINING)
@@ -585,18 +546,6 @@ def test_who_reports_no_loss_pays_for_none(simulate: Simulate, demo: Scenario, s
     free, charged = (simulate(selector, 4, scenario=scenario) for scenario in (demo, paid(demo)))
     pd.testing.assert_frame_equal(charged.rounds, free.rounds)
     pd.testing.assert_frame_equal(charged.ledger, free.ledger)
-
-
-def test_selections_alone_have_no_losses(
-    demo: Scenario, digits: Dataset, unequal: Partition, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    record = dataclasses.replace(SELECTORS["random"], needs_losses=True)
-    monkeypatch.setitem(SELECTORS, "random", record)
-    simulation = build(demo, "random", digits, unequal, False, False, 0)
-    seen: list[Feedback] = []
-    monkeypatch.setattr(simulation.select, "observe", lambda told, history: seen.append(told))
-    simulation.run(1)
-    assert seen[0].losses is None
 
 
 def r2(scenario: Scenario, **changes: float | str) -> Scenario:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Iterator
 from itertools import combinations, product
 from typing import Any
 
@@ -16,7 +14,6 @@ from neighbourhoods import (
     Graph,
     Order,
     all_draws,
-    as_drawn,
     distribution,
     graph,
     is_connected,
@@ -26,10 +23,10 @@ from neighbourhoods import (
     vertices,
 )
 from numpy.typing import NDArray
-from oracles import Concave, maximisers, problem, random_history, random_problem, worth
+from oracles import Concave, maximisers, random_history, random_problem, worth
 from scipy import stats
 
-from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.history import History
 from pausefl.bandit.rewards import (
     AverageReward,
     OverlapReward,
@@ -47,7 +44,6 @@ from pausefl.selectors.annealing import (
     SaPauseV1,
     SaVanilla,
     _anneal,
-    _sample_swap,
 )
 from pausefl.selectors.search import Objective
 from pausefl.settings import RewardSettings, Scenario
@@ -153,29 +149,6 @@ def test_the_graph_is_mutual_and_connects_all_selections(n_lists: int) -> None:
         assert is_connected(edges)
 
 
-def cases() -> Iterator[tuple[list[Order], tuple[int, ...]]]:
-    rng = np.random.default_rng(5)
-    for n_lists in (0, 1, 2, 3):
-        for members in [(4, 5, 6), (1, 3, 4, 6)]:
-            yield random_orders(rng, n_lists, 7), members
-    yield [list(range(7))] * 3, (3, 4, 5, 6)  # the same list thrice
-    yield [list(range(7)), list(range(7))[::-1]], (2, 3, 4)
-    yield [list(range(7)), [1, 0, 2, 3, 5, 4, 6], [2, 1, 0, 5, 3, 4, 6]], (3, 4, 5, 6)
-
-
-@pytest.mark.parametrize(("orders", "members"), list(cases()))
-def test_neighbours_are_drawn_uniformly(orders: list[Order], members: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(6)
-    inside, outside = split(rng, members, 7)
-    given = as_drawn(inside, outside, orders)
-    found = Counter[frozenset[int]]()
-    for _ in range(3000):
-        leaving, entering = _sample_swap(*given, rng)
-        found[frozenset(members) - {inside[leaving]} | {entering}] += 1
-    assert set(found) == neighbours(frozenset(members), 7, orders)
-    assert stats.chisquare(list(found.values())).pvalue > 1e-4
-
-
 def exact_problem(rng: np.random.Generator, kind: str) -> Objective:
     """Of more users than are selected, with sums that are exact and many ties."""
     while True:
@@ -234,31 +207,6 @@ def test_the_walk_equals_a_slow_twin_on_the_same_stream(kind: str, n_lists: int)
         np.testing.assert_array_equal(made, energies)
         moved += sorted(inside.tolist()) != sorted(members)
     assert moved > 60
-
-
-def test_no_iteration_returns_the_start() -> None:
-    objective = problem(range(5), range(5), 2)
-    best, energies, inside, outside = walk(
-        objective, [range(5)], [2, 0], [1, 3, 4], 1.0, 0, np.random.default_rng(0)
-    )
-    assert (best, len(energies), inside.tolist(), outside.tolist()) == ([0, 2], 0, [2, 0], [1, 3, 4])
-
-
-@pytest.mark.parametrize("gap", [0.5, 1.0])
-def test_worse_neighbours_are_accepted_with_the_probability_of_the_temperature(gap: float) -> None:
-    # Two users, one place: from the better, the only neighbour is worse by the gap. At iteration 1 the
-    # temperature is scale / ln 2, so it is taken with probability exp(-gap ln 2 / scale) = 2^(-gap / scale).
-    objective, scale = problem([0, 0], [0, gap], 1), 0.5
-    rng, n = np.random.default_rng(9), 4000
-    moved = sum(int(walk(objective, [[0, 1]], [1], [0], scale, 1, rng)[2][0]) == 0 for _ in range(n))
-    assert stats.binomtest(moved, n, 2 ** (-gap / scale)).pvalue > 1e-4
-
-
-def test_equal_and_better_neighbours_are_always_accepted() -> None:
-    rng = np.random.default_rng(10)
-    for score in ([0, 0], [1, 0]):
-        for _ in range(100):
-            assert walk(problem([0, 0], score, 1), [], [1], [0], 1e-3, 1, rng)[2].tolist() == [0]
 
 
 @every_selector
@@ -340,24 +288,6 @@ def test_the_state_has_the_law_of_the_exact_chain(
     if expected[-1] < 10:
         found, expected = (np.append(n[:-2], n[-2:].sum()) for n in (found, expected))
     assert stats.chisquare(found, expected).pvalue > 1e-4
-
-
-@every_selector
-def test_in_the_limit_the_state_is_a_maximiser(cls: type[Annealer]) -> None:
-    history = random_history(np.random.default_rng(3), 5, 2)
-    history.mean_speed[[1, 3]] += 3  # these two are by far the best, or 10,000 iterations were too few
-    history.privacy[[0, 2, 4]] *= 0.1
-    history.cluster[:] = [0, 1, 0, 2, 2]
-    select, given, edges, scale = a_small_search(cls, history, "r2", 1.0)
-    (best,) = maximisers(given[0])
-    where, shares = list(edges).index(frozenset(best)), []
-    for n_iterations, n_runs in ((10, 1000), (100, 1000), (10000, 300)):
-        found = where_it_ends(select, given, edges, n_iterations, n_runs, seed=14)[where]
-        exact = distribution(given[0], edges, scale, n_iterations)[where]
-        assert stats.binomtest(int(found), n_runs, float(exact)).pvalue > 1e-4
-        shares.append(exact)
-    assert shares[0] < shares[1] < shares[2]
-    assert shares[2] > 0.95
 
 
 @pytest.mark.parametrize("cls", [SaPause, Alsa, SaBsfl])
@@ -452,19 +382,6 @@ def test_iterations_temperature_and_reward_are_those_of_the_scenario(
 
 
 @every_selector
-@pytest.mark.parametrize("n_unseen", [0, 1, 2])
-def test_a_small_network_is_solved_when_given_time(cls: type[Annealer], n_unseen: int) -> None:
-    rng = np.random.default_rng(19)
-    for reward in REWARDS.values():
-        history, select = random_history(rng, 9, 3, n_unseen), make(cls, reward, 4000, 3.0)
-        history.available[rng.permutation(9)[: rng.integers(4)]] = False
-        if (history.participations[history.available] == 0).sum() < 3:
-            objective, *_ = whole(select, history)
-            best = maximisers(objective, np.flatnonzero(history.available).tolist())
-            assert tuple(select(history, rng).tolist()) in best
-
-
-@every_selector
 @every_reward
 def test_with_enough_users_unseen_the_best_of_them_are_selected_whatever_their_speed(
     cls: type[Annealer], reward: str
@@ -480,32 +397,6 @@ def test_with_enough_users_unseen_the_best_of_them_are_selected_whatever_their_s
             objective, *_ = whole(select, history)
             timeless = dataclasses.replace(objective, bound=np.zeros(9))
             assert {tuple(select(history, rng).tolist())} == maximisers(timeless, unseen)
-
-
-@every_selector
-def test_everyone_is_selected_when_all_users_are_wanted(cls: type[Annealer]) -> None:
-    for n_unseen in (0, 2, 4):
-        history = random_history(np.random.default_rng(21), 4, 4, n_unseen)
-        np.testing.assert_array_equal(make(cls)(history, np.random.default_rng(0)), [0, 1, 2, 3])
-
-
-@every_selector
-def test_the_best_single_user_is_found(cls: type[Annealer]) -> None:
-    rng = np.random.default_rng(22)
-    for _ in range(20):
-        history, select = random_history(rng, 6, 1), make(cls, R1, 500)
-        objective, *_ = whole(select, history)
-        assert {tuple(select(history, rng).tolist())} == maximisers(objective)
-
-
-@every_selector
-def test_everyone_plays_once_in_the_first_rounds(cls: type[Annealer]) -> None:
-    for n_users, m in ((12, 3), (6, 1), (5, 5)):
-        select, history = make(cls, R2), History.empty(np.arange(n_users) + 10, m, 0.05)
-        for t in range(n_users // m):
-            users = select(history, np.random.default_rng(t))
-            history.observe(Feedback(users, np.full(m, 0.1), np.full(n_users, 0.9)))
-        np.testing.assert_array_equal(history.participations, np.ones(n_users))
 
 
 @every_selector

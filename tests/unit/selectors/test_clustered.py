@@ -129,18 +129,6 @@ def test_by_similarity_every_bin_is_full_and_every_user_has_its_share(
         assert (units[:, k] == sum(sizes)).sum() >= m * size // sum(sizes)
 
 
-@given(shares(), st.integers(0, 1000))
-@settings(max_examples=150)
-def test_by_size_users_are_poured_in_falling_order_of_size(drawn: Any, seed: int) -> None:
-    sizes, m = drawn
-    pieces = pour_by_size(np.array(sizes), m, np.random.default_rng(seed))
-    order = pieces[0].tolist()
-    assert sorted(order) == list(range(len(sizes)))
-    assert [sizes[k] for k in order] == sorted(sizes, reverse=True)
-    slow = pour([(k, m * sizes[k]) for k in order], [sum(sizes)] * m, len(sizes))
-    np.testing.assert_array_equal(matrix(pieces, m, len(sizes)), slow)
-
-
 def nested(merges: Any, n_points: int) -> Any:
     """A tree of pairs, from pairs of clusters named by a point, the merged one by the second's."""
     trees: dict[int, Any] = dict(enumerate(range(n_points)))
@@ -261,18 +249,6 @@ def test_the_cut_is_that_of_a_slow_recursion(data: st.DataObject) -> None:
     assert all(label[name] == name for name in label)  # a cluster goes by one of its points
 
 
-def test_a_point_that_weighs_too_much_is_a_cluster_by_itself() -> None:
-    merges = np.array([[0, 1], [2, 3], [1, 3]])
-    for weight, expected in (
-        ([9, 1, 1, 1], {(0,), (1,), (2, 3)}),
-        ([9, 0, 2, 2], {(0,), (1,), (2, 3)}),
-        ([1, 1, 1, 1], {(0, 1, 2, 3)}),
-        ([1, 1, 2, 1], {(0, 1), (2, 3)}),
-    ):
-        made = labelled(cut_by_weight(merges, np.array(weight), 4))
-        assert made == {frozenset(part) for part in expected}
-
-
 @pytest.mark.parametrize("largest", [500, 10**6])
 @pytest.mark.parametrize("heavy", [0, 1, 2])
 def test_by_similarity_bins_are_those_of_a_slow_algorithm_2(largest: int, heavy: int) -> None:
@@ -336,14 +312,6 @@ def test_one_user_is_drawn_from_each_bin_as_often_as_it_has_units_in_it(
             assert stats.chisquare(found[row > 0], expected).pvalue > 1e-4
 
 
-def test_bins_are_drawn_from_independently() -> None:
-    pieces, rng = (np.array([0, 1, 2, 3]), np.array([1, 2, 1, 2])), np.random.default_rng(3)
-    made = Counter(tuple(sample_from_bins(pieces, 2, rng).tolist()) for _ in range(3000))
-    expected = {(0, 2): 1 / 9, (0, 3): 2 / 9, (1, 2): 2 / 9, (1, 3): 4 / 9}
-    assert set(made) == set(expected)
-    assert stats.chisquare([made[s] for s in expected], [3000 * p for p in expected.values()]).pvalue > 1e-4
-
-
 def similarity(updates: Floats, m: int = 3) -> ClusteredBySimilarity:
     """After one round of everyone."""
     select, n_users = ClusteredBySimilarity(), len(updates)
@@ -353,21 +321,6 @@ def similarity(updates: Floats, m: int = 3) -> ClusteredBySimilarity:
     )
     select.observe(told, history)
     return select
-
-
-@pytest.mark.parametrize("by_similarity", [False, True])
-@pytest.mark.parametrize("sizes", [[30, 5, 9, 14, 22, 20], [90, 3, 3, 2, 1, 1], [10] * 6])
-def test_users_are_drawn_by_their_share_of_the_data_on_average(by_similarity: bool, sizes: list[int]) -> None:
-    rng, history = np.random.default_rng(4), History.empty(np.array(sizes), 3, 0.05)
-    select: Selector = similarity(rng.normal(size=(6, 4))) if by_similarity else ClusteredBySize()
-    n, times = 2000, np.zeros(6)
-    for _ in range(n):
-        users = select(history, rng)
-        assert (np.diff(users) >= 0).all()
-        times += np.bincount(users, minlength=6)
-    expected = n * 3 * np.array(sizes) / sum(sizes)
-    # The draws of a round are of different bins: no variance is above that of a Poisson law.
-    assert (np.abs(times - expected) < 4.5 * np.sqrt(expected)).all()
 
 
 @pytest.mark.parametrize("by_similarity", [False, True])
@@ -399,10 +352,6 @@ def true_angles(updates: Floats) -> Floats:
         cosine = updates[i] @ updates[k] / np.sqrt((updates[i] @ updates[i]) * (updates[k] @ updates[k]))
         angles[i, k] = angles[k, i] = np.arccos(np.clip(cosine, -1, 1))
     return angles
-
-
-def test_nobody_has_an_angle_before_the_first_round() -> None:
-    np.testing.assert_array_equal(ClusteredBySimilarity().angle(np.array([3, 5, 6])), np.zeros((3, 3)))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -438,21 +387,3 @@ def test_angles_are_mutual_to_the_last_bit(spread: float) -> None:
         updates = rng.normal(size=dimension) + spread * rng.normal(size=(n_users, dimension))
         angles = similarity(updates).angle(np.arange(n_users))
         np.testing.assert_array_equal(angles, angles.T)
-
-
-def test_what_similar_users_sent_decides_who_shares_a_bin() -> None:
-    rng, sent = np.random.default_rng(6), np.repeat(np.eye(3), 3, axis=0)
-    select, history = (
-        similarity(sent + 0.05 * rng.normal(size=(9, 3))),
-        History.empty(np.full(9, 10), 3, 0.05),
-    )
-    for seed in range(50):
-        users = select(history, np.random.default_rng(seed))
-        assert (users // 3).tolist() == [0, 1, 2]
-    # Users 0, 3 and 6 change sides.
-    moved = Feedback(np.array([0, 3, 6]), np.ones(3), np.ones(9), np.eye(3, dtype=np.float32)[[1, 2, 0]])
-    select.observe(moved, history)
-    groups = [{6, 1, 2}, {0, 4, 5}, {3, 7, 8}]
-    for seed in range(50):
-        users = set(select(history, np.random.default_rng(seed)).tolist())
-        assert all(len(users & group) == 1 for group in groups)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from oracles import (
 )
 from scipy import stats
 
-from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.history import History
 from pausefl.bandit.latency import expected_speeds
 from pausefl.bandit.rewards import (
     AverageReward,
@@ -37,7 +37,7 @@ from pausefl.errors import ConfigError, PauseflError
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.exact import Bsfl, Genie, Pause, _sweep, pivot_and_fill
 from pausefl.selectors.search import Objective, Search
-from pausefl.settings import RewardSettings, Scenario
+from pausefl.settings import Scenario
 
 R1 = AverageReward(2.0, 2.0, 5.0)
 R2 = OverlapReward(2.0, 2.0, 5.0, 0.25, 0.05)
@@ -149,39 +149,6 @@ def test_large_networks_with_clusters_agree_with_a_naive_sweep(m: int, n_cluster
     assert worth(objective, choose(objective)) == pytest.approx(best, abs=1e-8)
 
 
-@given(st.permutations(range(8)), st.integers(1, 8), st.integers(0, 1000))
-@settings(max_examples=100)
-def test_without_ties_renumbering_users_renumbers_the_choice(order: list[int], m: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    bound, score, cluster = rng.normal(size=8), rng.normal(size=8), rng.integers(4, size=8)
-    costs = np.sort(rng.uniform(size=m))
-    renumbered = choose(problem(bound[order], score[order], m, cluster[order], costs), seed)
-    assert {order[k] for k in renumbered} == set(choose(problem(bound, score, m, cluster, costs), seed + 1))
-
-
-TIES: dict[str, Objective] = {
-    "everything equal": problem([1, 1, 1, 1], [0, 0, 0, 0], 2),
-    "fewer unseen than places": problem([INF, 1, 1, 1], [0, 0, 0, 0], 2),
-    "equal score and bound among better users": problem([3, 2, 2, 2, 1], [9, 1, 1, 1, 0], 2),
-    "equal scores above the lowest bound": problem([10, 9, 8], [1, 1, 5], 2),
-    "equal scores far above the lowest bound": problem([12, 11, 10, 9, 1], [0, 0, 0, 0, 40], 3),
-    "speed against score": problem([2, 1], [1, 2], 1),
-    "everything equal, in clusters": problem([1] * 6, [0] * 6, 2, [0, 0, 1, 1, 4, 4], [0, 1]),
-    "one user too many for the clusters": problem([1] * 5, [0] * 5, 3, [0, 0, 1, 1, 1], [0, 1, 1]),
-    "score against overlap": problem([1] * 4, [2, 2, 1, 1], 2, [0, 0, 1, 1], [0, 1]),
-    "speed against overlap": problem([3, 2, 1], [0, 0, 0], 2, [0, 0, 1], [0, 1]),
-    "a penalty of nothing": problem([1] * 4, [0] * 4, 2, [0, 0, 1, 1], [0, 0]),
-    "overlap costs more and more": problem([1] * 5, [3, 3, 3, 2, 2], 3, [0, 0, 0, 1, 2], [0, 1, 2]),
-}
-
-
-@pytest.mark.parametrize("name", TIES)
-def test_every_tied_choice_is_made_sometimes(name: str) -> None:
-    best = maximisers(TIES[name])
-    assert len(best) > 1
-    assert {choose(TIES[name], seed) for seed in range(300)} == best
-
-
 @pytest.mark.parametrize(
     ("objective", "n_tied"),
     [
@@ -197,13 +164,6 @@ def test_users_alike_in_everything_are_chosen_equally_often(objective: Objective
     assert stats.chisquare(list(made.values())).pvalue > 1e-4
 
 
-def test_users_alike_in_clusters_of_unequal_sizes_are_chosen_equally_often() -> None:
-    objective = problem([1] * 6, [0] * 6, 3, [0, 0, 0, 0, 1, 1], [0, 1, 1])
-    made = Counter(k for seed in range(3000) for k in choose(objective, seed))
-    for alike in ([0, 1, 2, 3], [4, 5]):
-        assert stats.chisquare([made[k] for k in alike]).pvalue > 1e-4
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_filling_takes_the_best_of_a_pool_whatever_the_speeds(kind: str) -> None:
     rng = np.random.default_rng(3)
@@ -213,15 +173,6 @@ def test_filling_takes_the_best_of_a_pool_whatever_the_speeds(kind: str) -> None
         flat = problem(np.zeros(n_users), objective.score, m, objective.cluster, objective.costs)
         pool = rng.permutation(n_users)[: rng.integers(m, n_users + 1)].tolist()
         assert fill(objective, pool, seed) in maximisers(flat, pool), objective
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["everything equal", "everything equal, in clusters", "score against overlap", "a penalty of nothing"],
-)
-def test_filling_takes_every_tied_selection_sometimes(name: str) -> None:
-    pool = list(range(len(TIES[name].bound)))
-    assert {fill(TIES[name], pool, seed) for seed in range(300)} == maximisers(TIES[name])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -249,16 +200,6 @@ def test_a_penalty_is_convex_if_its_steps_never_fall(costs: list[float], convex:
     assert problem([0] * n_users, [0] * n_users, n_users, costs=costs).is_convex is convex
 
 
-def test_the_objective_is_that_of_the_users_it_is_asked_for() -> None:
-    history, users = random_history(np.random.default_rng(0)), np.array([7, 2, 4, 8])
-    bound = np.arange(9.0)
-    objective = Objective.of(history, R2, bound, users)
-    np.testing.assert_array_equal(objective.bound, [7, 2, 4, 8])
-    np.testing.assert_array_equal(objective.score, R2.scores(history)[users])
-    np.testing.assert_array_equal(objective.cluster, history.cluster[users])
-    np.testing.assert_array_equal(objective.costs, [0, 0.5, 0.5])
-
-
 @pytest.mark.parametrize("cls", [Pause, BrutePause])
 @pytest.mark.parametrize(
     ("attribute", "value", "message"),
@@ -278,13 +219,6 @@ def test_what_cannot_be_compared_is_refused_naming_the_user(
     getattr(history, attribute)[[6, 8]] = value
     with pytest.raises(PauseflError, match=f"round {history.round}: {message}"):
         cls(R1, 1.0)(history, np.random.default_rng(0))
-
-
-def test_users_who_are_not_available_need_no_score() -> None:
-    history = random_history(np.random.default_rng(0))
-    history.privacy[6], history.mean_speed[8] = np.nan, np.nan
-    history.available[[6, 8]] = False
-    assert len(Pause(R1, 1.0)(history, np.random.default_rng(0))) == 3
 
 
 @pytest.mark.parametrize("reward", REWARDS)
@@ -317,29 +251,6 @@ def test_users_never_seen_come_first_the_best_of_them_by_the_other_terms(
         assert chosen == best
 
 
-@pytest.mark.parametrize("cls", [Pause, BrutePause, Bsfl])
-@pytest.mark.parametrize("reward", REWARDS)
-def test_everyone_plays_once_in_the_first_rounds(cls: type[Search], reward: str) -> None:
-    rng = np.random.default_rng(0)
-    for (n_users, m), equal_sizes in product([(12, 3), (11, 3), (6, 1)], [True, False]):
-        sizes = np.full(n_users, 50) if equal_sizes else rng.integers(10, 500, n_users)
-        history = History.empty(sizes, m, 0.05, cluster=rng.integers(4, size=n_users))
-        select = cls(REWARDS[reward], 1.0)
-        for t in range(1, n_users // m + 1):
-            users = select(history, np.random.default_rng(t))
-            history.observe(Feedback(users, rng.uniform(0.05, 1, m), np.ones(n_users)))
-        assert history.participations.max() == 1
-        assert history.participations.sum() == n_users // m * m
-
-
-@pytest.mark.parametrize("cls", [Pause, BrutePause, Bsfl])
-def test_everyone_is_selected_if_nobody_is_left_out(cls: type[Search]) -> None:
-    for n_unseen in (0, 2, 5):
-        history = random_history(np.random.default_rng(0), 9, 5, n_unseen)
-        history.available[:] = [True, False] * 4 + [True]
-        np.testing.assert_array_equal(cls(R2, 1.0)(history, np.random.default_rng(0)), [0, 2, 4, 6, 8])
-
-
 @pytest.mark.parametrize("reward", ["r1", "r2"])
 def test_the_genie_maximises_the_reward_with_the_true_speeds(demo: Scenario, reward: str) -> None:
     rng, speeds = np.random.default_rng(3), expected_speeds(demo.network)
@@ -354,12 +265,6 @@ def test_the_genie_maximises_the_reward_with_the_true_speeds(demo: Scenario, rew
         assert chosen == best
         differ += chosen != tuple(Pause(REWARDS[reward], 1.0)(history, rng).tolist())
     assert differ > 10
-
-
-def test_the_genie_of_a_scenario_knows_its_speeds_and_reward(demo: Scenario) -> None:
-    genie = Genie.build(demo)
-    np.testing.assert_array_equal(genie.speeds, expected_speeds(demo.network))
-    assert genie.reward == AverageReward(100.0, 2.0, 5.0)
 
 
 @pytest.mark.parametrize("reward", REWARDS)
@@ -380,14 +285,6 @@ def test_bsfl_maximises_speed_and_generalisation_alone(reward: str) -> None:
         assert values[chosen] == pytest.approx(max(values.values()), abs=1e-9)
         differ += chosen != tuple(Pause(REWARDS[reward], 3.0)(history, rng).tolist())
     assert (differ > 5) is (reward != "bsfl")
-
-
-def test_searches_are_built_with_the_reward_and_exploitation_of_a_scenario(demo: Scenario) -> None:
-    pause, bsfl = Pause.build(demo), Bsfl.build(demo)
-    assert pause.reward == AverageReward(100.0, 2.0, 5.0)
-    assert bsfl.reward == AverageReward(100.0, 2.0, 0.0)
-    assert demo.reward == RewardSettings(name="r1", alpha=100.0, beta=2.0, gamma=5.0)
-    assert pause.exploitation == bsfl.exploitation == demo.selection.exploitation == 1.0
 
 
 @pytest.mark.parametrize("cls", [Pause, Bsfl])

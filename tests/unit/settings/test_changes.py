@@ -10,7 +10,6 @@ import pytest
 
 from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.figures.captions import paper_figures
 from pausefl.figures.notes import scale_note
 from pausefl.results.runs import check_settings
 from pausefl.settings import (
@@ -21,7 +20,6 @@ from pausefl.settings import (
     scenario_names,
     with_changes,
 )
-from pausefl.settings.changes import replaced
 from pausefl.settings.load import PAPERS
 from pausefl.studies import load_studies
 from pausefl.tools.reference import papers_record
@@ -102,20 +100,6 @@ def test_another_part_by_name_is_another_setting(
         check_settings({run: {"scenario": changed.job_settings()}}, mnist.job_settings())
 
 
-def test_no_section_has_a_name_that_is_not_compared(mnist: Scenario) -> None:
-    ours = mnist.job_settings()
-    for section in (key for key, value in ours.items() if isinstance(value, dict)):
-        for key in ours[section]:
-            other = {**ours, section: {**ours[section], key: "another"}}
-            assert list(replaced(ours, other)) == [f"{section}.{key}"]
-    assert replaced(ours, {**ours, "name": "another"}) == {}
-
-
-def test_what_is_set_to_what_it_was_changes_nothing(mnist: Scenario) -> None:
-    assert with_changes(mnist, ["network.n_users=300"]) is mnist
-    assert with_changes(mnist, []) is mnist
-
-
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
@@ -156,29 +140,6 @@ def test_a_scenario_of_ones_own_stands_on_a_shipped_one_and_says_what_differs(tm
     assert scale_note(mine) == "Own settings: 20 users (base: 300), a budget of 5 (10.0)."
     with pytest.raises(ConfigError, match="base = 'mnist_large_iid_r1' is not known"):
         load_scenario("mine", tmp_path)
-
-
-def test_a_figure_of_ones_own_is_not_the_papers_whatever_its_name(tmp_path: Path) -> None:
-    lines = "name: mine\ntitle: Mine\nbase: mnist_large_iid_r1\nnetwork: {n_users: 20}\n"
-    (tmp_path / "mine.yaml").write_text(lines + "figures: {pause_v2_fig8: accuracy_vs_time}\n", "utf-8")
-    mine = load_scenario("mine", tmp_path, SHIPPED)
-    assert paper_figures(mine, "accuracy_vs_time") == "none"
-    shipped = load_scenario("mnist_large_iid_r1", SHIPPED)
-    assert paper_figures(shipped, "accuracy_vs_time") == "PAUSE v2, Fig. 8, as written"
-
-
-def test_a_scenario_without_a_base_is_the_users_own_unless_it_says_otherwise(tmp_path: Path) -> None:
-    text = (SHIPPED / "demo_small.yaml").read_text("utf-8").replace("demo_small", "mine")
-    (tmp_path / "mine.yaml").write_text(text.replace("scale: demo\n", ""), "utf-8")
-    mine = load_scenario("mine", tmp_path)
-    assert mine.scale == "own"
-    assert scale_note(mine) == "Own settings: no experiment of the papers."
-
-
-def test_many_differences_are_counted_and_not_all_told(tmp_path: Path) -> None:
-    lines = "base: demo_small\ntraining: {n_rounds: 2, n_epochs: 2, batch_size: 2, max_batches: 2}\n"
-    write(tmp_path, "mine", lines + "reward: {alpha: 1, beta: 3, gamma: 1}\nnetwork: {n_users: 9}\n")
-    assert scale_note(load_scenario("mine", tmp_path, SHIPPED)).endswith(", and 2 more.")
 
 
 def test_the_record_of_the_papers_scenarios_is_that_of_the_files() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -29,7 +27,7 @@ from pausefl.streams import Streams
 from pausefl.training.backends import layers, stacked
 from pausefl.training.backends.base import Backend, Workbench
 from pausefl.training.backends.one_by_one import OneByOne
-from pausefl.training.backends.stacked import Stacked, runs_of
+from pausefl.training.backends.stacked import Stacked
 from pausefl.training.batches import Participation
 from pausefl.training.engine import Trainer, build_model, choose_device
 from pausefl.training.flat import FlatModel
@@ -210,31 +208,6 @@ def test_any_users_with_any_data_and_dropout_are_trained_as_alone(
     assert_same(found[1], found[0], atol=1e-10)
 
 
-@examples(deadline=None)
-@given(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=6), max_size=6))
-def test_runs_visit_every_mini_batch_once_in_order_and_together_where_they_can(
-    sizes: list[list[int]],
-) -> None:
-    visited: list[tuple[int, int]] = []
-    for run in runs_of(sizes):
-        assert run.n_steps > 0
-        for step in range(run.n_steps):
-            for place, first in zip(run.places, run.first, strict=True):
-                assert sizes[place][first + step] == run.size
-                visited.append((place, first + step))
-    for place, mine in enumerate(sizes):
-        assert [batch for p, batch in visited if p == place] == list(range(len(mine)))
-    assert len(visited) == sum(map(len, sizes))
-
-
-def test_users_with_equal_data_need_two_runs() -> None:
-    runs = list(runs_of([[20] * 66 + [13]] * 5))
-    assert [(run.places, run.size, run.n_steps) for run in runs] == [
-        ([0, 1, 2, 3, 4], 20, 66),
-        ([0, 1, 2, 3, 4], 13, 1),
-    ]
-
-
 # ---- Graphs
 
 
@@ -288,36 +261,6 @@ def test_all_training_is_on_the_device_and_reads_nothing_back(
         float(backend.loss_sum)
 
 
-def test_a_graph_is_made_once_for_each_number_of_users_and_size(graphs: list[Recorder]) -> None:
-    made = trainer(Stacked, model("fc"), 6, local())
-    train(made, ALL)
-    n_graphs = len(graphs)
-    assert n_graphs < sum(map(len, ROUNDS)) * 2
-    train(made, ALL)
-    assert len(graphs) == n_graphs
-
-
-@pytest.mark.parametrize(
-    ("model", "size", "most"),
-    [(model("fc"), 6, 55), (model("cnn_bsfl"), 10, 85), (model("cnn3", "batch"), 22, 125)],
-    ids=lambda v: getattr(v, "name", ""),
-)
-def test_a_step_launches_the_same_whatever_the_data_and_not_much(
-    model: ModelSettings, size: int, most: int
-) -> None:
-    made = trainer(Stacked, model, size, local())
-    list(made.train(made.initial, np.array([0, 1]), 1))
-    backend = made._backend
-    assert isinstance(backend, Stacked)
-    backend.position.zero_()
-    with Recorder() as first:
-        backend._step(2, 6)
-    with Recorder() as second:
-        backend._step(2, 6)
-    assert first.launches == second.launches
-    assert len(first.launches) <= most
-
-
 def test_what_cannot_be_captured_is_trained_as_it_is_and_said_once(
     monkeypatch: pytest.MonkeyPatch, graphs: list[Recorder]
 ) -> None:
@@ -341,37 +284,6 @@ def test_what_cannot_be_captured_is_trained_as_it_is_and_said_once(
 # ---- Layers
 
 
-@pytest.mark.usefixtures("double_precision")
-@pytest.mark.parametrize(
-    "layer",
-    [
-        nn.Conv2d(4, 6, 3),
-        nn.Conv2d(4, 2, (3, 2), stride=(2, 1), padding=(1, 2), dilation=(1, 2)),
-        nn.Conv2d(4, 5, 1, bias=False),
-        nn.Conv2d(4, 6, (2, 3), padding="same", groups=2),
-    ],
-    ids=str,
-)
-@pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
-def test_a_convolution_is_one_a_user(layer: nn.Conv2d) -> None:
-    n, generator = 3, torch.Generator().manual_seed(0)
-    x, *values = (
-        torch.randn(shape, generator=generator, requires_grad=True)
-        for shape in ([5, n * 4, 9, 8], *([n, *p.shape] for p in layer.parameters()))
-    )
-    weight, bias, *_ = *values, [None] * n
-    how: Any = (layer.stride, layer.padding, layer.dilation, layer.groups)
-    each = zip(x.split(4, 1), weight, bias, strict=True)
-    expected = torch.cat([nn.functional.conv2d(mine, *filters, *how) for mine, *filters in each], 1)
-    found = layers.LAYERS[nn.Conv2d](layer, x, n, *values)
-    weights = torch.randn(expected.shape, generator=generator)
-    for one, other in zip(
-        *([made, *torch.autograd.grad((made * weights).sum(), (x, *values))] for made in (found, expected)),
-        strict=True,
-    ):
-        np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "module",
     [
@@ -387,18 +299,6 @@ def test_a_network_that_it_cannot_train_is_refused(module: nn.Module) -> None:
 
 
 # ---- On a GPU
-
-
-@pytest.mark.slow
-def test_the_benchmark_measures_each_scenario_and_selector() -> None:
-    command = [sys.executable, "benchmarks/gpu.py", "--device", "cpu", "--scenario", "demo_small"]
-    command += ["--rounds", "1", "--selector", "pause", "--selector", "fedavg"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    rows = [line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith("| demo_small")]
-    assert [row[1] for row in rows] == ["pause", "fedavg"]
-    for row in rows:
-        assert all(float(row[i]) > 0 for i in (2, 3, 5, 8, 9))
-        assert row[6:8] == ["–", "–"]
 
 
 @pytest.fixture
