@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -16,7 +15,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from pausefl import __version__
 from pausefl.claims.load import KINDS
 from pausefl.cli import main
 from pausefl.data.dataset import Dataset, load_dataset
@@ -95,16 +93,6 @@ def test_a_terminal_shows_a_bar(
     assert re.search(r"\x1b.*━.* round 3 of 3, accuracy [\d.]+%", progress)
 
 
-def test_the_scenarios_number_of_rounds_is_the_default(
-    pausefl: Command, prepared: Path, tmp_path: Path
-) -> None:
-    more = ["--no-train", "--genie", "--data", prepared]
-    assert pausefl(*run_demo(tmp_path / "out", *more))[0] == 0
-    rounds = pd.read_parquet(tmp_path / "out" / "rounds.parquet")
-    assert len(rounds) == 200
-    assert rounds.pseudo_regret.notna().all()
-
-
 def test_a_selector_that_the_scenario_does_not_list_runs_with_the_given_options(
     pausefl: Command, prepared: Path, tmp_path: Path
 ) -> None:
@@ -180,13 +168,6 @@ def test_check_names_data_that_are_missing(pausefl: Command, tmp_path: Path) -> 
     assert f"{tmp_path}/raw/MNIST" in refused(pausefl("check", "--config", tmp_path / "mine.yaml"))
 
 
-def test_check_refuses_a_configuration_that_is_wrong(pausefl: Command, tmp_path: Path) -> None:
-    assert "no such file" in refused(pausefl("check", "--config", tmp_path / "none.yaml"))
-    wrong = tmp_path / "wrong.yaml"
-    wrong.write_text((ROOT / "config" / "demo.yaml").read_text("utf-8").replace("sa_pause", "sa_puase"))
-    assert "sa_puase" in refused(pausefl("check", "--config", wrong))
-
-
 def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
     pausefl: Command, tmp_path: Path
 ) -> None:
@@ -242,12 +223,6 @@ def command() -> Path:
     if not found.is_file():
         pytest.skip("the command is not installed beside the interpreter")
     return found
-
-
-def test_a_shell_can_complete_the_command(command: Path) -> None:
-    asked = {"_PAUSEFL_COMPLETE": "complete_bash", "COMP_WORDS": "pausefl run --sel", "COMP_CWORD": "2"}
-    done = subprocess.run([str(command)], env=os.environ | asked, capture_output=True, text=True)
-    assert done.stdout.split() == ["--selector"]
 
 
 def test_the_installed_command_exits_with_2_and_one_message(command: Path, tmp_path: Path) -> None:
@@ -397,34 +372,10 @@ def test_everything_that_can_be_asked_for_is_listed(pausefl: Command, arguments:
     assert re.search(row, out), out
 
 
-def test_a_list_of_ones_own_scenarios_has_the_shipped_ones_too(pausefl: Command, tmp_path: Path) -> None:
-    lines = "name: few\ntitle: Few users\nbase: demo_small\nnetwork: {n_users: 6}\nfigures: {}\n"
-    (tmp_path / "few.yaml").write_text(lines, "utf-8")
-    document = yaml.safe_load((ROOT / "config/demo.yaml").read_text("utf-8"))
-    document |= {"scenarios": str(tmp_path), "experiments": [{"scenario": "few", "seeds": [0]}]}
-    (tmp_path / "mine.yml").write_text(yaml.safe_dump(document), "utf-8")
-    out = pausefl("list", "scenarios", "--config", tmp_path / "mine.yml")[1]
-    assert re.search(r"^few +own +0\.\d\d +Few users$", out, re.MULTILINE)
-    assert "mnist_large_iid_r1" in out
-
-
-def test_a_wrong_list_is_refused_with_the_nearest(pausefl: Command) -> None:
-    assert "unknown list 'figure'. Did you mean 'figures'?" in refused(pausefl("list", "figure"))
-
-
 def test_the_plan_of_a_figure_says_how_long_it_takes(pausefl: Command) -> None:
     command = ("plan", "demo_small_accuracy", "--cores", 2, "--config", "config/demo.yaml")
     out = " ".join(pausefl(*command)[1].split())
     assert re.search(r"24 jobs, scenarios: 1.* Left to compute: .* on 2 cores; a job uses one", out)
-
-
-@pytest.mark.parametrize("option", ["-h", "--help"])
-def test_help_has_a_short_name(pausefl: Command, option: str) -> None:
-    assert "--cores" in pausefl("plan", option)[1]
-
-
-def test_the_version_is_that_of_the_package(pausefl: Command) -> None:
-    assert pausefl("--version") == (0, f"pausefl {__version__}\n", "")
 
 
 def in_a_shell(arguments: Sequence[object], before: str = "", after: str = "") -> tuple[int, str, str]:
@@ -470,15 +421,3 @@ def test_a_job_that_may_have_too_little_memory_does_not_start(tmp_path: Path, ki
         f"Error: a job needs 2 GB of address space; ulimit -v allows {kilobytes * 1024 / 1e9:.1f} GB\n"
     )
     assert not (tmp_path / "out").exists()
-
-
-def test_a_library_that_may_lack_memory_is_one_sentence_and_a_broken_one_is_not(
-    monkeypatch: pytest.MonkeyPatch, pausefl: Command
-) -> None:
-    monkeypatch.setitem(sys.modules, "pausefl.results.compare", None)
-    with pytest.raises(ImportError):
-        pausefl("compare", "x", "y")
-    monkeypatch.setattr("resource.getrlimit", lambda what: (10**9, 10**9))
-    assert refused(pausefl("compare", "x", "y")).startswith(
-        "Error: probably too little memory; ulimit -v allows 1.0 GB: "
-    )

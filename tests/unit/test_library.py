@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -16,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from environments import make_environment_with
 from typer.testing import CliRunner
 
 import pausefl
@@ -253,33 +250,6 @@ def test_tensorboard_shows_runs(tmp_path: Path) -> None:
         assert len(events.Scalars("leakage_max")) == 20
 
 
-#: Prints what MLflow has, by the name of a run: its selector, and how many values of accuracy.
-LOGGED = """
-import json, mlflow
-
-client = mlflow.MlflowClient("sqlite:///watched.db")
-(experiment,) = client.search_experiments(filter_string="name = 'demo_small'")
-found = {
-    run.info.run_name: (
-        run.data.params["selector"], len(client.get_metric_history(run.info.run_id, "accuracy"))
-    )
-    for run in client.search_runs([experiment.experiment_id])
-}
-print(json.dumps(found))
-"""
-
-
-@pytest.mark.slow
-def test_mlflow_shows_runs(tmp_path: Path) -> None:
-    # In an environment of its own, as it brings 20 packages and a database.
-    python = make_environment_with(
-        tmp_path, "mlflow-skinny==3.17.2", "sqlalchemy", "alembic", unpinned="importlib_metadata"
-    )
-    example("mlflow", tmp_path, python)
-    found = subprocess.run([python, "-c", LOGGED], cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert json.loads(found.stdout) == {name: [name, 20] for name in ("pause", "random")}
-
-
 def test_runs_are_saved_read_and_collected(scenario: pausefl.Scenario, tmp_path: Path) -> None:
     runs = [pausefl.run(scenario, "random", 5, device="cpu"), pausefl.run(scenario, first, train=False)]
     assert repr(runs[0]) == "Run(demo_small, random, seed 5, 6 rounds)"
@@ -323,10 +293,6 @@ def test_a_change_leaves_the_scenario_as_it_is() -> None:
         pausefl.change(demo, {"network.n_user": 20})
 
 
-def test_selector_names_are_those_of_the_registry() -> None:
-    assert pausefl.selector_names() == list(SELECTORS)
-
-
 def test_the_import_is_cheap() -> None:
     code = "import sys, pausefl; print({'numpy', 'pandas', 'pydantic', 'torch'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -362,36 +328,6 @@ def test_the_example_of_the_page_draws_its_picture(tmp_path: Path) -> None:
     drawn, shown = tmp_path / "by_speed.png", ROOT / "docs" / "images" / "by_speed.png"
     # Trained numbers may differ in the last digits between processors.
     assert compare.compare_images(str(shown), str(drawn), tol=2) is None
-
-
-_BARS = """
-import sys
-import pausefl
-
-scenario = pausefl.change(pausefl.load_scenario("demo_small"), {"training.n_rounds": 2})
-pausefl.run(scenario, "random", train=False, progress=False)
-print("and now", file=sys.stderr, flush=True)
-pausefl.run(scenario, "random", train=False)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_run_shows_a_bar_on_a_terminal_unless_it_is_told_not_to(terminal: bool) -> None:
-    ours, theirs = pty.openpty() if terminal else os.pipe()
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "TERM": "xterm", "COLUMNS": "80"}
-    with subprocess.Popen([sys.executable, "-c", _BARS], stderr=theirs, cwd=ROOT, env=environment) as process:
-        os.close(theirs)
-        said = b""
-        with contextlib.suppress(OSError):  # the end of a terminal
-            while part := os.read(ours, 4096):
-                said += part
-    os.close(ours)
-    assert process.returncode == 0, said
-    before, _, after = said.decode().partition("and now")
-    assert "round" not in before
-    assert ("demo_small random seed 0" in after) == terminal
-    assert ("2 of 2" in after) == terminal
 
 
 @pytest.mark.slow

@@ -13,16 +13,12 @@ from typer.testing import CliRunner
 
 import pausefl
 from pausefl.cli import app
-from pausefl.data.sources import dataset_key
 from pausefl.errors import ConfigError
-from pausefl.federated.job import Job
 from pausefl.provenance import job_code
 from pausefl.registry import MODELS, REWARDS, SELECTORS, SOURCES
-from pausefl.registry.own import as_folder, from_folder, words
-from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.selectors import make_selector
 from pausefl.selectors.conformance import checked
-from pausefl.settings import RawData, load_config
+from pausefl.settings import load_config
 
 MODULE = '''
 import math
@@ -229,31 +225,6 @@ def run(*arguments: str) -> str:
 
 
 @pytest.mark.usefixtures("folder")
-def test_facts_that_a_selector_does_not_declare_have_defaults() -> None:
-    record = SELECTORS.find("mine:LeastUsed")
-    assert (record.code, record.requires, record.private, record.uses_reward) == (
-        "mine:LeastUsed",
-        (),
-        True,
-        False,
-    )
-    assert look_of("mine:LeastUsed").label == LABELS["mine:LeastUsed"] == "Least used"
-    own = SELECTORS.find("mine:Declares")
-    assert (own.requires, own.needs_losses) == (("selection.n_candidates",), True)
-    assert (look_of("mine:Declares").label, look_of("mine:Declares").color) == ("Mine", "#123456")
-    assert MODELS.find("mine:Tiny").family == "convolutional"
-    assert SOURCES.find("mine:points").origin == "mine:points"
-
-
-@pytest.mark.usefixtures("folder")
-def test_tables_and_legends_find_a_place_for_it() -> None:
-    assert in_legend_order(["mine:LeastUsed", "pause"]) == ["pause", "mine:LeastUsed"]
-    assert SELECTORS.order(["mine:LeastUsed", "oort", "pause"]) == ["pause", "oort", "mine:LeastUsed"]
-    looks = [look_of(name) for name in ("mine:LeastUsed", "mine:LowestIds")]
-    assert len({(one.color, one.line) for one in looks}) == 2
-
-
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -282,13 +253,6 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(name: str, message: str) -
     assert str(caught.value).startswith(f"selector '{name}' ")
     assert name not in SELECTORS
     assert name not in list(SELECTORS)
-
-
-@pytest.mark.usefixtures("folder")
-def test_names_that_share_a_folder_on_some_file_systems_are_refused() -> None:
-    SELECTORS.find("mine:LeastUsed")
-    with pytest.raises(ConfigError, match="differs from 'mine:LeastUsed' in case alone"):
-        SELECTORS.find("mine:LEASTUSED")
 
 
 @pytest.mark.usefixtures("folder")
@@ -394,38 +358,6 @@ def test_the_command_checks_a_selector() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (
-            "AList",
-            r"returned a list, \[\d+, \d+, \d+\], in round 3\. Return the ids of history\.n_selected of",
-        ),
-        ("Nothing", "returned None in round 3"),
-        ("Floats", r"returned an array of shape \(3,\) and type float64 in round 3"),
-        ("Beyond", "returned ids from 1[2-9] to 2[0-9], of 12 users from 0, in round 3"),
-        ("Twice", r"returned user \d+ twice \(which needs the attribute uniform_weights = True\) in round 3"),
-        ("TooFew", r"returned 2 users and not 3 \(which needs the attribute own_number = True\) in round 3"),
-        ("TooMany", r"returned 12 users and not 3 .* in round 3"),
-        ("Descends", "returned ids that do not ascend, .* in round 3"),
-    ],
-)
-def test_what_no_selector_may_return_ends_a_run_in_a_sentence(name: str, message: str) -> None:
-    command = ["run", "--scenario", "demo_small", "--no-train", "--selector", f"mine:{name}", "--out", "out"]
-    done = CliRunner().invoke(app, command)
-    assert isinstance(done.exception, ConfigError)
-    said = str(done.exception)
-    assert re.match(f"selector 'mine:{name}' {message}", said), said
-    assert said.endswith(f"Try: pausefl check --selector mine:{name}")
-    assert "\n" not in said
-    assert not Path("out/rounds.parquet").exists()
-    # The command that is named finds the same.
-    found = [wrong for _, wrong in checked(f"mine:{name}") if wrong]
-    assert re.match(message.partition(" in round")[0].replace("returned", "it returned"), found[0]), found
-    assert not any("conformance.py" in wrong for wrong in found)
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
     ("name", "message", "line"),
     [
         (
@@ -459,22 +391,3 @@ def test_a_selector_that_is_watched_is_of_its_class_and_goes_on_from_its_state()
         made = make_selector(f"mine:{name}", scenario)
         assert isinstance(made, sys.modules["mine"].LeastUsed)
         assert (type(made).__name__, made.state()) == (name, {})
-
-
-@pytest.mark.usefixtures("folder")
-def test_paths_have_a_dot_in_place_of_the_colon() -> None:
-    assert as_folder("my.module:LeastUsed") == "my.module.LeastUsed"
-    for name in ("my.module:LeastUsed", "mine:LeastUsed", "pause"):
-        assert from_folder(as_folder(name)) == name
-    scenario = pausefl.load_scenario("demo_small")
-    assert Job(scenario, "mine.LeastUsed", 0, 1) == Job(scenario, "mine:LeastUsed", 0, 1)
-    own = pausefl.change(scenario, {"data.source": "mine:points", "model.name": "mine:Tiny"})
-    assert dataset_key(own.data, RawData(Path("data"), False, {})).startswith("mine.points")
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("LeastUsed", "Least used"), ("UCB", "UCB"), ("UCBBySize", "UCB by size"), ("by_speed", "By speed")],
-)
-def test_a_label_is_the_name_in_words(name: str, expected: str) -> None:
-    assert words(name) == expected

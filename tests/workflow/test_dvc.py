@@ -11,10 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -247,40 +244,6 @@ def test_archives_are_the_official_ones_at_their_addresses() -> None:
     assert found == expected
 
 
-@pytest.mark.slow
-def test_an_archive_is_downloaded_and_its_digest_compared(tmp_path: Path) -> None:
-    repository = Repository(tmp_path / "raw")
-    folder = repository.root / "data/raw/archives/MNIST"
-    shutil.copytree(ROOT / ".dvc", repository.root / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp"))
-    shutil.copytree(ROOT / "data/raw/archives/MNIST", folder, ignore=shutil.ignore_patterns("*.gz"))
-    for name in (".dvcignore", "data/raw/.gitignore"):
-        shutil.copy2(ROOT / name, repository.root / name)
-    content = tmp_path / "served/train-labels-idx1-ubyte.gz"
-    content.parent.mkdir()
-    content.write_bytes(b"official")
-    handler = partial(SimpleHTTPRequestHandler, directory=str(content.parent))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        file = folder / f"{content.name}.dvc"
-        text = file.read_text("utf-8")
-        text = text.replace(SOURCES["mnist"].mirror, f"http://127.0.0.1:{server.server_port}/")
-        official = re.findall("[0-9a-f]{32}", text)
-        assert len(official) == 1
-        md5 = hashlib.md5(content.read_bytes()).hexdigest()
-        file.write_text(text.replace(official[0], md5), "utf-8")
-        repository.run("git", "init", "--quiet")
-        repository.link_interpreter()
-        repository.commit()
-        unchanged = repository.documented("Raw data")
-        assert not re.search("^[-+]- md5", unchanged, re.M), unchanged
-        content.write_bytes(b"another")
-        os.utime(content, (0, 0))
-        changed = repository.documented("Raw data")
-        server.shutdown()
-    assert (folder / content.name).read_bytes() == b"another"
-    assert re.search(f"^-- md5: {md5}", changed, re.M), changed
-
-
 def folder_hash(checksums: Mapping[str, str]) -> str:
     """What DVC calls a folder whose files have these checksums."""
     files = [{"md5": md5, "relpath": path} for path, md5 in sorted(checksums.items())]
@@ -301,38 +264,3 @@ def test_tracked_raw_data_are_those_that_the_workflow_verifies() -> None:
     batches = dict([*official.train_list, *official.test_list])
     batches[official.meta["filename"]] = official.meta["md5"]
     assert tracked("cifar-10-batches-py") == folder_hash(batches)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["MNIST", "FashionMNIST"])
-def test_the_data_of_published_runs_are_those_tracked(name: str, data_root: Path) -> None:
-    files = {p.relative_to(data_root / name).as_posix(): p for p in data_root.glob(f"{name}/raw/*-ubyte")}
-    assert tracked(name) == folder_hash(
-        {path: hashlib.md5(file.read_bytes()).hexdigest() for path, file in files.items()}
-    )
-
-
-@pytest.mark.slow
-def test_changed_raw_data_are_noticed(data_root: Path, tmp_path: Path) -> None:
-    repository = Repository(tmp_path / "raw")
-    shutil.copytree(ROOT / ".dvc", repository.root / ".dvc", ignore=shutil.ignore_patterns("cache", "tmp"))
-    raw = repository.root / "data/raw"
-    raw.mkdir(parents=True)
-    shutil.copy2(ROOT / ".dvcignore", repository.root)
-    for file in (".gitignore", "MNIST.dvc"):
-        shutil.copy2(ROOT / "data/raw" / file, raw)
-    repository.run("git", "init", "--quiet")
-    repository.link_interpreter()
-    repository.commit()
-    shutil.copytree(data_root / "MNIST", raw / "MNIST", copy_function=shutil.copyfile)
-    for folder in (raw / "MNIST", raw / "MNIST/raw"):
-        folder.chmod(0o755)
-    assert "modified" not in repository.dvc("data", "status")
-    repository.dvc("add", "data/raw/MNIST")
-    assert repository.run("git", "status", "--short", "data") == ""
-    assert "up to date" in repository.dvc("status")
-    with (raw / "MNIST/raw/t10k-labels-idx1-ubyte").open("ab") as file:
-        file.write(b"x")
-    assert "modified:           data/raw/MNIST" in repository.dvc("status")
-    repository.dvc("checkout", "--force", "data/raw/MNIST")
-    assert "up to date" in repository.dvc("status")

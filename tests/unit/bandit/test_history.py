@@ -13,27 +13,11 @@ from pausefl.errors import PauseflError
 FLOOR = 0.05
 
 
-def test_nothing_is_known_before_the_first_round() -> None:
-    history = History.empty(np.array([3, 4, 5]), 2, FLOOR)
-    assert (history.round, history.n_selected, history.latency_floor) == (1, 2, FLOOR)
-    np.testing.assert_array_equal(history.participations, [0, 0, 0])
-    np.testing.assert_array_equal(history.mean_speed, [0, 0, 0])
-    np.testing.assert_array_equal(history.mean_latency, [0, 0, 0])
-    np.testing.assert_array_equal(history.privacy, [1, 1, 1])
-    np.testing.assert_array_equal(history.available, [True, True, True])
-
-
 def test_what_is_known_of_the_users_is_kept() -> None:
     history = History.empty(np.array([3, 4]), 1, FLOOR, np.array([0.5, 0.25]), np.array([1, 0]))
     np.testing.assert_array_equal(history.data_size, [3, 4])
     np.testing.assert_array_equal(history.quality, [0.5, 0.25])
     np.testing.assert_array_equal(history.cluster, [1, 0])
-
-
-def test_by_default_data_are_equally_good_and_users_in_one_cluster() -> None:
-    history = History.empty(np.array([3, 4]), 1, FLOOR)
-    np.testing.assert_array_equal(history.quality, [1, 1])
-    np.testing.assert_array_equal(history.cluster, [0, 0])
 
 
 @given(st.lists(st.dictionaries(st.integers(0, 4), st.floats(FLOOR, 2), max_size=5), max_size=30))
@@ -58,14 +42,6 @@ def test_the_privacy_left_is_the_last_one_reported() -> None:
     for left in ([1, 0.9, 1], [1, 0.8, 0.7]):
         history.observe(Feedback(np.array([1]), np.array([0.1]), np.array(left)))
     np.testing.assert_array_equal(history.privacy, [1, 0.8, 0.7])
-
-
-def test_observing_leaves_availability_and_the_users_data_alone() -> None:
-    history = History.empty(np.array([3, 4, 5]), 1, FLOOR)
-    history.available[1] = False
-    history.observe(Feedback(np.array([0]), np.array([0.1]), np.ones(3)))
-    np.testing.assert_array_equal(history.available, [True, False, True])
-    np.testing.assert_array_equal(history.data_size, [3, 4, 5])
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=8))

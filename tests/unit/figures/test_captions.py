@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pausefl.figures import captions, papers
+from pausefl.figures import captions
 from pausefl.figures.deviations import DEVIATIONS
 from pausefl.figures.words import MOST_WORDS, Caption
 from pausefl.registry import FIGURES, TABLES
-from pausefl.registry.figures import ARCHIVED
 from pausefl.report.text import markdown
 from pausefl.settings import load_scenario, scenario_names
 from pausefl.settings import scenario as config
@@ -65,16 +64,6 @@ def test_a_caption_is_short_and_says_the_rest_below(kind: str, seeds: tuple[int,
         assert f"{seeds[0]}" in caption.details
 
 
-@pytest.mark.parametrize("kind", FIGURES)
-def test_captions_speak_of_archived_runs_where_figures_show_them(kind: str) -> None:
-    told = [
-        name
-        for name in scenario_names(SCENARIOS)
-        if "archived" in caption(kind, load_scenario(name, SCENARIOS).replace(title="T"))
-    ]
-    assert sorted(told) == (sorted(ARCHIVED) if FIGURES[kind].of_authors else [])
-
-
 @pytest.mark.parametrize(
     ("name", "kind", "words"),
     [
@@ -95,19 +84,6 @@ def test_captions_speak_of_archived_runs_where_figures_show_them(kind: str) -> N
 def test_captions_say_what_there_is_of_the_authors(name: str, kind: str, words: str) -> None:
     text = " ".join(caption(kind, load_scenario(name, SCENARIOS)).split())
     assert re.search(rf"The authors' numbers\. .*{words}", text)
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("demo_small", "accuracy_vs_time"),
-        ("mnist_large_iid_r2", "accuracy_vs_time"),
-        ("mnist_large_iid_r1", "spending_vs_rounds"),
-        ("mnist_large_iid_r1", "partition"),
-    ],
-)
-def test_captions_of_what_no_paper_has_say_nothing_of_the_authors(name: str, kind: str) -> None:
-    assert "authors' numbers" not in caption(kind, load_scenario(name, SCENARIOS))
 
 
 @pytest.mark.parametrize("kind", CAPTIONS)
@@ -146,29 +122,6 @@ def test_a_caption_says_which_share_pays_for_losses(scenario: config.Scenario) -
     assert words not in caption("leakage_vs_time", scenario)
 
 
-def test_a_caption_says_if_some_selectors_have_fewer_seeds(scenario: config.Scenario) -> None:
-    assert "means over 2 seeds; thin" in caption("accuracy_vs_time", scenario, seeds=(0, 1, 0, 1))
-    some_fewer = caption("accuracy_vs_time", scenario, seeds=(0, 1, 0))
-    assert "means over up to 2 seeds; thin" in some_fewer
-    assert "seeds 0, 1; " in some_fewer
-
-
-def test_figures_in_parts() -> None:
-    names = [
-        "bsfl_fig5_loss",
-        "pause_v2_fig8",
-        "pause_v2_fig8_as_written",
-        "pause_v2_fig6_dirichlet",
-        "bsfl_fig5_regret",
-        "reduced_bsfl_fig6_loss",
-        "demo_small_loss",
-    ]
-    assert papers.in_parts(names) == {
-        "bsfl_fig5": ["bsfl_fig5_loss", "bsfl_fig5_regret"],
-        "reduced_bsfl_fig6": ["reduced_bsfl_fig6_loss"],
-    }
-
-
 @pytest.mark.parametrize("kind", CAPTIONS)
 def test_captions_say_what_was_reduced(kind: str, scenario: config.Scenario) -> None:
     settings = {"training.n_rounds": 900, "training.max_batches": 100}
@@ -176,12 +129,6 @@ def test_captions_say_what_was_reduced(kind: str, scenario: config.Scenario) -> 
     # Users share the same data whatever is reduced of the training.
     assert ("900" in caption(kind, reduced)) == (kind != "partition")
     assert "Reduced" not in caption(kind, scenario)
-
-
-def test_captions_say_how_long_runs_last(scenario: config.Scenario) -> None:
-    ended = scenario.replace(training=scenario.training.replace(time_horizon_s=170))
-    assert "selected in each of 293 rounds" in caption("summary", scenario)
-    assert "selected in each round, until 170 simulated seconds are over" in caption("summary", ended)
 
 
 def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:
@@ -198,13 +145,6 @@ def test_only_deviations_that_apply(scenario: config.Scenario) -> None:
     assert ids(scenario.replace(privacy=None)) == ["D1", "D2", "D4"]
     by_gain = scenario.replace(name="s", selectors=("pause", "sa_pause_best_gain"))
     assert ids(by_gain) == ["D3", "D8", "D9", "D77"]
-
-
-def test_deviations_of_evaluations(scenario: config.Scenario) -> None:
-    seldom = scenario.replace(training=scenario.training.replace(evaluate_every=5, precision="bfloat16"))
-    assert {"D67", "D68"} <= set(ids(seldom, "accuracy_vs_time"))
-    assert "D68" not in ids(seldom, "leakage_vs_time")
-    assert not {"D67", "D68"} & set(ids(scenario, "accuracy_vs_time"))
 
 
 @pytest.mark.parametrize("name", STUDIES)

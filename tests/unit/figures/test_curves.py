@@ -48,17 +48,6 @@ def axes_of(figure: Figure) -> Axes:
     return axes
 
 
-def line_of(figure: Figure, selector: str) -> Line2D:
-    """The mean (not a seed, a pin or an end) in a selector's colour."""
-    wanted = look_of(selector)
-    (line,) = [
-        line
-        for line in axes_of(figure).lines
-        if same_color(line.get_color(), wanted.color) and line.get_markevery() is not None
-    ]
-    return line
-
-
 def points_of(line: Line2D) -> NDArray[np.float64]:
     """Shape (n, 2): what a line is shown through."""
     return np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
@@ -78,12 +67,6 @@ def test_band_interpolates_where_all_seeds_are_defined() -> None:
     np.testing.assert_allclose(band.low, [1, 2, 3])
     np.testing.assert_allclose(band.high, [3, 4, 5])
     np.testing.assert_allclose(band.mean, [2, 3, 4])
-
-
-def test_the_curve_of_a_band_is_the_mean_of_its_seeds() -> None:
-    grid = np.array([0.0, 1.0])
-    band = curves.band([(grid, np.full(2, height)) for height in (0.0, 1.0, 5.0)])
-    assert (band.low.tolist(), band.mean.tolist(), band.high.tolist()) == ([0, 0], [2, 2], [5, 5])
 
 
 def test_band_of_steps_keeps_the_last_value() -> None:
@@ -185,41 +168,6 @@ def test_bands_of_more_than_three_selectors_are_intervals_at_the_ends(scenario: 
     assert legend_texts(axes.figure)[-1] == "Bar: range of seeds"  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("start", "drawn"), [(0.1, True), (0.5, False)])
-def test_a_target_that_is_hardly_above_the_start_is_not_drawn(
-    start: float, drawn: bool, scenario: config.Scenario
-) -> None:
-    runs = rounds_of("pause", 0, [1, 9], accuracy=[start, 0.5])
-    axes = axes_of(kinds.plot("accuracy_vs_time", runs, scenario).figure)
-    target = 100 * 0.9 * np.mean([start, 0.5])
-    lines = [line for line in axes.lines if np.allclose(line.get_ydata(), target)]
-    pins = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
-    assert (bool(lines), bool(pins)) == (drawn, drawn)
-    words = legend_texts(axes.figure)[-1]  # type: ignore[arg-type]
-    assert words == (
-        f"Target {target:.1f} %; pin: mean time to it" if drawn else "No target: hardly above the start"
-    )
-
-
-def test_one_seed_among_several_is_told_at_the_curve(scenario: config.Scenario) -> None:
-    runs = pd.concat([seeds_of("pause", 3), seeds_of("random", 1), seeds_of("sa_pause", 2)])
-    figure = kinds.plot("accuracy_vs_time", runs, scenario).figure
-    assert [(note.get_text(), note.xy) for note in axes_of(figure).texts] == [
-        ("n = 1", (9, pytest.approx(30)))
-    ]
-    assert {"PAUSE", "Random, n = 1", "SA-PAUSE, n = 2"} < set(legend_texts(figure))
-    legend = axes_of(figure).get_legend()
-    assert legend is not None
-    assert legend.get_title().get_text() == "n = 3 unless stated"
-
-
-def test_names_are_in_the_order_of_the_ends(scenario: config.Scenario) -> None:
-    ends = {"pause": 0.2, "random": 0.9, "fedavg": 0.5}
-    runs = [rounds_of(name, 0, [1, 9], accuracy=[0.1, end]) for name, end in ends.items()]
-    names = legend_texts(kinds.plot("accuracy_vs_time", pd.concat(runs), scenario).figure)
-    assert names[:3] == ["Random", "FedAvg with privacy", "PAUSE"]
-
-
 def test_curves_that_hide_one_another_have_their_differences_below(scenario: config.Scenario) -> None:
     elapsed, runs = list(np.linspace(1, 100, 60)), []
     for i, name in enumerate(("pause", "random")):
@@ -236,21 +184,6 @@ def test_curves_that_hide_one_another_have_their_differences_below(scenario: con
     np.testing.assert_allclose(points_of(mean)[:, 1], -1, atol=1e-9)
 
 
-@pytest.mark.parametrize(("fall", "marked"), [(0.0, True), (0.3, False)])
-def test_a_difference_that_ends_below_its_axis_has_no_mark_there(
-    scenario: config.Scenario, fall: float, marked: bool
-) -> None:
-    elapsed, late = list(np.linspace(1, 100, 60)), np.arange(60) >= 58
-    rise = np.linspace(0, 1, 60).clip(max=0.3) * 3
-    runs = [
-        rounds_of("pause", 0, elapsed, accuracy=rise),
-        rounds_of("random", 0, elapsed, accuracy=rise - 0.01 - fall * late),
-    ]
-    _, lower = kinds.plot("accuracy_vs_time", pd.concat(runs), scenario).figure.axes
-    marks = [line for line in lower.lines if not line.get_clip_on() and line.get_marker() != "None"]
-    assert bool(marks) == marked
-
-
 def test_an_exploding_loss_leaves_the_axis_of_the_others_and_says_how_far(scenario: config.Scenario) -> None:
     runs = [
         rounds_of("pause", 0, [1, 2, 3], loss=[2, 1.5, 1]),
@@ -259,11 +192,6 @@ def test_an_exploding_loss_leaves_the_axis_of_the_others_and_says_how_far(scenar
     figure = kinds.plot("loss_vs_time", pd.concat(runs), scenario).figure
     assert axes_of(figure).get_ylim()[1] < 2.2
     assert legend_texts(figure) == ["FedAvg with privacy (to 3e5)", "PAUSE"]
-
-
-def test_exploding_loss_is_logarithmic(scenario: config.Scenario) -> None:
-    rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 10, 1000])
-    assert axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure).get_yscale() == "log"
 
 
 def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config.Scenario) -> None:
@@ -330,42 +258,6 @@ def test_archived_curves_are_thin_and_smoothed_like_ours(
     assert {axes.get_xlim() for axes in figure.axes} == {(0, 200)}
 
 
-def test_the_other_selectors_are_grey_in_a_panel(scenario: config.Scenario) -> None:
-    named, runs = of_authors(scenario)
-    for axes in kinds.plot("accuracy_vs_time", runs, named).figure.axes:
-        (grey,) = [line for line in axes.lines if same_color(line.get_color(), "0.8")]
-        assert np.isnan(points_of(grey)).all(axis=1).sum() == 3  # a gap after each of three curves
-        assert grey.get_zorder() == min(line.get_zorder() for line in axes.lines)
-
-
-def test_a_selector_alone_has_no_other_in_the_legend(scenario: config.Scenario) -> None:
-    named, runs = of_authors(scenario)
-    figure = kinds.plot("accuracy_vs_time", runs[runs["selector"] == "pause"], named).figure
-    assert legend_texts(figure)[:2] == ["Ours, n = 1", "Authors' run, seed 0"]
-    assert "Ours, other selectors" not in legend_texts(figure)
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("leakage_vs_time", {50: 28.0, 100: 52.0, 200: 103.0, 300: 152.21}),
-        ("leakage_vs_rounds", {50: 50}),
-    ],
-)
-def test_archived_leakages_are_circles(
-    kind: str, expected: dict[int, float], scenario: config.Scenario
-) -> None:
-    named, runs = of_authors(scenario)
-    figure = kinds.plot(kind, runs, named).figure
-    circles = theirs(figure, "pause")
-    assert circles is not None
-    assert (circles.get_marker(), circles.get_linestyle()) == ("o", "None")
-    archive = archived("mnist_small_authors")["pause"].set_index("round")
-    np.testing.assert_allclose(points_of(circles)[:, 0], list(expected.values()), atol=1.5)
-    np.testing.assert_allclose(points_of(circles)[:, 1], archive["leakage_max"][list(expected)])
-    assert theirs(figure, "random") is None
-
-
 #: Three rounds of Fig. 8's log: simulated second; accuracy in per cent and loss, of this round alone.
 ROUND_75 = {"accuracy": (46.58, 69.11), "loss": (46.58, 0.984)}
 ROUND_152 = {"accuracy": (87.31, 84.19), "loss": (87.31, 0.510)}
@@ -386,57 +278,6 @@ def test_rounds_of_the_authors_log_are_circles(column: str, scenario: config.Sce
     assert len(shown) == 28
     assert theirs(figure, "random")
     assert not theirs(figure, "clustered_similarity")
-
-
-def test_circles_of_accuracy_are_inside_the_axes(scenario: config.Scenario) -> None:
-    """Ours here are at 50 %, the authors' reach 90 %."""
-    named, runs = as_run(scenario)
-    figure = kinds.plot("accuracy_vs_time", runs, named).figure
-    for selector in ("pause", "random", "fedavg"):
-        circles = theirs(figure, selector)
-        assert circles is not None
-        assert points_of(circles)[:, 1].max() < figure.axes[0].get_ylim()[1]
-
-
-@pytest.mark.parametrize(("kind", "column"), [("leakage_vs_time", 0), ("leakage_vs_rounds", 1)])
-def test_leakages_of_the_log_are_of_the_most_participations_read_up_to_then(
-    kind: str, column: int, scenario: config.Scenario
-) -> None:
-    """The log has those of the users of a round alone, so they fall from one round to the next."""
-    named, runs = as_run(
-        scenario.replace(privacy=scenario.privacy and scenario.privacy.replace(epsilon_total=10))
-    )
-    if column:
-        runs["round"] = runs["elapsed_s"] * 3.1  # up to round 310
-    circles = theirs(kinds.plot(kind, runs, named).figure, "pause")
-    assert circles is not None
-    found = dict(points_of(circles).round(6))
-    # Round, second and participations; the last round that is shown has fewer than one before it.
-    read = [(19, 17.33, 1), (22, 18.52, 2), (152, 87.31, 9)]
-    read += [(300, 167.17, 18), (302, 167.55, 18)] if column else []
-    for round_, second, most in read:
-        assert found[round_ if column else second] == pytest.approx(10 * (1 - math.exp(-0.04 * most)))
-
-
-def test_what_is_kept_back_is_left_out(scenario: config.Scenario) -> None:
-    runs = as_run(scenario)[1]
-    named = scenario.replace(name="cifar10_large_noniid_r1_cnn5_as_run")
-    assert len(kinds.plot("accuracy_vs_time", runs, named).figure.axes) == 1
-    assert "Authors' run, seed 5" in legend_texts(kinds.plot("leakage_vs_time", runs, named).figure)
-
-
-def test_scenarios_of_the_papers_show_no_archived_run(scenario: config.Scenario) -> None:
-    _, runs = of_authors(scenario)
-    for kind in ("accuracy_vs_time", "loss_vs_time", "leakage_vs_time", "leakage_vs_rounds"):
-        figure = kinds.plot(kind, runs, scenario).figure
-        assert not any("Authors" in text for text in legend_texts(figure))
-
-
-@pytest.mark.parametrize("kind", ["accuracy_vs_time", "loss_vs_time", "leakage_vs_time"])
-def test_a_title_is_there_if_asked_for(kind: str, scenario: config.Scenario) -> None:
-    for named, runs in ((scenario, rounds_of("pause", 0, [1, 2, 3])), of_authors(scenario)):
-        assert not kinds.plot(kind, runs, named).figure.get_suptitle()
-        assert kinds.plot(kind, runs, named, title=True).figure.get_suptitle() == "A small scenario"
 
 
 def test_numbers_are_those_of_the_ends(scenario: config.Scenario) -> None:

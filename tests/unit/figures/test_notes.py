@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 from pausefl.figures import kinds, notes, style
 from pausefl.settings import load_scenario
@@ -86,22 +85,6 @@ def test_a_seed_computed_otherwise_than_its_siblings_is_told() -> None:
     assert notes_on(on(0), taken).shown == []
 
 
-def test_one_seed_is_told() -> None:
-    for runs, said in (
-        ([run("pause", 3), run("random", 3)], "(3)"),
-        ([run("pause", 3), run("random", 4)], "each selector"),
-        ([run("pause", 0), run("pause", 1), run("random", 0)], "Random"),
-    ):
-        (note,) = notes_on(*runs).quiet
-        assert said in note
-
-
-def test_fewer_seeds_are_told() -> None:
-    seeds = {"pause": (0, 1, 2), "random": (1,), "fedavg": (0, 2)}
-    runs = [run(name, seed) for name, own in seeds.items() for seed in own]
-    assert notes_on(*runs).quiet == ["One seed only: Random.", "2 seeds only: FedAvg with privacy."]
-
-
 def test_selectors_without_a_run_are_told() -> None:
     paper, demo = load("cifar10_small_iid_r1"), load("demo_small")
     run_ones = {
@@ -144,11 +127,6 @@ def rounds(n_seeds: int) -> pd.DataFrame:
         for seed in range(n_seeds)
     ]
     return pd.concat(frames)
-
-
-def written(figure: Figure) -> str:
-    """What stands below everything else."""
-    return " ".join(" ".join(text.get_text() for text in figure.texts).split())
 
 
 def test_notes_lie_below_the_axes_and_take_nothing_from_the_axes() -> None:

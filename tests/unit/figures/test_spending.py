@@ -131,56 +131,6 @@ def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Sc
     assert kinds.plot("spending_vs_rounds", rounds, vector).figure.get_supylabel() == "Spent (ε per update)"
 
 
-def test_many_users_are_bands(scenario: config.Scenario) -> None:
-    network = scenario.network.replace(n_users=41)
-    many = scenario.replace(privacy=LISTED, network=network)
-    figure = kinds.plot("spending_vs_rounds", run_of([[0, 1], [0, 2]], LISTED), many).figure
-    (axes,) = figure.axes
-    assert len(axes.collections) == 2
-    assert [heights(axes, i) for i in range(2)] == [[0, 0, 0], [0, 4, 7]]
-    (legend,) = figure.legends
-    names = [text.get_text() for text in legend.get_texts()]
-    assert names == ["Highest user", "Median", "10 to 90 % of users", "All users"]
-
-
-def test_signal_is_of_those_who_may_take_part(scenario: config.Scenario) -> None:
-    scenario = scenario.replace(privacy=LISTED)
-    rounds = pd.concat(
-        [run_of([[0, 1]] * 4, LISTED).iloc[:3], run_of([[0, 1], [2, 3], [2, 3]], LISTED, seed=1)]
-    )
-    figure = kinds.plot("signal_vs_rounds", rounds, scenario).figure
-    panel, shares = figure.axes
-    unit = 1 / (2 * np.sqrt(2))
-    # After the last round budgets are 0, 0, 4, 4 in the one seed and 3, 3, 1, 1 in the other.
-    np.testing.assert_allclose(heights(panel, 0)[-1], 3 * unit)
-    np.testing.assert_allclose(heights(panel, 1)[-1], unit)
-    assert panel.get_yscale() == "log"
-    assert heights(shares, 0) == [1, 1, 1, 6 / 8]
-
-
-def test_the_same_users_every_round_do_not_scale_the_axis(scenario: config.Scenario) -> None:
-    assert scenario.privacy is not None
-    rounds = pd.concat(
-        [
-            run_of([[t % 4, (t + 1) % 4] for t in range(60)], scenario.privacy),
-            run_of([[0, 1]] * 60, scenario.privacy, "fastest"),
-        ]
-    )
-    figure = kinds.plot("signal_vs_rounds", rounds, scenario).figure
-    # A decade, as PAUSE's lowest is above that.
-    assert figure.axes[0].get_ylim()[0] == pytest.approx(heights(figure.axes[0], 1)[0] / 10)
-    titles = [" ".join(axes.get_title("left").split()) for axes in figure.axes]
-    assert titles == ["PAUSE, n = 1", "Fastest in expectation, n = 1 (to 0.05)"]
-
-
-def test_when_nobody_may_take_part_the_signal_ends(scenario: config.Scenario) -> None:
-    scenario = scenario.replace(privacy=UNIFORM)
-    rounds = run_of([[0, 1, 2, 3]] * 4, UNIFORM, "fedavg")
-    panel, shares = kinds.plot("signal_vs_rounds", rounds, scenario).figure.axes
-    assert heights(panel, 0) == pytest.approx([1 / np.sqrt(2)] * 4)
-    assert heights(shares, 0) == [1, 1, 1, 1, 0]
-
-
 def test_without_budgets_there_is_nothing_to_plot(scenario: config.Scenario) -> None:
     rounds = run_of([[0, 1]], LISTED).assign(leakage_max=np.inf)
     for kind in ("spending_vs_rounds", "signal_vs_rounds"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import json
 import math
@@ -14,10 +13,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pausefl.claims.words import interval, number, p_value
-from pausefl.figures.words import MOST_WORDS, Caption
+from pausefl.figures.words import Caption
 from pausefl.report.contents import sections_of
-from pausefl.report.page import costs, duration, environments, jobs_of, reductions, render, settings_text
+from pausefl.report.page import reductions, render, settings_text
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.settings import Experiment, Scenario, load_scenario
 
@@ -175,29 +173,6 @@ def test_figures_are_by_paper_and_number_and_the_papers_scale_comes_first(write:
     assert sections["pause_v1"].not_run == "Figs. 1 to 9"
 
 
-def test_every_picture_is_there_once_and_linked_from_where_it_is_again(write: Write) -> None:
-    part = write(
-        "nine", {"pause_v1_fig2": "accuracy_vs_time", "pause_v2_fig2": "accuracy_vs_time"}, scale="paper"
-    )
-    page = render(parts(scenarios={"nine": part}))
-    pdf = Path(part.figures["accuracy_vs_time"]).with_suffix(".pdf")
-    encoded = base64.b64encode(pdf.read_bytes()).decode()
-    assert page.count(encoded) == 1
-    assert 'The same picture as <a href="#figure-pause_v2_fig2">PAUSE v2, Fig. 2, as run</a>' in page
-    assert page.index(encoded) < page.index('href="#figure-pause_v2_fig2"') < page.index("<h2>Configuration")
-    assert page.count('id="table-nine-summary"') == 1
-
-
-def test_kinds_that_no_paper_has_are_shown_too(write: Write) -> None:
-    part = write("nine", {"pause_v2_fig9": "accuracy_vs_time", "unnamed": "loss_vs_time"}, scale="paper")
-    part = dataclasses.replace(
-        part, settings={**part.settings, "figures": {"pause_v2_fig9": "accuracy_vs_time"}}
-    )
-    sections = {section.key: section for section in sections_of(parts(scenarios={"nine": part}))}
-    (entry,) = sections["beyond"].entries
-    assert (entry.id, entry.shows) == ("figure-nine-loss_vs_time", "test loss against simulated time")
-
-
 def test_nothing_of_the_configuration_or_the_runs_is_html(write: Write, tmp_path: Path) -> None:
     part = write("mine", {"mine_accuracy": "accuracy_vs_time"}, title=HOSTILE, notes=(HOSTILE,))
     path = claims(tmp_path, "demo", question=HOSTILE, note=HOSTILE, where=HOSTILE, wanted=HOSTILE)
@@ -226,49 +201,6 @@ def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write
     assert "<td>at most 0.5</td>\n<td>0.4 to 0.6</td>" in page
 
 
-def test_scale_and_seeds_are_said_once_and_captions_are_short(write: Write) -> None:
-    reduced = load_scenario("reduced_cifar10_small_iid_r1", ROOT / "config/scenarios")
-    part = write("nine", {"reduced_pause_v2_fig2": "accuracy_vs_time"}, base=reduced, notes=("Old.",))
-    page = render(parts(scenarios={"nine": part}))
-    (article,) = re.findall(r"<article.*?</article>", page, re.DOTALL)
-    assert "Old." in article
-    shown = re.sub(r"<details.*?</details>|<[^>]*>", " ", article, flags=re.DOTALL)
-    assert len(re.findall("reduced scale", shown)) == 1
-    assert "Reduced:" not in shown  # the picture says it
-    assert "Old." not in shown  # so it does with notes
-    assert len(re.findall(r"\bseeds?\b", shown)) == 1
-    captions = re.findall(r"<figcaption>(.*?)(?:<details|</figcaption>)", page, re.DOTALL)
-    assert captions
-    assert all(3 < len(re.sub("<[^>]*>", " ", words).split()) <= MOST_WORDS for words in captions)
-
-
-def test_the_authors_runs_come_before_the_figures(write: Write, tmp_path: Path) -> None:
-    base = load_scenario("mnist_large_authors", ROOT / "config/scenarios")
-    part = write("mnist_large_authors", {"authors_large": "accuracy_vs_time"}, base=base)
-    table = pd.DataFrame({"inside": [True, False, pd.NA, True], "n_seeds": [3, 3, 1, 3]})
-    table["selector"] = ["pause", "pause", "random", "fedavg"]
-    table.to_csv(tmp_path / "authors.csv", index=False)
-    (tmp_path / "authors.md").write_text("| Selector | Run |\n| :-- | --: |\n| PAUSE | 7 ✗ |\n", "utf-8")
-    part = dataclasses.replace(
-        part,
-        tables={**part.tables, "authors": str(tmp_path / "authors.md")},
-        archive=str(tmp_path / "authors.csv"),
-    )
-    path = claims(tmp_path, "paper")
-    page = render(
-        parts(scenarios={"mnist_large_authors": part, "other": write("other", {})}, claims={"paper": path})
-    )
-    positions = [page.index(f'<section id="{name}">') for name in ("claims", "beside", "figures")]
-    assert positions == sorted(positions)
-    text = " ".join(re.sub("<[^>]*>", " ", page).split())
-    assert "archived logs of 3 runs with their code" in text
-    assert "Of 3 of their numbers, 2 lie in the range of our seeds" in text
-    assert "there 2 times on average" in text  # 3 times (3 - 1) / (3 + 1), rounded
-    assert page.count("7 ✗") == 1
-    assert 'The same picture as <a href="#beside-mnist_large_authors">' in page
-    assert "Beside the authors" not in render(parts(scenarios={"other": write("other", {})}))
-
-
 def test_the_page_opens_with_conclusions_picture_and_questions(write: Write, tmp_path: Path) -> None:
     svg = picture(tmp_path / "overview.svg")
     values = {"question": "time", "measured": "m", "source": "as written", "value": 0.25, "unit": "times"}
@@ -283,35 +215,6 @@ def test_the_page_opens_with_conclusions_picture_and_questions(write: Write, tmp
     order = ["in 0.25 times random selection", 'id="overview"', "Why?", 'id="claims"', 'id="figures"']
     positions = [page.index(words) for words in order]
     assert positions == sorted(positions)
-
-
-def test_a_scenario_of_ones_own_misses_nothing_of_the_papers(write: Write) -> None:
-    page = render(parts(name="mine", scenarios={"mine": write("mine", {"mine": "accuracy_vs_time"})}))
-    for words in ("PAUSE v2", "Not run", "not run", 'href="#claims"', "Verdicts", 'id="overview"'):
-        assert words not in page.split('<section id="configuration">')[0], words
-    assert "<h1>A title</h1>" in page
-    # FedAvg, which is faster, is not private.
-    assert "<li>PAUSE is first at 84 % accuracy, after 62 s.</li>" in page
-
-
-def test_the_demo_says_what_its_verdicts_are_worth(write: Write, tmp_path: Path) -> None:
-    path = claims(tmp_path, "demo")
-    page = render(
-        parts(name="demo", scenarios={"tiny": write("tiny", {}, scale="demo")}, claims={"demo": path})
-    )
-    assert page.index("<li>Toy data test the machinery") < page.index('class="claims demo"')
-    assert "They say nothing of the papers." in page
-    assert "Not run for this report" not in page
-
-
-def test_warnings_are_shown_with_links_into_the_ledger(write: Write) -> None:
-    part = write(
-        "mine", {"mine_accuracy": "accuracy_vs_time"}, notes=("One seed: no band (D45).", "Old & new")
-    )
-    page = render(parts(scenarios={"mine": part}))
-    assert '<p class="note">One seed: no band (<a href="#D45">D45</a>).</p>' in page
-    assert '<p class="note">Old &amp; new</p>' in page
-    assert 'See <a href="#D8">D8</a>.' in page
 
 
 def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
@@ -336,52 +239,8 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     assert "No job was run for this report." in page
 
 
-def test_a_figure_that_two_papers_share_is_in_both(tmp_path: Path) -> None:
-    figure = picture(tmp_path / "s.svg")
-    as_json(tmp_path / "s.json", {"study": {}})
-    study = StudyPart("graphs", "A", "", Caption("B.", "C."), ("pause_v2_fig1",), figure, None)
-    sections = sections_of(parts(studies={"pause_v2_fig1": study}))
-    (first,), (second,) = (section.groups.values() for section in sections if section.groups)
-    assert [first.heading, second.heading] == ["Fig. 1", "Fig. 1"]
-    assert second.entries[0].same_as is first.entries[0]
-    assert (first.entries[0].id, first.entries[0].where) == ("figure-pause_v2_fig1", "PAUSE v2, Fig. 1")
-
-
-def test_costs_are_of_cores_and_the_largest_memory(write: Write) -> None:
-    jobs = jobs_of(parts(scenarios={"mine": write("mine", {"mine_accuracy": "accuracy_vs_time"})}))
-    everything, row = costs(jobs)["mine"]
-    assert everything == row | {"selector": "all"}
-    assert row == {
-        "selector": "PAUSE",
-        "n_jobs": 2,
-        "wall_hours": 1.0,
-        "core_hours": 2.0,
-        "peak_bytes": 2 * 10**8,
-        "devices": "CPU, 2 threads",
-    }
-
-
-def test_what_the_jobs_were_made_with_and_how_many(write: Write) -> None:
-    made = environments(jobs_of(parts(scenarios={"mine": write("mine", {})})))
-    assert made["Machine"] == [("Abacus, 2 cores, Linux", 2)]
-    assert made["Code"] == [("hash0 (PAUSE)", 1), ("hash1 (PAUSE)", 1)]
-
-
 def test_what_a_reduced_scenario_has_less_of() -> None:
     scenario = load_scenario("reduced_cifar10_small_iid_r1", ROOT / "config/scenarios")
     lines = reductions(scenario.as_dict())
     assert "training.n_rounds: 100 instead of 300" in lines
     assert "n_rounds: 100" in settings_text(scenario.as_dict())
-
-
-def test_numbers_of_claims_in_words() -> None:
-    assert [number(value) for value in (None, float("nan"), -0.00325, 12345.6, 0.9996)] == [
-        *("–", "–", "−0.00325", "12,346"),
-        "1",
-    ]
-    assert [interval(*ends) for ends in ((1.5, 2.5), (-1.0, 7.0), (None, None))] == [
-        *("1.5 to 2.5", "−1 to 7"),
-        "–",
-    ]
-    assert [p_value(p) for p in (None, 1e-9, 0.0321)] == ["–", "< 0.0001", "0.032"]
-    assert [duration(hours) for hours in (0.001, 0.1, 3)] == ["3.6 s", "6.0 min", "3.0 h"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -106,21 +105,6 @@ def long_run(accuracy: list[float], leakage: float = 2.5) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("accuracy", "said"),
-    [
-        ([0.5] * 12, "(mean of the last 10 rounds)"),
-        ([0.5] * 4, "(mean of the last 4 rounds)"),
-        ([0.5], "(of the only round)"),
-        ([*[math.nan, 0.5] * 8, math.nan], "(mean of 5 evaluations in 10 rounds)"),
-        ([math.nan] * 11 + [0.5], "(of the last evaluation)"),
-    ],
-)
-def test_it_says_how_many_rounds_a_mean_has(tmp_path: Path, accuracy: list[float], said: str) -> None:
-    columns = long_run(accuracy)
-    assert f"50 % {said}" in finished(tmp_path, rounds=columns, n_rounds=len(accuracy))
-
-
 FALLEN = [0.5] * 15 + [0.1] * 15
 
 
@@ -128,23 +112,3 @@ def test_a_fall_as_noise_grew_is_a_warning(tmp_path: Path) -> None:
     said = " ".join(finished(tmp_path, rounds=long_run(FALLEN), n_rounds=30).split())
     assert "best accuracy 50 % in round 1, averaged likewise" in said
     assert said.endswith("Warning: accuracy fell from 50 % (round 1) to 10 %, as noise grew")
-
-
-def test_a_schedule_of_equal_budgets_has_no_noise_that_grows(tmp_path: Path) -> None:
-    settings = load_scenario("demo_small", SCENARIOS).job_settings()
-    settings["privacy"] |= {"schedule": "uniform", "decay": None, "n_participations": 9}
-    said = finished(tmp_path, rounds=long_run(FALLEN), n_rounds=30, scenario_settings=settings)
-    assert said.endswith("Warning: accuracy fell from 50 % (round 1) to 10 %")
-
-
-@pytest.mark.parametrize(
-    ("columns", "summary"),
-    [
-        (long_run(FALLEN, leakage=math.inf), {}),  # nothing protects it, so no noise
-        (long_run(FALLEN), {"diverged_round": 16}),  # which is a warning itself
-        (long_run([0.5] * 15 + [0.46] * 15), {}),
-        (long_run([0.13] * 15 + [0.1] * 15), {}),  # chance, more or less
-    ],
-)
-def test_no_other_fall_is_told(tmp_path: Path, columns: dict[str, Any], summary: dict[str, Any]) -> None:
-    assert "fell" not in finished(tmp_path, rounds=columns, n_rounds=30, **summary)

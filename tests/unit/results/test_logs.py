@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.registry import SELECTORS
 from pausefl.registry.figures import LOGGED
-from pausefl.registry.selectors import LABELS
-from pausefl.results.archive import beside_ours, log_of, logged, logged_rounds, to_markdown
+from pausefl.results.archive import beside_ours, log_of, logged, logged_rounds
 from pausefl.settings import Scenario, load_scenario
 
 ROOT = Path(__file__).parents[3]
@@ -66,12 +64,6 @@ def test_every_scenario_as_run_has_the_log_of_its_figures() -> None:
             assert run["elapsed_s"].is_monotonic_increasing
             assert run["leakage_max"].dropna().is_monotonic_increasing
             assert run["accuracy"].dropna().between(0, 1).all()
-
-
-def test_runs_of_none_of_our_selectors_are_in_the_file_alone() -> None:
-    text = (ROOT / "src/pausefl/results/authors_archive/figures.csv").read_text("utf-8")
-    assert "pause (batches of 32)" in text
-    assert set(logged(scenario("cifar10_small_iid_r1_as_run"))) <= set(SELECTORS)
 
 
 def test_the_ends_of_the_runs_are_those_of_the_logs(tables: dict[str, pd.DataFrame]) -> None:
@@ -141,48 +133,6 @@ def test_theirs_lies_in_our_range_or_outside() -> None:
     assert not table.loc["pause", "mean_round_s", 360]["inside"]
     assert table.loc["random"]["inside"].isna().all()
     assert (table.loc["random"]["n_seeds"] == 0).all()
-
-
-def test_a_run_of_ours_that_ends_before_theirs_is_compared_at_its_end() -> None:
-    """A horizon of simulated time ends runs at different rounds."""
-    table = beside("mnist_large_iid_r1_as_run", ours("pause", 340, 2, 0.59, 0.89))
-    assert table.loc["pause", "mean_round_s", 360]["mean"] == pytest.approx(0.59)
-    assert table.loc["pause", "accuracy_end", 360]["mean"] == pytest.approx(0.895)
-    assert table.loc["pause", "accuracy_end", 360]["inside"]  # 0.8924
-
-
-def test_the_table_for_people_has_one_column_for_the_ends() -> None:
-    table = beside_ours(ours("pause", 400, 2, 0.55, 0.88), scenario())
-    lines = to_markdown(table, LABELS).splitlines()
-    heads = [cell.strip() for cell in lines[0].split("|")]
-    assert heads[3:8] == [
-        *[f"Accuracy (%), round {n}" for n in (50, 100, 200)],
-        "Accuracy (%), at the end",
-        "Mean round (s)",
-    ]
-    first = dict(zip(heads, [cell.strip() for cell in lines[2].split("|")], strict=True))
-    assert (first["Selector"], first["Run"]) == ("PAUSE", "authors, 360 rounds")
-    assert (first["Accuracy (%), at the end"], first["Mean round (s)"]) == ("89.2 ✗", "0.556 ✗")
-    alone = to_markdown(beside_ours(pd.DataFrame(), scenario()), LABELS)
-    assert "No trained run is listed yet: these are the authors' numbers alone." in alone
-    assert "our mean" not in alone
-
-
-def test_the_page_has_every_log_and_their_numbers() -> None:
-    page = (ROOT / "docs/authors.md").read_text("utf-8")
-    for name in LOGGED:
-        (section,) = [part for part in page.split("\n### ") if f"[`{name}`]" in part]
-        assert f"seed {log_of(name)['seed']}." in section
-        for (log, selector), (n_rounds, seconds, accuracy) in ENDS.items():
-            if log == LOGGED[name]:
-                (line,) = [one for one in section.splitlines() if one.startswith(f"| {LABELS[selector]} |")]
-                assert f"authors, {n_rounds} rounds" in line
-                assert f" {seconds / n_rounds:.3f}" in line
-                assert accuracy is None or f" {accuracy:.1f}" in line
-        no_means = not any(accuracy for (log, _), (_, _, accuracy) in ENDS.items() if log == LOGGED[name])
-        of_single = no_means and name == "mnist_large_iid_r1_v1_as_run"
-        assert ("Of its accuracies we have those of single rounds" in section) == of_single
-        assert ("Of its accuracies we have none." in section) == (no_means and not of_single)
 
 
 def test_a_log_is_a_table_of_all_rounds_with_straight_lines_between_those_that_were_read() -> None:

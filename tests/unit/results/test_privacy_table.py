@@ -11,8 +11,7 @@ import pytest
 from pausefl.errors import PauseflError
 from pausefl.privacy import CoordinateMechanism, Ledger, VectorMechanism, make_mechanism, make_schedule
 from pausefl.privacy.pld import epsilons
-from pausefl.registry.selectors import LABELS
-from pausefl.results.privacy_table import privacy_table, to_markdown
+from pausefl.results.privacy_table import privacy_table
 from pausefl.settings import Experiment, PrivacySettings
 
 COORDINATE = PrivacySettings(epsilon_total=10, decay=0.04, sensitivity=0.003)
@@ -72,31 +71,6 @@ def test_a_reported_loss_is_part_of_the_account_of_selectors_that_need_it(tmp_pa
     schedule, mechanism = make_schedule(paid), make_mechanism(paid)
     assert found["random"] == epsilons(schedule, mechanism, [20])[20]
     assert found["oort"] == epsilons(schedule, mechanism, [20], loss_share=0.5)[20] != found["random"]
-
-
-def test_markdown_has_a_line_a_selector_and_says_what_holds(tmp_path: Path) -> None:
-    runs = {
-        Experiment("s", "pause", seed): write(tmp_path / str(seed), [n, 1, 1], COORDINATE)
-        for seed, n in enumerate((3, 9))
-    }
-    runs[Experiment("s", "fedavg_no_privacy", 0)] = write(tmp_path / "x", [1500], None)
-    text = to_markdown(privacy_table(runs, COORDINATE), LABELS)
-    header, rule, pause, bare = text.splitlines()[:4]
-    assert header.startswith("| Selector | Participations | ε per coordinate | ε per coordinate, δ = 10⁻⁵ |")
-    assert len({line.count("|") for line in (header, rule, pause, bare)}) == 1
-    assert pause.startswith("| PAUSE | 9 | 3.02 | 3.02 | 302 | 63 | 1 | 0.39 | 0.39 |")
-    assert bare.startswith("| FedAvg w/o privacy | 1500 | ∞ | ∞ | ∞ | 10,500 | 1500 | ∞ |")
-    assert "fixed in advance" in text
-    assert "**not a filter**" in text
-
-
-def test_markdown_of_whole_updates_has_no_second_epsilon(tmp_path: Path) -> None:
-    runs = {Experiment("s", "pause", 0): write(tmp_path / "a", [3, 1, 1], VECTOR)}
-    text = to_markdown(privacy_table(runs, VECTOR), LABELS)
-    assert text.startswith(
-        "| Selector | Participations | ε per update | ε per update, δ = 10⁻⁵ | Unprotected"
-    )
-    assert "coordinate" not in text
 
 
 def test_a_ledger_that_cannot_be_used_is_named(tmp_path: Path) -> None:

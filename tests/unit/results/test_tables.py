@@ -13,8 +13,7 @@ from worlds import trained, untrained, write_run
 
 from pausefl.errors import PauseflError
 from pausefl.results import tables
-from pausefl.results.outcomes import TARGET, moving_average, outcomes, seconds_to_target, target_accuracy
-from pausefl.results.reading import read_table
+from pausefl.results.outcomes import moving_average, seconds_to_target, target_accuracy
 from pausefl.results.runs import ROUND_COLUMNS, TRAINED_COLUMNS, collect, read_runs
 from pausefl.settings import Experiment
 
@@ -161,18 +160,6 @@ def rounds_of(selector: str, accuracy: Sequence[float], seconds: Sequence[float]
     return pd.DataFrame(columns).assign(**names, round=range(1, len(accuracy) + 1), leakage_max=1.0)
 
 
-def test_the_mean_round_is_the_whole_time_over_the_rounds() -> None:
-    (outcome,) = outcomes(rounds_of("pause", [0.5] * 3, [1.0, 2.0, 6.0])).values()
-    assert outcome["mean_round_s"] == 3.0
-
-
-def test_milliseconds_are_of_the_rounds_that_were_made(tmp_path: Path, made_up_runs: None) -> None:
-    run = Experiment("s", "pause", 0)
-    changes = {"n_rounds": 1000, "rounds_made": 20, "timings_s": {"selection": 0.4, "total": 1.0}}
-    folder = write_run(tmp_path, run, trained([0.5] * 20), **changes)
-    assert summary_of({run: folder})["selection_ms_per_round"].tolist() == [pytest.approx(20.0)]
-
-
 def test_an_accuracy_of_exactly_the_target_reaches_it() -> None:
     run = rounds_of("pause", [0.25] * 2 + [0.5] * 12, [1.0] * 14)
     assert seconds_to_target(run, 0.25) == 1.0
@@ -190,30 +177,12 @@ def test_the_target_is_of_the_time_when_the_first_run_ends(order: tuple[str, str
     assert target_accuracy(pd.concat([runs[name] for name in order])) == pytest.approx(0.36)
 
 
-def test_the_table_of_all_rounds_keeps_the_target(tmp_path: Path) -> None:
-    rounds = rounds_of("pause", [0.4] * 10, [1.0] * 10)
-    rounds.attrs[TARGET] = 0.25
-    rounds.to_parquet(tmp_path / "rounds.parquet")
-    for read in (pd.read_parquet, read_table):
-        (outcome,) = outcomes(read(tmp_path / "rounds.parquet")).values()
-        assert (outcome["target_accuracy"], outcome["seconds_to_target"]) == (0.25, 1.0)
-
-
 def test_sparse_evaluation(write: WriteRun) -> None:
     accuracy = [0.1 * (t // 5) if t % 5 == 0 else math.nan for t in range(1, 21)]
     run = summary_of(dict([write("pause", 0, accuracy)])).iloc[0]
     # Evaluated at 5, 10, 15, 20; a window of 10 rounds holds two evaluations: (0.3 + 0.4) / 2.
     assert run["final_accuracy"] == pytest.approx(0.35)
     assert run["seconds_to_target"] == 20.0
-
-
-def test_evaluations_that_become_rare(write: WriteRun) -> None:
-    accuracy = [0.01 * t if t <= 12 or t % 3 == 0 else math.nan for t in range(1, 31)]
-    run = summary_of(dict([write("pause", 0, accuracy, n_rounds=30)])).iloc[0]
-    # The last ten rounds, 21 to 30, have the evaluations of 21, 24, 27 and 30.
-    assert run["final_accuracy"] == pytest.approx(0.255)
-    # 0.9 of it is 0.2295: the window that ends at 27 averages 18, 21, 24 and 27 to 0.225.
-    assert run["seconds_to_target"] == 30.0
 
 
 def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> None:
@@ -263,51 +232,6 @@ def test_across_seeds_by_hand(write: WriteRun) -> None:
     assert (pause["n_seeds"], pause["n_reached"]) == (2, 1)
     assert math.isnan(pause["seconds_to_target_mean"])
     assert math.isnan(random["final_accuracy_sd"])
-
-
-def test_markdown_reads_well(write: WriteRun) -> None:
-    runs = dict(
-        [
-            write("pause", 0, [0.50] * 20),
-            write("pause", 1, [0.52] * 20),
-            write("random", 0, [0.30] * 20),
-            write("random", 1, [0.60] * 20),
-            write("fedavg_no_privacy", 0, [0.9] * 20, leakage=math.inf),
-        ]
-    )
-    text = tables.to_markdown(tables.by_selector(summary_of(runs)), {"pause": "PAUSE"})
-    header, rule, pause, random, open_fedavg = text.splitlines()[:5]
-    assert header.startswith("| Selector | Final accuracy (%)")
-    assert len({line.count("|") for line in (header, rule, pause, random, open_fedavg)}) == 1
-    assert pause.startswith("| PAUSE | **51.0 ± 1.4** | 51.0 ± 1.4 | 1.0 ± 0.0 |")
-    assert random.startswith("| `random` | 45.0 ± 21.2 | 45.0 ± 21.2 | not reached (1 of 2 seeds) |")
-    assert "| ∞ |" in open_fedavg
-    assert not {"nan", "inf"} & set(text.split())
-    assert (
-        "the target, 45.9 %, is 90 % of the best accuracy of a private selector when the first of them ends"
-        in text
-    )
-
-
-def test_bold_is_for_the_best_of_the_selectors_with_the_most_seeds(write: WriteRun) -> None:
-    runs = [write("pause", seed, [0.5] * 20) for seed in (0, 1)]
-    runs += [write("random", seed, [0.4] * 20) for seed in (0, 1)]
-    lucky = write("sa_pause", 0, [0.9] * 20)
-
-    def bold(*some: tuple[Experiment, Path]) -> list[str]:
-        text = tables.to_markdown(tables.by_selector(summary_of(dict(some))))
-        assert ("in bold" in text) == ("**" in text)
-        return [line.split("`")[1] for line in text.splitlines() if "**" in line]
-
-    assert bold(*runs, lucky) == ["pause"]
-    assert bold(*runs[:2], lucky) == []  # nothing to compare
-    assert bold(runs[0], runs[2], lucky) == []  # one seed says nothing
-
-
-def test_markdown_of_selection_alone(write: WriteRun) -> None:
-    text = tables.to_markdown(tables.by_selector(summary_of(dict([write("pause", 0, None)]))))
-    assert text.splitlines()[2].startswith("| `pause` | – | – | – | 1.000 | 2.00 |")
-    assert "target" not in text.splitlines()[-1]
 
 
 def test_a_regression_has_a_loss_and_no_accuracy(write: WriteRun) -> None:

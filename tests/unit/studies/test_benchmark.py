@@ -95,48 +95,6 @@ def test_the_front_has_those_that_nobody_beats_in_all() -> None:
     assert benchmark.on_front(pd.concat([across[:1], across[:1]])) == [True, True]
 
 
-def test_the_picture_has_a_row_a_selector_and_arrows_for_what_lies_beyond() -> None:
-    names = ("random", "pause", "fedavg_no_privacy", "oort")
-    across = pd.DataFrame({"selector": names, "n_seeds": 3, "n_reached": [2, 3, 3, 0]}).assign(
-        accuracy_over_time_mean=[0.6, 0.7, 0.9, 0.2],
-        leakage_max_mean=[5.0, 6.0, math.inf, 10.0],
-        seconds_to_target_mean=[90.0, 50.0, 20.0, 150.0],
-        on_front=[True, True, False, False],
-        losses=[None, None, None, benchmark.UNACCOUNTED],
-    )
-    deviations = {f"{metric}_sd": 0.01 for metric in benchmark.FRONT}
-    figure = benchmark.plot_front(across.assign(**deviations))
-    accuracy, leakage, time = figure.axes
-    rows = ["Oort †", "Random", "PAUSE", "FedAvg w/o privacy"]
-    assert [text.get_text() for text in accuracy.get_yticklabels()] == rows
-    assert [text.get_weight() for text in accuracy.get_yticklabels()] == ["normal", "bold", "bold", "normal"]
-    assert [dot.get_marker() for dot in accuracy.lines] == ["<", "o", "o", ">"]
-    assert [text.get_text() for text in accuracy.texts] == ["20", "90"]
-    assert [dot.get_xdata()[0] for dot in accuracy.lines[1:3]] == pytest.approx([60, 70])
-    assert [text.get_text() for text in leakage.texts] == ["10", "∞"]
-    assert [text.get_text() for text in time.texts] == ["", "not reached", "by 2 of 3 seeds", "20"]
-    assert [dot.get_marker() for dot in time.lines] == [">", "o", "o", "<"]
-    words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert words[-3:] == [
-        "Outside the axis, with its value; or target not reached",
-        "“by n of 3 seeds”: others count with the whole time",
-        "† leaks more: no budget pays for its losses",
-    ]
-
-
-def test_a_target_that_no_seed_reaches_looks_the_same_on_every_axis() -> None:
-    across = pd.DataFrame({"selector": ["pause", "random", "oort"], "n_seeds": 3, "losses": None}).assign(
-        accuracy_over_time_mean=[0.6, 0.7, 0.2], leakage_max_mean=5.0, on_front=True
-    )
-    across = across.assign(**{f"{metric}_sd": 90.0 for metric in benchmark.FRONT})
-    for last in (100.0, 150.0):  # the whole time is inside the axis, and beyond it
-        times = across.assign(seconds_to_target_mean=[last, 90.0, 150.0], n_reached=[3, 3, 0])
-        time = benchmark.plot_front(times).axes[2]
-        assert time.lines[0].get_marker() == ">"
-        assert time.lines[0].get_xdata()[0] == time.get_xlim()[1]
-        assert [text.get_text() for text in time.texts if text.get_text()] == ["not reached"]
-
-
 def test_runs_become_a_table(demo: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = demo.replace(selectors=("pause", "random"))
     study = Benchmark(title="", scenario=scenario, jobs="tiny", seeds=(0, 1), time_s=20.0)

@@ -127,24 +127,6 @@ def test_changes_are_those_of_the_means_with_intervals_over_seeds() -> None:
     assert found.loc[("variants", "no_p"), "low"] < 0 < found.loc[("variants", "no_p"), "high"]
 
 
-def test_the_map_has_the_settings_ends_and_greys_what_may_be_nothing(
-    study: Knobs, runs: pd.DataFrame
-) -> None:
-    usual = {knob.key: f"{study.usual(knob):g}" for knob in study.knobs}
-    figure = study.plot({"knobs": runs}).figure
-    assert [axes.get_title() for axes in figure.axes] == ["PAUSE", "SA-PAUSE"]
-    pause = figure.axes[0]
-    rows = [text.get_text() for text in pause.get_yticklabels()]
-    assert rows[1:3] == [f"Weight of generalisation α: {usual['reward.alpha']} → 1", "→ 500"]
-    assert rows[-1] == "Terms of the reward: no privacy"
-    cells = {(round(text.get_position()[1]), round(text.get_position()[0])): text for text in pause.texts}
-    own = runs[(runs["knob"] == "usual") & (runs["selector"] == "pause")]
-    assert cells[0, 0].get_text() == f"{own['elapsed_s'].mean():.0f} s"
-    for y in (3, 4):  # iterations of annealing
-        assert {cells[y, x].get_text() for x in range(len(knobs.METRICS))} == {"0"}
-        assert {cells[y, x].get_color() for x in range(len(knobs.METRICS))} == {"#888888"}
-
-
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [

@@ -102,13 +102,6 @@ def test_a_power_is_recovered_from_the_largest_sizes(exponent: float) -> None:
     assert fit["exponent_error"] < 1e-9 < fit["rate_error"]
 
 
-def test_sizes_of_mostly_overhead_are_left_out_of_fits() -> None:
-    times = np.where(SIZES < 10_000, 1e-5, 1e-9 * SIZES**2)
-    (fit,) = runtime.fits(times_of(times)).to_dict("records")
-    assert (fit["from_users"], fit["exponent"]) == (10_000, pytest.approx(2))
-    assert fit["exponent_se"] == pytest.approx(0, abs=1e-9)
-
-
 def test_growth_over_a_sort_is_fitted_to_the_same_sizes() -> None:
     times = times_of(1e-8 * SIZES**1.3).assign(sort_s=np.where(SIZES < 1000, 1.0, 1e-9 * SIZES**1.2))
     (fit,) = runtime.fits(times).to_dict("records")
@@ -137,72 +130,3 @@ def test_standard_errors_are_those_of_least_squares() -> None:
     fit = stats.linregress(x, y)
     slope, error, _ = runtime.line(x, y)
     assert (slope, error) == pytest.approx((fit.slope, fit.stderr))
-
-
-def test_memory_is_that_of_the_largest_size(demo: Scenario) -> None:
-    (row,) = runtime.memory(study_of(demo, ("sa_pause",), (10, 50))).to_dict("records")
-    assert (row["selector"], row["n_users"], row["n_selected"]) == ("pause", 50, 25)
-    assert 0 < row["before_bytes"] <= row["peak_bytes"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(2.0, "2 s"), (0.0123, "12.3 ms"), (4.5e-6, "4.5 µs"), (7e-8, "70 ns"), (math.nan, "–")],
-)
-def test_pretty(seconds: float, text: str) -> None:
-    assert runtime.pretty(seconds) == text
-
-
-def test_the_page_has_times_growth_and_the_papers_orders() -> None:
-    times = pd.concat(
-        [
-            times_of(1e-7 * SIZES**1.1),
-            times_of(1e-6 * SIZES[:3] ** 2.0, SIZES[:3], 1e-8).assign(selector="sa_vanilla"),
-        ]
-    )
-    memory = pd.DataFrame(
-        [{"selector": "pause", "n_users": 10, "n_selected": 1, "before_bytes": 3e8, "peak_bytes": 5e8}]
-    )
-    text = runtime.to_markdown(times, runtime.fits(times), memory)
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
-    assert ["K", "m", "PAUSE", "PAUSE by plain SA"] in lines
-    assert ["1,000", "100", "200 µs", "–"] in lines
-    assert ["10", "1", "10 ns"] in lines
-    growth = {line[0]: line for line in lines if len(line) == 7}
-    assert growth["PAUSE"][3::3] == ["**1.10 ± 0.00**", "O(K log K)"]
-    assert "500 MB of memory at its peak" in " ".join(text.split())
-    plain = runtime.to_markdown(times_of(1e-3, SIZES[:2]), runtime.fits(times_of(1e-3)), memory)
-    assert "One iteration" not in plain
-    assert "Growth" not in plain
-
-
-def test_an_iteration_that_lists_grows_with_what_it_lists(demo: Scenario) -> None:
-    study = study_of(demo, ("sa_pause", "sa_vanilla", "pause"), (20, 40), budget_s=0.2)
-    study = study.replace(
-        scenario=study.scenario.replace(selection=study.scenario.selection.replace(n_iterations=200))
-    )
-    times = runtime.run(study).set_index(["selector", "n_users"])
-    assert times.loc["sa_vanilla", "n_listed"].tolist() == [100, 400]
-    thin = times.loc["sa_pause", "n_listed"]
-    assert (thin >= [10, 20]).all()
-    assert (thin < [100, 400]).all()
-    assert (times.loc[["sa_pause", "sa_vanilla"], "listing_s"].dropna() > 0).all()
-    assert times.loc["pause", ["listing_s", "n_listed"]].isna().all(axis=None)
-
-
-def test_too_many_neighbours_are_counted_and_not_listed(
-    demo: Scenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runtime, "MOST_LISTED", 99)
-    times = runtime.run(study_of(demo, ("sa_vanilla",), (18, 20), budget_s=0.2)).set_index("n_users")
-    assert times["n_listed"].tolist() == [81, 100]
-    assert times["listing_s"].isna().tolist() == [False, True]
-
-
-def test_growth_of_listing_is_fitted_to_its_own_largest_sizes() -> None:
-    listing = np.where(SIZES <= 3000, 1e-9 * SIZES**2.0, np.nan)
-    times = times_of(1e-6 * SIZES**1.0).assign(listing_s=listing, n_listed=0.09 * SIZES**2.0)
-    fits = runtime.fits(times).set_index("quantity")
-    assert fits.loc[["listing", "listed"], "exponent"].tolist() == pytest.approx([2, 2])
-    assert fits.loc["listing", ["from_users", "to_users"]].tolist() == [30, 3000]
-    assert fits.loc["listed", ["from_users", "to_users"]].tolist() == [1000, 100_000]

@@ -18,14 +18,12 @@ from pausefl.registry.backends import BACKENDS, fastest_backend
 from pausefl.registry.models import MODELS
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
-from pausefl.training.backends.base import Backend, Workbench
+from pausefl.training.backends.base import Backend
 from pausefl.training.backends.dense import Dense
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked
-from pausefl.training.dropout import MaskedDropout, adopt_dropout
+from pausefl.training.dropout import adopt_dropout
 from pausefl.training.engine import Trainer, build_model
-from pausefl.training.flat import FlatModel
-from pausefl.training.optimizers import make_optimizer
 
 CPU = torch.device("cpu")
 SIZES = [1, 7, 20, 21, 45, 60]
@@ -150,13 +148,6 @@ def test_running_statistics_move_a_tenth_of_the_way_in_each_step(
         np.testing.assert_allclose(values[first:], running_statistics(module, pixels), rtol=1e-4, atol=1e-5)
 
 
-def bench(model: ModelSettings, device: str, **changes: Any) -> Workbench:
-    data, training = images(20, 22), settings(**changes)
-    flat = FlatModel(build_model(model, data, Streams(0)), CPU)
-    optimizer = make_optimizer(training, 1, flat.layout.n_trainable, CPU)
-    return Workbench(flat, optimizer, data, training, torch.device(device))
-
-
 @pytest.mark.parametrize(
     ("model", "device", "precision", "expected"),
     [
@@ -179,23 +170,6 @@ def test_kernels_are_not_for_regression() -> None:
     data = Dataset("regression", x, y, x, y, 0, "drawn")
     trainer = Trainer(FC, settings(), data, partition([20]), Streams(0), CPU)
     assert isinstance(trainer._backend, OneByOne)
-
-
-def test_dropout_drops_its_share_and_keeps_the_mean() -> None:
-    layer = MaskedDropout(0.2)
-    layer.eval()(torch.zeros(1, 50, 4))
-    mask = layer.sample(1000, torch.Generator().manual_seed(0))
-    assert mask.shape == (1000, 50, 4)
-    assert float((mask == 0).double().mean()) == pytest.approx(0.2, abs=0.01)
-    assert float(mask.mean()) == pytest.approx(1, abs=0.01)
-
-
-def test_dropout_layers_are_replaced_wherever_they_are() -> None:
-    inner = nn.Sequential(nn.Linear(4, 6), nn.Dropout(0.5))
-    module = nn.Sequential(nn.Dropout(0.1), inner, nn.Linear(6, 2))
-    adopted = adopt_dropout(module, torch.zeros(1, 4))
-    assert [(layer.probability, tuple(layer.shape or ())) for layer in adopted] == [(0.1, (4,)), (0.5, (6,))]
-    assert not any(isinstance(m, nn.Dropout) for m in module.modules())
 
 
 def test_dropout_that_could_not_be_repeated_is_refused() -> None:

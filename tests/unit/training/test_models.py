@@ -55,13 +55,6 @@ def test_every_model_maps_a_batch_of_images_to_logits(name: str, norm: str, n_ou
     assert torch.isfinite(logits).all()
 
 
-def test_fc_is_two_hidden_layers_with_relu() -> None:
-    layers = list(build("fc", MNIST, "none"))  # type: ignore[call-overload]
-    kinds = [nn.Flatten, nn.Linear, nn.ReLU, nn.Linear, nn.ReLU, nn.Linear]
-    assert [type(layer) for layer in layers] == kinds
-    assert [layer.out_features for layer in layers if isinstance(layer, nn.Linear)] == [32, 16, 10]
-
-
 @pytest.mark.parametrize(
     ("norm", "norm_2d", "norm_1d"),
     [("batch", nn.BatchNorm2d, nn.BatchNorm1d), ("group", nn.GroupNorm, nn.GroupNorm)],
@@ -143,43 +136,6 @@ def test_cnn5_is_that_of_the_paper(norm: str, norm_2d: type[nn.Module]) -> None:
     # 32 -> 30 -> 28 -> 14 -> 12 -> 10 -> 5 -> 2 -> 1 pixel, so 128 values enter the dense part.
     assert widths == [(128, 64), (64, 32), (32, 10)]
     assert {layer.p for layer in layers if isinstance(layer, nn.Dropout)} == {0.2}
-
-
-def test_cnn5_as_run_has_the_convolutions_of_cnn5_and_norms_in_place_of_dropout() -> None:
-    layers = list(build("cnn5_as_run", CIFAR10, "batch"))  # type: ignore[call-overload]
-    written = list(build("cnn5", CIFAR10, "batch"))  # type: ignore[call-overload]
-    n_common = written.index(next(layer for layer in written if isinstance(layer, nn.Flatten))) + 1
-    assert list(map(repr, layers[:n_common])) == list(map(repr, written[:n_common]))
-    dense = [nn.Linear, nn.ReLU, nn.BatchNorm1d]
-    assert [type(layer) for layer in layers[n_common:]] == [nn.BatchNorm1d, *dense, *dense, nn.Linear]
-    norms = [layer.num_features for layer in layers[n_common:] if isinstance(layer, nn.BatchNorm1d)]
-    assert norms == [128, 64, 32]
-    widths = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
-    assert widths == [(128, 64), (64, 32), (32, 10)]
-    layout = FlatModel(build("cnn5_as_run", CIFAR10, "batch"), CPU).layout
-    assert layout.n_values - layout.n_protected == 4 * (32 + 64 + 64 + 128 + 64 + 32)
-
-
-@pytest.mark.parametrize(("shape", "n_inputs"), [(MNIST, 64 * 5 * 5), (CIFAR10, 64 * 6 * 6)])
-def test_cnn_bsfl_has_two_blocks_and_two_dense_layers(shape: tuple[int, ...], n_inputs: int) -> None:
-    layers = list(build("cnn_bsfl", shape, "none"))  # type: ignore[call-overload]
-    block = [nn.Conv2d, nn.MaxPool2d, nn.ReLU]
-    dense = [nn.Dropout, nn.Linear]
-    assert [type(layer) for layer in layers] == [*block * 2, nn.Flatten, *dense, nn.ReLU, *dense]
-    assert [layer.out_channels for layer in layers if isinstance(layer, nn.Conv2d)] == [32, 64]
-    assert [layer.p for layer in layers if isinstance(layer, nn.Dropout)] == [0.25, 0.5]
-    widths = [(layer.in_features, layer.out_features) for layer in layers if isinstance(layer, nn.Linear)]
-    assert widths == [(n_inputs, 128), (128, 10)]
-    layout = FlatModel(build("cnn_bsfl", shape, "none"), CPU).layout
-    assert layout.n_protected == layout.n_values
-
-
-def test_linear_is_a_weighted_sum_and_a_constant() -> None:
-    module = build("linear", FEATURES, "none", n_outputs=1)
-    weight, constant = module.parameters()
-    x = torch.randn(7, 10)
-    torch.testing.assert_close(module(x)[:, 0], (x * weight).sum(1) + constant)
-    assert n_trainable(module) == 11
 
 
 def test_models_with_dropout_are_random_in_training_alone() -> None:
