@@ -22,7 +22,9 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_snakedeploy_writes_runs_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_snakedeploy_writes_runs_a_job_of_the_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checkout = make_checkout(tmp_path / "pausefl")
     git(checkout.root, "init", "--initial-branch", "main")
     git(checkout.root, "add", "--all")
@@ -37,8 +39,9 @@ def test_what_snakedeploy_writes_runs_the_demo(tmp_path: Path, monkeypatch: pyte
     subprocess.run([*command, "--branch", "main"], check=True, capture_output=True)
     assert f'github("{ADDRESS[19:]}"' in (deployed.root / "workflow/Snakefile").read_text("utf-8")
     (deployed.root / "src").symlink_to(checkout.root / "src")
-    deployed.snakemake("--cores", "2", "demo")
-    assert (deployed.root / "results/report/demo.html").is_file()
+    run = "results/runs/demo_small/random/seed-0/summary.json"
+    deployed.snakemake("--cores", "2", run)
+    assert (deployed.root / run).is_file()
 
 
 def test_without_the_package_a_sentence_says_what_to_install(tmp_path: Path) -> None:

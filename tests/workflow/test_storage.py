@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from environments import make_environment_with
-from workspace import Checkout, make_checkout
+from workspace import Checkout
 
 pytestmark = pytest.mark.slow
 
@@ -88,20 +88,6 @@ def bucket(python: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
         bucket.ask("", method="PUT")
         yield bucket
         server.terminate()
-
-
-def test_the_demo_is_in_the_bucket(python: Path, bucket: Bucket, tmp_path: Path) -> None:
-    checkout = replace(make_checkout(tmp_path / "checkout"), python=python)
-    checkout.snakemake("--cores", "2", *bucket.options, "--", "demo")
-    there = bucket.names()
-    assert {"results/report/demo.html", "results/claims/demo/claims.json"} <= there
-    for scenario in ("demo_small", "demo_large"):
-        assert f"results/tables/{scenario}/summary.csv" in there
-        for ending in ("pdf", "png", "svg", "json"):
-            assert f"results/figures/{scenario}/accuracy_vs_time.{ending}" in there
-    assert b"<html" in bucket.read("results/report/demo.html")
-    assert not (checkout.root / "results/tables").exists()
-    assert not (checkout.root / "results/figures").exists()
 
 
 def test_a_storage_changes_no_byte_and_runs_nothing_twice(
