@@ -36,6 +36,7 @@ from pausefl.provenance import job_code
 from pausefl.selectors import make_selector
 from pausefl.settings import Scenario, load_scenario
 from pausefl.streams import Streams
+from pausefl.training.engine import Trainer
 
 ROOT = Path(__file__).parents[3]
 TABLES = ("rounds.parquet", "ledger.parquet")
@@ -121,6 +122,25 @@ def test_a_job_broken_off_twice_gives_the_same_bytes_and_tells_it(
     assert 0 < told["timings_s"]["saving"] < told["timings_s"]["total"]
     expected = [f"resuming after round {t}, from {runs.state}" for t in (2, 5)]
     assert runs.notes == expected
+
+
+def test_refused_updates_are_counted_over_all_parts(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One in round 2, before the job is broken off, and two in round 5, after it."""
+    train, n_broken = Trainer.train, {2: 1, 5: 2}
+
+    def break_some(trainer: Trainer, theta: Any, users: Any, t: int) -> Any:
+        for local in train(trainer, theta, users, t):
+            local.updates[: n_broken.get(t, 0)] = np.inf
+            yield local
+
+    monkeypatch.setattr(Trainer, "train", break_some)
+    expected = summary(runs.run(out=runs.out.with_name("whole")))["refused_updates"]
+    assert expected["n"] == 3
+    assert [each["round"] for each in expected["first"]] == [2, 5, 5]
+    runs.run(until=3)
+    told = summary(runs.run())
+    assert told["resumed_from_rounds"] == [3]
+    assert told["refused_updates"] == expected
 
 
 def test_a_job_with_a_time_horizon_ends_early_and_resumes(

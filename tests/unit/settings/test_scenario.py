@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -284,6 +285,13 @@ def test_a_wrong_scenario_is_refused(changes: dict[str, Any], words: tuple[str, 
     with pytest.raises(ConfigError) as error:
         Scenario.read(changed(changes), "scenario")
     assert [word for word in words if word not in str(error.value)] == []
+
+
+def test_a_missing_key_is_named() -> None:
+    document = shipped()
+    del document["network"]["n_users"]
+    with pytest.raises(ConfigError, match=re.escape("demo.yaml: missing key 'network.n_users'")):
+        Scenario.read(document, "demo.yaml")
 
 
 @pytest.mark.parametrize(
