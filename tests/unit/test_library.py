@@ -229,12 +229,14 @@ def test_each_round_is_told_with_its_row(scenario: pausefl.Scenario) -> None:
     assert "accuracy" not in rows[0]
 
 
-def example(name: str, folder: Path, python: str | Path = sys.executable) -> None:
-    """Run an example of the page as a script in a folder, with the Python of an environment."""
+def example(name: str, folder: Path) -> None:
+    """Run an example of the page as a script in a folder."""
     (code,) = re.findall(rf"^<!-- {name} -->\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     (folder / "example.py").write_text(code, encoding="utf-8")
     environment = os.environ | {"MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([python, "example.py"], cwd=folder, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "example.py"], cwd=folder, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -248,6 +250,32 @@ def test_tensorboard_shows_runs(tmp_path: Path) -> None:
         assert [step for step, _ in shown] == list(range(1, 21))
         assert 0 < shown[-1][1] < 1
         assert len(events.Scalars("leakage_max")) == 20
+
+
+#: In place of MLflow, which brings 20 packages and a database: writes down what it is told.
+MLFLOW = """
+import contextlib
+
+def told(*given, **keys):
+    with open("told", "a") as file:
+        print(given, keys, file=file)
+
+set_tracking_uri = set_experiment = log_params = log_metrics = told
+
+@contextlib.contextmanager
+def start_run(run_name):
+    told(run_name)
+    yield
+"""
+
+
+@pytest.mark.slow
+def test_mlflow_is_told_of_runs(tmp_path: Path) -> None:
+    (tmp_path / "mlflow.py").write_text(MLFLOW, "utf-8")
+    example("mlflow", tmp_path)
+    told = (tmp_path / "told").read_text("utf-8")
+    assert told.count("'accuracy': ") == told.count("{'step': ") == 2 * 20
+    assert told.count("'selector': ") == 2
 
 
 def test_runs_are_saved_read_and_collected(scenario: pausefl.Scenario, tmp_path: Path) -> None:
