@@ -44,7 +44,7 @@ def images(n_train: int = N_TRAIN, n_test: int = N_TEST) -> Dataset:
     return Dataset("noise", x[:n_train], y[:n_train], x[n_train:], y[n_train:], 10, "drawn")
 
 
-def settings(precision: str = "float32") -> TrainingSettings:
+def settings() -> TrainingSettings:
     """The papers' local training."""
     return TrainingSettings(
         n_rounds=1,
@@ -53,15 +53,14 @@ def settings(precision: str = "float32") -> TrainingSettings:
         max_batches=100,
         learning_rate=0.01,
         optimizer_state="persist",
-        precision=precision,
     )
 
 
-def engine(model: ModelSettings, data: Dataset, n_users: int, precision: str = "float32") -> Trainer:
+def engine(model: ModelSettings, data: Dataset, n_users: int) -> Trainer:
     """The engine, with the training split dealt to users in equal parts."""
     users = tuple(np.array_split(np.arange(len(data.train_y)), n_users))
     share = Partition(users, np.ones(n_users), np.arange(0))
-    return Trainer(model, settings(precision), data, share, Streams(0), CPU, OneByOne)
+    return Trainer(model, settings(), data, share, Streams(0), CPU, OneByOne)
 
 
 def least(works: dict[str, Callable[[], object]], n_turns: int) -> dict[str, float]:
@@ -114,19 +113,13 @@ def steps_and_evaluation(n_turns: int, n_steps: int) -> None:
     torch.set_num_threads(1)
     data, rate = images(), flops_per_second()
     print(f"\nOne core does {rate / 1e9:.0f} GFLOP/s in a product of two matrices of side 1024.\n")
-    print(
-        "| network | work | plain loop (ms) | ours (ms) | ours / plain | ours in bfloat16 (ms) | limit (ms) |"
-    )
-    print("| :-- | :-- | --: | --: | --: | --: | --: |")
+    print("| network | work | plain loop (ms) | ours (ms) | ours / plain | limit (ms) |")
+    print("| :-- | :-- | --: | --: | --: | --: |")
     for name, norm in NETWORKS.items():
         model, n_users = ModelSettings(name=name, norm=norm), N_TRAIN // (n_steps * BATCH)
         plain = Plain(model, data)
-        single, half = (engine(model, data, n_users, precision) for precision in ("float32", "bfloat16"))
-        steps = {
-            "plain": partial(plain.train, n_steps),
-            "ours": partial(train_one, single),
-            "half": partial(train_one, half),
-        }
+        single = engine(model, data, n_users)
+        steps = {"plain": partial(plain.train, n_steps), "ours": partial(train_one, single)}
         flops = flops_of(partial(plain.train, 1))
         print(row(name, f"step of {BATCH}", least(steps, n_turns), 1e3 / n_steps, flops / rate * n_steps))
         scores = {"plain": plain.evaluate, "ours": partial(single.evaluate, single.initial)}
@@ -148,11 +141,10 @@ def flops_of(work: Callable[[], object]) -> int:
 
 def row(network: str, work: str, seconds: dict[str, float], scale: float, limit: float) -> str:
     """A row of the table; ``scale`` makes it milliseconds of one piece of work."""
-    half = f"{scale * seconds['half']:.2f}" if "half" in seconds else "–"
     plain, ours = seconds["plain"], seconds["ours"]
     return (
         f"| {network} | {work} | {scale * plain:.2f} | {scale * ours:.2f} | {ours / plain:.2f}"
-        f" | {half} | {scale * limit:.2f} |"
+        f" | {scale * limit:.2f} |"
     )
 
 

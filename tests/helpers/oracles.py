@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward
+from pausefl.selectors.losses import Oort
 from pausefl.selectors.search import Objective
-from pausefl.settings import SelectionSettings
 
 Floats = NDArray[np.float64]
 Chosen = tuple[int, ...]
@@ -144,39 +144,31 @@ def tifl_chances(
     coming: list[int],
     n_users: int,
     m: int,
-    weights: list[float],
-    credits: list[float],
-    profiling_rounds: int,
+    n_tiers: int,
 ) -> list[float]:
     """Probability that TiFL selects each user in the coming round, in which ``coming`` are available."""
-    n_tiers, times = len(weights), [list[float]() for _ in range(n_users)]
+    times = [list[float]() for _ in range(n_users)]
     tiers: list[list[int]] = []
-    drawn = [0] * n_tiers
     for available, users, latency in [*past, (coming, [], [])]:
-        if not tiers and all(len(times[k]) >= profiling_rounds for k in available):
+        if not tiers and all(times[k] for k in available):
             mean = [sum(one) / len(one) if one else INF for one in times]
             places = [sum(other < own for other in mean) * n_tiers // n_users for own in mean]
             tiers = [[k for k in range(n_users) if places[k] == i] for i in range(n_tiers)]
         there = [[k for k in tier if k in available] for tier in tiers]
-        full = [i for i in range(len(there)) if len(there[i]) >= m and weights[i] > 0]
-        paid = [i for i in full if drawn[i] < credits[i]] or full
-        if paid and users:
-            drawn = [n + (set(users) <= set(tier)) for n, tier in zip(drawn, tiers, strict=True)]
+        full = [tier for tier in there if len(tier) >= m] or [coming]
         for k, seconds in zip(users, latency, strict=True):
             times[k].append(seconds)
     chances = [0.0] * n_users
     if not tiers:
-        due = [k for k in coming if len(times[k]) < profiling_rounds]
+        due = [k for k in coming if not times[k]]
         rest = [k for k in coming if k not in due]
         for group, places_left in ((due, m), (rest, m - len(due))):
             for k in group:
                 chances[k] = max(0.0, min(1.0, places_left / len(group)))
         return chances
-    for group, share in [(there[i], weights[i] / sum(weights[j] for j in paid)) for i in paid] or [
-        (coming, 1)
-    ]:
+    for group in full:
         for k in group:
-            chances[k] = share * m / len(group)
+            chances[k] = m / len(group) / len(full)
     return chances
 
 
@@ -229,10 +221,9 @@ def power_of_choice_chances(
 
 
 def oort_chances(
-    past: list[Reports], coming: list[int], sizes: list[int], m: int, settings: SelectionSettings
+    past: list[Reports], coming: list[int], sizes: list[int], m: int, settings: Oort
 ) -> list[float]:
     """Probability that Oort selects each user in the coming round (Lai et al., Algorithm 1), step by step."""
-    assert settings.pacer_step is not None
     utility, last, duration = {}, {}, {}
     gained: list[float] = []
     preferred, window = settings.pacer_step, settings.pacer_window

@@ -68,7 +68,7 @@ def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
 def _guarantees(privacy: PrivacySettings | None) -> list[str]:
     if privacy is None:
         return []
-    settings = {**vars(privacy), "n_budgets": len(privacy.budgets or ())}
+    settings = vars(privacy)
     records = MECHANISMS[privacy.mechanism], SCHEDULES[privacy.schedule], SAMPLERS[privacy.sampler]
     return [record.caption.format(**settings) for record in records if record.caption]
 

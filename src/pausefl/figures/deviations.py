@@ -62,10 +62,6 @@ DEVIATIONS: dict[str, tuple[Callable[[Scenario], bool], str]] = {
     "D35": (_always, "neighbours are sampled uniformly without being listed"),
     "D36": (_always, "the exact search runs at every size, in large networks too"),
     "D49": (_always, "only selections of m users have a regret"),
-    "D67": (
-        lambda one: one.training.precision != "float32",
-        "local training computes its products in bfloat16, half of float32's width",
-    ),
     "D68": (lambda one: one.training.evaluate_every > 1, "the global model is not evaluated in every round"),
     "D71": (_always, "the text does not give K, m and the β of the papers' figure; these are ours"),
     "D77": (

@@ -26,7 +26,6 @@ _DIFFERING = {
     "training.evaluate_every": "evaluation {new} ({old})",
     "training.evaluate_all_until": "evaluation of each round up to round {new} ({old})",
     "training.time_horizon_s": "runs of {new} simulated s ({old})",
-    "training.precision": "arithmetic in {new} ({old})",
     "network.n_users": "{new} users ({old})",
     "network.n_selected": "{new} users a round ({old})",
     "selection.n_iterations": "{new} iterations of annealing ({old})",

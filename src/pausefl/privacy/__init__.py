@@ -13,7 +13,6 @@ from pausefl.privacy.protection import Protection
 from pausefl.privacy.samplers import Sampler, SecureSampler, SimulatedSampler, make_sampler
 from pausefl.privacy.schedule import (
     GeometricSchedule,
-    ListedSchedule,
     Schedule,
     UniformSchedule,
     make_schedule,
@@ -23,7 +22,6 @@ __all__ = [
     "CoordinateMechanism",
     "GeometricSchedule",
     "Ledger",
-    "ListedSchedule",
     "LossProtection",
     "Mechanism",
     "Protection",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Self
@@ -100,40 +99,6 @@ class UniformSchedule(Schedule):
         """See `Schedule.spent`."""
         n = np.asarray(participations, dtype=np.float64)
         return np.asarray(self.epsilon_total * np.minimum(n / self.n_participations, 1.0))
-
-
-@dataclass(frozen=True)
-class ListedSchedule(Schedule):
-    """Budgets given one by one; a user takes part at most once for each.
-
-    Attributes
-    ----------
-    epsilon_total
-        eps_bar > 0.
-    budgets
-        eps_1, …, eps_N, positive, of sum eps_bar at most.
-    """
-
-    epsilon_total: float
-    budgets: tuple[float, ...]
-
-    @classmethod
-    def build(cls, settings: PrivacySettings) -> Self:
-        """Schedule with eps_bar and its budgets."""
-        assert settings.budgets is not None
-        return cls(settings.epsilon_total, tuple(settings.budgets))
-
-    def epsilon(self, participation: ArrayLike) -> Floats:
-        """See `Schedule.epsilon`."""
-        i = np.asarray(participation, dtype=np.int64)
-        budgets: Floats = np.append(self.budgets, 0.0)
-        return np.asarray(budgets[np.minimum(i, len(self.budgets) + 1) - 1])
-
-    def spent(self, participations: ArrayLike) -> Floats:
-        """See `Schedule.spent`."""
-        n = np.asarray(participations, dtype=np.int64)
-        sums = np.array([math.fsum(self.budgets[:i]) for i in range(len(self.budgets) + 1)])
-        return np.asarray(np.minimum(sums, self.epsilon_total)[np.minimum(n, len(self.budgets))])
 
 
 def make_schedule(settings: PrivacySettings) -> Schedule:

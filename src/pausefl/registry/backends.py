@@ -20,19 +20,12 @@ class BackendRecord(Record):
     devices: tuple[str, ...]
     #: Families of models (`pausefl.registry.models`) that it trains.
     families: tuple[str, ...] = ("dense", "convolutional")
-    #: Values of ``training.precision`` that it computes in.
-    precisions: tuple[str, ...] = ("float32", "bfloat16")
     #: Whether it trains on numbers as well as on classes.
     regression: bool = True
 
-    def takes(self, device: str, family: str, precision: str, regression: bool) -> bool:
+    def takes(self, device: str, family: str, regression: bool) -> bool:
         """Whether it trains such jobs."""
-        return (
-            device in self.devices
-            and family in self.families
-            and precision in self.precisions
-            and (self.regression or not regression)
-        )
+        return device in self.devices and family in self.families and (self.regression or not regression)
 
 
 #: In order of preference.
@@ -43,7 +36,6 @@ BACKENDS: Registry[BackendRecord] = Registry(
             "pausefl.training.backends.dense:Dense",
             devices=("cpu",),
             families=("dense",),
-            precisions=("float32",),
             regression=False,
         ),
         "one_by_one": BackendRecord("pausefl.training.backends.one_by_one:OneByOne", devices=("cpu",)),
@@ -52,9 +44,9 @@ BACKENDS: Registry[BackendRecord] = Registry(
 )
 
 
-def fastest_backend(device: str, family: str, precision: str, regression: bool) -> str:
+def fastest_backend(device: str, family: str, regression: bool) -> str:
     """Name of the backend for a job; `PauseflError` if there is none."""
     for name, record in BACKENDS.items():
-        if record.takes(device, family, precision, regression):
+        if record.takes(device, family, regression):
             return name
-    raise PauseflError(f"no training backend for {family} models in {precision} on device '{device}'")
+    raise PauseflError(f"no training backend for {family} models on device '{device}'")

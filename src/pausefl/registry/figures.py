@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pausefl.settings import Scenario
 
 #: Deviations that can bear on the results of runs. `pausefl.figures.deviations` knows when each one does.
-OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D67", "D77")
+OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D77")
 
 #: Figures of every user's spending. They differ little between scenarios: they are made where one is named.
 SPENDING = ("spending_vs_rounds", "signal_vs_rounds")

@@ -2,8 +2,7 @@
 
 ``requires`` lists the settings that must be given, as dotted keys; a key that another record of the same
 registry requires must not be given. ``caption`` is a sentence for captions of figures, "" for none; it is
-formatted with the keys of the privacy settings and ``n_budgets``, the number of ``budgets``. ``about`` says
-what it is, for the reference of settings.
+formatted with the keys of the privacy settings. ``about`` says what it is, for the reference of settings.
 """
 
 from __future__ import annotations
@@ -82,12 +81,6 @@ SCHEDULES: Registry[ScheduleRecord] = Registry(
             requires=("privacy.n_participations",),
             caption="It is spread evenly over {n_participations} participations; there are no more.",
             about="in equal parts over `n_participations`",
-        ),
-        "listed": ScheduleRecord(
-            "pausefl.privacy.schedule:ListedSchedule",
-            requires=("privacy.budgets",),
-            caption="It is spread over {n_budgets} participations as listed; there are no more.",
-            about="as `budgets` say",
         ),
     },
 )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.base import Selector
-from pausefl.settings import Scenario, SelectionSettings
+from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -101,9 +101,8 @@ class Oort(Selector):
 
     Attributes
     ----------
-    settings
-        Delta is ``pacer_step``, W ``pacer_window``, alpha ``straggler_penalty``, b ``staleness_bonus``, c
-        ``utility_cutoff``; the quantile is ``utility_clip``.
+    pacer_step
+        Delta in seconds.
     utility, duration, last
         (K,) U_k before clipping and scaling, D_k in seconds, and L_k; empty before the first round.
     gained
@@ -114,16 +113,34 @@ class Oort(Selector):
 
     remembered: ClassVar[tuple[str, ...]] = ("utility", "duration", "last", "gained", "preferred")
 
-    def __init__(self, settings: SelectionSettings) -> None:
-        assert settings.pacer_step is not None
-        self.settings = settings
+    # Constants of the authors' code.
+    #: Rounds from one look of the pacer to the next, W.
+    pacer_window = 20
+    #: Exponent of the penalty on users slower than the pacer allows, alpha.
+    straggler_penalty = 2.0
+    #: Factor b in the bonus of users who were not seen for long.
+    staleness_bonus = 0.1
+    #: Quantile of the utilities that larger ones are clipped to.
+    utility_clip = 0.95
+    #: Share c of the cut-off score that a user needs to be drawn.
+    utility_cutoff = 0.95
+    #: Share of the places for unexplored users in the first round, eps_1.
+    exploration_share = 0.9
+    #: Factor on that share from one round to the next.
+    exploration_decay = 0.98
+    #: Least value that it falls to, eps_least.
+    exploration_least = 0.2
+
+    def __init__(self, pacer_step: float) -> None:
+        self.pacer_step = pacer_step
         self.utility, self.duration, self.last = np.zeros(0), np.zeros(0), np.zeros(0, np.int64)
-        self.gained, self.preferred = np.zeros(2), np.array(float(settings.pacer_step))
+        self.gained, self.preferred = np.zeros(2), np.array(float(pacer_step))
 
     @classmethod
     def build(cls, scenario: Scenario) -> Oort:
-        """Selector with the constants of the scenario."""
-        return cls(scenario.selection)
+        """Selector with the pacer's step of the scenario."""
+        assert scenario.selection.pacer_step is not None
+        return cls(scenario.selection.pacer_step)
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""
@@ -149,18 +166,14 @@ class Oort(Selector):
         self.utility[users] = history.data_size[users] * _reported(feedback)
         self.duration[users], self.last[users] = feedback.latency, t
         self.gained[1] += self.utility[users].sum()
-        window = self.settings.pacer_window
-        if t % window == 0:
-            if t >= 2 * window and self.gained[1] < self.gained[0]:
-                self.preferred = self.preferred + self.settings.pacer_step
+        if t % self.pacer_window == 0:
+            if t >= 2 * self.pacer_window and self.gained[1] < self.gained[0]:
+                self.preferred = self.preferred + self.pacer_step
             self.gained = np.array([self.gained[1], 0.0])
 
     def _exploited(self, t: int, m: int) -> int:
         """Places of exploitation in round t; rounding does not take one away."""
-        settings = self.settings
-        share = max(
-            settings.exploration_share * settings.exploration_decay ** (t - 1), settings.exploration_least
-        )
+        share = max(self.exploration_share * self.exploration_decay ** (t - 1), self.exploration_least)
         return int(m * (1 - share) + 1e-9)
 
     def _best(self, users: Users, n: int, t: int, rng: np.random.Generator) -> Users:
@@ -168,16 +181,16 @@ class Oort(Selector):
         if n == 0:
             return users[:0]
         score = self._scores(users, t)
-        admitted = score >= self.settings.utility_cutoff * np.sort(score)[-n]
+        admitted = score >= self.utility_cutoff * np.sort(score)[-n]
         return _drawn(users[admitted], score[admitted], n, rng)
 
     def _scores(self, users: Users, t: int) -> Floats:
         """Scores (n,) >= 0 of some explored users in round t."""
-        utility, settings = self.utility[users], self.settings
-        highest = np.quantile(utility, settings.utility_clip, method="higher")
+        utility = self.utility[users]
+        highest = np.quantile(utility, self.utility_clip, method="higher")
         utility = np.minimum(utility, highest) - utility.min()
         scale = utility.max()
         score = utility / (scale if scale > 0 else 1.0)
-        score += np.sqrt(settings.staleness_bonus * np.log(t) / self.last[users])
+        score += np.sqrt(self.staleness_bonus * np.log(t) / self.last[users])
         pace = np.minimum(self.preferred / self.duration[users], 1.0)
-        return np.asarray(score * pace**settings.straggler_penalty)
+        return np.asarray(score * pace**self.straggler_penalty)

@@ -44,6 +44,31 @@ MOST_ROUNDS = 10**7
 #: Keys of a scenario that only tables and figures read.
 _PRESENTATION = ("title", "selectors", "figures", "scale", "reduced", "changed")
 
+#: Keys that only settings recorded by earlier versions have, each with the value for what is done now.
+_GONE: dict[str, dict[str, Any]] = {
+    "privacy": {"budgets": None},
+    "selection": {
+        "tier_weights": None,
+        "tier_credits": None,
+        "profiling_rounds": 1,
+        "pacer_window": 20,
+        "straggler_penalty": 2.0,
+        "staleness_bonus": 0.1,
+        "utility_clip": 0.95,
+        "utility_cutoff": 0.95,
+        "exploration_share": 0.9,
+        "exploration_decay": 0.98,
+        "exploration_least": 0.2,
+    },
+    "training": {
+        "learning_rate_schedule": "constant",
+        "learning_rate_period": None,
+        "learning_rate_factor": None,
+        "proximal": 0.0,
+        "precision": "float32",
+    },
+}
+
 Scale = Annotated[str, OneOf(SCALES)]
 SelectorName = Annotated[str, OneOf(SELECTORS)]
 
@@ -217,8 +242,6 @@ class PrivacySettings(Settings):
     """How the budget is spread. A user whose participations are used up takes no further part."""
     n_participations: Annotated[int, Whole(ge=1, le=1_000_000)] | None = None
     """Participations of a user (schedule `uniform`)."""
-    budgets: Several[Positive] | None = None
-    """Budget of each participation of a user (schedule `listed`); together at most `epsilon_total`."""
     sampler: Annotated[str, OneOf(SAMPLERS)] = "simulated"
     """Where the noise comes from."""
     loss_share: Annotated[float, Real(gt=0, lt=1)] | None = None
@@ -250,20 +273,6 @@ class PrivacySettings(Settings):
             )
         return self
 
-    @model_validator(mode="after")
-    def _budgets_within_the_whole(self) -> Self:
-        budgets, total = self.budgets, self.epsilon_total
-        if budgets is None:
-            return self
-        if budgets[0] > total:
-            raise ValueError(
-                f"budgets: the first participation needs {budgets[0]}, more than the whole budget"
-                f" epsilon_total = {total}: nobody could take part even once"
-            )
-        if math.fsum(budgets) > total * (1 + 1e-12):
-            raise ValueError(f"budgets sum to {math.fsum(budgets):.12g}, more than epsilon_total = {total}")
-        return self
-
 
 class SelectionSettings(Settings):
     """Constants of the selectors."""
@@ -284,12 +293,6 @@ class SelectionSettings(Settings):
     n_tiers: Count | None = None
     """Number of tiers of similar latency (`tifl`); 5 in the paper. Each must have `network.n_selected`
     users."""
-    tier_weights: Several[NonNegative] | None = None
-    """Weight of each tier in the draw of a tier, the fastest first (`tifl`); null for equal weights."""
-    tier_credits: Several[Natural] | None = None
-    """Number of rounds in which each tier may be drawn (`tifl`), the fastest first; null for no limit."""
-    profiling_rounds: Count = 1
-    """Rounds of each user whose mean latency decides on its tier (`tifl`)."""
     deadline: Positive | None = None
     """Longest time that a selected user is expected to take, in seconds (`fedcs`)."""
     n_candidates: Count | None = None
@@ -297,32 +300,6 @@ class SelectionSettings(Settings):
     most `network.n_users`."""
     pacer_step: Positive | None = None
     """Latency in seconds that is not penalised at first, and by which the pacer raises it (`oort`)."""
-    pacer_window: Count = 20
-    """Rounds from one look of the pacer to the next (`oort`)."""
-    straggler_penalty: NonNegative = 2.0
-    """Exponent of the penalty on users slower than the pacer allows (`oort`)."""
-    staleness_bonus: NonNegative = 0.1
-    """Factor in the bonus sqrt(factor ln R / L) of a user last seen in round L (`oort`)."""
-    utility_clip: Annotated[float, Real(gt=0, le=1)] = 0.95
-    """Quantile of the statistical utilities that larger ones are clipped to (`oort`)."""
-    utility_cutoff: Annotated[float, Real(gt=0, le=1)] = 0.95
-    """Share of the cut-off score that a user needs to be drawn (`oort`)."""
-    exploration_share: Annotated[float, Real(ge=0, le=1)] = 0.9
-    """Share of the places that are for unexplored users in the first round (`oort`)."""
-    exploration_decay: Annotated[float, Real(gt=0, le=1)] = 0.98
-    """Factor on that share from one round to the next (`oort`)."""
-    exploration_least: Annotated[float, Real(ge=0, le=1)] = 0.2
-    """Least value that this share falls to (`oort`)."""
-
-    @model_validator(mode="after")
-    def _a_value_for_each_tier(self) -> Self:
-        for name, values in (("tier_weights", self.tier_weights), ("tier_credits", self.tier_credits)):
-            if values is not None and len(values) != self.n_tiers:
-                n_tiers = "null" if self.n_tiers is None else self.n_tiers
-                raise ValueError(f"{name} has {len(values)} values, and n_tiers is {n_tiers}")
-        if self.tier_weights is not None and not any(self.tier_weights):
-            raise ValueError("tier_weights are all 0: no tier could be drawn")
-        return self
 
 
 class ModelSettings(Settings):
@@ -352,7 +329,7 @@ class TrainingSettings(Settings):
     trained on. `skip`: it is not, unless it is the only one, as in the authors' logs; every user then needs
     two examples."""
     learning_rate: Positive
-    """Learning rate of `optimizer`, in the first round if there is a `learning_rate_schedule`."""
+    """Learning rate of `optimizer`, the same in every round."""
     optimizer_state: Annotated[str, OneOf(("persist", "reset"))]
     """What the optimizer remembers of a user: Adam's moments, or SGD's velocity. `persist`: kept from one
     participation to the next, as in the authors' code. `reset`: set to zero in every round."""
@@ -361,19 +338,6 @@ class TrainingSettings(Settings):
     momentum: Annotated[float, Real(ge=0, lt=1)] = 0.0
     """Share of the velocity that is left at the next step, as in `torch.optim.SGD` (optimizer `sgd`); 0 for
     no momentum."""
-    learning_rate_schedule: Annotated[str, OneOf(("constant", "step", "cosine"))] = "constant"
-    """How the learning rate changes with the federated round t, the same for all users. `step`: times
-    `learning_rate_factor` after every `learning_rate_period` rounds. `cosine`: `learning_rate` times
-    (1 + cos(pi (t - 1) / n_rounds)) / 2. There n_rounds is this setting: another value changes all rounds,
-    while `pausefl run --rounds` changes none. After n_rounds the rate stays."""
-    learning_rate_period: Count | None = None
-    """Rounds from one change to the next (schedule `step`)."""
-    learning_rate_factor: Positive | None = None
-    """Factor on the learning rate at each change (schedule `step`)."""
-    proximal: NonNegative = 0.0
-    """Weight mu of FedProx's penalty on the distance of a user's trainable values w from the global model v,
-    mu/2 times its square (Li et al., MLSys 2020, eq. 2): every step follows the gradient plus mu (w - v). The
-    recorded losses are without it. 0 for none."""
     evaluate_every: Count = 1
     """Rounds from one evaluation of the global model to the next; the first and the last round are always
     evaluated. Between two evaluations curves are straight lines."""
@@ -382,23 +346,11 @@ class TrainingSettings(Settings):
     time_horizon_s: Positive | None = None
     """Simulated seconds after which a run ends: its last round is the first to end at that time or later.
     Null for `n_rounds` rounds, however long they last."""
-    precision: Annotated[str, OneOf(("float32", "bfloat16"))] = "float32"
-    """Arithmetic of local training. `bfloat16`: products of half precision, on values, gradients and moments
-    that stay float32; no scenario of the papers uses it, and figures say so. Evaluation, noise and averages
-    are always float32."""
 
     @model_validator(mode="after")
-    def _keys_of_the_choices(self) -> Self:
+    def _momentum_of_sgd(self) -> Self:
         if self.momentum and self.optimizer != "sgd":
             raise ValueError(f"momentum = {self.momentum} is for optimizer 'sgd', not '{self.optimizer}'")
-        schedule = self.learning_rate_schedule
-        for key in ("learning_rate_period", "learning_rate_factor"):
-            if getattr(self, key) is None and schedule == "step":
-                raise ValueError(f"learning_rate_schedule = 'step' needs {key}")
-            if getattr(self, key) is not None and schedule != "step":
-                raise ValueError(
-                    f"{key} = {getattr(self, key)} is for learning_rate_schedule 'step', not '{schedule}'"
-                )
         return self
 
     @property
@@ -564,11 +516,22 @@ def scenario_of_job(settings: Mapping[str, Any]) -> Scenario:
         If a scenario cannot have such settings.
     """
     presentation = {"title": "-", "selectors": ["random"], "figures": {}}
-    return Scenario.read({**settings, **presentation}, "settings")
+    sections = {name: _without_gone(name, values) for name, values in settings.items()}
+    return Scenario.read({**sections, **presentation}, "settings")
+
+
+def _without_gone(section: str, values: Any) -> Any:
+    """A section of recorded settings without the keys that are gone."""
+    gone = _GONE.get(section, {})
+    if not isinstance(values, Mapping):
+        return values
+    return {key: value for key, value in values.items() if key not in gone or gone[key] != value}
 
 
 def as_of_today(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of an earlier job as `Scenario.job_settings` has them now, new keys at their defaults.
+    """Settings of an earlier job as `Scenario.job_settings` has them now.
+
+    New keys have their defaults; keys that are gone are left out where they asked for what is done now.
 
     Settings that a scenario can no longer have are returned as they are.
     """

@@ -8,10 +8,7 @@ protected values, unprotected values, running statistics (`Layout`).
 from __future__ import annotations
 
 import math
-import re
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +29,6 @@ from pausefl.training.flat import FlatModel
 from pausefl.training.layout import Layout
 from pausefl.training.models import has_dropout, is_batch_norm, make_model
 from pausefl.training.optimizers import make_optimizer
-from pausefl.training.rates import learning_rate
 
 _DEVICES = ("auto", "cpu", "cuda")
 
@@ -48,19 +44,6 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
-
-
-def _check_precision(precision: str, device: torch.device) -> None:
-    """Warn of products in bfloat16 on a processor that has none."""
-    about = Path("/proc/cpuinfo")
-    if precision == "float32" or device.type != "cpu" or not about.is_file():
-        return
-    if not re.search(r"\b(avx512_bf16|amx_bf16|bf16)\b", about.read_text(encoding="utf-8")):
-        warnings.warn(
-            "training.precision is bfloat16, but this processor has no bfloat16 arithmetic: PyTorch imitates"
-            " it, and a convolution may take many times longer than in float32",
-            stacklevel=3,
-        )
 
 
 def build_model(settings: ModelSettings, dataset: Dataset, streams: Streams) -> nn.Module:
@@ -126,7 +109,6 @@ class Trainer:
         device: torch.device,
         backend: type[Backend] | None = None,
     ) -> None:
-        _check_precision(training.precision, device)
         self.training = training
         self.partition = partition
         self.streams = streams
@@ -151,8 +133,7 @@ class Trainer:
         self._bench = Workbench(flat, self._optimizer, dataset, training, device)
         self._test_y = torch.from_numpy(dataset.test_y).to(device)
         if backend is None:
-            regression, precision = self._bench.regression, training.precision
-            name = fastest_backend(device.type, MODELS.find(model.name).family, precision, regression)
+            name = fastest_backend(device.type, MODELS.find(model.name).family, self._bench.regression)
             backend = BACKENDS.find(name).load()
         self._backend: Backend = backend(self._bench)
 
@@ -168,13 +149,12 @@ class Trainer:
         users
             (n,) user ids.
         round
-            t, 1-based; it fixes the learning rate, and with the user mini-batches and dropout masks.
+            t, 1-based; with the user it fixes mini-batches and dropout masks.
         """
-        rate = learning_rate(self.training, round)
         part = [self._plan(int(user), round) for user in users]
         pending: list[LocalUpdates] = []
         for start in range(0, len(part), self._backend.n_together):
-            pending.append(self._backend.train(theta, part[start : start + self._backend.n_together], rate))
+            pending.append(self._backend.train(theta, part[start : start + self._backend.n_together]))
             if len(pending) > 1:
                 yield pending.pop(0)
         yield from pending

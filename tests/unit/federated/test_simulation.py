@@ -276,7 +276,7 @@ def test_selection_alone_gives_what_the_trained_job_gives(simulate: Simulate, se
         ("clustered_similarity", {}),
         ("cs_ucb_q", {}),
         ("fedavg", {}),
-        ("fedavg", {"optimizer": "sgd", "momentum": 0.9, "learning_rate_schedule": "cosine"}),
+        ("fedavg", {"optimizer": "sgd", "momentum": 0.9}),
         ("tifl", {}),
         ("oort", {}),
         ("power_of_choice", {}),

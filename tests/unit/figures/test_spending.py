@@ -23,7 +23,7 @@ from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
 
-LISTED = config.PrivacySettings(epsilon_total=8, sensitivity=0.01, schedule="listed", budgets=(4.0, 3.0, 1.0))
+THIRDS = config.PrivacySettings(epsilon_total=12, sensitivity=0.01, schedule="uniform", n_participations=3)
 UNIFORM = config.PrivacySettings(
     epsilon_total=8, mechanism="vector", clip_norm=0.5, schedule="uniform", n_participations=4
 )
@@ -55,10 +55,10 @@ def run_of(
 
 
 def test_account_by_hand() -> None:
-    run = run_of([[0, 1], [0, 0], [0, 2]], LISTED)
-    account = spending.account(run, 4, LISTED)
-    assert account.spent.tolist() == [[0, 0, 0, 0], [4, 4, 0, 0], [7, 4, 0, 0], [8, 4, 4, 0]]
-    assert account.upcoming.tolist() == [[4, 4, 4, 4], [3, 3, 4, 4], [1, 3, 4, 4], [0, 3, 3, 4]]
+    run = run_of([[0, 1], [0, 0], [0, 2]], THIRDS)
+    account = spending.account(run, 4, THIRDS)
+    assert account.spent.tolist() == [[0, 0, 0, 0], [4, 4, 0, 0], [8, 4, 0, 0], [12, 4, 4, 0]]
+    assert account.upcoming.tolist() == [[4, 4, 4, 4], [4, 4, 4, 4], [4, 4, 4, 4], [0, 4, 4, 4]]
 
 
 def test_a_budget_too_small_for_float32_is_none() -> None:
@@ -70,19 +70,19 @@ def test_a_budget_too_small_for_float32_is_none() -> None:
 
 
 def test_selections_that_do_not_amount_to_the_leakage_are_an_error() -> None:
-    run = run_of([[0, 1], [0, 2]], LISTED).assign(leakage_max=[4.0, 4.0])
+    run = run_of([[0, 1], [0, 2]], THIRDS).assign(leakage_max=[4.0, 4.0])
     with pytest.raises(PauseflError, match="do not add up to the leakage"):
-        spending.account(run, 4, LISTED)
+        spending.account(run, 4, THIRDS)
 
 
-@pytest.mark.parametrize("privacy", [LISTED, UNIFORM])
+@pytest.mark.parametrize("privacy", [THIRDS, UNIFORM])
 def test_signal_to_noise_is_epsilon_over_two_root_two(privacy: config.PrivacySettings) -> None:
     ratio = spending.signal_to_noise(np.array([0.0, 0.5, 3.0]), privacy)
     np.testing.assert_allclose(ratio, [np.nan, 0.5 / (2 * np.sqrt(2)), 3 / (2 * np.sqrt(2))])
 
 
 @pytest.mark.parametrize("selector", ["pause", "clustered_size", "fedavg"])
-@pytest.mark.parametrize("privacy", [None, LISTED])
+@pytest.mark.parametrize("privacy", [None, THIRDS])
 def test_spending_of_real_runs_is_the_leakage_that_they_recorded(
     selector: str,
     privacy: config.PrivacySettings | None,
@@ -110,21 +110,21 @@ def heights(axes: Axes, line: int) -> list[float]:
 
 
 def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Scenario) -> None:
-    scenario = scenario.replace(privacy=LISTED)
+    scenario = scenario.replace(privacy=THIRDS)
     rounds = pd.concat(
         [
-            run_of([[0, 1], [1, 2]], LISTED, "random", 1),
-            run_of([[0, 1], [0, 2]], LISTED, "pause", 2),
-            run_of([[0, 1], [2, 3]], LISTED, "pause", 1),
-            run_of([[0, 1], [0, 1]], LISTED, "fedavg_no_privacy").assign(leakage_max=np.inf),
+            run_of([[0, 1], [1, 2]], THIRDS, "random", 1),
+            run_of([[0, 1], [0, 2]], THIRDS, "pause", 2),
+            run_of([[0, 1], [2, 3]], THIRDS, "pause", 1),
+            run_of([[0, 1], [0, 1]], THIRDS, "fedavg_no_privacy").assign(leakage_max=np.inf),
         ]
     )
     figure = kinds.plot("spending_vs_rounds", rounds, scenario).figure
     assert [axes.get_title("left") for axes in figure.axes] == ["PAUSE", "Random"]
     panel = figure.axes[0]
     # Two users each share a line; then the highest, then the budget.
-    assert [heights(panel, i) for i in range(4)] == [[0, 0, 4], [0, 4, 4], [0, 4, 4], [8, 8]]
-    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["budget ε = 8"]
+    assert [heights(panel, i) for i in range(4)] == [[0, 0, 4], [0, 4, 4], [0, 4, 4], [12, 12]]
+    assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["budget ε = 12"]
     assert figure.get_supylabel() == "Spent (ε per coordinate)"
     vector = scenario.replace(privacy=UNIFORM)
     rounds = run_of([[0, 1], [0, 2]], UNIFORM)
@@ -132,9 +132,9 @@ def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Sc
 
 
 def test_without_budgets_there_is_nothing_to_plot(scenario: config.Scenario) -> None:
-    rounds = run_of([[0, 1]], LISTED).assign(leakage_max=np.inf)
+    rounds = run_of([[0, 1]], THIRDS).assign(leakage_max=np.inf)
     for kind in ("spending_vs_rounds", "signal_vs_rounds"):
         with pytest.raises(PauseflError, match="no run has a budget to plot"):
-            kinds.plot(kind, rounds, scenario.replace(privacy=LISTED))
+            kinds.plot(kind, rounds, scenario.replace(privacy=THIRDS))
         with pytest.raises(PauseflError, match="no run has a budget to plot"):
-            kinds.plot(kind, run_of([[0, 1]], LISTED), scenario.replace(privacy=None))
+            kinds.plot(kind, run_of([[0, 1]], THIRDS), scenario.replace(privacy=None))

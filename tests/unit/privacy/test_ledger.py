@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from pausefl.privacy import (
     CoordinateMechanism,
     GeometricSchedule,
     Ledger,
-    ListedSchedule,
     Schedule,
     UniformSchedule,
     VectorMechanism,
@@ -84,9 +82,6 @@ def test_a_budget_whose_noise_would_overflow_is_no_budget() -> None:
 SCHEDULES = st.one_of(
     st.builds(GeometricSchedule, st.floats(0.01, 1000), st.floats(0.001, 2)),
     st.builds(UniformSchedule, st.floats(0.01, 1000), st.integers(1, 10**5)),
-    st.lists(st.floats(1e-3, 10), min_size=1, max_size=30).map(
-        lambda budgets: ListedSchedule(math.fsum(budgets), tuple(budgets))
-    ),
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pausefl.privacy import GeometricSchedule, ListedSchedule, UniformSchedule, make_schedule
+from pausefl.privacy import GeometricSchedule, UniformSchedule, make_schedule
 from pausefl.settings import PrivacySettings
 
 schedules = st.builds(GeometricSchedule, st.floats(0.01, 1000), st.floats(0.001, 2))
@@ -49,17 +49,9 @@ def test_a_uniform_schedule_ends_with_its_budget(total: float, n: int) -> None:
     assert schedule.spent([0, n, n + 1, 10**6]).tolist() == [0, total, total, total]
 
 
-def test_a_listed_schedule_gives_its_budgets_one_by_one() -> None:
-    schedule = ListedSchedule(4.0, (2.0, 0.5, 1.0))
-    np.testing.assert_array_equal(schedule.epsilon([1, 2, 3, 4, 99]), [2, 0.5, 1, 0, 0])
-    np.testing.assert_array_equal(schedule.spent([0, 1, 2, 3, 4, 99]), [0, 2, 2.5, 3.5, 3.5, 3.5])
-
-
 def test_settings_name_the_schedule() -> None:
     assert make_schedule(
         PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
     ) == GeometricSchedule(40, 0.04)
     uniform = PrivacySettings(epsilon_total=40, schedule="uniform", n_participations=9)
     assert make_schedule(uniform) == UniformSchedule(40, 9)
-    listed = PrivacySettings(epsilon_total=4, schedule="listed", budgets=(2.0, 1.0))
-    assert make_schedule(listed) == ListedSchedule(4, (2.0, 1.0))

@@ -14,12 +14,19 @@ from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
 from pausefl.selectors import Selector, make_selector
 from pausefl.selectors.losses import Oort, PowerOfChoice
-from pausefl.settings import Scenario, SelectionSettings
+from pausefl.settings import Scenario
 
 SIZES = [10, 80, 35, 35, 60, 5, 50, 25]
 N_USERS = len(SIZES)
-OORT = SelectionSettings(exploitation=1.0, pacer_step=0.2, pacer_window=4)
 Chances = Callable[[list[Reports], list[int]], list[float]]
+
+
+def oort(**constants: float) -> Oort:
+    """Oort with other constants; its pacer looks back every fourth round."""
+    select = Oort(0.2)
+    for name, value in ({"pacer_window": 4} | constants).items():
+        setattr(select, name, value)
+    return select
 
 
 def report(select: Selector, history: History, users: Any, rng: np.random.Generator) -> Reports:
@@ -81,18 +88,18 @@ def test_power_of_choice_has_the_probabilities_of_a_slow_rendering(
 def test_oort_has_the_probabilities_of_a_slow_rendering(
     m: int, changes: dict[str, float], all_there: bool
 ) -> None:
-    settings = OORT.replace(**changes)
+    select = oort(**changes)
     compare(
-        Oort(settings),
+        select,
         m,
-        lambda past, coming: oort_chances(past, coming, SIZES, m, settings),
+        lambda past, coming: oort_chances(past, coming, SIZES, m, select),
         n_rounds=30,
         all_there=all_there,
     )
 
 
 def test_the_pacer_relaxes_only_when_a_window_gained_less() -> None:
-    select, history = Oort(OORT), History.empty(np.array(SIZES), 2, 0.05)
+    select, history = oort(), History.empty(np.array(SIZES), 2, 0.05)
     seen = []
     for gain in [9, 9, 9, 9, 5, 5, 5, 5, 5, 5, 5, 5, 7, 7, 7, 7, 1, 1, 1, 1, 1, 1]:
         users = np.array([1, 4])
@@ -104,7 +111,7 @@ def test_the_pacer_relaxes_only_when_a_window_gained_less() -> None:
 
 
 def test_losses_that_are_not_finite_count_as_the_largest() -> None:
-    for select in (PowerOfChoice(N_USERS), Oort(OORT.replace(exploration_share=0.0, exploration_least=0.0))):
+    for select in (PowerOfChoice(N_USERS), oort(exploration_share=0.0, exploration_least=0.0)):
         history = History.empty(np.full(N_USERS, 10), 2, 0.05)
         losses = np.array([1.0, np.nan, 2.0, np.inf, 0.5, 1.5, 0.1, 0.3])
         told = Feedback(np.arange(N_USERS), np.full(N_USERS, 0.1), np.ones(N_USERS), losses=losses)
@@ -114,7 +121,7 @@ def test_losses_that_are_not_finite_count_as_the_largest() -> None:
 
 
 def test_oort_finds_a_share_of_exploration_that_falls_to_its_least() -> None:
-    select = Oort(OORT.replace(exploration_share=0.8, exploration_decay=0.5, exploration_least=0.2))
+    select = oort(exploration_share=0.8, exploration_decay=0.5, exploration_least=0.2)
     assert [select._exploited(t, 10) for t in (1, 2, 3, 4, 50)] == [2, 6, 8, 8, 8]
 
 
@@ -126,9 +133,9 @@ def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
     choice = make_selector("power_of_choice", with_selection(demo, n_candidates=9))
     assert isinstance(choice, PowerOfChoice)
     assert choice.n_candidates == 9
-    oort = make_selector("oort", with_selection(demo, pacer_step=0.3, pacer_window=7))
-    assert isinstance(oort, Oort)
-    assert (float(oort.preferred), oort.settings.pacer_window) == (0.3, 7)
+    made = make_selector("oort", with_selection(demo, pacer_step=0.3))
+    assert isinstance(made, Oort)
+    assert float(made.preferred) == made.pacer_step == 0.3
 
 
 @pytest.mark.parametrize(

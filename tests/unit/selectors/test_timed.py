@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import INF, Round, fedcs_largest, tifl_chances
+from oracles import Round, fedcs_largest, tifl_chances
 from scipy import stats
 
 from pausefl.bandit.history import Feedback, History
@@ -39,28 +39,18 @@ def play(select: Any, history: History, rng: np.random.Generator) -> Round:
     return np.flatnonzero(history.available).tolist(), users.tolist(), latency.tolist()
 
 
-@pytest.mark.parametrize(
-    ("weights", "credits", "profiling_rounds"),
-    [
-        ([1.0, 1.0, 1.0], [INF] * 3, 1),
-        ([0.7, 0.2, 0.1], [INF] * 3, 2),
-        ([0.5, 0.5, 0.0], [3.0, 2.0, 9.0], 1),
-        ([1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0], 3),
-    ],
-)
+@pytest.mark.parametrize("n_tiers", [3, 4])
 @pytest.mark.parametrize("all_there", [True, False])
-def test_tifl_selects_with_the_probabilities_of_a_slow_rendering(
-    weights: list[float], credits: list[float], profiling_rounds: int, all_there: bool
-) -> None:
+def test_tifl_selects_with_the_probabilities_of_a_slow_rendering(n_tiers: int, all_there: bool) -> None:
     rng, history, n_streams = np.random.default_rng(0), start(), 300
-    select = Tifl(np.array(weights), np.array(credits), profiling_rounds)
+    select = Tifl(n_tiers)
     past: list[Round] = []
     n_users_profiled = 0
     for _ in range(40):
         if not all_there:
             history.available = some(rng)
         there = np.flatnonzero(history.available).tolist()
-        chances = np.array(tifl_chances(past, there, N_USERS, M, weights, credits, profiling_rounds))
+        chances = np.array(tifl_chances(past, there, N_USERS, M, n_tiers))
         assert chances.sum() == pytest.approx(M)
         made = [select(history, np.random.default_rng([len(past), seed])) for seed in range(n_streams)]
         counts = np.bincount(np.concatenate(made), minlength=N_USERS)
@@ -70,32 +60,19 @@ def test_tifl_selects_with_the_probabilities_of_a_slow_rendering(
         n_users_profiled += len(select.tier) > 0
         past.append(play(select, history, rng))
     assert n_users_profiled > 20
-    assert (select.drawn > 0).sum() > 1
 
 
 def test_tifl_profiles_everyone_before_it_draws_tiers_which_then_stay() -> None:
     rng, history = np.random.default_rng(1), start()
-    select = Tifl(np.ones(4), np.full(4, np.inf), 2)
-    for _ in range(2 * N_USERS // M):
+    select = Tifl(4)
+    for _ in range(N_USERS // M):
         assert not len(select.tier)
         play(select, history, rng)
-    np.testing.assert_array_equal(history.participations, np.full(N_USERS, 2))
+    np.testing.assert_array_equal(history.participations, np.ones(N_USERS))
     expected = np.argsort(np.argsort(history.mean_latency)) // 3
     for _ in range(60):
         play(select, history, rng)
         np.testing.assert_array_equal(select.tier, expected)
-    assert select.drawn.sum() == 60
-
-
-def test_a_tier_without_credit_is_not_drawn_again_until_all_are_used_up() -> None:
-    rng, history = np.random.default_rng(2), start()
-    select = Tifl(np.ones(4), np.array([6.0, 4.0, 2.0, 0.0]), 1)
-    for _ in range(4 + 12):
-        play(select, history, rng)
-    np.testing.assert_array_equal(select.drawn, [6, 4, 2, 0])
-    for _ in range(40):
-        play(select, history, rng)
-    assert (select.drawn > [6, 4, 2, 0]).all()
 
 
 def test_fedcs_selects_the_largest_set_that_meets_the_deadline() -> None:
@@ -126,23 +103,12 @@ def with_selection(scenario: Scenario, **values: Any) -> Scenario:
 
 
 def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
-    given = with_selection(
-        demo,
-        n_tiers=2,
-        tier_weights=(0.25, 0.75),
-        tier_credits=(5, 0),
-        profiling_rounds=4,
-        deadline=0.3,
-        n_candidates=9,
-    )
+    given = with_selection(demo, n_tiers=2, deadline=0.3, n_candidates=9)
     tifl, fedcs = make_selector("tifl", given), make_selector("fedcs", given)
     assert isinstance(tifl, Tifl)
     assert isinstance(fedcs, FedCs)
-    assert (tifl.weights.tolist(), tifl.credits.tolist(), tifl.profiling_rounds) == ([0.25, 0.75], [5, 0], 4)
+    assert tifl.n_tiers == 2
     assert (fedcs.deadline, fedcs.n_candidates) == (0.3, 9)
-    plain = make_selector("tifl", with_selection(demo, n_tiers=3))
-    assert isinstance(plain, Tifl)
-    assert (plain.weights.tolist(), plain.credits.tolist()) == ([1.0] * 3, [INF] * 3)
 
 
 @pytest.mark.parametrize(
@@ -151,9 +117,6 @@ def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
         ({"n_tiers": 5}, "n_tiers = 5 makes tiers of 2 users.*n_selected = 3: at most 4"),
         ({"n_candidates": 2}, r"n_candidates = 2 must lie in 3 \.\. 12"),
         ({"n_candidates": 13}, r"n_candidates = 13 must lie in 3 \.\. 12"),
-        ({"n_tiers": 2, "tier_weights": (1.0,)}, "tier_weights has 1 values, and n_tiers is 2"),
-        ({"tier_credits": (1, 2)}, "tier_credits has 2 values, and n_tiers is null"),
-        ({"n_tiers": 2, "tier_weights": (0.0, 0.0)}, "tier_weights are all 0"),
     ],
 )
 def test_impossible_constants_are_refused(demo: Scenario, values: dict[str, Any], words: str) -> None:

@@ -108,7 +108,7 @@ def test_another_part_by_name_is_another_setting(
             ["n_users=20"],
             "--set: unknown key 'n_users'. Did you mean 'network.n_users'? Allowed: ",
         ),
-        (["privacy.n_users=20"], "unknown key 'privacy.n_users'. Did you mean 'network.n_users'? Allowed: b"),
+        (["privacy.n_users=20"], "unknown key 'privacy.n_users'. Did you mean 'network.n_users'? Allowed: c"),
         (
             ["privacy.budget=5"],
             "--set: unknown key 'privacy.budget'. Did you mean 'epsilon_total'? Allowed: ",

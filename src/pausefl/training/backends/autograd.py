@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 
 import numpy as np
 import torch
@@ -37,11 +36,6 @@ class Autograd(Backend):
             return real.to(torch.get_default_dtype())
         scaled = real.div_(127.5).sub_(1.0).to(torch.get_default_dtype())
         return scaled.contiguous(memory_format=self.memory_format)
-
-    def precision(self) -> AbstractContextManager[object]:
-        """A context in which products are computed in the scenario's precision."""
-        half = self.bench.training.precision == "bfloat16"
-        return torch.autocast(self.bench.device.type, torch.bfloat16, enabled=half)
 
     def masks(self, part: Participation) -> Iterator[list[Tensor]]:
         """A mask of each dropout layer, on the CPU, for each mini-batch of a user."""

@@ -110,11 +110,10 @@ class Backend(ABC):
         self.bench = bench
 
     @abstractmethod
-    def train(self, theta: Vector, part: Sequence[Participation], rate: float) -> LocalUpdates:
-        """Train at most ``n_together`` users from the global model ``theta`` (n_values,) at a learning rate.
+    def train(self, theta: Vector, part: Sequence[Participation]) -> LocalUpdates:
+        """Train at most ``n_together`` users from the global model ``theta`` (n_values,).
 
-        A step follows the gradient of the mean loss of a mini-batch plus ``training.proximal`` times the
-        difference of the local from the global model.
+        A step follows the gradient of the mean loss of a mini-batch.
         """
 
     @abstractmethod

@@ -43,7 +43,7 @@ class Dense(Backend):
         self.first, self.second = (*moments, nothing, nothing)[:2]
         self.steps = bench.optimizer.steps.numpy()
 
-    def train(self, theta: Vector, part: Sequence[Participation], rate: float) -> LocalUpdates:
+    def train(self, theta: Vector, part: Sequence[Participation]) -> LocalUpdates:
         """See `Backend.train`."""
         training = self.bench.training
         losses, loss_sum = [], 0.0
@@ -55,15 +55,13 @@ class Dense(Backend):
             loss = kernels.train_user(
                 row,
                 self.gradient,
-                theta,
                 self.first[mine.user],
                 self.second[mine.user],
                 int(self.steps[mine.user]),
-                rate,
+                float(training.learning_rate),
                 training.optimizer == "adam",
                 (BETA_1, BETA_2, EPSILON),
                 float(training.momentum),
-                float(training.proximal),
                 self.widths,
                 self.train_x,
                 self.bench.dataset.train_y,

@@ -28,7 +28,6 @@ _FAST = {"reassoc", "contract", "nsz"}
 def train_user(
     values: Floats,
     gradient: Floats,
-    start: Floats,
     first: Floats,
     second: Floats,
     n_steps: int,
@@ -36,7 +35,6 @@ def train_user(
     adam: bool,
     adam_constants: tuple[float, float, float],
     momentum: float,
-    proximal: float,
     widths: tuple[int, ...],
     images: NDArray[np.uint8],
     labels: Integers,
@@ -51,8 +49,6 @@ def train_user(
         (d,) the network; changed in place.
     gradient
         (d,) overwritten with the gradient of the last mini-batch.
-    start
-        (d,) the global model.
     first, second
         (d,) Adam's moments of this user, changed in place; of SGD, the velocity if there is momentum.
     n_steps
@@ -65,8 +61,6 @@ def train_user(
         Adam's beta_1, beta_2 and epsilon.
     momentum
         Of SGD, in [0, 1).
-    proximal
-        Factor on the difference from the global model that is added to the gradient.
     widths
         Inputs, units of each hidden layer, outputs.
     images, labels
@@ -87,8 +81,6 @@ def train_user(
         _forward(values, widths, activations)
         loss += _output_delta(activations[-1], labels, batches[step, :size], deltas[-1])
         _backward(values, gradient, widths, activations, deltas)
-        if proximal > 0:
-            _add_pull(values, gradient, start, proximal)
         if adam:
             _adam_step(values, gradient, first, second, n_steps + step + 1, learning_rate, adam_constants)
         else:
@@ -290,11 +282,3 @@ def _sgd_step(values, gradient, velocity, momentum, learning_rate):  # type: ign
             v = keep * velocity[i] + gradient[i]
             velocity[i] = v
             values[i] -= rate * v
-
-
-@njit(cache=True, fastmath={"contract"}, error_model="numpy")
-def _add_pull(values, gradient, start, proximal):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Add the gradient of FedProx's penalty."""
-    mu = values.dtype.type(proximal)
-    for i in range(len(values)):
-        gradient[i] += mu * (values[i] - start[i])

@@ -19,25 +19,22 @@ class OneByOne(Autograd):
     evaluation_batch = 100
     memory_format = torch.channels_last
 
-    def train(self, theta: Vector, part: Sequence[Participation], rate: float) -> LocalUpdates:
+    def train(self, theta: Vector, part: Sequence[Participation]) -> LocalUpdates:
         """See `Backend.train`."""
         (mine,) = part
         bench, flat = self.bench, self.bench.flat
         start = torch.from_numpy(theta).to(bench.device)
         flat.values.copy_(start)
         flat.module.train()
-        trainable, centre = (values[: flat.layout.n_trainable] for values in (flat.values, start))
+        trainable, rate = flat.values[: flat.layout.n_trainable], float(bench.training.learning_rate)
         loss_sum = torch.zeros((), device=bench.device)
         bench.optimizer.begin([mine.user])
         for batch, masks in zip(mine.batches, self.masks(mine), strict=True):
             index = torch.from_numpy(batch).to(bench.device)
             set_masks(self.dropout, masks)
-            with self.precision():
-                loss = bench.loss(flat.module(self.train_x[index]), self.train_y[index])
+            loss = bench.loss(flat.module(self.train_x[index]), self.train_y[index])
             flat.gradient.zero_()
             torch.autograd.backward(loss)
-            if bench.training.proximal:
-                flat.gradient.add_(trainable - centre, alpha=bench.training.proximal)
             bench.optimizer.step(mine.user, trainable, flat.gradient, rate)
             loss_sum += loss.detach() * len(batch)
         return LocalUpdates(part, (flat.values - start).unsqueeze(0), loss_sum.unsqueeze(0), loss_sum)

@@ -112,13 +112,12 @@ class Stacked(Autograd):
             torch.zeros(n_users, layout.n_trainable, device=device)
             for _ in range(1 + len(self.bench.optimizer.moments))
         )
-        #: The global model and the learning rate of the round.
-        self.centre = torch.zeros(layout.n_trainable, device=device)
-        self.rate = torch.zeros((), dtype=torch.float64, device=device)
+        rate = float(self.bench.training.learning_rate)
+        self.rate = torch.full((), rate, dtype=torch.float64, device=device)
         empty = torch.zeros(n_users, layout.n_values - layout.n_trainable, device=device)
         self.running = {name: window.contiguous() for name, window in self.bench.flat.buffers(empty).items()}
 
-    def train(self, theta: Vector, part: Sequence[Participation], rate: float) -> LocalUpdates:
+    def train(self, theta: Vector, part: Sequence[Participation]) -> LocalUpdates:
         """See `Backend.train`."""
         n = len(part)
         n_visited, n_rows, n_users = sum(p.n_visited for p in part), len(self.table), len(self.steps)
@@ -126,7 +125,7 @@ class Stacked(Autograd):
             self._reserve(max(n, n_users), max(2 * n_visited, n_rows))
         users = [p.user for p in part]
         start = self._to_device(torch.from_numpy(theta))
-        self._load(start, users, rate)
+        self._load(start, users)
         runs = list(runs_of([[len(batch) for batch in p.batches] for p in part]))
         self._fill_table(part, runs)
         order = list(range(n))
@@ -195,12 +194,10 @@ class Stacked(Autograd):
         pairs = zip(self.moments, optimizer.moments.values(), strict=True)
         return [*pairs, (self.steps, optimizer.steps)]
 
-    def _load(self, start: Tensor, users: list[int], rate: float) -> None:
+    def _load(self, start: Tensor, users: list[int]) -> None:
         """Start the users from the global model ``start`` (n_values,) and from their optimizer's state."""
         n, flat = len(users), self.bench.flat
-        self.rate.fill_(rate)
-        self.centre.copy_(start[: flat.layout.n_trainable])
-        self.trainable[:n] = self.centre
+        self.trainable[:n] = start[: flat.layout.n_trainable]
         for name, values in flat.buffers(start[flat.layout.n_trainable :]).items():
             self.running[name][:n] = values
         ids = self._to_device(torch.tensor(users))
@@ -246,15 +243,12 @@ class Stacked(Autograd):
         trainable = self.trainable[:n].detach().requires_grad_()
         values = bench.flat.trainable(trainable) | {name: b[:n] for name, b in self.running.items()}
         x = x.view(size, -1, *x.shape[2:])
-        with self.precision():
-            for compute, layer, names in self.layers:
-                x = compute(layer, x, n, **{name: values[path] for name, path in names.items()})
-            terms = self._loss_terms(x.permute(2, 0, 1).flatten(0, 1), y)
-            loss = terms.sum()
+        for compute, layer, names in self.layers:
+            x = compute(layer, x, n, **{name: values[path] for name, path in names.items()})
+        terms = self._loss_terms(x.permute(2, 0, 1).flatten(0, 1), y)
+        loss = terms.sum()
         (gradient,) = torch.autograd.grad(loss / size, trainable)
         local = self.trainable[:n]
-        if bench.training.proximal:
-            gradient = gradient.add(local - self.centre, alpha=bench.training.proximal)
         moments = [moment[:n] for moment in self.moments]
         bench.optimizer.step_side_by_side(local, gradient, moments, self.steps[:n], self.rate)
         self.losses[:n] += terms.detach().view(size, n, -1).sum((0, 2))
