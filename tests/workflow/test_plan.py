@@ -102,14 +102,11 @@ def test_every_figure_of_the_papers_is_a_target_with_its_number_and_a_title(ship
     numbers = {"pause_v2": range(1, 16), "pause_v1": range(2, 10), "bsfl": range(2, 11)}
     wanted = {f"{paper}_fig{n}" for paper, figures in numbers.items() for n in figures}
     assert wanted | {"pause_v2_table1"} <= set(there)
-    reduced = targets.targets(Project.load(read_yaml(ROOT / "config/reduced.yaml"), ROOT))
-    trained = {"pause_v2": [*range(2, 8), *range(10, 16)], "bsfl": [6, 7, 9, 10]}
-    assert {f"reduced_{paper}_fig{n}" for paper, figures in trained.items() for n in figures} <= set(reduced)
 
 
 def test_every_shipped_scenario_is_in_a_shipped_table() -> None:
-    """But for the variants with group normalisation, of which one is, at full scale and reduced."""
-    listed = {str(row["scenario"]) for name in ("config", "demo", "reduced") for row in rows(name)}
+    """But for the variants with group normalisation, of which one is."""
+    listed = {str(row["scenario"]) for name in ("config", "demo") for row in rows(name)}
     files = {path.stem for path in Path(ROOT / "config/scenarios").glob("*.yaml")}
     variants = {name for name in files if name.endswith("_group")}
-    assert listed == files - variants | {"cifar10_small_iid_r1_group", "reduced_cifar10_small_iid_r1_group"}
+    assert listed == files - variants | {"cifar10_small_iid_r1_group"}

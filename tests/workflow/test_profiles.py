@@ -29,7 +29,7 @@ def test_arrays_are_of_all_rules_but_those_that_train_or_are_few(tmp_path: Path)
     arrays = read(ROOT)["slurm-array-jobs"].split(", ")
     checkout = make_checkout(tmp_path / "checkout")
     there = set[str]()
-    for name in ("config", "reduced", "demo"):
+    for name in ("config", "demo"):
         configured = ("--configfile", f"config/{name}.yaml", "--")
         rules, targets = (
             checkout.listed(option, *configured[:2]) for option in ("--list-rules", "--list-target-rules")

@@ -37,7 +37,7 @@ class OnRuns(ClaimTest):
     """A test on the runs of scenarios."""
 
     scenarios: dict[Group, Distinct[str]]
-    """Scenarios whose runs are compared, by scale (`paper`, `reduced`, `demo`); a scenario has one scale.
+    """Scenarios whose runs are compared, by scale (`paper`, `demo`); a scenario has one scale.
     Those of the papers as run are under `as_run`: there `sa_pause` is the annealer that the scenario lists,
     and selectors that it does not list are left out."""
 

@@ -85,7 +85,7 @@ def _authors(kind: str, column: str, scenario: Scenario) -> dict[str, Any]:
     return {
         "archived": scenario.name in ARCHIVED,
         "log": log,
-        "in_papers": own and scenario.scale in ("paper", "reduced"),
+        "in_papers": own and scenario.scale == "paper",
         "elsewhere": [papers.as_run(name) for name in own if papers.reading(name) == papers.AS_WRITTEN],
     }
 
@@ -99,10 +99,9 @@ def paper_figures(scenario: Scenario, kind: str) -> str:
     """The papers' figures that this kind of figure reproduces, or "none".
 
     ``scenario.figures`` maps such names as ``pause_v2_fig8`` or ``bsfl_fig7_loss`` to kinds; these become
-    "PAUSE v2, Fig. 8, as run" and "BSFL, Fig. 7", and ``reduced_bsfl_fig7_loss`` "BSFL, Fig. 7, reduced".
-    Figures of the demonstrations and of users' own scenarios reproduce none, nor do those for a privacy
-    reviewer, ``privacy_…``, of what goes beyond the papers, ``beyond_…``, or of their settings with group
-    normalisation, ``group_…``.
+    "PAUSE v2, Fig. 8, as run" and "BSFL, Fig. 7". Figures of the demonstrations and of users' own scenarios
+    reproduce none, nor do those for a privacy reviewer, ``privacy_…``, of what goes beyond the papers,
+    ``beyond_…``, or of their settings with group normalisation, ``group_…``.
     """
     places = [] if scenario.scale == "own" else places_of(scenario.figures, kind)
     return "; ".join(places) or "none"

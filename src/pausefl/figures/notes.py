@@ -45,7 +45,6 @@ _OWN = "Own settings: no experiment of the papers."
 
 #: By scale: what opens the sentence, and whose the values in brackets are.
 _OPENING = {
-    "reduced": ("Reduced", "full scale"),
     "own": ("Own settings", "base"),
     "paper": ("Not the papers' settings", "papers"),
 }
@@ -79,7 +78,7 @@ def scale_note(scenario: Scenario, sections: Collection[str] | None = None) -> s
         return _OWN
     settings, (opening, whose) = scenario.as_dict(), _OPENING[scenario.scale]
     parts: list[str] = []
-    for key, old in (scenario.reduced or scenario.changed).items():
+    for key, old in scenario.changed.items():
         if sections is None or key.split(".")[0] in sections:
             words = _DIFFERING.get(key, f"{' '.join(key.replace('_', ' ').split('.'))} {{new}} ({{old}})")
             new = reduce(lambda values, part: values and values[part], key.split("."), settings)
@@ -111,7 +110,7 @@ def absent_note(scenario: Scenario, selectors: Collection[str]) -> str:
 
     Enumeration is left out: it selects as exact search does.
     """
-    wanted = scenario.selectors if scenario.scale in ("paper", "reduced") else ()
+    wanted = scenario.selectors if scenario.scale == "paper" else ()
     absent = [name for name in wanted if name not in selectors and SELECTORS[name].most_selections is None]
     return f"Not run: {', '.join(LABELS[name] for name in absent)}." if absent else ""
 

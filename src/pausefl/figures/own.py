@@ -186,13 +186,12 @@ def _common(groups: Sequence[Group]) -> Scenario:
         ),
         "scale": first.scale if len(scales) == 1 else "own",
     }
-    for note in ("reduced", "changed"):
-        shared = [vars(scenario)[note] for scenario in scenarios]
-        update[note] = {
-            key: old
-            for key, old in shared[0].items()
-            if key not in differ and all(other.get(key, ...) == old for other in shared)
-        }
+    shared = [scenario.changed for scenario in scenarios]
+    update["changed"] = {
+        key: old
+        for key, old in shared[0].items()
+        if key not in differ and all(other.get(key, ...) == old for other in shared)
+    }
     privacy = next((scenario.privacy for scenario in scenarios if scenario.privacy is not None), None)
     budgets = {scenario.privacy.epsilon_total for scenario in scenarios if scenario.privacy is not None}
     if privacy is not None and len(budgets) > 1:  # no line across

@@ -1,6 +1,6 @@
 """The places of figures in the papers, and how each was read.
 
-A figure's name gives its place: ``pause_v2_fig8``, ``reduced_bsfl_fig6_loss``, ``pause_v2_table1``. Figures
+A figure's name gives its place: ``pause_v2_fig8``, ``bsfl_fig6_loss``, ``pause_v2_table1``. Figures
 of PAUSE that show runs have two readings: as the authors ran them, ``pause_v2_fig8``, and as the papers' text
 has them, ``pause_v2_fig8_as_written``.
 """
@@ -32,9 +32,6 @@ CONTENTS = {
 #: Results that two papers share; they are named by the second place.
 SHARED = {("pause_v1", "fig1"): ("pause_v2", "fig1")}
 
-#: First part of the names of figures at a reduced scale, which are as written.
-_REDUCED = "reduced_"
-
 #: The two readings of a figure of PAUSE, and the last part of the names of the second.
 AS_RUN, AS_WRITTEN = READINGS = ("as run", "as written")
 _WRITTEN = "_as_written"
@@ -48,9 +45,7 @@ _OWN = {
     "group_": ("beyond", "none, but a setting of the papers with group normalisation"),
 }
 
-_NAME = re.compile(
-    rf"(?:{_REDUCED})?(?P<paper>{'|'.join(CONTENTS)})_(?P<part>(?:fig|table|theorem)\d+)[a-z]?(?:_\w+)?"
-)
+_NAME = re.compile(rf"(?P<paper>{'|'.join(CONTENTS)})_(?P<part>(?:fig|table|theorem)\d+)[a-z]?(?:_\w+)?")
 _PART = re.compile(r"(?P<word>[a-z]+)(?P<number>\d+)")
 _WORDS = {"fig": ("Fig.", "Figs."), "table": ("Table", "Tables"), "theorem": ("Theorem", "Theorems")}
 _ROMAN = ("0", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
@@ -81,12 +76,12 @@ def reading(name: str) -> str:
     place = place_of(name)
     if place is None or place.paper == "bsfl":
         return ""
-    return AS_WRITTEN if name.startswith(_REDUCED) or name.endswith(_WRITTEN) else AS_RUN
+    return AS_WRITTEN if name.endswith(_WRITTEN) else AS_RUN
 
 
 def as_run(name: str) -> str:
     """The name of the figure as run, of one that is as written."""
-    return name.removeprefix(_REDUCED).removesuffix(_WRITTEN)
+    return name.removesuffix(_WRITTEN)
 
 
 def also_in(place: Place) -> list[Place]:
@@ -98,7 +93,7 @@ def home_of(scale: str, names: Iterable[str]) -> str:
     """The section of a scenario's figures without a place, by its scale and the names of all its figures."""
     if scale in ("demo", "own"):
         return scale
-    names = [name.removeprefix(_REDUCED) for name in names]
+    names = list(names)
     sections = {section for name in names for start, (section, _) in _OWN.items() if name.startswith(start)}
     if "authors" in sections:
         return "authors"
@@ -106,18 +101,16 @@ def home_of(scale: str, names: Iterable[str]) -> str:
 
 
 def in_words(name: str) -> str:
-    """A figure in words: "PAUSE v2, Fig. 8, as run", "BSFL, Fig. 7, reduced"; "" if it has no place."""
-    rest = name.removeprefix(_REDUCED)
-    reduced = ", reduced" if rest != name else ""
+    """A figure in words: "PAUSE v2, Fig. 8, as run"; "" if it has no place."""
     read = reading(name)
     for start, (_, words) in _OWN.items():
-        if rest.startswith(start):
-            return words + reduced if words else ""
-    match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", rest)
+        if name.startswith(start):
+            return words
+    match = re.fullmatch(r"(?P<paper>\w+?)_fig(?P<number>\d+[a-z]?)(_\w+)?", name)
     if match is None:
         return name.replace("_", " ")
     paper = SECTIONS.get(match["paper"], match["paper"].replace("_", " "))
-    return f"{paper}, Fig. {match['number']}{f', {read}' if read else ''}{reduced}"
+    return f"{paper}, Fig. {match['number']}{f', {read}' if read else ''}"
 
 
 def of_scenario(names: Iterable[str]) -> str:

@@ -93,14 +93,6 @@ class Section:
         """Results of the paper that have no entry."""
         return papers.labels(part for part in papers.CONTENTS.get(self.key, ()) if part not in self.groups)
 
-    @property
-    def reduced_only(self) -> str:
-        """Results of the paper with entries at reduced scale only."""
-        scales = {part: {entry.scale for entry in group.entries} for part, group in self.groups.items()}
-        return papers.labels(
-            part for part in papers.CONTENTS.get(self.key, ()) if scales.get(part) == {"reduced"}
-        )
-
 
 def sections_of(parts: ReportParts) -> list[Section]:
     """All sections, also empty ones: the authors' runs beside ours, then those of `papers.SECTIONS`.

@@ -35,13 +35,12 @@ MOST_SCENARIOS = 3
 #: What each scale means.
 _SCALES = {
     "paper": "the papers' settings.",
-    "reduced": "the papers' settings with less work; how much less is under Configuration.",
     "demo": "a few users and 8 x 8 digits: whether the machinery works, not whether the papers are right.",
     "own": "a user's settings; no experiment of the papers.",
     "any": "studies without a scenario, the same at every scale.",
 }
 #: Keys of a scenario that the report shows elsewhere.
-_SHOWN = ("name", "title", "selectors", "figures", "scale", "reduced", "changed")
+_SHOWN = ("name", "title", "selectors", "figures", "scale", "changed")
 
 
 def render(parts: ReportParts) -> str:
@@ -54,7 +53,7 @@ def render(parts: ReportParts) -> str:
     entries = [entry for section in sections for entry in section.entries]
     there = {entry.scale or "any" for entry in entries} | set(parts.claims)
     figures, jobs = Figures(), jobs_of(parts)
-    of_papers = bool({"paper", "reduced", "any"} & there)
+    of_papers = bool({"paper", "any"} & there)
     # Of a single scenario, or of other scenarios than the papers', nobody misses the papers' figures.
     complete = bool(claims) and any(section.groups for section in sections if section.key in papers.CONTENTS)
     environment = jinja2.Environment(
@@ -74,7 +73,7 @@ def render(parts: ReportParts) -> str:
         "notes": lambda path: read_json(Path(path).with_suffix(".json")).get("notes", ()),
         "selectors": lambda part: [LABELS[name] for name in selectors_of(part)],
         "settings": settings_text,
-        "reductions": reductions,
+        "changes": changes,
         "number": words.number,
         "duration": duration,
         "interval": lambda compared: words.interval(compared["low"], compared["high"]),
@@ -197,10 +196,10 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
 
 
-def reductions(settings: Mapping[str, Any]) -> list[str]:
+def changes(settings: Mapping[str, Any]) -> list[str]:
     """The values in which a scenario differs from its base or its paper and, beside each, what is there."""
     lines = []
-    for key, full in (settings["reduced"] or settings.get("changed", {})).items():
+    for key, full in settings.get("changed", {}).items():
         value: Any = settings
         for part in key.split("."):
             value = value and value[part]

@@ -11,7 +11,7 @@ from pausefl.settings.scenario import Scenario
 from pausefl.settings.yaml import parse_value
 
 #: Keys that say which scenario it is, and that the program writes.
-_FIXED = ("name", "scale", "reduced", "changed")
+_FIXED = ("name", "scale", "changed")
 
 
 def with_changes(scenario: Scenario, texts: Iterable[str]) -> Scenario:
@@ -44,7 +44,7 @@ def with_values(scenario: Scenario, values: Mapping[str, Any], origin: str) -> S
 
     Messages name ``origin`` as the place of the values.
     """
-    document = scenario.as_dict() | {"scale": "own", "reduced": {}, "changed": {}}
+    document = scenario.as_dict() | {"scale": "own", "changed": {}}
     for key, value in values.items():
         if key in _FIXED:
             raise ConfigError(

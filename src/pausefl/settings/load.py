@@ -107,19 +107,14 @@ def _checked(file: tuple[Path, str], base_file: tuple[Path, str] | None = None) 
             raise ConfigError(f"{path}: base = '{name}' has a base itself; name one without a base")
         base = _checked(base_file)  # its mistakes are said of its own file
         inherited = {key: value for key, value in below.items() if key not in _OWN}
-        left = ("base", "scale") if scale in ("own", "reduced") else ("base",)
+        left = ("base", "scale") if scale == "own" else ("base",)
         document = _merged(inherited, {key: value for key, value in document.items() if key not in left})
     scenario = Scenario.read(document, str(path))
     if scenario.name != path.stem:
         raise ConfigError(f"{path}: name = '{scenario.name}' must equal the file's name, '{path.stem}'")
-    if base_file is None or scale not in ("own", "reduced"):
+    if base_file is None or scale != "own":
         return scenario
-    found = replaced(base.job_settings(), scenario.job_settings())
-    if scale == "own":
-        return _saying(scenario, "changed", found)
-    if not found:
-        raise ConfigError(f"{path}: scale = 'reduced', and no setting differs from those of the base")
-    return _saying(scenario.model_copy(update={"scale": scale}), "reduced", found)
+    return _saying(scenario, "changed", replaced(base.job_settings(), scenario.job_settings()))
 
 
 def _saying(scenario: Scenario, key: str, differing: Mapping[str, Any]) -> Scenario:

@@ -35,14 +35,14 @@ from pausefl.settings.types import (
     Whole,
 )
 
-#: Scales of runs: the papers' settings, the same with less work, data that come with a library, a user's own.
-SCALES = ("paper", "reduced", "demo", "own")
+#: Scales of runs: the papers' settings, data that come with a library, a user's own.
+SCALES = ("paper", "demo", "own")
 
 #: Rounds that a job may have.
 MOST_ROUNDS = 10**7
 
 #: Keys of a scenario that only tables and figures read.
-_PRESENTATION = ("title", "selectors", "figures", "scale", "reduced", "changed")
+_PRESENTATION = ("title", "selectors", "figures", "scale", "changed")
 
 #: Keys that only settings recorded by earlier versions have, each with the value for what is done now.
 _GONE: dict[str, dict[str, Any]] = {
@@ -382,21 +382,11 @@ class Scenario(Settings):
     `selections` only if it is."""
     privacy: PrivacySettings | None = None
     scale: Scale = "own"
-    """`paper`: the papers' settings; figures state where the file has others by now. `reduced`: those of
-    the scenario that `base` names with less work, for a laptop's CPU; every figure states what was reduced.
-    `demo`: data that come with a library. `own`: any other settings. Results of different scales are never
-    put together."""
-    reduced: dict[str, Any] = {}
-    """Written by the program at scale `reduced`: what the base has in place of each key that differs."""
+    """`paper`: the papers' settings; figures state where the file has others by now. `demo`: data that
+    come with a library. `own`: any other settings. Results of different scales are never put together."""
     changed: dict[str, Any] = {}
     """Written by the program at scales `own` and `paper`: what the base, or the paper, has in place of each
     key that differs."""
-
-    @model_validator(mode="after")
-    def _reduced_from_a_base(self) -> Self:
-        if self.scale == "reduced" and not self.reduced:
-            raise ValueError("scale 'reduced' has a base, from which the scenario differs in some setting")
-        return self
 
     @model_validator(mode="after")
     def _chosen_have_their_keys(self) -> Self:

@@ -113,7 +113,7 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
     @cached_property
     def job_scenario(self) -> Scenario:
         """The scenario of the jobs, under a name of its own."""
-        return self.scenario.replace(name=self.jobs, scale="own", reduced={}, figures={})
+        return self.scenario.replace(name=self.jobs, scale="own", figures={})
 
     @property
     def job_scenarios(self) -> list[Scenario]:

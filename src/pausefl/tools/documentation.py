@@ -36,23 +36,17 @@ from pausefl.studies import benchmark, load_studies
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
 from pausefl.workflow.targets import array_rules
 
-#: Scales of the published runs, the best first.
-SCALES = ("paper", "reduced")
-
 
 class PublishedVerdicts:
     """The claims, judged on the published runs of a repository.
 
-    ``judged`` has for each of `SCALES` the claims judged on the runs at that scale, in order
+    ``judged`` has the claims judged on the runs at the papers' scale, in order.
     """
 
     def __init__(self, root: Path = Path()) -> None:
         published, folder = _published(root), root / "config/scenarios"
         self.claims = load_claims(root / "config/claims.yaml", folder)
-        self.plans = {
-            scale: Project.load(read_yaml(root / f"config/{name}.yaml"), root)
-            for scale, name in zip(SCALES, ("config", "reduced"), strict=True)
-        }
+        self.plan = Project.load(read_yaml(root / "config/config.yaml"), root)
         self.records = Records(
             published.scenarios,
             published.experiments,
@@ -60,7 +54,7 @@ class PublishedVerdicts:
             root / "results/published",
             logs=scenarios_as_run(self.claims, folder),
         )
-        self.judged = {scale: evaluate(self.claims, self.records, scale, partial=True) for scale in SCALES}
+        self.judged = evaluate(self.claims, self.records, "paper", partial=True)
 
     def table(self) -> str:
         """The reviewers' table: one row a claim, with the cost of checking it."""
@@ -74,41 +68,32 @@ class PublishedVerdicts:
             "As written",
             "As run",
         )
-        plan = self.plans["paper"]
         rows = (
-            (claim.id, claim.sentence, *_cost(claim, plan), written.finding, run.finding if run else "–")
-            for claim, written, run in side_by_side(self.judged["paper"])
+            (claim.id, claim.sentence, *_cost(claim, self.plan), written.finding, run.finding if run else "–")
+            for claim, written, run in side_by_side(self.judged)
         )
         return markdown.table(head, rows, "lllrrlll")
 
     def verdicts(self) -> dict[str, str]:
         """The parts of the page of verdicts, by name."""
-        judged = {
-            scale: [one for one in found if scale == "paper" or one.votes]
-            for scale, found in self.judged.items()
-        }
-        parts = {
-            scale: f"**{summary_line(found)}.**\n\n{to_markdown(found, self.hours_as_run())}"
-            for scale, found in judged.items()
-        }
-        return parts | {"not-run": self.not_run()}
+        text = f"**{summary_line(self.judged)}.**\n\n{to_markdown(self.judged, self.hours_as_run())}"
+        return {"paper": text, "not-run": self.not_run()}
 
     def hours_as_run(self) -> dict[str, float]:
         """Core-hours of the runs that were not made of the scenarios as run, by claim."""
-        plan, made, rates = self.plans["paper"], set(self.records.experiments), shipped_rates()
+        plan, made, rates = self.plan, set(self.records.experiments), shipped_rates()
         names = {claim.id: scenarios_as_run([claim], plan.folders[0]) for claim in self.claims}
         return {id_: sum(_left(plan, name, made, rates)[1] for name in own) for id_, own in names.items()}
 
     def not_run(self) -> str:
         """The scenarios of claims with runs that were not made, and what these would cost."""
         rows, rates = [], shipped_rates()
-        for scale, plan in self.plans.items():
-            of_claims = {claim.id: places([claim], scale)[0] for claim in self.claims}
-            for name in plan.own:
-                claims = [claim for claim, named in of_claims.items() if name in named]
-                jobs, hours = _left(plan, name, set(self.records.experiments), rates)
-                if claims and jobs:
-                    rows.append((f"`{name}`", ", ".join(claims), str(jobs), f"{hours:.1f}"))
+        of_claims = {claim.id: places([claim], "paper")[0] for claim in self.claims}
+        for name in self.plan.own:
+            claims = [claim for claim, named in of_claims.items() if name in named]
+            jobs, hours = _left(self.plan, name, set(self.records.experiments), rates)
+            if claims and jobs:
+                rows.append((f"`{name}`", ", ".join(claims), str(jobs), f"{hours:.1f}"))
         return markdown.table(("Scenario", "Claims", "Jobs", "Core-hours"), rows, "llrr")
 
 
@@ -249,9 +234,9 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
     return page
 
 
-def arrays(plans: Iterable[Project]) -> str:
-    """The setting of the Slurm profile that names the rules of job arrays, of all plans."""
-    names = dict.fromkeys(name for plan in plans for name in array_rules(plan))
+def arrays(plan: Project) -> str:
+    """The setting of the Slurm profile that names the rules of job arrays."""
+    names = array_rules(plan)
     return f'slurm-array-jobs: "{", ".join(names)}"\n# '
 
 
@@ -263,7 +248,7 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
         "docs/verdicts.md": published.verdicts(),
         "docs/costs.md": {"runs": runs_table(root)},
         "docs/benchmark.md": benchmark_tables(root),
-        "profiles/slurm/profile.v9+.yaml": {"arrays": arrays(published.plans.values())},
+        "profiles/slurm/profile.v9+.yaml": {"arrays": arrays(published.plan)},
         "docs/authors.md": {
             "logs": beside_authors(LOGGED, root),
             "archived": beside_authors(ARCHIVED, root),

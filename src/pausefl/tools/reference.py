@@ -35,9 +35,9 @@ _INTRODUCTION = """\
   selector and the seed. A comment beside each value says where it comes from.
 - `studies.yaml` lists studies of selection alone and audits of the noise, without training or data.
 - `claims.yaml` says what the papers claim and how each claim is tested ([docs/claims.md](../docs/claims.md)).
-- Three files have the keys of `config.yaml` and are used in its place (`--configfile config/demo.yaml`):
-  `demo.yaml`, two small experiments that run in minutes and need no download; `reduced.yaml`, the papers'
-  settings with less work, for a laptop; `published.yaml`, the runs in `results/published`.
+- Two files have the keys of `config.yaml` and are used in its place (`--configfile config/demo.yaml`):
+  `demo.yaml`, two small experiments that run in minutes and need no download, and `published.yaml`, the runs
+  in `results/published`.
 - `schemas` tells editors with a YAML language server the keys of each file.
 
 A selector, `model.name` and `data.source` may also be `MODULE:NAME`, [a part of your

@@ -60,7 +60,6 @@ def test_a_caption_is_short_and_says_the_rest_below(kind: str, seeds: tuple[int,
         check_length(caption)
         # The picture tells the scale; a caption says neither scale nor seeds more than once.
         assert caption.shown.count("seed") <= 1
-        assert "Reduced" not in caption.shown
         assert f"{seeds[0]}" in caption.details
 
 
@@ -77,7 +76,6 @@ def test_a_caption_is_short_and_says_the_rest_below(kind: str, seeds: tuple[int,
             "None: of .* times and participations alone",
         ),
         ("mnist_large_iid_r1", "accuracy_vs_time", "None: their runs .* are in pause_v2_fig8"),
-        ("reduced_cifar10_small_iid_r1", "accuracy_vs_time", "pause_v2_fig2 and pause_v1_fig2"),
         ("bsfl_fashion_iid", "accuracy_vs_time", "None: we know of no log"),
     ],
 )
@@ -123,12 +121,12 @@ def test_a_caption_says_which_share_pays_for_losses(scenario: config.Scenario) -
 
 
 @pytest.mark.parametrize("kind", CAPTIONS)
-def test_captions_say_what_was_reduced(kind: str, scenario: config.Scenario) -> None:
+def test_captions_say_what_was_changed(kind: str, scenario: config.Scenario) -> None:
     settings = {"training.n_rounds": 900, "training.max_batches": 100}
-    reduced = scenario.replace(scale="reduced", reduced=settings)
-    # Users share the same data whatever is reduced of the training.
-    assert ("900" in caption(kind, reduced)) == (kind != "partition")
-    assert "Reduced" not in caption(kind, scenario)
+    other = scenario.replace(scale="own", changed=settings)
+    # Users share the same data whatever is changed of the training.
+    assert ("900" in caption(kind, other)) == (kind != "partition")
+    assert "900" not in caption(kind, scenario)
 
 
 def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:

@@ -44,25 +44,16 @@ def test_losses_outside_the_budget_are_told() -> None:
     assert shown not in notes_on(*runs[1:], run("random", 0)).all()
 
 
-def test_what_was_reduced_is_told_with_both_values() -> None:
-    note = notes.scale_note(load("reduced_cifar10_small_iid_r1"))
-    assert re.findall(r"\d+", note) == ["100", "300", "10", "100", "5", "3", "1", "20"]
-    assert note.endswith("evaluation of each round up to round 1 (20).")
-    assert notes.scale_note(load("reduced_bsfl_fashion_iid")).endswith("runs of 65 simulated s (170).")
-    assert notes.scale_note(load("cifar10_small_iid_r1")) == ""
-    assert notes.scale_note(load("demo_small"))
-
-
-def test_any_key_can_be_reduced() -> None:
+def test_any_key_that_was_changed_is_told_with_both_values() -> None:
     scenario = load("demo_small")
     other = {"reward.overlap_latency": None, "network.n_users": 500, "selection.temperature_divisor": 1.5}
-    reduced = scenario.replace(scale="reduced", reduced=other)
-    assert re.findall(r"[\d.]+\d|none", notes.scale_note(reduced)) == [
+    other_settings = scenario.replace(scale="own", changed=other)
+    assert re.findall(r"[\d.]+\d|none", notes.scale_note(other_settings)) == [
         *("none", "none"),
         *("12", "500"),
         *("30.0", "1.5"),
     ]
-    assert re.findall(r"\d+", notes.scale_note(reduced, notes.SHARED)) == ["12", "500"]
+    assert re.findall(r"\d+", notes.scale_note(other_settings, notes.SHARED)) == ["12", "500"]
 
 
 def test_a_seed_computed_otherwise_than_its_siblings_is_told() -> None:

@@ -31,7 +31,6 @@ SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
         ("pause_v1_fig8", Place("pause_v1", "fig8")),
         ("pause_v2_fig8_as_written", Place("pause_v2", "fig8")),
         ("pause_v2_fig6_dirichlet", Place("pause_v2", "fig6")),
-        ("reduced_pause_v2_fig12", Place("pause_v2", "fig12")),
         ("bsfl_fig6_loss", Place("bsfl", "fig6")),
         ("bsfl_fig7a", Place("bsfl", "fig7")),
         ("pause_v2_table1", Place("pause_v2", "table1")),
@@ -62,9 +61,8 @@ def test_several_parts_in_few_words(parts: list[str], words: str) -> None:
         ("demo", ["demo_small_accuracy"], "demo"),
         ("paper", ["authors_mnist_small_accuracy"], "authors"),
         ("paper", ["pause_v2_fig8", "privacy_mnist_large_iid_r1_spending"], "beyond"),
-        ("reduced", ["reduced_bsfl_fig6_loss"], "beyond"),
+        ("paper", ["bsfl_fig6_loss"], "beyond"),
         ("paper", ["group_cifar10_small_iid_r1_accuracy"], "beyond"),
-        ("reduced", ["reduced_group_cifar10_small_iid_r1_accuracy"], "beyond"),
         ("paper", ["beyond_mnist_large_iid_r2_accuracy"], "beyond"),
         ("paper", ["pets_accuracy"], "own"),
         ("paper", [], "own"),
@@ -99,7 +97,6 @@ def test_every_figure_of_the_papers_has_its_place_in_the_shipped_configuration()
         ("pause_v2_fig8", "as run", "PAUSE v2, Fig. 8, as run"),
         ("pause_v2_fig8_as_written", "as written", "PAUSE v2, Fig. 8, as written"),
         ("pause_v2_fig6_dirichlet", "as run", "PAUSE v2, Fig. 6, as run"),
-        ("reduced_pause_v1_fig4", "as written", "PAUSE v1, Fig. 4, as written, reduced"),
         ("bsfl_fig6_loss", "", "BSFL, Fig. 6"),
         ("demo_small_accuracy", "", ""),
     ],
@@ -120,12 +117,12 @@ def test_every_figure_with_a_log_has_both_readings() -> None:
         assert "_as_run" not in written.name
         assert run.figures[name] == written.figures[f"{name}_as_written"]
         assert as_run(f"{name}_as_written") == name
-    # These are all, apart from Fig. 6 with sizes that are drawn, and what is reduced.
+    # These are all, apart from Fig. 6 with sizes that are drawn.
     others = {name for name in named if reading(name) and as_run(name) not in with_log}
     assert others == {"pause_v2_fig6_dirichlet", "pause_v2_fig7_dirichlet"}
 
 
 def test_the_places_of_a_scenario() -> None:
-    names = ["pause_v2_fig4", "pause_v2_fig2", "beyond_it", "reduced_bsfl_fig6_loss", "bsfl_fig6_accuracy"]
+    names = ["pause_v2_fig4", "pause_v2_fig2", "beyond_it", "bsfl_fig6_loss", "bsfl_fig6_accuracy"]
     assert of_scenario(names) == "PAUSE v2, Figs. 2 and 4; BSFL, Fig. 6"
     assert of_scenario(["group_it"]) == "–"

@@ -146,16 +146,10 @@ def claims(tmp_path: Path, scale: str, **changes: Any) -> str:
     return as_json(tmp_path / f"claims-{scale}.json", {"scale": scale, "claims": [claim]})
 
 
-def test_figures_are_by_paper_and_number_and_the_papers_scale_comes_first(write: Write) -> None:
+def test_figures_are_by_paper_and_number(write: Write) -> None:
     accuracy, leakage = "accuracy_vs_time", "leakage_vs_time"
     scenarios = {
         "small": write("small", {"demo_small_accuracy": accuracy}, scale="demo"),
-        "reduced_nine": write(
-            "reduced_nine",
-            {"reduced_pause_v2_fig9": accuracy, "reduced_pause_v2_fig3": leakage},
-            scale="reduced",
-            reduced={"training.n_rounds": 300},
-        ),
         "nine": write("nine", {"pause_v2_fig9": accuracy, "pause_v2_fig10": leakage}, scale="paper"),
         "six": write("six", {"bsfl_fig6_loss": "loss_vs_time"}, scale="paper"),
         "mine": write("mine", {"mine_accuracy": accuracy}, scale="paper"),
@@ -166,10 +160,8 @@ def test_figures_are_by_paper_and_number_and_the_papers_scale_comes_first(write:
         *("pause_v2", "bsfl", "authors", "own", "demo")
     ]
     groups = list(sections["pause_v2"].groups.values())
-    assert [group.heading for group in groups] == ["Fig. 3", "Fig. 9", "Fig. 10"]
-    assert [entry.owner for entry in groups[1].entries] == ["nine", "reduced_nine"]
-    assert sections["pause_v2"].not_run == "Figs. 1, 2, 4 to 8 and 11 to 15, Table I, Theorem 3"
-    assert sections["pause_v2"].reduced_only == "Fig. 3"
+    assert [group.heading for group in groups] == ["Fig. 9", "Fig. 10"]
+    assert sections["pause_v2"].not_run == "Figs. 1 to 8 and 11 to 15, Table I, Theorem 3"
     assert sections["pause_v1"].not_run == "Figs. 1 to 9"
 
 

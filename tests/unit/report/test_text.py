@@ -62,4 +62,5 @@ def test_the_ledger_has_every_deviation_once() -> None:
     ids = re.findall(r'<td[^>]* id="(D\d+)"|<td id="(D\d+)"', markdown(ledger))
     found = [first or second for first, second in ids]
     assert len(found) == len(set(found)) > 60
-    assert set(found) == {f"D{n}" for n in range(1, len(found) + 1)}
+    gone = {"D67"}  # numbers are not given twice
+    assert set(found) == {f"D{n}" for n in range(1, len(found) + len(gone) + 1)} - gone

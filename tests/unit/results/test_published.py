@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from manifest import renew_manifest
+from one_seed import copy_seed_0
 
 import pausefl
 from pausefl.errors import PauseflError
@@ -30,7 +31,7 @@ from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED = ROOT / "results" / "published"
-NAME = "reduced_cifar10_small_iid_r1"
+NAME = "cifar10_small_iid_r1"
 ROUNDS, LEDGER = TABLES
 
 
@@ -105,7 +106,8 @@ def one_more_use(table: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    copy = Path(shutil.copytree(PUBLISHED / NAME, tmp_path / "published" / NAME))
+    """The published runs of a scenario, of seed 0."""
+    copy = copy_seed_0(PUBLISHED / NAME, tmp_path / "published" / NAME)
     shutil.copy(PUBLISHED / MANIFEST, copy.parent)
     return copy
 
@@ -208,13 +210,11 @@ def test_a_line_that_is_missing_double_or_of_another_scenario_is_refused(folder:
     (folder / LINES).write_text(f"{text}{lines['pause']}\n", "utf-8")
     with pytest.raises(PauseflError, match=f"{LINES} has two lines of pause, seed 0"):
         read_run(folder / "pause" / "seed-0")
-    other = (PUBLISHED / "reduced_cifar10_small_iid_r2" / LINES).read_text("utf-8").splitlines()
-    (pause,) = [line for line in other if json.loads(line)["selector"] == "pause"]
+    other = (PUBLISHED / "cifar10_small_iid_r2" / LINES).read_text("utf-8").splitlines()
+    pause = next(line for line in other if json.loads(line)["selector"] == "pause")
     (folder / LINES).write_text(text.replace(lines["pause"], pause), "utf-8")
     renew_manifest(folder.parent)
-    with pytest.raises(
-        PauseflError, match="pause, seed 0 belongs to scenario 'reduced_cifar10_small_iid_r2'"
-    ):
+    with pytest.raises(PauseflError, match="pause, seed 0 belongs to scenario 'cifar10_small_iid_r2'"):
         read_run(folder / "pause" / "seed-0")
     for line in ("{", "[]", "{}", '{"selector": "pause", "seed": 0}', '{"selector": 1, "seed": "a"}'):
         (folder / LINES).write_text(f"{text}{line}\n", "utf-8")
@@ -257,7 +257,7 @@ def test_the_manifest_is_the_one_that_publishing_writes(tmp_path: Path) -> None:
 
 
 def test_a_study_that_was_overwritten_is_refused_by_name(tmp_path: Path) -> None:
-    name, file = "benchmark_cifar10", "runs.csv"
+    name, file = "benchmark_mnist_losses", "runs.csv"
     study = Path(shutil.copytree(PUBLISHED / "studies" / name, tmp_path / "published" / "studies" / name))
     shutil.copy(PUBLISHED / MANIFEST, tmp_path / "published")
     assert read_study(study, file) is not None

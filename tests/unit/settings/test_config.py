@@ -30,7 +30,7 @@ def configuration(**row: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("name", "seeds"),
-    [("config", {*range(10)}), ("demo", {0, 1, 2}), ("reduced", {0, 1, 2}), ("published", {*range(10)})],
+    [("config", {*range(10)}), ("demo", {0, 1, 2}), ("published", {*range(10)})],
 )
 def test_shipped_configurations_load(name: str, seeds: set[int]) -> None:
     document = read_yaml(ROOT / "config" / f"{name}.yaml") | {"scenarios": str(FOLDER)}
@@ -48,14 +48,14 @@ def test_every_scenario_of_the_papers_and_ours_is_in_the_table_with_all_its_sele
         if row.seed == 0:
             rows.setdefault(row.scenario, []).append(row.selector)
     assert rows.pop("cifar10_small_iid_r1_group") == ["pause", "random", "fedavg"]
-    others = re.compile("reduced_|demo_|.*_group$")
+    others = re.compile("demo_|.*_group$")
     assert set(rows) == {name for name in scenario_names(FOLDER) if not others.match(name)}
     for name, selectors in rows.items():
         assert selectors == [s for s in load_scenario(name, FOLDER).selectors if s != "pause_brute"], name
 
 
 def test_rows_do_not_repeat_what_their_scenario_lists() -> None:
-    for name in ("config", "demo", "reduced", "published"):
+    for name in ("config", "demo", "published"):
         for row in read_yaml(ROOT / "config" / f"{name}.yaml")["experiments"]:
             assert row.get("selectors") != list(load_scenario(row["scenario"], FOLDER).selectors), row
 

@@ -26,7 +26,6 @@ from pausefl.settings.scenario import as_of_today
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
 NAMES = scenario_names(FOLDER)
-REDUCED = [name for name in NAMES if name.startswith("reduced_")]
 
 #: K, m, budget, sensitivity, exploitation, annealing iterations, model, data, reward, labels, Dirichlet.
 PAPERS: dict[str, tuple[Any, ...]] = {
@@ -108,7 +107,7 @@ def test_every_scenario_file_loads_and_can_run_with_all_its_selectors() -> None:
 
 def test_scenario_files_are_those_of_the_papers_ours_and_the_demos() -> None:
     variants = {f"{name}_group" for name in GROUPED}
-    assert set(NAMES) == {*PAPERS, *LOGGED, *variants, *BEYOND, *REDUCED, "demo_small", "demo_large"}
+    assert set(NAMES) == {*PAPERS, *LOGGED, *variants, *BEYOND, "demo_small", "demo_large"}
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -40,13 +40,13 @@ def test_the_page_of_verdicts_is_short_and_names_what_was_not_run(published: Pub
     not_run = published.not_run()
     for name in scenarios_as_run(published.claims, ROOT / "config/scenarios"):
         assert (name in {scenario for scenario, _ in made}) or f"| `{name}` | " in not_run
-    both = [run.finding for _, _, run in side_by_side(published.judged["paper"]) if run is not None]
+    both = [run.finding for _, _, run in side_by_side(published.judged) if run is not None]
     assert page.count("| **not run**, ") == both.count("not run")
 
 
 def test_notes_stand_beside_the_verdicts(published: PublishedVerdicts) -> None:
     """What is said of C2, C9 and C11 is said because their comparisons came out so."""
-    found = {claim.id: one for claim, one, _ in side_by_side(published.judged["paper"])}
+    found = {claim.id: one for claim, one, _ in side_by_side(published.judged)}
     assert "In the papers' own terms" in found["C2"].claim.note
     failing = {id_: words.failing(one) for id_, one in found.items() if words.failing(one)}
     assert failing == {
@@ -63,7 +63,7 @@ def test_notes_stand_beside_the_verdicts(published: PublishedVerdicts) -> None:
 def test_what_dvc_compares_is_of_the_published_runs(published: PublishedVerdicts) -> None:
     """If this fails: snakemake --cores all --configfile config/published.yaml -- metrics."""
     metrics, plots = ROOT / "results/metrics", ROOT / "results/plots"
-    for scale, judged in published.judged.items():
+    for scale, judged in {"paper": published.judged}.items():
         there = json.loads((metrics / "claims" / f"{scale}.json").read_text("utf-8"))
         assert there == findings(json.loads(to_json(judged, scale, ""))["claims"]), scale
     assert {path.stem for path in plots.glob("*.csv")} == set(published.records.scenarios)

@@ -60,7 +60,7 @@ def test_files_agree_with_the_schema_that_they_name() -> None:
         jsonschema.validate(read_yaml(path), json.loads(schema.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("name", ["demo_small", "reduced_bsfl_fashion_iid"])
+@pytest.mark.parametrize("name", ["demo_small", "mnist_large_iid_r1_as_run"])
 def test_a_misspelt_key_disagrees_with_the_schema(name: str) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     document = read_yaml(FOLDER / f"{name}.yaml")

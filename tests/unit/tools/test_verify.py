@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from manifest import renew_manifest
+from one_seed import copy_seed_0
 from typer.testing import CliRunner
 
 from pausefl.data.dataset import Dataset
@@ -31,7 +33,7 @@ from pausefl.tools.verify import main, problems, replayed
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED, SCENARIOS = ROOT / "results" / "published", ROOT / "config" / "scenarios"
-NAME, STUDY = "reduced_cifar10_small_iid_r1", "benchmark_cifar10"
+NAME, STUDY = "cifar10_small_iid_r1", "benchmark_mnist_losses"
 PAUSE, RANDOM = ("pause", 0), ("random", 0)
 ROUNDS, LEDGER = TABLES
 
@@ -41,8 +43,9 @@ Tables = dict[Key, dict[str, pd.DataFrame]]
 @pytest.fixture
 def published(tmp_path: Path) -> Path:
     """A scenario and a study of the real ones, and their manifest."""
-    for name in (NAME, f"studies/{STUDY}"):
-        shutil.copytree(PUBLISHED / name, tmp_path / "published" / name)
+    copy_seed_0(PUBLISHED / NAME, tmp_path / "published" / NAME)
+    shutil.copytree(PUBLISHED / f"studies/{STUDY}", tmp_path / f"published/studies/{STUDY}")
+    shutil.copy(PUBLISHED / "code.json", tmp_path / "published")
     renew_manifest(tmp_path / "published")
     digests, real = read_manifest(tmp_path / "published"), read_manifest(PUBLISHED)
     assert all(digests[section].items() <= real[section].items() for section in real)
@@ -59,12 +62,16 @@ def edit(published: Path, change: Callable[[Tables], None], remade: str) -> None
     runs = PublishedRuns(folder)
     summaries = {key: runs.summary(key) for key in runs.lines}
     tables = {key: {name: runs.table(name, key) for name in TABLES} for key in runs.lines}
+    before = copy.deepcopy(tables)
     change(tables)
     for name in TABLES:
         rows = [own[name].assign(selector=key[0], seed=key[1]) for key, own in tables.items()]
         columns = ["selector", "seed", *pd.read_parquet(folder / name).columns.drop(["selector", "seed"])]
         pd.concat(rows, ignore_index=True)[columns].to_parquet(folder / name, index=False)
     if "digests" in remade:
+        for key, own in tables.items():
+            if not all(own[name].equals(before[key][name]) for name in TABLES):
+                summaries[key].pop("digests")
         lines = [to_line(summaries[key], own) for key, own in tables.items()]
         (folder / LINES).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     if "manifest" in remade:
@@ -156,7 +163,7 @@ def test_what_can_be_replayed_is_named_by_run_and_round_whatever_is_remade(
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
-@pytest.mark.parametrize("n_others", [5, 6])
+@pytest.mark.parametrize("n_others", [15, 16])
 def test_an_annealer_may_select_otherwise_in_few_rounds_on_another_processor_only(
     published: Path, monkeypatch: pytest.MonkeyPatch, n_others: int, elsewhere: bool
 ) -> None:
@@ -176,10 +183,10 @@ def test_an_annealer_may_select_otherwise_in_few_rounds_on_another_processor_onl
     monkeypatch.setattr("pausefl.tools.verify.hardware", lambda: {"instructions": here})
     told: list[str] = []
     wrong = list(problems(published, SCENARIOS, told.append))
-    allowed = elsewhere and n_others == 5
+    allowed = elsewhere and n_others == 15
     problem = f"{NAME}/sa_pause/seed-0: column selection differs in round "
     assert [line.startswith(problem) for line in wrong] == [True] * (not allowed)
-    assert [line.endswith("would select otherwise in 5 of 100 rounds") for line in told[1:]] == [
+    assert [line.endswith("would select otherwise in 15 of 300 rounds") for line in told[1:]] == [
         True
     ] * allowed
 

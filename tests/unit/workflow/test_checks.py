@@ -52,7 +52,7 @@ def study(**keys: Any) -> dict[str, Any]:
     } | keys
 
 
-@pytest.mark.parametrize("name", ["config", "demo", "reduced", "published"])
+@pytest.mark.parametrize("name", ["config", "demo", "published"])
 def test_the_shipped_configurations_pass(load: Load, name: str) -> None:
     check(load(name))
 

@@ -82,7 +82,7 @@ def test_no_job_of_the_papers_is_trained_twice(load: Load) -> None:
 
 def test_scales_are_those_of_which_there_is_something_to_judge(load: Load) -> None:
     table = load("published")
-    assert table.scales == ["paper", "reduced"]
+    assert table.scales == ["paper"]
     assert load("demo").scales == load("demo").demo_scales == ["demo"]
 
 

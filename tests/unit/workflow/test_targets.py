@@ -135,7 +135,6 @@ def test_a_claim_needs_its_runs_at_the_scales_that_there_are(table: Project) -> 
         assert set(needed) <= set(targets.claim_inputs(table, "paper"))
     named = files_of(table)
     assert "claims" in named
-    assert not [path for path in named["claims"] if path.startswith("results/claims/reduced")]
 
 
 def test_a_study_of_selection_stands_in_for_runs_that_are_not_there(table: Project) -> None:
