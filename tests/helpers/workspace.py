@@ -33,15 +33,6 @@ TINY_STUDIES: dict[str, Any] = {
             "n_rounds": 200,
         }
     },
-    "optimality_gap": {
-        "tiny_gap": {
-            "title": "Tiny gap",
-            "scenario": "demo_small",
-            "selectors": ["pause", "sa_pause"],
-            "seeds": [0],
-            "n_rounds": 40,
-        }
-    },
     "selection": {
         "tiny_selection": {
             "title": "Tiny selection",

@@ -17,7 +17,7 @@ from pausefl.studies import kinds
 pytestmark = pytest.mark.slow
 
 PUBLISHED = ("--config", "runs=published", "--cores", "2")
-KINDS = ("regret", "optimality_gap", "graphs", "generalization", "selection")
+KINDS = ("regret", "graphs", "generalization", "selection")
 
 
 @pytest.fixture(scope="module")

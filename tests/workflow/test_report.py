@@ -85,10 +85,10 @@ def test_every_figure_of_the_workflow_is_in_the_report(everything: Checkout, pag
 @pytest.mark.browser
 def test_a_report_of_a_scenario_and_of_a_study(everything: Checkout, tmp_path: Path) -> None:
     copy = everything.copy(tmp_path / "copy")
-    copy.snakemake("--cores", "2", "results/report/tiny.html", "results/report/tiny_gap.html")
+    copy.snakemake("--cores", "2", "results/report/tiny.html", "results/report/tiny_regret.html")
     for name, words, absent in (
-        ("tiny", "Tiny: summary", "Tiny gap"),
-        ("tiny_gap", "Tiny gap", "Tiny: summary"),
+        ("tiny", "Tiny: summary", "Tiny regret"),
+        ("tiny_regret", "Tiny regret", "Tiny: summary"),
     ):
         seen = see((copy.root / f"results/report/{name}.html").read_text("utf-8"), 1280, tmp_path)
         assert seen.problems() == []

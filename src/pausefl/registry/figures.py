@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 #: Deviations that can bear on the results of runs. `pausefl.figures.deviations` knows when each one does.
 OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D77")
 
-#: Figures of every user's spending. They differ little between scenarios: they are made where one is named.
-SPENDING = ("spending_vs_rounds", "signal_vs_rounds")
-
 #: Needs of figures that are made only where a scenario names one, and by ``pausefl plot``.
 ASKED = ("spending", "selections")
 
@@ -105,7 +102,7 @@ def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
         "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
         "accuracy": not is_regression(scenario),
         "archive": scenario.name in ARCHIVED or scenario.name in LOGGED,
-        "spending": not set(SPENDING).isdisjoint(scenario.figures.values()),
+        "spending": "spending_vs_rounds" in scenario.figures.values(),
         "selections": "selections" in scenario.figures.values(),
     }
     return frozenset(name for name, value in has.items() if value)
@@ -144,12 +141,6 @@ FIGURES: Registry[FigureRecord] = Registry(
         "spending_vs_rounds": FigureRecord(
             "pausefl.figures.spending:plot_spending_vs_rounds",
             label="what every user has spent, against rounds",
-            needs={"budget", "spending"},
-            alike=("privacy", "network.n_users"),
-        ),
-        "signal_vs_rounds": FigureRecord(
-            "pausefl.figures.spending:plot_signal_vs_rounds",
-            label="what the users' next participations are worth, against rounds",
             needs={"budget", "spending"},
             alike=("privacy", "network.n_users"),
         ),

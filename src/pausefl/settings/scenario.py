@@ -378,8 +378,7 @@ class Scenario(Settings):
     selector may be asked for, too."""
     figures: dict[Name, Annotated[str, OneOf(FIGURES)]]
     """Figures that are targets of their own, name to kind; names are unique over all scenarios. The other
-    kinds are made too, but `spending_vs_rounds` and `signal_vs_rounds` only if one of the two is named, and
-    `selections` only if it is."""
+    kinds are made too, but `spending_vs_rounds` and `selections` only if they are named."""
     privacy: PrivacySettings | None = None
     scale: Scale = "own"
     """`paper`: the papers' settings; figures state where the file has others by now. `demo`: data that

@@ -56,29 +56,18 @@ def run_of(
 
 def test_account_by_hand() -> None:
     run = run_of([[0, 1], [0, 0], [0, 2]], THIRDS)
-    account = spending.account(run, 4, THIRDS)
-    assert account.spent.tolist() == [[0, 0, 0, 0], [4, 4, 0, 0], [8, 4, 0, 0], [12, 4, 4, 0]]
-    assert account.upcoming.tolist() == [[4, 4, 4, 4], [4, 4, 4, 4], [4, 4, 4, 4], [0, 4, 4, 4]]
-
-
-def test_a_budget_too_small_for_float32_is_none() -> None:
-    steep = config.PrivacySettings(epsilon_total=8, sensitivity=0.01, schedule="geometric", decay=30.0)
-    account = spending.account(run_of([[0, 1]] * 3, steep), 4, steep)
-    budgets = make_schedule(steep).epsilon([1, 2, 3, 4])
-    assert 0 < budgets[3] < 1e-30 < budgets[2]
-    assert account.upcoming[:, 0].tolist() == [*budgets[:3], 0]
+    assert spending.spent_in(run, 4, THIRDS).tolist() == [
+        [0, 0, 0, 0],
+        [4, 4, 0, 0],
+        [8, 4, 0, 0],
+        [12, 4, 4, 0],
+    ]
 
 
 def test_selections_that_do_not_amount_to_the_leakage_are_an_error() -> None:
     run = run_of([[0, 1], [0, 2]], THIRDS).assign(leakage_max=[4.0, 4.0])
     with pytest.raises(PauseflError, match="do not add up to the leakage"):
-        spending.account(run, 4, THIRDS)
-
-
-@pytest.mark.parametrize("privacy", [THIRDS, UNIFORM])
-def test_signal_to_noise_is_epsilon_over_two_root_two(privacy: config.PrivacySettings) -> None:
-    ratio = spending.signal_to_noise(np.array([0.0, 0.5, 3.0]), privacy)
-    np.testing.assert_allclose(ratio, [np.nan, 0.5 / (2 * np.sqrt(2)), 3 / (2 * np.sqrt(2))])
+        spending.spent_in(run, 4, THIRDS)
 
 
 @pytest.mark.parametrize("selector", ["pause", "clustered_size", "fedavg"])
@@ -98,11 +87,11 @@ def test_spending_of_real_runs_is_the_leakage_that_they_recorded(
     rounds = collect({Experiment("demo_small", selector, 3): tmp_path})
     ((_, _, run),) = runs_of(rounds)
     assert whole.privacy is not None
-    account = spending.account(run, whole.network.n_users, whole.privacy)
-    np.testing.assert_allclose(account.spent[1:].max(axis=1), run["leakage_max"], rtol=1e-12)
-    np.testing.assert_allclose(account.spent[1:].mean(axis=1), run["leakage_mean"], rtol=1e-12)
+    spent = spending.spent_in(run, whole.network.n_users, whole.privacy)
+    np.testing.assert_allclose(spent[1:].max(axis=1), run["leakage_max"], rtol=1e-12)
+    np.testing.assert_allclose(spent[1:].mean(axis=1), run["leakage_mean"], rtol=1e-12)
     ledger = pd.read_parquet(tmp_path / "ledger.parquet")
-    np.testing.assert_allclose(account.spent[-1], ledger["epsilon_coordinate"], rtol=1e-12)
+    np.testing.assert_allclose(spent[-1], ledger["epsilon_coordinate"], rtol=1e-12)
 
 
 def heights(axes: Axes, line: int) -> list[float]:
@@ -133,8 +122,7 @@ def test_spending_has_a_panel_a_selector_with_the_first_seed(scenario: config.Sc
 
 def test_without_budgets_there_is_nothing_to_plot(scenario: config.Scenario) -> None:
     rounds = run_of([[0, 1]], THIRDS).assign(leakage_max=np.inf)
-    for kind in ("spending_vs_rounds", "signal_vs_rounds"):
-        with pytest.raises(PauseflError, match="no run has a budget to plot"):
-            kinds.plot(kind, rounds, scenario.replace(privacy=THIRDS))
-        with pytest.raises(PauseflError, match="no run has a budget to plot"):
-            kinds.plot(kind, run_of([[0, 1]], THIRDS), scenario.replace(privacy=None))
+    with pytest.raises(PauseflError, match="no run has a budget to plot"):
+        kinds.plot("spending_vs_rounds", rounds, scenario.replace(privacy=THIRDS))
+    with pytest.raises(PauseflError, match="no run has a budget to plot"):
+        kinds.plot("spending_vs_rounds", run_of([[0, 1]], THIRDS), scenario.replace(privacy=None))

@@ -94,7 +94,7 @@ def test_no_file_is_no_studies() -> None:
 
 
 REGRET, SELECTION = "regret.bsfl_fig5_regret", "selection.selection_cifar10_small_iid_r1"
-GAP = DOCUMENT["optimality_gap"]["annealing_gap_r1"]
+GRAPHS = DOCUMENT["graphs"]["bsfl_fig3"]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ GAP = DOCUMENT["optimality_gap"]["annealing_gap_r1"]
             ("'selection_cifar10_small_iid_r1'", "'cifar10_small_iid_r1'"),
         ),
         ("gaps", {}, ("'gaps'", "'graphs'")),
-        ("optimality_gap.bsfl_fig5_regret", GAP, ("'bsfl_fig5_regret'", "twice")),
-        ("optimality_gap.Gap", GAP, ("'Gap'",)),
+        ("graphs.bsfl_fig5_regret", GRAPHS, ("'bsfl_fig5_regret'", "twice")),
+        ("graphs.Gap", GRAPHS, ("'Gap'",)),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(
