@@ -10,7 +10,6 @@ from workspace import ROOT, Checkout, counted, make_checkout
 
 from pausefl.project import Project
 from pausefl.settings import Experiment, load_scenario, read_yaml
-from pausefl.workflow import targets
 
 
 @pytest.fixture(scope="module")

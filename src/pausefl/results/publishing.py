@@ -18,33 +18,22 @@ import pyarrow.parquet as pq
 
 from pausefl import digests
 from pausefl.errors import PauseflError
-from pausefl.files import replacing, write_text
+from pausefl.files import replacing
 from pausefl.results.differences import difference
 from pausefl.results.published import (
     FILES,
-    MANIFEST,
     TABLES,
     Key,
     PublishedRuns,
     RunFiles,
-    digest_of,
     named,
-    read_manifest,
-    run_name,
-    study_digest,
+    run_folder,
     study_file,
 )
 from pausefl.results.runs import read_runs
 from pausefl.settings import Experiment
 from pausefl.settings.changes import differing
 from pausefl.settings.scenario import as_of_today
-
-#: zstd's level; decompression takes as long at any.
-_LEVEL = 19
-#: Bytes of a page: a column has one, as zstd compresses page by page.
-_PAGE = 2**26
-#: How pyarrow's option for dictionaries is called here, among the other encodings.
-_DICTIONARY = "dictionary"
 
 #: Said of what is published already with other content.
 _REFUSED = "nothing was published. To replace what is there: snakemake republish, with the same options"
@@ -67,14 +56,16 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
     there = PublishedRuns(folder)
     known = there.lines if any((folder / name).exists() for name in FILES) else {}
     # Nothing is written beside damaged runs.
-    tables = {key: {name: there.table(name, key) for name in TABLES} for key in known}
-    lines = dict(known)
+    if known:
+        read_runs({run: run_folder(published, run) for run in (Experiment(scenario, *key) for key in known)})
+    lines, tables = dict(known), {key: {name: there.table(name, key) for name in TABLES} for key in known}
     done: dict[str, list[Key]] = {"added": [], "replaced": [], "refused": []}
     for run, path in runs.items():
-        key, summary = (run.selector, run.seed), summaries[run]
+        key = (run.selector, run.seed)
         own = {name: RunFiles(path).table(name) for name in TABLES}
-        line = to_line(summary, own)
-        if line == known.get(key) or (key in known and not replace and _same(line, known[key])):
+        written = {**summaries[run].get("digests", {}), **{n: digests.of_table(own[n]) for n in TABLES}}
+        line = {"selector": run.selector, "seed": run.seed, **summaries[run], "digests": written}
+        if key in known and (line == known[key] or (not replace and _same(line, known[key]))):
             continue
         done["added" if key not in known else "replaced" if replace else "refused"].append(key)
         lines[key], tables[key] = line, own
@@ -87,47 +78,27 @@ def publish_runs(runs: Mapping[Experiment, Path], published: Path, replace: bool
         folder.mkdir(parents=True, exist_ok=True)
         with replacing(*(folder / name for name in FILES)) as staged:
             for name, path in zip(TABLES, staged, strict=False):
-                _write_rows({key: tables[key][name] for key in sorted(lines)}, path)
-            staged[-1].write_text("".join(f"{line}\n" for _, line in sorted(lines.items())), "utf-8")
-            # Lines need their digests.
-            names = {run_name(scenario, *key): digest_of(json.loads(lines[key])) for key in changed}
-            _add_digests(published, "runs", names)
+                write_table(_joined({key: tables[key][name] for key in sorted(lines)}), path)
+            text = "".join(f"{json.dumps(lines[key], separators=(',', ':'))}\n" for key in sorted(lines))
+            staged[-1].write_text(text, "utf-8")
     counts = [f"{len(keys)} {verb} ({named(keys)})" for verb, keys in done.items() if keys]
     if left := len(runs) - len(changed):
         counts.append(f"{left} there already")
     return [f"{scenario}: {', '.join(counts)}"]
 
 
-def to_line(summary: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> str:
-    """The line of a run with this ``summary.json`` and these `TABLES`, without its end."""
-    published = {name: digests.of_table(table) for name, table in tables.items()}
-    published["summary"] = digest_of(summary)
-    line = {"selector": summary["selector"], "seed": summary["seed"], **summary}
-    return json.dumps(line | {"published": published}, separators=(",", ":"))
-
-
-def _same(line: str, other: str) -> bool:
+def _same(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     """Whether two lines are of runs with the same settings and numbers."""
-    ours, theirs = json.loads(line), json.loads(other)
     settings = (as_of_today(one["scenario"]) for one in (ours, theirs))
-    return not differing(*settings) and all(ours["published"][n] == theirs["published"][n] for n in TABLES)
+    return not differing(*settings) and all(ours["digests"][n] == theirs["digests"][n] for n in TABLES)
 
 
-def _write_rows(tables: Mapping[Key, pd.DataFrame], target: Path) -> None:
-    """Write a table of several runs one below the other."""
+def _joined(tables: Mapping[Key, pd.DataFrame]) -> pa.Table:
+    """A table of several runs one below the other."""
     frames = [table.assign(selector=selector, seed=seed) for (selector, seed), table in tables.items()]
     table = pd.concat(frames, ignore_index=True)
     columns = ["selector", "seed", *table.columns.drop(["selector", "seed"])]
-    write_table(pa.Table.from_pandas(table[columns], preserve_index=False), target)
-
-
-def _add_digests(published: Path, section: str, entries: Mapping[str, str]) -> None:
-    there = read_manifest(published) if (published / MANIFEST).exists() else {"runs": {}, "studies": {}}
-    _write_sorted(published / MANIFEST, there | {section: there[section] | dict(entries)})
-
-
-def _write_sorted(path: Path, found: Mapping[str, Any]) -> None:
-    write_text(path, json.dumps(found, indent=1, sort_keys=True) + "\n")
+    return pa.Table.from_pandas(table[columns], preserve_index=False)
 
 
 def publish_study(source: Path, files: Iterable[str], target: Path, replace: bool = False) -> list[str]:
@@ -148,16 +119,14 @@ def publish_study(source: Path, files: Iterable[str], target: Path, replace: boo
     for path, own in changed.items():
         with replacing(path) as (staged,):
             if path.suffix == ".parquet":
-                write_table(_joined(own), staged)
+                write_table(_of_study(own), staged)
             else:
                 shutil.copyfile(own[0], staged)
-    if changed or replace:
-        _add_digests(target.parents[1], "studies", {target.name: study_digest(target)})
     written = ", ".join(path.name for path in changed)
     return [f"study {target.name}: {f'wrote {written}' if written else 'there already'}"]
 
 
-def _joined(paths: Iterable[Path]) -> pa.Table:
+def _of_study(paths: Iterable[Path]) -> pa.Table:
     """The rows of tables, by selector and seed of their names; without pandas' description of its types."""
     ordered = sorted(paths, key=lambda path: (path.parent, [int(n) for n in re.findall(r"\d+", path.stem)]))
     return pa.concat_tables(pq.read_table(path).replace_schema_metadata(None) for path in ordered)
@@ -167,46 +136,20 @@ def _differ(sources: Iterable[Path], path: Path) -> bool:
     """Whether a published table has other values than the files that it is made of."""
     if path.suffix != ".parquet":
         return any(one.read_bytes() != path.read_bytes() for one in sources)
-    return bool(difference(_joined(sources).to_pandas(), _joined([path]).to_pandas()))
+    return bool(difference(_of_study(sources).to_pandas(), _of_study([path]).to_pandas()))
 
 
 def write_table(table: pa.Table, target: Path) -> None:
-    """Write a Parquet file with the same values, each column in the encoding that zstd can compress best."""
-    # Pandas' description of its index is left out: there is none but the numbers of the rows.
-    table = table.replace_schema_metadata(None).combine_chunks()
-    found = [_smallest(table.select([name])) for name in table.column_names]
-    _write(table, target, dict(found))
-
-
-def _smallest(column: pa.Table) -> tuple[str, str]:
-    """Path of a column, and the encoding that makes it smallest."""
-    (field,) = column.schema
-    kind, path = field.type, field.name
-    if pa.types.is_list(kind):
-        kind, path = kind.value_type, f"{path}.list.element"
-    encodings = ["PLAIN", _DICTIONARY]
-    if pa.types.is_integer(kind):
-        encodings += ["BYTE_STREAM_SPLIT", "DELTA_BINARY_PACKED"]
-    elif pa.types.is_floating(kind):
-        encodings += ["BYTE_STREAM_SPLIT"]
-
-    def size(encoding: str) -> int:
-        written = pa.BufferOutputStream()
-        _write(column, written, {path: encoding})
-        return int(written.tell())
-
-    return path, min(encodings, key=size)
-
-
-def _write(table: pa.Table, target: Any, encodings: Mapping[str, str]) -> None:
+    """Write a Parquet file as small as Git wants it: zstd at its best, and floats byte by byte."""
+    floats = [field.name for field in table.schema if pa.types.is_floating(field.type)]
     pq.write_table(
-        table,
+        # Pandas' description of its index is left out: there is none but the numbers of the rows.
+        table.replace_schema_metadata(None),
         target,
         compression="zstd",
-        compression_level=_LEVEL,
-        use_dictionary=[path for path, encoding in encodings.items() if encoding == _DICTIONARY],
-        column_encoding={path: one for path, one in encodings.items() if one != _DICTIONARY},
+        compression_level=19,
+        use_dictionary=[field.name for field in table.schema if field.name not in floats],
+        use_byte_stream_split=floats,
         write_statistics=False,
         store_schema=False,
-        data_page_size=_PAGE,
     )

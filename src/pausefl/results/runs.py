@@ -150,8 +150,10 @@ def read_run(folder: Path) -> tuple[dict[str, Any], pd.DataFrame]:
         if not isinstance(value, int) or not 1 <= value <= MOST_ROUNDS:
             raise PauseflError(f"{files.path('summary.json')}: {key} = {value!r} is no number of rounds")
     if len(rounds) != n_rounds or rounds["round"].tolist() != list(range(1, n_rounds + 1)):
-        path = files.path("rounds.parquet")
-        raise PauseflError(f"{path} holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps")
+        raise PauseflError(
+            f"{folder}: rounds.parquet holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"
+            + remedy(files.path("rounds.parquet"))
+        )
     try:
         _check_agreement(files, rounds, summary)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:

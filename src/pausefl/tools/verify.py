@@ -1,11 +1,10 @@
-"""Compares published results with their digests, and replays every published run without training.
+"""Replays every published run without training, or trains named ones again.
 
-``python -m pausefl.tools.verify`` (``make verify``) compares the digests of all published runs and studies
-with those of the manifest. Then it runs the selection of each run alone, and compares selections, latencies,
-leakage, rewards, pseudo-regret and ledger: all that does not depend on accuracies. Selectors that look at
-updates or losses repeat the selections of the run. Of an annealer the last digit of an energy decides whether
-a step is taken; on a processor with other instructions than the run's it may therefore select otherwise in a
-few rounds. No data are read: users' shares have the right sizes.
+``python -m pausefl.tools.verify`` (``make verify``) reads all published runs, runs the selection of each
+alone, and compares selections, latencies, leakage, rewards, pseudo-regret and ledger: all that does not
+depend on accuracies. Selectors that look at updates or losses repeat the selections of the run. Of annealers
+the last digit of an energy decides whether a step is taken; on a processor with other instructions than the
+run's it may therefore select otherwise in a few rounds. No data are read: users' shares have the right sizes.
 
 ``--train SCENARIO/SELECTOR/seed-N`` trains a published run again instead, and compares it bit for bit. With
 other versions of the libraries, or on another kind of processor, last digits may differ: it says by how much.
@@ -13,7 +12,6 @@ other versions of the libraries, or on another kind of processor, last digits ma
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -39,13 +37,10 @@ from pausefl.registry import SELECTORS, SOURCES
 from pausefl.results.differences import difference, first_differences
 from pausefl.results.published import (
     LINES,
-    MANIFEST,
     TABLES,
     Key,
     PublishedRuns,
     RunFiles,
-    check_study,
-    read_manifest,
     run_folder,
     run_name,
 )
@@ -64,12 +59,10 @@ OTHERWISE = 0.05
 
 
 def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = print) -> Iterator[str]:
-    """Yield a line for each published run or study that is not as it was published, or not as replayed.
+    """Yield a line for each published run that is damaged, or not as replayed.
 
-    ``tell`` gets how many runs each scenario has. `PauseflError` if the manifest is missing or damaged.
+    ``tell`` gets how many runs each scenario has.
     """
-    digests = read_manifest(published)
-    runs, studies = set(digests["runs"]), set(digests["studies"])
     for path in sorted(published.glob(f"*/{LINES}")):
         try:
             there, scenario = PublishedRuns(path.parent), load_scenario(path.parent.name, scenarios)
@@ -78,22 +71,13 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
             yield str(error)
             continue
         for key in there.lines:
-            name = run_name(scenario.name, *key)
-            runs.discard(name)
             for check in (_read, partial(_replayed, tell=tell)):
                 try:
                     problem = check(there, key, scenario)
                 except (PauseflError, LookupError, TypeError, ValueError) as error:
                     problem = str(error)
                 if problem:
-                    yield f"{name}: {problem}"
-    for folder in sorted(filter(Path.is_dir, published.glob("studies/*"))):
-        studies.discard(folder.name)
-        try:
-            check_study(folder)
-        except PauseflError as error:
-            yield f"study {folder.name}: {error}"
-    yield from (f"{name}: in {MANIFEST}, and not published" for name in sorted(runs | studies))
+                    yield f"{run_name(scenario.name, *key)}: {problem}"
 
 
 def _read(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
@@ -102,14 +86,14 @@ def _read(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
 
 
 def _replayed(runs: PublishedRuns, key: Key, scenario: Scenario, tell: Callable[[str], None]) -> str:
-    """How a run, whether its digests are right or not, differs from its replay.
+    """How a run differs from its replay.
 
     ``tell`` gets how an annealer selects otherwise on this processor.
     """
-    line = json.loads(runs.lines[key])
+    line = runs.summary(key)
     if differing(as_of_today(line["scenario"]), scenario.job_settings()):
         return "settings differ from the scenario's of today, so it was not replayed"
-    rounds, ledger = (runs.rows(name, key) for name in TABLES)
+    rounds, ledger = (runs.table(name, key) for name in TABLES)
     columns = list(ROUND_COLUMNS)
 
     def differ(otherwise: list[int] | None = None) -> str:
@@ -259,7 +243,7 @@ def main(
         list[str] | None, typer.Option(help="SOURCE=FOLDER: images in place of official files.")
     ] = None,
 ) -> None:
-    """Compare digests of all published results with the manifest, and replay every run without training."""
+    """Replay every published run without training, or train named ones again."""
     found: list[str] = []
     try:
         folders = dict(item.split("=", 1) for item in data_folder or [])

@@ -21,7 +21,6 @@ from pausefl.settings import (
     read_yaml,
     scenario_names,
 )
-from pausefl.settings.scenario import as_of_today
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -150,27 +149,6 @@ def test_every_user_can_get_its_least_share() -> None:
         else:
             available = TRAINING_EXAMPLES[s.data.source] - s.data.n_validation
         assert s.network.n_users * s.partition.min_size <= (s.data.n_train or available), s.name
-
-
-@pytest.mark.parametrize("name", REDUCED)
-def test_a_reduced_scenario_is_its_base_with_less_work_and_says_what_is_less(name: str) -> None:
-    reduced, base = load_scenario(name, FOLDER), load_scenario(name.removeprefix("reduced_"), FOLDER)
-    assert (reduced.scale, base.scale) == ("reduced", "paper")
-    assert reduced.selectors == base.selectors
-    other = (
-        {"model.norm": "batch"} if name.endswith("_group") else {}
-    )  # a base has no base, so it is named too
-    less = {key: value for key, value in reduced.reduced.items() if key not in other}
-    assert reduced.reduced == less | other
-    names = ("n_rounds", "max_batches", "evaluate_every", "evaluate_all_until", "time_horizon_s")
-    assert {*less} <= {f"training.{name}" for name in names}
-    training = base.training.model_dump()
-    assert {key.removeprefix("training."): value for key, value in less.items()} == {
-        key: value for key, value in training.items() if value != getattr(reduced.training, key)
-    }
-    others = ("name", "title", "training", "figures", "scale", "reduced")
-    left = [{k: v for k, v in s.as_dict().items() if k not in others} for s in (reduced, base)]
-    assert left[0] == left[1]
 
 
 def test_a_scenario_cannot_call_itself_reduced_without_a_base() -> None:
