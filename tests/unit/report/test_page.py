@@ -15,7 +15,7 @@ import pytest
 
 from pausefl.figures.words import Caption
 from pausefl.report.contents import sections_of
-from pausefl.report.page import reductions, render, settings_text
+from pausefl.report.page import changes, render, settings_text
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.settings import Experiment, Scenario, load_scenario
 
@@ -231,8 +231,8 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     assert "No job was run for this report." in page
 
 
-def test_what_a_reduced_scenario_has_less_of() -> None:
-    scenario = load_scenario("reduced_cifar10_small_iid_r1", ROOT / "config/scenarios")
-    lines = reductions(scenario.as_dict())
-    assert "training.n_rounds: 100 instead of 300" in lines
-    assert "n_rounds: 100" in settings_text(scenario.as_dict())
+def test_what_a_changed_scenario_has_in_place_of_its_base() -> None:
+    scenario = load_scenario("cifar10_small_iid_r1", ROOT / "config/scenarios")
+    settings = scenario.replace(changed={"training.n_rounds": 100}).as_dict()
+    assert "training.n_rounds: 300 instead of 100" in changes(settings)
+    assert "n_rounds: 300" in settings_text(settings)

@@ -149,7 +149,7 @@ def typed_keys() -> list[tuple[tuple[str, ...], str]]:
 
     def of(schema: Any, *before: str) -> Iterator[tuple[tuple[str, ...], str]]:
         for key, sub in schema["properties"].items():
-            if (*before, key) not in (("reduced",), ("changed",), ("figures",)):
+            if (*before, key) not in (("changed",), ("figures",)):
                 yield (*before, key), "array" if key == "selectors" else sub["type"]
                 yield from of(sub, *before, key) if "properties" in sub else ()
 

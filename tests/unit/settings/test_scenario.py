@@ -21,6 +21,7 @@ from pausefl.settings import (
     read_yaml,
     scenario_names,
 )
+from pausefl.settings.scenario import as_of_today
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -149,12 +150,6 @@ def test_every_user_can_get_its_least_share() -> None:
         else:
             available = TRAINING_EXAMPLES[s.data.source] - s.data.n_validation
         assert s.network.n_users * s.partition.min_size <= (s.data.n_train or available), s.name
-
-
-def test_a_scenario_cannot_call_itself_reduced_without_a_base() -> None:
-    document = load_scenario("demo_small", FOLDER).as_dict() | {"scale": "reduced"}
-    with pytest.raises(ConfigError, match=r"'reduced'.* base"):
-        Scenario.read(document, "scenario")
 
 
 @pytest.mark.parametrize("name", ["../escape", "a/b", "A", "", "a b"])
@@ -384,3 +379,12 @@ def test_budgets_of_whole_updates_are_those_of_their_coordinates() -> None:
     assert update.clip_norm == total.clip_norm == pytest.approx(n_coordinates * base.sensitivity / 2)
     assert update.epsilon_total == base.epsilon_total
     assert total.epsilon_total == n_coordinates * base.epsilon_total
+
+
+def test_settings_recorded_with_keys_that_are_gone_are_read_if_they_ask_for_what_is_done_now() -> None:
+    scenario = load_scenario("demo_small", FOLDER)
+    now = scenario.job_settings()
+    recorded = now | {"training": now["training"] | {"proximal": 0.0, "precision": "float32"}}
+    assert as_of_today(recorded) == now
+    recorded["training"]["proximal"] = 0.1
+    assert as_of_today(recorded) == recorded
