@@ -24,7 +24,8 @@ PROBE = """
 <script>
 addEventListener('load', async () => {
   const loaded = performance.now();
-  while (document.querySelector('img[data-svg]')) await new Promise((resolve) => setTimeout(resolve, 5));
+  const linked = () => [...document.querySelectorAll('a > img')].every((image) => image.parentElement.href);
+  while (!linked()) await new Promise((resolve) => setTimeout(resolve, 5));
   const complete = performance.now();
   const painted = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null;
   const body = JSON.stringify({ painted, loaded, complete });

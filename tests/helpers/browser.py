@@ -19,14 +19,12 @@ addEventListener('load', async () => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   all('details').forEach((details) => { details.open = true; });
   all('img').forEach((image) => { image.loading = 'eager'; });
-  while (all('img[data-svg]').length && performance.now() < WAIT_MS) {
+  while (all('a > img').some((image) => !image.parentElement.href) && performance.now() < WAIT_MS) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await Promise.allSettled(all('img').map((image) => image.decode()));
   const local = (address) => ['data:', 'blob:', '#'].some((start) => address.startsWith(start));
-  const isVector = async (image) => (await (await fetch(image.src)).blob()).type === 'image/svg+xml';
-  const isSharp = async (image) =>
-    image.naturalWidth >= 2 * image.clientWidth || (image.src.startsWith('blob:') && await isVector(image));
+  const isSharp = async (image) => image.naturalWidth >= 2 * image.clientWidth;
   const isPdf = async (link) => {
     const text = await (await fetch(link.href)).text();
     return text.startsWith('%PDF-') && text.trimEnd().endsWith('%%EOF');

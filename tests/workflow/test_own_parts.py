@@ -82,7 +82,7 @@ def test_a_folder_elsewhere_ends_in_a_figure_and_an_edit_reruns_exactly_its_jobs
         folder.snakemake("--cores", "2", *asked, *targets)
         return sorted(path.parts[-4:-2] for path, text in summaries().items() if text != before[path])
 
-    assert "My own" in (tmp_path / "results/figures/few/accuracy_vs_time.svg").read_text("utf-8")
+    assert "My own" in (tmp_path / "results/figures/few/accuracy_vs_time.json").read_text("utf-8")
     assert "My own" in (tmp_path / "results/tables/few/summary.md").read_text("utf-8")
     runs = sorted(path.parts[-2:] for path in (tmp_path / "results/runs").glob("*/*"))
     assert runs == [("few", "my_module.LeastUsed"), ("few", "random"), ("tiny", "random")]

@@ -12,7 +12,7 @@ from workspace import Checkout
 pytestmark = pytest.mark.slow
 
 DOT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
-PIXELS, FIGURE, PDF = 'src="data:image/png;base64,', 'data-svg="', 'href="data:application/pdf;base64,'
+FIGURE, PDF = 'src="data:image/png;base64,', 'href="data:application/pdf;base64,'
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
     assert seen.inner == width
     assert seen.sections == ["claims", "figures", "configuration", "deviations", "cost", "environment"]
     assert seen.images == page.count("<img ")
-    assert len(seen.downloads) == page.count(FIGURE) > 0
+    assert len(seen.downloads) == page.count(PDF) > 0
     for words in (
         "Judged on runs at demo scale",
         "No user leaks more than its budget.",
@@ -50,7 +50,6 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
 def test_the_browser_would_find_it(page: str, tmp_path: Path) -> None:
     header = '<header id="cost"><img alt="x" src="https://a.invalid/b.png"><div style="width: 1400px">x</div>'
     edits = {
-        PIXELS: f"{PIXELS}AAAA",
         FIGURE: f"{FIGURE}AAAA",
         PDF: f"{PDF}AAAA",
         "parentElement.href =": "parentElement.title =",
@@ -61,7 +60,7 @@ def test_the_browser_would_find_it(page: str, tmp_path: Path) -> None:
         assert old in page
         page = new.join(page.rsplit(old, 1))
     found = "\n".join(see(page, 1280, tmp_path, wait_s=30).problems())
-    assert found.count("broken picture: ") == 3  # one of pixels, one figure, one that is not there
+    assert found.count("broken picture: ") == 2  # one figure, one that is not there
     for problem in (
         "blurred picture: dot",
         "does not open alone: ",
@@ -77,9 +76,8 @@ def test_the_browser_would_find_it(page: str, tmp_path: Path) -> None:
 def test_every_figure_of_the_workflow_is_in_the_report(everything: Checkout, page: str) -> None:
     pictures = [*(everything.root / "results/figures").rglob("*.png")]
     pictures += (everything.root / "results/studies").rglob("*.png")
-    for start in (FIGURE, PDF):
-        embedded = re.findall(f'{start}([^"]+)"', page)
-        assert len(embedded) == len(set(embedded)) == len(pictures)
+    embedded = re.findall(f'{PDF}([^"]+)"', page)
+    assert len(embedded) == len(set(embedded)) == len(pictures)
 
 
 @pytest.mark.browser

@@ -27,9 +27,7 @@ for figures, scenarios in targets.scenarios_by_figures(W).items():
                 for place in places
                 for kind in kinds
             ],
-            svg=[f"{stem}.svg" for stem in stems],
             sidecar=[f"{stem}.json" for stem in stems],
-            numbers=[f"{stem}.tex" for stem in stems],
         log:
             f"results/logs/figures/{places[0]}.log",
         benchmark:

@@ -17,7 +17,6 @@ if paths.overview(W):
                 category="Overview",
                 labels={"content": "figures at a glance"},
             ),
-            svg="results/figures/overview.svg",
             sidecar="results/figures/overview.json",
             csv="results/tables/questions.csv",
             text=report(

@@ -61,9 +61,7 @@ for kind, facts in kinds().items():
                 )
                 for stem, place in zip(stems, places, strict=True)
             ],
-            svg=[f"{stem}.svg" for stem in stems],
             sidecar=[f"{stem}.json" for stem in stems],
-            tex=[f"{stem}.tex" for stem in stems],
             tables=[f"results/studies/{place}/{file}" for place in places for file in facts.tables],
         log:
             f"results/logs/study/{places[0]}/plot.log",

@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 
 from pausefl.errors import PauseflError
-from pausefl.figures.style import add_notes, save, to_latex
+from pausefl.figures.style import add_notes, save
 from pausefl.files import write_text
 from pausefl.studies import Study, study_of
 from pausefl.studies.base import read_tables, write_tables
@@ -26,9 +26,6 @@ def plot(study: Study, source: Path, stem: Path, metadata: dict) -> None:
     notes = study.notes()
     add_notes(plotted.figure, notes)
     save(plotted.figure, stem, metadata | {"notes": notes})
-    # The shortest table is the summary, where there is one.
-    shortest = min((*plotted.tables.values(), *computed.values()), key=len)
-    write_text(folder / f"{stem.name}.tex", to_latex(shortest))
 
 
 with logged(snakemake.log[0]) as note:

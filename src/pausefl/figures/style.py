@@ -140,12 +140,11 @@ def add_notes(figure: Figure, notes: Sequence[str]) -> None:
 def save(
     figure: Figure, stem: Path, metadata: Mapping[str, Any], numbers: pd.DataFrame | None = None
 ) -> None:
-    """Write ``stem.png``, ``stem.pdf``, ``stem.svg`` and ``stem.json``, the same bytes every time.
+    """Write ``stem.png``, ``stem.pdf`` and ``stem.json``, the same bytes every time.
 
     The last has ``metadata``: what the figure was made from (runs, seeds, code hashes, configuration); and
-    ``numbers``, a mapping for each row, null where there is no finite number. These are in ``stem.tex``, too
-    (`to_latex`). The folder is made if need be; a dot in the name is kept. The
-    layout of the figure is final afterwards.
+    ``numbers``, a mapping for each row, null where there is no finite number. The folder is
+    made if need be; a dot in the name is kept. The layout of the figure is final afterwards.
 
     Raises
     ------
@@ -154,23 +153,19 @@ def save(
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     from pausefl.figures.thin import thin_out
 
-    table = ""
     if numbers is not None:
         finite = numbers.replace([np.inf, -np.inf], np.nan)
         metadata = {
             **metadata,
             "numbers": finite.astype(object).where(finite.notna(), None).to_dict("records"),
         }
-        table = to_latex(finite)
     sidecar = json.dumps(metadata, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     stem.parent.mkdir(parents=True, exist_ok=True)
-    suffixes = (".png", ".pdf", ".svg", ".json", *([".tex"] if table else []))
-    paths = [stem.with_name(stem.name + suffix) for suffix in suffixes]
-    with replacing(*paths) as (to_png, to_pdf, to_svg, to_json, *to_tex), theme():
+    paths = [stem.with_name(stem.name + suffix) for suffix in (".png", ".pdf", ".json")]
+    with replacing(*paths) as (to_png, to_pdf, to_json), theme():
         # `savefig` would draw the figure once more for each file, to find its layout.
         figure.set_dpi(DPI)
         png: Any = FigureCanvasAgg(figure)
@@ -180,11 +175,7 @@ def save(
         made_by = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
         pdf: Any = FigureCanvasPdf(figure)
         pdf.print_pdf(to_pdf, metadata=made_by)
-        svg: Any = FigureCanvasSVG(figure)
-        svg.print_svg(to_svg, metadata={"Creator": "pausefl", "Date": None})
         to_json.write_text(sidecar, encoding="utf-8")
-        for path in to_tex:
-            path.write_text(table, encoding="utf-8")
 
 
 def to_latex(numbers: pd.DataFrame) -> str:

@@ -21,7 +21,7 @@ from pausefl.registry.selectors import LABELS
 from pausefl.report import questions, text
 from pausefl.report.contents import caption_of, sections_of, selectors_of
 from pausefl.report.parts import ReportParts, ScenarioPart
-from pausefl.report.pictures import Figures, pixels
+from pausefl.report.pictures import figure, pixels
 from pausefl.results import archive
 from pausefl.results.published import RunFiles
 from pausefl.results.reading import read_json
@@ -52,7 +52,7 @@ def render(parts: ReportParts) -> str:
     claims = [read_json(Path(path)) for path in parts.claims.values()]
     entries = [entry for section in sections for entry in section.entries]
     there = {entry.scale or "any" for entry in entries} | set(parts.claims)
-    figures, jobs = Figures(), jobs_of(parts)
+    jobs = jobs_of(parts)
     of_papers = bool({"paper", "any"} & there)
     # Of a single scenario, or of other scenarios than the papers', nobody misses the papers' figures.
     complete = bool(claims) and any(section.groups for section in sections if section.key in papers.CONTENTS)
@@ -68,7 +68,7 @@ def render(parts: ReportParts) -> str:
         "caption": lambda words: linked(text.markdown(words)),
         "caption_of": caption_of,
         "table": lambda path: linked(text.markdown(Path(path).read_text("utf-8"), 5)),
-        "picture": lambda path: figures.add(Path(path)),
+        "picture": lambda path: figure(Path(path)),
         "pixels": lambda path: pixels(Path(path)),
         "notes": lambda path: read_json(Path(path).with_suffix(".json")).get("notes", ()),
         "selectors": lambda part: [LABELS[name] for name in selectors_of(part)],
@@ -80,7 +80,7 @@ def render(parts: ReportParts) -> str:
         "p_value": words.p_value,
         "slug": lambda title: title.replace(" ", "-"),
     }
-    environment.globals |= {"letters": figures.letters, "counted": _counted}
+    environment.globals |= {"counted": _counted}
     return environment.get_template("page.html.jinja").render(
         title=_title(parts) or title.removeprefix("# "),
         introduction=introduction,
@@ -120,7 +120,7 @@ def _title(parts: ReportParts) -> str:
 def _overview(parts: ReportParts) -> dict[str, str]:
     """Files of the picture and the questions that open the page, if there are any."""
     named = {Path(path).suffix: path for path in parts.overview}
-    return {"picture": named[".svg"], "questions": named[".md"]} if named else {}
+    return {"picture": named[".png"], "questions": named[".md"]} if named else {}
 
 
 def conclusions(parts: ReportParts) -> list[str]:

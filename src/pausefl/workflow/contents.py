@@ -94,7 +94,7 @@ def _scenario(table: Project, name: str) -> ScenarioPart:
         scenario=one,
         settings=table.settings(name),
         runs=paths.run_folders(table, name),
-        figures={kind: f"results/figures/{name}/{kind}.svg" for kind in kinds},
+        figures={kind: f"results/figures/{name}/{kind}.png" for kind in kinds},
         tables=tables,
         summary=tables["summary"].replace(".md", ".csv"),
         archive=tables["authors"].replace(".md", ".csv") if "authors" in tables else None,
@@ -111,6 +111,6 @@ def _study(table: Project, name: str) -> StudyPart:
         scale=study.in_scenario.scale if study.in_scenario is not None else "",
         caption=study.caption(table.repeated_figures(name)),
         figures=tuple(table.repeated_figures(name)) or (name,),
-        figure=f"results/studies/{name}/{name}.svg",
+        figure=f"results/studies/{name}/{name}.png",
         table=text if text in paths.study_plots(table, name) else None,
     )

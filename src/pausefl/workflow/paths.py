@@ -21,7 +21,7 @@ from pausefl.settings import DataSettings, Experiment
 RUN_FILES = ("rounds.parquet", "ledger.parquet", "summary.json")
 
 #: What `pausefl.figures.style.save` writes of every figure.
-FIGURE_FILES = ("pdf", "png", "svg", "json")
+FIGURE_FILES = ("pdf", "png", "json")
 
 
 def one_of(names: Iterable[str]) -> str:
@@ -133,7 +133,7 @@ def summaries(table: Project, scenario: str) -> list[str]:
 
 def figure(scenario: str, kind: str) -> list[str]:
     """The files of a figure of a scenario."""
-    return [f"results/figures/{scenario}/{kind}.{extension}" for extension in (*FIGURE_FILES, "tex")]
+    return [f"results/figures/{scenario}/{kind}.{extension}" for extension in FIGURE_FILES]
 
 
 def table_kinds(table: Project, scenario: str) -> list[str]:

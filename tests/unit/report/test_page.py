@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 from pausefl.figures.words import Caption
 from pausefl.report.contents import sections_of
@@ -29,7 +30,7 @@ Write = Callable[..., ScenarioPart]
 def picture(path: Path) -> str:
     """A figure whose PDF is not the same as that of any other path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text('<svg width="2pt" height="1pt" viewBox="0 0 2 1"></svg>', "utf-8")
+    Image.new("RGB", (2, 1)).save(path, dpi=(300, 300))
     path.with_suffix(".pdf").write_bytes(b"%PDF-" + str(path).encode())
     return str(path)
 
@@ -56,7 +57,7 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
         paths = {}
         for kind in figures.values():
             stem = tmp_path / "figures" / name / kind
-            paths[kind] = picture(stem.with_suffix(".svg"))
+            paths[kind] = picture(stem.with_suffix(".png"))
             as_json(stem.with_suffix(".json"), {"kind": kind, "notes": notes})
         runs = {}
         for seed in (0, 1):
@@ -194,12 +195,12 @@ def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write
 
 
 def test_the_page_opens_with_conclusions_picture_and_questions(write: Write, tmp_path: Path) -> None:
-    svg = picture(tmp_path / "overview.svg")
+    png = picture(tmp_path / "overview.png")
     values = {"question": "time", "measured": "m", "source": "as written", "value": 0.25, "unit": "times"}
     table = pd.DataFrame([values | {"low": 0.2, "high": 0.3, "n_seeds": 3, "of": 0, "bound": ""}])
     table.to_csv(tmp_path / "questions.csv", index=False)
     (tmp_path / "questions.md").write_text("| Question |\n| :-- |\n| **Why?** |\n", "utf-8")
-    files = (svg, str(tmp_path / "questions.csv"), str(tmp_path / "questions.md"))
+    files = (png, str(tmp_path / "questions.csv"), str(tmp_path / "questions.md"))
     part = write("there", {"pause_v2_fig8": "accuracy_vs_time"}, scale="paper")
     page = render(
         parts(scenarios={"there": part}, overview=files, claims={"paper": claims(tmp_path, "paper")})
@@ -210,7 +211,7 @@ def test_the_page_opens_with_conclusions_picture_and_questions(write: Write, tmp
 
 
 def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
-    figure = picture(tmp_path / "s.svg")
+    figure = picture(tmp_path / "s.png")
     as_json(tmp_path / "s.json", {"study": {}})
     (tmp_path / "s.md").write_text("| a |\n| - |\n| b |\n", "utf-8")
     study = StudyPart(
