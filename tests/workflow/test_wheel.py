@@ -48,16 +48,26 @@ def test_the_command_works_from_any_folder(installed: Path, tmp_path: Path) -> N
     assert "all of them can run" in _said(
         tmp_path, installed / "pausefl", "check", "--config", "config/demo.yaml"
     )
-    job = ("run", "--scenario", "demo_small", "--selector", "pause", "--rounds", "3", "--out", "x")
+    job = [
+        "run",
+        "--scenario",
+        "demo_small",
+        "--selector",
+        "pause",
+        "--rounds",
+        "3",
+        "--no-train",
+        "--out",
+        "x",
+    ]
     assert "rounds.parquet" in _said(tmp_path, installed / "pausefl", *job)
     assert (tmp_path / "x/rounds.parquet").is_file()
 
 
 def test_the_library_works_from_any_folder(installed: Path, tmp_path: Path) -> None:
-    code = (
-        "run = pausefl.run(pausefl.load_scenario('demo_small'), 'random', n_rounds=2); print(len(run.rounds))"
-    )
-    assert _said(tmp_path, installed / "python", "-c", f"import pausefl; {code}") == "2\n"
+    job = "pausefl.run(pausefl.load_scenario('demo_small'), 'random', n_rounds=2, train=False)"
+    code = f"import pausefl; print(len({job}.rounds))"
+    assert _said(tmp_path, installed / "python", "-c", code) == "2\n"
     names = "import pausefl; print(*pausefl.scenario_names())"
     shipped = sorted(path.stem for path in (ROOT / "config/scenarios").glob("*.yaml"))
     assert _said(tmp_path, installed / "python", "-c", names).split() == shipped
