@@ -174,7 +174,7 @@ def test_an_annealer_may_select_otherwise_in_few_rounds_on_another_processor_onl
 
 
 def test_accuracies_with_all_digests_remade_are_beyond_any_replay(published: Path) -> None:
-    """As ``docs/robustness.md`` says; training again, and Git, tell."""
+    """Training again, and Git, tell."""
     edit(published, better, "digests")
     assert found(published) == []
 
