@@ -27,7 +27,7 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
     seen = see(page, width, tmp_path)
     assert seen.problems() == []
     assert seen.inner == width
-    assert seen.sections == ["claims", "figures", "configuration", "deviations", "cost", "environment"]
+    assert seen.sections == ["claims", "figures", "configuration", "deviations"]
     assert seen.images == page.count("<img ")
     assert len(seen.downloads) == page.count(PDF) > 0
     for words in (
@@ -40,7 +40,6 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
         "Tiny regret",
         "annealing keeps the best set seen, not the last one accepted",
         "n_selected: 2",
-        "core-hours",
         "handwritten digits of scikit-learn",
     ):
         assert words in seen.text, words
@@ -48,7 +47,9 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
 
 @pytest.mark.browser
 def test_the_browser_would_find_it(page: str, tmp_path: Path) -> None:
-    header = '<header id="cost"><img alt="x" src="https://a.invalid/b.png"><div style="width: 1400px">x</div>'
+    header = (
+        '<header id="claims"><img alt="x" src="https://a.invalid/b.png"><div style="width: 1400px">x</div>'
+    )
     edits = {
         FIGURE: f"{FIGURE}AAAA",
         PDF: f"{PDF}AAAA",
@@ -68,7 +69,7 @@ def test_the_browser_would_find_it(page: str, tmp_path: Path) -> None:
         "dead link: #verdicts",
         "fetched: ",
         "px wide in a window of",
-        "id is there twice: cost",
+        "id is there twice: claims",
     ):
         assert problem in found
 

@@ -23,7 +23,6 @@ from pausefl.report.contents import caption_of, sections_of, selectors_of
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import figure, pixels
 from pausefl.results import archive
-from pausefl.results.published import RunFiles
 from pausefl.results.reading import read_json
 
 #: Folder of the page's template and texts.
@@ -52,7 +51,6 @@ def render(parts: ReportParts) -> str:
     claims = [read_json(Path(path)) for path in parts.claims.values()]
     entries = [entry for section in sections for entry in section.entries]
     there = {entry.scale or "any" for entry in entries} | set(parts.claims)
-    jobs = jobs_of(parts)
     of_papers = bool({"paper", "any"} & there)
     # Of a single scenario, or of other scenarios than the papers', nobody misses the papers' figures.
     complete = bool(claims) and any(section.groups for section in sections if section.key in papers.CONTENTS)
@@ -75,7 +73,6 @@ def render(parts: ReportParts) -> str:
         "settings": settings_text,
         "changes": changes,
         "number": words.number,
-        "duration": duration,
         "interval": lambda compared: words.interval(compared["low"], compared["high"]),
         "p_value": words.p_value,
         "slug": lambda title: title.replace(" ", "-"),
@@ -105,8 +102,6 @@ def render(parts: ReportParts) -> str:
         found={entry.owner: entry.id for entry in reversed(entries)},
         shared=_shared(parts.scenarios),
         ledger=linked(text.markdown(ledger.partition("\n")[2], 2)),
-        costs=costs(jobs),
-        environments=environments(jobs),
     )
 
 
@@ -205,68 +200,3 @@ def changes(settings: Mapping[str, Any]) -> list[str]:
             value = value and value[part]
         lines.append(f"{key}: {value} instead of {full}")
     return lines
-
-
-def jobs_of(parts: ReportParts) -> pd.DataFrame:
-    """Time, memory, software and machine of each job, one row a job; no columns if there is none."""
-    rows = []
-    for name, part in parts.scenarios.items():
-        for run, folder in part.runs.items():
-            summary = RunFiles.of(Path(folder)).summary()
-            hardware, n_threads = summary["hardware"], summary["n_threads"]
-            hours = summary["timings_s"]["total"] / 3600
-            threads = f"CPU, {n_threads} thread{'s' if n_threads > 1 else ''}"
-            rows.append(
-                {
-                    "scenario": name,
-                    "selector": LABELS[run.selector],
-                    "wall_hours": hours,
-                    "core_hours": hours * n_threads,
-                    "peak_bytes": summary["peak_memory_bytes"],
-                    "device": threads if summary["device"] == "cpu" else summary["device"],
-                    "Software": ", ".join(f"{one} {version}" for one, version in summary["versions"].items()),
-                    "Machine": f"{hardware['processor']}, {hardware['cores']} cores, {hardware['system']}",
-                    "Data": summary["dataset_origin"],
-                    "Code": summary["code_hash"],
-                }
-            )
-    return pd.DataFrame(rows)
-
-
-def costs(jobs: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """Cost of each scenario: of all jobs, then of the jobs of each selector, in the order of the legends."""
-    found = {}
-    for name, own in jobs.groupby("scenario", sort=False) if len(jobs) else ():
-        selectors = dict(list(own.groupby("selector")))
-        rows = {"all": own} | {label: selectors[label] for label in LABELS.values() if label in selectors}
-        found[str(name)] = [
-            {
-                "selector": label,
-                "n_jobs": len(of),
-                "wall_hours": of["wall_hours"].sum(),
-                "core_hours": of["core_hours"].sum(),
-                "peak_bytes": of["peak_bytes"].max(),
-                "devices": ", ".join(sorted(set(of["device"]))),
-            }
-            for label, of in rows.items()
-        ]
-    return found
-
-
-def environments(jobs: pd.DataFrame) -> dict[str, list[tuple[str, int]]]:
-    """Software, machines, data and code of the jobs, and the number of jobs made with each."""
-    if jobs.empty:
-        return {}
-    labels = jobs.groupby("Code")["selector"].unique()
-    named = jobs["Code"].map(lambda code: f"{code} ({', '.join(sorted(labels[code]))})")
-    jobs = jobs.assign(Code=named)
-    titles = ("Software", "Machine", "Data", "Code")
-    return {title: sorted(Counter(jobs[title]).items()) for title in titles}
-
-
-def duration(hours: float) -> str:
-    """A time in seconds, minutes or hours."""
-    seconds = 3600 * hours
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{hours:,.1f} h"

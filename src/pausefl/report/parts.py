@@ -17,8 +17,7 @@ class ScenarioPart:
     scenario: Scenario
     #: In plain values; the title says if the images are not the official ones.
     settings: Mapping[str, Any]
-    #: Folder of each run.
-    runs: Mapping[Experiment, str]
+    runs: Sequence[Experiment]
     #: SVG file of each figure, by kind; its PDF and its metadata (JSON) are beside it.
     figures: Mapping[str, str]
     #: Path of each Markdown table, by name.

@@ -49,7 +49,6 @@ def inputs(table: Project, report: str) -> list[str]:
         *[part.summary for part in scenarios],
         *[part.table for part in studies if part.table],
         *[part.partition for part in scenarios if part.partition],
-        *[path for name in shown.scenarios for path in paths.summaries(table, name)],
         *shown.claims.values(),
         *shown.overview,
         shown.ledger,
@@ -61,10 +60,8 @@ def located(parts: ReportParts, names: Sequence[str], files: Sequence[str]) -> R
     where = dict(zip(names, map(str, files), strict=True))
 
     def of_scenario(part: ScenarioPart) -> ScenarioPart:
-        summaries = {run: where.get(f"{folder}/summary.json") for run, folder in part.runs.items()}
         return replace(
             part,
-            runs={run: str(Path(path).parent) if path else part.runs[run] for run, path in summaries.items()},
             figures={kind: where[path] for kind, path in part.figures.items()},
             tables={name: where[path] for name, path in part.tables.items()},
             summary=where[part.summary],
@@ -93,7 +90,7 @@ def _scenario(table: Project, name: str) -> ScenarioPart:
     return ScenarioPart(
         scenario=one,
         settings=table.settings(name),
-        runs=paths.run_folders(table, name),
+        runs=tuple(table.experiments[name]),
         figures={kind: f"results/figures/{name}/{kind}.png" for kind in kinds},
         tables=tables,
         summary=tables["summary"].replace(".md", ".csv"),

@@ -125,12 +125,6 @@ def run_files(table: Project, scenario: str) -> list[str]:
     return of_runs(run_folders(table, scenario).values())
 
 
-def summaries(table: Project, scenario: str) -> list[str]:
-    """Those of `run_files` that have summaries."""
-    names = ("summary.json", published.LINES)
-    return [path for path in run_files(table, scenario) if path.rpartition("/")[2] in names]
-
-
 def figure(scenario: str, kind: str) -> list[str]:
     """The files of a figure of a scenario."""
     return [f"results/figures/{scenario}/{kind}.{extension}" for extension in FIGURE_FILES]
