@@ -14,16 +14,16 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pausefl import settings
-from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.history import History
 from pausefl.data.dataset import Dataset, load_dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.data.sources import fetch, prepare
@@ -42,7 +42,7 @@ from pausefl.results.published import RunFiles
 from pausefl.results.runs import as_collected
 from pausefl.results.runs import read_run as read_files
 from pausefl.selectors.base import Selector
-from pausefl.selectors.own import fault, read_only, refused
+from pausefl.selectors.own import Checked
 from pausefl.settings import Experiment, RawData, Scenario
 from pausefl.settings.changes import with_values
 from pausefl.streams import Streams
@@ -427,29 +427,8 @@ class _Record(SelectorRecord):
         """Build the selector for a scenario."""
         given = self.given
         is_class = isinstance(given, type) and issubclass(given, Selector)
-        return _Checked(given.build(scenario) if is_class else copy.deepcopy(given), self)
-
-
-class _Checked(Selector):
-    """Selects as a given `Selector` or function does, and checks what it returns."""
-
-    def __init__(self, given: Any, record: _Record) -> None:
-        self.given = given
-        self.record = record
-
-    def __call__(self, history: History, rng: np.random.Generator) -> NDArray[np.int64]:
-        """The ids that the given selector returns, ascending."""
-        returned = np.asarray(self.given(read_only(history), rng))
-        if returned.ndim == 1 and (np.issubdtype(returned.dtype, np.integer) or not returned.size):
-            returned = np.sort(returned.astype(np.int64))
-        if what := fault(returned, history, replace(self.record, own_number=True)):
-            raise refused(self.record.name, what, history)
-        return returned
-
-    def observe(self, feedback: Feedback, history: History) -> None:
-        """Let the given selector learn, if it is more than a function."""
-        if isinstance(self.given, Selector):
-            self.given.observe(feedback, read_only(history))
+        made = given.build(scenario) if is_class else copy.deepcopy(given)
+        return Checked(made, self.name, self, forgiving=True)
 
 
 def _record_of(selector: object, name: str | None) -> _Record:

@@ -385,9 +385,9 @@ def test_what_a_selector_raises_names_it_the_round_and_the_line(name: str, messa
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_selector_that_is_watched_is_of_its_class_and_goes_on_from_its_state() -> None:
+def test_a_selector_that_is_checked_goes_on_from_its_state() -> None:
     scenario = pausefl.load_scenario("demo_small")
     for name in ("LeastUsed", "Frozen"):
         made = make_selector(f"mine:{name}", scenario)
-        assert isinstance(made, sys.modules["mine"].LeastUsed)
-        assert (type(made).__name__, made.state()) == (name, {})
+        assert isinstance(made.given, sys.modules["mine"].LeastUsed)
+        assert (type(made.given).__name__, made.state()) == (name, {})

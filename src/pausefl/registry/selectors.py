@@ -91,8 +91,8 @@ class OwnSelectorRecord(SelectorRecord):
     def load(self) -> Any:
         """What builds the selector (`pausefl.selectors.own`)."""
         # By name, as selectors are above this layer.
-        watched = importlib.import_module("pausefl.selectors.own").Watched
-        return watched(super().load(), self.place, self)
+        builder = importlib.import_module("pausefl.selectors.own").Builder
+        return builder(super().load(), self.place, self)
 
     @classmethod
     def of(cls, place: str, part: Any, others: Mapping[str, SelectorRecord]) -> Self:

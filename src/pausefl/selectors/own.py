@@ -6,10 +6,10 @@ import copy
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +46,6 @@ def fault(returned: Any, history: History, record: SelectorRecord) -> str:
     return f"{len(returned)} users and not {wanted} (which needs the attribute own_number = True)"
 
 
-def refused(name: str, what: str, history: History, hint: str = "") -> OwnPartError:
-    """The error of a `fault`."""
-    return OwnPartError(
-        f"returned {what} in round {history.round}. Return the ids of history.n_selected of the"
-        f" history.candidates(), each once and ascending, as an int64 array{hint}",
-        f"selector '{name}'",
-    )
-
-
 def read_only(history: History) -> History:
     """The history with arrays that cannot be changed by mistake."""
     shown = copy.copy(history)
@@ -76,64 +67,80 @@ def users_line(error: Exception, cls: type) -> tuple[str, str]:
     return f"{Path(line.filename).name}, line {line.lineno}", "".join(traceback.format_list(shown))
 
 
+class Checked(Selector):
+    """A user's own selector, or function, whose choices are checked and whose errors say which one it is.
+
+    With ``forgiving`` any sequence of distinct ids will do, of any length, and what it raises is left alone.
+    """
+
+    def __init__(self, given: Any, name: str, record: SelectorRecord, forgiving: bool = False) -> None:
+        if not (isinstance(given, Selector) or forgiving):
+            raise OwnPartError(
+                f"has a build that made {given!r:.80}, no pausefl.Selector", f"selector '{name}'"
+            )
+        self.given, self.name, self.forgiving = given, name, forgiving
+        self.record = replace(record, own_number=True) if forgiving else record
+
+    def __call__(self, history: History, rng: np.random.Generator) -> Users:
+        """The users that the given selector chooses."""
+        with self._named(f"in round {history.round}, when it selected"):
+            users: Users = self.given(read_only(history), rng)
+        if self.forgiving:
+            users = np.asarray(users)
+            if users.ndim == 1 and (np.issubdtype(users.dtype, np.integer) or not users.size):
+                users = np.sort(users.astype(np.int64))
+        if what := fault(users, history, self.record):
+            hint = "" if self.forgiving else f". Try: pausefl check --selector {self.name}"
+            raise OwnPartError(
+                f"returned {what} in round {history.round}. Return the ids of history.n_selected of the"
+                f" history.candidates(), each once and ascending, as an int64 array{hint}",
+                f"selector '{self.name}'",
+            )
+        return users
+
+    def observe(self, feedback: Feedback, history: History) -> None:
+        """Let the given selector learn, if it is more than a function."""
+        if isinstance(self.given, Selector):
+            with self._named(f"in round {history.round}, when it observed"):
+                self.given.observe(feedback, read_only(history))
+
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """What the given selector remembers."""
+        with self._named("when it was asked for what it remembers"):
+            return self.given.state() if isinstance(self.given, Selector) else {}
+
+    def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
+        """Let the given selector go on from what it remembered."""
+        if isinstance(self.given, Selector):
+            self.given.restore(state)
+
+    def _named(self, when: str) -> AbstractContextManager[None]:
+        return nullcontext() if self.forgiving else named(type(self.given), self.name, when)
+
+
 @dataclass(frozen=True)
-class Watched:
-    """What a record of a user's own selector loads: it builds the selector so that it is watched."""
+class Builder:
+    """What the record of a user's own selector loads: `build` as its class has, `Checked`."""
 
     cls: type[Selector]
     name: str
     record: SelectorRecord
 
     def build(self, scenario: Scenario) -> Selector:
-        """Build the selector for a scenario; it remains an object of its class.
-
-        `OwnPartError` if its code raises anything but a `PauseflError`, or makes something else.
-        """
-        with self.named("when it was built"):
-            made = self.cls.build(scenario)
-        if not isinstance(made, Selector):
-            raise OwnPartError(
-                f"has a build that made {made!r:.80}, no pausefl.Selector", f"selector '{self.name}'"
-            )
-        kind = type(made)
-        watched = type(kind.__name__, (_Watching, kind), {_BY: self, "__module__": kind.__module__})
-        object.__setattr__(made, "__class__", watched)  # past a class that forbids it, such as a frozen one
-        return made
-
-    @contextmanager
-    def named(self, when: str) -> Iterator[None]:
-        """Have an error inside the block say which selector it is of, when it was, and the user's line."""
-        try:
-            yield
-        except (PauseflError, MemoryError):
-            raise
-        except Exception as error:  # whatever a user's code raises
-            place, trace = users_line(error, self.cls)
-            why = f"failed {when}: {place}: {type(error).__name__}: {error}\n{trace}"
-            raise OwnPartError(why.rstrip(), f"selector '{self.name}'") from None
+        """Build the selector; `OwnPartError` if its code raises anything but a `PauseflError`."""
+        with named(self.cls, self.name, "when it was built"):
+            given = self.cls.build(scenario)
+        return Checked(given, self.name, self.record)
 
 
-class _Watching(Selector):
-    """What stands before the methods of a user's own class."""
-
-    __by: ClassVar[Watched]
-
-    def __call__(self, history: History, rng: np.random.Generator) -> Users:
-        by = self.__by
-        with by.named(f"in round {history.round}, when it selected"):
-            users = super().__call__(read_only(history), rng)  # type: ignore[safe-super]
-        if what := fault(users, history, by.record):
-            raise refused(by.name, what, history, f". Try: pausefl check --selector {by.name}")
-        return users
-
-    def observe(self, feedback: Feedback, history: History) -> None:
-        with self.__by.named(f"in round {history.round}, when it observed"):
-            super().observe(feedback, read_only(history))
-
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        with self.__by.named("when it was asked for what it remembers"):
-            return super().state()
-
-
-#: The attribute of `_Watching`, as no class of a user's has it.
-_BY = "_Watching__by"
+@contextmanager
+def named(cls: type, name: str, when: str) -> Iterator[None]:
+    """Have an error inside the block say which selector it is of, when it was, and the user's line."""
+    try:
+        yield
+    except (PauseflError, MemoryError):
+        raise
+    except Exception as error:  # whatever a user's code raises
+        place, trace = users_line(error, cls)
+        why = f"failed {when}: {place}: {type(error).__name__}: {error}\n{trace}"
+        raise OwnPartError(why.rstrip(), f"selector '{name}'") from None
