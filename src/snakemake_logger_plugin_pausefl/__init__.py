@@ -92,11 +92,13 @@ class LogHandler(LogHandlerBase):
             case LogEvent.JOB_STARTED:
                 self.running |= dict.fromkeys(record.jobs, record.created)
             case LogEvent.JOB_FINISHED:
+                from pausefl.progress import took
+
                 self.n_done += 1
                 self.failed.pop(record.job_id, None)
                 seconds = record.created - self.running.pop(record.job_id, record.created)
                 count = f"{self.n_done:{len(str(self.n_steps))}} of {self.n_steps}"
-                return f"{count}  {self._title(record.job_id)}  {seconds:.1f} s"
+                return f"{count}  {self._title(record.job_id)}  {took(seconds)}"
             case LogEvent.JOB_ERROR:
                 self.running.pop(record.jobid, None)
                 return "" if self.stopped else self._failure(record)
@@ -130,9 +132,11 @@ class LogHandler(LogHandlerBase):
 
     def _state(self) -> tuple[float, str]:
         """The share of steps that are done; how many, for how long; below, what runs."""
+        from pausefl.progress import took
+
         running = [self._title(number) for number in list(self.running)]
         more = f" and {len(running) - 1} more" if len(running) > 1 else ""
-        text = f"{self.n_done} of {self.n_steps}, {(time.time() - self.begun) / 60:.0f} min so far\n"
+        text = f"{self.n_done} of {self.n_steps}, {took(time.time() - self.begun)} so far\n"
         return self.n_done / max(self.n_steps, 1), text + (running[0] + more if running else "")
 
     def _failure(self, record: Any) -> str:

@@ -176,6 +176,6 @@ def test_a_terminal_has_a_bar_below_the_lines(workflow: Workflow) -> None:
     os.close(controller)
     assert process.wait(60) == 0
     text = shown.decode()
-    assert re.search(r"━.* \d of 6, 0 min so far", text)
+    assert re.search(r"━.* \d of 6, [\d.]+ s so far", text)
     assert re.search(r"\njob (small|large) seed \d and 1 more *\r", text)
     assert re.search(r"6 of 6  all  [\d.]+ s", text)
