@@ -21,6 +21,7 @@ from pausefl.settings import (
     read_yaml,
     scenario_names,
 )
+from pausefl.settings.scenario import as_of_today
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"

@@ -106,6 +106,7 @@ def half_the_users(tables: Tables) -> None:
     tables[PAUSE][LEDGER] = tables[PAUSE][LEDGER].iloc[::2]
 
 
+@pytest.mark.slow
 def test_every_published_run_is_as_published_and_as_replayed() -> None:
     assert found(PUBLISHED) == []
 
