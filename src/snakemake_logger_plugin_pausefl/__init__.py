@@ -29,8 +29,6 @@ _NOISE = re.compile(
 _STOPS = ("Terminating processes on user request", "Will exit after finishing currently running jobs")
 #: Lines of a failed step's log that are shown, and characters of a line.
 _LINES, _WIDTH = 30, 300
-#: Results that are named at the end.
-_RESULTS = {"Report": r"results/report/.+\.html", "Figures": r"results/.+\.pdf", "Tables": r"results/.+\.md"}
 
 
 class LogHandler(LogHandlerBase):
@@ -109,8 +107,6 @@ class LogHandler(LogHandlerBase):
                 return "" if again else "Stopping; what runs ends first, or saves its state."
             case None | LogEvent.ERROR if re.search(r"<Signals\.SIGKILL|exit status 137", text):
                 return "A step was killed, most likely because memory ran out: use fewer --cores."
-            case None | LogEvent.ERROR if text.startswith("MissingRuleException"):
-                return f"{text}\n`snakemake --list-target-rules` lists what can be asked for."
             case None | LogEvent.ERROR if not _NOISE.match(text):
                 return text
         return ""
@@ -160,11 +156,7 @@ class LogHandler(LogHandlerBase):
             advice = "Correct what the log says and run the same command: what is done stays done."
             return "\n".join([head, *(f"  {title}" for title in self.failed.values()), advice])
         files = {str(file) for job in self.jobs.values() if not job.output for file in job.input}
-        found = {what: sorted(filter(re.compile(names).fullmatch, files)) for what, names in _RESULTS.items()}
-        return "\n".join(f"{what + ':':9}{_places(paths)}" for what, paths in found.items() if paths)
-
-
-def _places(files: list[str]) -> str:
-    """A file, or folders with how many files are there."""
-    folders = Counter("/".join(file.split("/")[:2]) for file in files)
-    return files[0] if len(files) == 1 else ", ".join(f"{path}/ ({n})" for path, n in folders.items())
+        # A page is named, of everything else the folder and how many files are there.
+        places = Counter(f if f.endswith(".html") else "/".join(f.split("/")[:2]) + "/" for f in files)
+        lines = [f"  {place}{f' ({n} files)' if n > 1 else ''}" for place, n in sorted(places.items())]
+        return "\n".join(["Results:", *lines]) if lines else ""
