@@ -1,17 +1,14 @@
-"""What all kinds of claim tests have in common.
-
-A kind is one class with its keys in ``config/claims.yaml``, their checks and its comparisons; its docstring
-says when it holds. Kinds are in `on_runs`, `on_studies` and `on_instances`, by what they compare.
-"""
+"""What all kinds of claim tests have in common, and keys that several have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Self
 
 from pydantic import Strict, model_validator
 
-from pausefl.claims.comparisons import Comparison
+from pausefl.claims.comparisons import Comparison, NotRunError
 from pausefl.claims.records import Records
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.settings.base import Settings
@@ -29,7 +26,7 @@ def readings(scale: str) -> dict[str, str]:
 
 
 class ClaimTest(Settings):
-    """One test of a claim, in each of its scenarios or studies."""
+    """One test of a claim. A kind is a subclass, whose docstring says when it holds."""
 
     kind: str
     """Kind of test; it decides which other keys there are."""
@@ -55,9 +52,22 @@ class ClaimTest(Settings):
         """Whether the test is part of its claim on a group of scenarios."""
         return bool(self.scenarios_at(group) or self.studies_at(group))
 
-    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
-        """Make each comparison of the test on a group of scenarios."""
+    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+        """Yield what is asked of a group of scenarios or of the studies of a scale."""
         raise NotImplementedError
+
+    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
+        """Yield the answers to a question; `NotRunError` if there is none."""
+        raise NotImplementedError
+
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
+        """Yield all comparisons on a group; those that cannot be made say why."""
+        for asked in self._questions(records, group):
+            try:
+                answers = list(self._answers(records, asked))
+            except NotRunError as reason:
+                answers = [replace(asked, note=str(reason))]
+            yield from answers
 
 
 class Selectors(ClaimTest):

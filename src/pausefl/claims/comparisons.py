@@ -1,11 +1,11 @@
-"""The result of one comparison of a claim test."""
+"""One comparison of a claim test: the question, and its answer."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, Judgement
 from pausefl.results.markdown import number
@@ -13,20 +13,29 @@ from pausefl.results.markdown import number
 #: Unit of a gap that is a ratio.
 RATIO = "ratio"
 
+#: Scenario or study, and selector.
+Side = tuple[str, str]
+
+
+class NotRunError(Exception):
+    """Why a question has no answer."""
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison and its outcome."""
+    """A question of a claim test and, once it is made, the outcome."""
 
     kind: str
     """Kind of the test."""
     where: str
     """Scenario or study; empty for random instances."""
-    question: str
-    """What is compared: names of selectors and quantities."""
+    topic: str
+    """What is asked, without the selectors."""
+    who: str
+    """Selectors that are compared, in words."""
     wanted: str
     """Where the gap should lie."""
-    outcome: str
+    outcome: str = NOT_RUN
     """``holds``, ``fails``, ``undecided`` or ``not run``."""
     gap: float = math.nan
     """The measured gap."""
@@ -40,7 +49,7 @@ class Comparison:
     p: float = math.nan
     """Twice the p-value of the outcome's side (`statistics`); NaN where nothing is estimated."""
     measure: str = ""
-    """What is measured, without names of selectors and scenarios."""
+    """What is measured; empty if it was not made."""
     seeds: tuple[int, ...] = ()
     """Seeds of the runs; empty for studies without seeds and random instances."""
     runs: tuple[str, ...] = ()
@@ -59,8 +68,19 @@ class Comparison:
     """The outcome before the correction for the number of comparisons, if that took it away."""
     repeats: str = ""
     """The comparison whose runs these are, under other names; then this one has no vote."""
-    prints: Mapping[tuple[str, int], str] = field(default_factory=dict, repr=False)
-    """By side and seed, a hash of what the runs did; not written to files."""
+
+    # For computing, not for files.
+    sides: tuple[Side, ...] = ()
+    """What is compared with what."""
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    """The open interval that is wanted; of a ratio, of its logarithm."""
+    prints: Mapping[tuple[Any, int], str] = field(default_factory=dict, repr=False)
+    """By side and seed, a hash of what the runs did."""
+
+    @property
+    def question(self) -> str:
+        """Topic and selectors."""
+        return f"{self.topic}: {self.who}" if self.who else self.topic
 
     @property
     def made(self) -> bool:
@@ -79,48 +99,19 @@ class Comparison:
 
     @property
     def part(self) -> tuple[int, str, str]:
-        """The part of its claim that it tests: the test, what is measured, and where the gap should lie."""
-        return self.test, self.question.partition(":")[0], self.wanted
+        """The part of its claim that it tests."""
+        return self.test, self.topic, self.wanted
 
-    @property
-    def name(self) -> str:
-        """What tells it from the others of its claim."""
-        return f"{self.where}: {self.question}" if self.where else self.question
+    def decided(self, judged: Judgement, ratio: bool = False, **facts: Any) -> Comparison:
+        """The answer by a judgement of differences, or of logarithms of ratios."""
+        mean, low, high = map(math.exp, judged.found) if ratio else judged.found
+        facts = {"unit": RATIO if ratio else self.unit, "low": low, "high": high} | facts
+        return self.settled(judged.outcome, mean, bound=judged.bound, p=judged.p, **facts)
 
-
-class NotRunError(Exception):
-    """Why a comparison cannot be made."""
-
-
-class Question:
-    """A `Comparison` to be made in a ``with`` block; it is not run if the block raises `NotRunError`."""
-
-    def __init__(self, kind: str, where: str, text: str, wanted: str) -> None:
-        self.answer = Comparison(kind, where, text, wanted, NOT_RUN)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, NotRunError):
-            return False
-        self.answer = replace(self.answer, note=str(error))
-        return True
-
-    def decide(self, judged: Judgement, gap: str = "difference", **fields: Any) -> None:
-        """Answer by a judgement of differences, or of logarithms of ratios (``gap`` is ``ratio``).
-
-        Without ``measure`` in the fields of the comparison, it is the beginning of the question.
-        """
-        mean, low, high = map(math.exp, judged.found) if gap == RATIO else judged.found
-        fields = {"unit": RATIO if gap == RATIO else ""} | fields
-        self.settle(judged.outcome, mean, low=low, high=high, bound=judged.bound, p=judged.p, **fields)
-
-    def settle(self, outcome: str | bool, gap: float, **fields: Any) -> None:
-        """Answer by what is known for certain."""
-        fields = {"measure": self.answer.question.partition(":")[0]} | fields
+    def settled(self, outcome: str | bool, gap: float, **facts: Any) -> Comparison:
+        """The answer by what is known for certain; ``facts`` are fields, and ``measure`` is the topic."""
         result = outcome if isinstance(outcome, str) else HOLDS if outcome else FAILS
-        self.answer = replace(self.answer, outcome=result, gap=gap, **fields)
+        return replace(self, outcome=result, gap=gap, **{"measure": self.topic} | facts)
 
 
 def joined(*notes: str) -> str:

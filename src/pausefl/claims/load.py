@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Self, get_args
 
 from pydantic import BeforeValidator, Field, Strict, model_validator
 
 from pausefl.claims.base import RUN, ClaimTest, readings
+from pausefl.claims.comparisons import Comparison
 from pausefl.claims.on_instances import OnInstancesTest
 from pausefl.claims.on_runs import OnRunsTest
 from pausefl.claims.on_studies import OnStudiesTest
@@ -53,6 +56,10 @@ class Figure(Settings):
     lacks: Distinct[SelectorName] = ()
     """Selectors that it does not show: what is compared of them does not cover it."""
 
+    def shows(self, comparison: Comparison) -> bool:
+        """Whether it shows what is compared."""
+        return comparison.where in self.of and comparison.subject not in self.lacks
+
 
 class Claim(Settings):
     """One claim."""
@@ -83,24 +90,21 @@ class Claims(Settings):
 
     @model_validator(mode="after")
     def _one_of_each_id(self) -> Self:
-        ids = [claim.id for claim in self.claims]
-        for name in ids:
-            if ids.count(name) > 1:
-                raise ValueError(f"claim '{name}' is there twice")
+        (name, n), *_ = Counter(claim.id for claim in self.claims).most_common(1)
+        if n > 1:
+            raise ValueError(f"claim '{name}' is there twice")
         return self
 
     @model_validator(mode="after")
     def _a_study_has_one_scale(self) -> Self:
         found: dict[str, str] = {}
-        for claim in self.claims:
-            for test in claim.tests:
-                for scale in SCALES:
-                    for name in test.studies_at(scale):
-                        if found.setdefault(name, scale) != scale:
-                            raise ValueError(
-                                f"'{name}' is at scale '{found[name]}' in one test and at '{scale}' in"
-                                f" another, of claim '{claim.id}'; it can have only one"
-                            )
+        for claim, scale in product(self.claims, SCALES):
+            for name in places([claim], scale)[1]:
+                if found.setdefault(name, scale) != scale:
+                    raise ValueError(
+                        f"'{name}' is at scale '{found[name]}' in one test and at '{scale}' in another, of"
+                        f" claim '{claim.id}'; it can have only one"
+                    )
         return self
 
 
@@ -111,15 +115,14 @@ def load_claims(path: Path, *folders: Path) -> tuple[Claim, ...]:
     """
     claims = Claims.read(read_yaml(path), str(path)).claims
     known = scenario_names(*folders)
-    for claim in claims:
-        for scale in SCALES:
-            for name in sorted(places([claim], scale)[0]):
-                where = f"{path}: claim '{claim.id}'"
-                if name not in known:
-                    raise ConfigError(f"{where}: unknown scenario '{name}'. {suggest(name, known)}")
-                if (own := load_scenario(name, *folders).scale) != scale:
-                    file = scenario_file(name, *folders)
-                    raise ConfigError(f"{where} lists '{name}' at scale '{scale}'; {file} says '{own}'")
+    for claim, scale in product(claims, SCALES):
+        for name in sorted(places([claim], scale)[0]):
+            where = f"{path}: claim '{claim.id}'"
+            if name not in known:
+                raise ConfigError(f"{where}: unknown scenario '{name}'. {suggest(name, known)}")
+            if (own := load_scenario(name, *folders).scale) != scale:
+                file = scenario_file(name, *folders)
+                raise ConfigError(f"{where} lists '{name}' at scale '{scale}'; {file} says '{own}'")
     return claims
 
 
@@ -139,9 +142,6 @@ def scenarios_as_run(claims: Iterable[Claim], *folders: Path) -> dict[str, Scena
 
 def scales(claims: Iterable[Claim], scenarios: Iterable[str], studies: Iterable[str]) -> list[str]:
     """Scales at which claims have a test on any of these scenarios or studies."""
-    claims, there = list(claims), (set(scenarios), set(studies))
-    return [
-        scale
-        for scale in SCALES
-        if any(named & given for named, given in zip(places(claims, scale), there, strict=True))
-    ]
+    claims, scenarios, studies = tuple(claims), set(scenarios), set(studies)
+    named = {scale: places(claims, scale) for scale in SCALES}
+    return [scale for scale, (of, on) in named.items() if of & scenarios or on & studies]

@@ -3,27 +3,23 @@
 The limit. On a small graph the distribution of annealing's state after j iterations can be computed: the
 chain proposes a uniformly random neighbour and accepts a worse one with probability (1 + j)^(-loss / C). C is
 the largest difference of energies, the smallest value that the theorems allow (PAUSE v2, Theorem 4; BSFL,
-Theorem 2). Graphs and energies are those of `pausefl.selectors.graphs`. The tests of the compiled annealers
-check that they follow this chain.
-
-The probability of a maximiser approaches 1 as a power of j. The exponent is the lead of the maximiser as a
-share of C, so convergence takes more iterations than anyone runs. From `EXACT` iterations on, the chain is
-therefore computed in blocks: j grows by a factor e^`BLOCK`, and the temperature stays constant.
+Theorem 2). The probability of a maximiser approaches 1 as a power of j, whose exponent is the lead of the
+maximiser as a share of C. From `EXACT` iterations on, the chain is therefore computed in blocks: j grows by a
+factor e^`BLOCK`, and the temperature stays constant.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import Reward, confidence_bound, make_reward
+from pausefl.bandit.rewards import confidence_bound, make_reward
 from pausefl.claims.base import RUN, AtLeast, ClaimTest
-from pausefl.claims.comparisons import Comparison, Question
+from pausefl.claims.comparisons import Comparison
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, UNDECIDED, Floats
 from pausefl.registry import REWARDS
@@ -76,12 +72,11 @@ class Exactness(OnInstances):
         """Compare the search with enumeration under each reward."""
         for name in self.rewards:
             gaps = [shortfall(name, seed) for seed in range(self.n_instances)]
-            worst, n_exact = max(gaps), sum(gap <= TIE for gap in gaps)
+            n_exact = sum(gap <= TIE for gap in gaps)
             text = f"{LABELS[exact_search(name).__name__.lower()]} against enumeration, reward {name.upper()}"
-            question = Question(self.kind, "", text, f"difference ≤ {TIE:g}")
             note = f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact"
-            question.settle(n_exact == len(gaps), worst, measure="largest loss of reward", note=note)
-            yield question.answer
+            asked = Comparison(self.kind, "", text, "", f"difference ≤ {TIE:g}")
+            yield asked.settled(n_exact == len(gaps), max(gaps), measure="largest loss of reward", note=note)
 
 
 def exact_search(reward_name: str) -> type[Pause]:
@@ -95,27 +90,20 @@ def shortfall(reward_name: str, seed: int) -> float:
     """Difference in reward between the exact search and enumeration on one random history."""
     from pausefl.selectors.brute import BrutePause
 
-    reward = make_reward(
-        RewardSettings(
-            name=reward_name,
-            alpha=4.0,
-            beta=2.0,
-            gamma=3.0,
-            n_clusters=4,
-            overlap_penalty=0.2,
-            overlap_latency=0.05,
-        )
-    )
+    weights: dict[str, Any] = {
+        "alpha": 4.0,
+        "beta": 2.0,
+        "gamma": 3.0,
+        "overlap_penalty": 0.2,
+        "overlap_latency": 0.05,
+    }
+    reward = make_reward(RewardSettings(name=reward_name, n_clusters=4, **weights))
     rng = Streams(seed).generator(f"claims/{reward_name}")
     history = random_history(rng)
-    searches = (BrutePause(reward, 1.0), exact_search(reward_name)(reward, 1.0))
-    best, found = (select(history, rng) for select in searches)
     bound = confidence_bound(history, 1.0)
-    return abs(_worth(reward, history, bound, best) - _worth(reward, history, bound, found))
-
-
-def _worth(reward: Reward, history: History, bound: Floats, selection: NDArray[np.int64]) -> float:
-    return reward.value(history, selection, bound[selection])
+    selections = [search(reward, 1.0)(history, rng) for search in (BrutePause, exact_search(reward_name))]
+    best, found = (reward.value(history, users, bound[users]) for users in selections)
+    return abs(best - found)
 
 
 def random_history(rng: np.random.Generator) -> History:
@@ -148,9 +136,8 @@ class Limit(OnInstances, AtLeast):
             note += f" iterations; it {'rises' if rises else 'does not rise'} on all"
             text = f"graphs on which {LABELS[selector]} holds a maximiser with probability {HELD:g} or more"
             wanted = f"share ≥ {self.at_least:g}, and the probability rises on every graph"
-            question = Question(self.kind, "", text, wanted)
-            question.settle(outcome, share, unit="of the graphs", measure="maximiser held", note=note)
-            yield question.answer
+            asked = Comparison(self.kind, "", text, "", wanted)
+            yield asked.settled(outcome, share, unit="of the graphs", measure="maximiser held", note=note)
 
 
 def probabilities(selector: str, n_instances: int) -> Floats:
@@ -168,8 +155,8 @@ def probabilities(selector: str, n_instances: int) -> Floats:
         walks.append(edges / edges.sum(axis=1, keepdims=True))
         losses.append(np.maximum(energy[:, None] - energy, 0) / np.ptp(energy))
         best.append(energy == energy.max())
-    held = np.array(best)
-    return np.stack([(law * held).sum(axis=1) for law in _laws(np.array(walks), np.array(losses))], axis=1)
+    laws = _laws(np.array(walks), np.array(losses))
+    return np.stack([(law * np.array(best)).sum(axis=1) for law in laws], axis=1)
 
 
 def _laws(walk: Floats, loss: Floats) -> Iterator[Floats]:
@@ -179,24 +166,20 @@ def _laws(walk: Floats, loss: Floats) -> Iterator[Floats]:
     """
     n_instances, n_states = walk.shape[:2]
     law = np.full((n_instances, 1, n_states), 1 / n_states)
-    ends = iter([math.log(10) * decade for decade in DECADES])
-    end, log_j, j = next(ends), 0.0, 0
-    while True:
-        if j < EXACT:
-            j += 1
-            law = law @ _step(walk, loss, math.log(1 + j))
-            log_j = math.log(j)
-        else:
+    j, log_j = 0, 0.0
+    for end in (math.log(10) * decade for decade in DECADES):
+        while log_j < end - 1e-12:
+            if j < EXACT:
+                j += 1
+                law, log_j = law @ _step(walk, loss, math.log(1 + j)), math.log(j)
+                continue
             width = min(BLOCK, end - log_j)
             block = _step(walk, loss, log_j + width / 2)
-            law = law @ _power(block, log_j + math.log(math.expm1(width)))
-            log_j += width
-        if log_j >= end - 1e-12:
-            yield law[:, 0]
-            following = next(ends, None)
-            if following is None:
-                return
-            end = following
+            log_length = log_j + math.log(math.expm1(width))
+            for _ in range(max(round(log_length / math.log(2)), 0)):  # to the nearest power of two
+                block = _stochastic(block @ block)
+            law, log_j = law @ block, log_j + width
+        yield law[:, 0]
 
 
 def _step(walk: Floats, loss: Floats, log_j: float) -> Floats:
@@ -210,13 +193,6 @@ def _stochastic(moves: Floats) -> Floats:
     diagonal[:] = 0
     diagonal[:] = 1 - moves.sum(axis=2)
     return moves
-
-
-def _power(matrix: Floats, log_exponent: float) -> Floats:
-    """A power of the matrices (n, N, N) by squaring: the exponent is the power of two nearest in ln."""
-    for _ in range(max(round(log_exponent / math.log(2)), 0)):
-        matrix = _stochastic(matrix @ matrix)
-    return matrix
 
 
 OnInstancesTest = Exactness | Limit

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from pydantic import Strict
 
 from pausefl.bandit.latency import expected_speeds
 from pausefl.claims.base import Against, AtLeast, Margin, Selectors
-from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, Question, wanted_text
+from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, wanted_text
 from pausefl.claims.records import Records, expected_latencies
 from pausefl.claims.statistics import (
     FAILS,
@@ -35,9 +36,6 @@ from pausefl.settings import Scenario
 from pausefl.settings.scenario import Scale
 from pausefl.settings.types import Distinct, NonNegative, OneOf, Positive
 
-#: Laws of growth that are logarithmic, or slower.
-_SLOW = ("constant", "logarithmic")
-
 
 class OnStudies(Selectors):
     """A test on the tables of studies."""
@@ -49,14 +47,17 @@ class OnStudies(Selectors):
         """All studies that the test needs at a scale."""
         return self.studies.get(scale, ())
 
+    def asked(self, study: str, *names: str, topic: str, wanted: str, **facts: Any) -> Comparison:
+        """A question on some selectors of a study."""
+        who, sides = " against ".join(LABELS[name] for name in names), tuple((study, name) for name in names)
+        return Comparison(self.kind, study, topic, who, wanted, sides=sides, **facts)
 
-def _tables(records: Records, study: str, *files: str) -> list[pd.DataFrame]:
-    """Tables of a study; `NotRunError` without one of them."""
-    tables = [records.study(study, file) for file in files]
-    found = [table for table in tables if table is not None]
-    if len(found) < len(files):
+
+def _table(records: Records, study: str, file: str) -> pd.DataFrame:
+    """A table of a study; `NotRunError` without it."""
+    if (table := records.study(study, file)) is None:
         raise NotRunError("the study is not configured, or is missing")
-    return found
+    return table
 
 
 def _of_seeds(table: pd.DataFrame, selector: str) -> pd.DataFrame:
@@ -66,21 +67,27 @@ def _of_seeds(table: pd.DataFrame, selector: str) -> pd.DataFrame:
     return table[(table["selector"] == selector) & (table["seed"].astype(str) != MEAN)]
 
 
-def _facts(
-    records: Records, study: str, selectors: Iterable[str] = (), seeds: Iterable[Any] = ()
-) -> dict[str, Any]:
+def _growth(records: Records, study: str, selector: str) -> pd.DataFrame:
+    """How a selector's regret grows, a row a seed; `NotRunError` if it is not in the study."""
+    growth = _of_seeds(_table(records, study, "growth.csv"), selector)
+    if not len(growth):
+        raise NotRunError(f"{LABELS[selector]} is not in the study")
+    return growth
+
+
+def _facts(records: Records, asked: Comparison, seeds: Iterable[Any] = ()) -> dict[str, Any]:
     """Seeds, name and prints of a study, as a `Comparison` has them.
 
     Prints are hashes of the simulated times of each run: equal selections have equal times.
     """
     seeds, prints = tuple(int(seed) for seed in seeds), {}
-    for (side, selector), seed in product(zip(("ours", "theirs"), selectors, strict=False), seeds):
+    for (side, (study, selector)), seed in product(enumerate(asked.sides), seeds):
         file = f"{as_folder(selector)}/seed-{seed}.parquet"
         table = records.study(study, file) if records.has(study, file) else None
         if table is not None:
             times = np.ascontiguousarray(table["elapsed_s"].to_numpy(np.float64)).tobytes()
             prints[side, seed] = hashlib.sha256(times).hexdigest()
-    return {"seeds": seeds, "runs": (f"study {study}",), "prints": prints}
+    return {"seeds": seeds, "runs": (f"study {asked.where}",), "prints": prints}
 
 
 class OfGrowth(OnStudies, Margin):
@@ -100,44 +107,39 @@ class Regret(OfGrowth):
     kind: Literal["regret"]
     law: Annotated[str, OneOf(("logarithmic", "linear", "at least linear"))]
 
-    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
-        """Look at the regret of each selector."""
-        if linear := self.law != "logarithmic":
-            text, unit, low, high = "exponent of regret", "exponent", 1 - self.margin, 1 + self.margin
-            high = high if self.law == "linear" else math.inf
+    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+        if self.law == "logarithmic":
+            topic, unit = "fit of a logarithm to regret, error against the best other law", RATIO
+            limits = region("not higher", self.margin, RATIO)
         else:
-            text, unit = "fit of a logarithm to regret, error against the best other law", RATIO
-            low, high = region("not higher", self.margin, RATIO)
-        wanted = wanted_text(low, high, unit)
+            topic, unit = "exponent of regret", "exponent"
+            limits = 1 - self.margin, 1 + self.margin if self.law == "linear" else math.inf
+        wanted = wanted_text(*limits, unit)
         for study, selector in product(self.studies[group], self.selectors):
-            with Question(self.kind, study, f"{text}: {LABELS[selector]}", wanted) as question:
-                tables = _tables(records, study, "fits.csv", "growth.csv")
-                laws, growth = (_of_seeds(table, selector) for table in tables)
-                if not len(growth):
-                    raise NotRunError(f"{LABELS[selector]} is not in the study")
-                facts = _facts(records, study, (selector,), growth["seed"])
-                best = laws[laws["preferred"]]["law"].value_counts().items()
-                note = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
-                exponents = growth["exponent"].to_numpy(np.float64)
-                if linear:
-                    question.decide(judge(exponents, low, high), note=note, **facts)
-                else:
-                    note = f"mean exponent over the last decade of rounds {exponents.mean():.2f}; {note}"
-                    judged = judge(_error_ratios(laws, facts["seeds"]), low, high)
-                    measure = "error of a logarithm's fit"
-                    question.decide(judged, RATIO, measure=measure, note=note, **facts)
-            yield question.answer
+            yield self.asked(study, selector, topic=topic, wanted=wanted, limits=limits)
+
+    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
+        ((study, selector),) = asked.sides
+        laws = _of_seeds(_table(records, study, "fits.csv"), selector)
+        growth = _growth(records, study, selector)
+        facts = _facts(records, asked, growth["seed"])
+        best = laws[laws["preferred"]]["law"].value_counts().items()
+        note = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
+        exponents = growth["exponent"].to_numpy(np.float64)
+        if self.law != "logarithmic":
+            yield asked.decided(judge(exponents, *asked.limits), note=note, **facts)
+            return
+        note = f"mean exponent over the last decade of rounds {exponents.mean():.2f}; {note}"
+        judged = judge(_error_ratios(laws, facts["seeds"]), *asked.limits)
+        yield asked.decided(judged, True, measure="error of a logarithm's fit", note=note, **facts)
 
 
 def _error_ratios(laws: pd.DataFrame, seeds: Iterable[int]) -> Floats:
-    """Log of the least error of a slow law over the least error of all others, for each seed."""
-    slow, of_seed = laws["law"].isin(_SLOW), laws["seed"].astype(int)
-
-    def least(rows: pd.Series) -> Floats:
-        errors = laws[rows].groupby(of_seed[rows])["error"].min()
-        return np.asarray(np.log(np.maximum(errors.loc[list(seeds)].to_numpy(np.float64), ROUNDING)))
-
-    return np.asarray(least(slow) - least(~slow))
+    """Log of the least error of a law up to a logarithm over the least error of all others, for each seed."""
+    slow = laws["law"].isin(("constant", "logarithmic"))
+    least = (rows.groupby(rows["seed"].astype(int))["error"].min() for rows in (laws[slow], laws[~slow]))
+    ours, theirs = (np.log(np.maximum(errors.loc[list(seeds)].to_numpy(), ROUNDING)) for errors in least)
+    return np.asarray(ours - theirs)
 
 
 class FinalRegret(OnStudies, Against, Margin):
@@ -145,21 +147,20 @@ class FinalRegret(OnStudies, Against, Margin):
 
     kind: Literal["final_regret"]
 
-    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
-        """Compare each selector with each other one."""
-        low, high = region("lower", self.margin, RATIO)
+    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+        limits = region("lower", self.margin, RATIO)
+        wanted = wanted_text(*limits, RATIO)
         for study, *names in product(self.studies[group], self.selectors, self.against):
-            labels = " against ".join(LABELS[name] for name in names)
-            text, wanted = f"final regret: {labels}", wanted_text(low, high, RATIO)
-            with Question(self.kind, study, text, wanted) as question:
-                (growth,) = _tables(records, study, "growth.csv")
-                ours, theirs = (_of_seeds(growth, name).set_index("seed")["regret"] for name in names)
-                both = ours.index.intersection(theirs.index)
-                if not len(both):
-                    raise NotRunError("the study lacks one of the two")
-                judged = judge(gaps(ours[both], theirs[both], RATIO), low, high)
-                question.decide(judged, RATIO, **_facts(records, study, names, both))
-            yield question.answer
+            yield self.asked(study, *names, topic="final regret", wanted=wanted, limits=limits)
+
+    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
+        growth = _table(records, asked.where, "growth.csv")
+        ours, theirs = (_of_seeds(growth, name).set_index("seed")["regret"] for _, name in asked.sides)
+        both = ours.index.intersection(theirs.index)
+        if not len(both):
+            raise NotRunError("the study lacks one of the two")
+        judged = judge(gaps(ours[both], theirs[both], RATIO), *asked.limits)
+        yield asked.decided(judged, True, **_facts(records, asked, both))
 
 
 class RegretBound(OnStudies):
@@ -167,28 +168,23 @@ class RegretBound(OnStudies):
 
     kind: Literal["regret_bound"]
 
-    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
-        """Compare each selector's regret after all rounds with the bound."""
-        wanted = wanted_text(-math.inf, 0, RATIO)
+    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+        topic, wanted = "final regret over the bound", wanted_text(-math.inf, 0, RATIO)
         for study, selector in product(self.studies[group], self.selectors):
-            text = f"final regret over the bound: {LABELS[selector]}"
-            with Question(self.kind, study, text, wanted) as question:
-                (growth,) = _tables(records, study, "growth.csv")
-                growth = _of_seeds(growth, selector)
-                if not len(growth):
-                    raise NotRunError(f"{LABELS[selector]} is not in the study")
-                settings = records.studies.of_kind("regret")[study]
-                scenario, n_rounds, step = settings.scenario, settings.n_rounds, settings.reward_step
-                most = theorem3(scenario, n_rounds) if step is None else theorem1(scenario, n_rounds, step)
-                worst = n_rounds * largest_gap(scenario)
-                note = f"bound {most:.2g} after {n_rounds:,} rounds"
-                if worst <= most:
-                    note += f"; no selector can lose more than {worst:.2g}, so the bound excludes nothing yet"
-                ratios = np.log(growth["regret"].to_numpy(np.float64)) - math.log(most)
-                facts = _facts(records, study, (selector,), growth["seed"])
-                judged = judge(ratios, -math.inf, 0)
-                question.decide(judged, RATIO, measure="regret over the bound", note=note, **facts)
-            yield question.answer
+            yield self.asked(study, selector, topic=topic, wanted=wanted)
+
+    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
+        ((study, selector),) = asked.sides
+        growth, settings = _growth(records, study, selector), records.studies.of_kind("regret")[study]
+        scenario, n_rounds, step = settings.scenario, settings.n_rounds, settings.reward_step
+        most = theorem3(scenario, n_rounds) if step is None else theorem1(scenario, n_rounds, step)
+        worst = n_rounds * largest_gap(scenario)
+        note = f"bound {most:.2g} after {n_rounds:,} rounds"
+        if worst <= most:
+            note += f"; no selector can lose more than {worst:.2g}, so the bound excludes nothing yet"
+        judged = judge(np.log(growth["regret"].to_numpy(np.float64)) - math.log(most), -math.inf, 0)
+        facts = _facts(records, asked, growth["seed"])
+        yield asked.decided(judged, True, measure="regret over the bound", note=note, **facts)
 
 
 def theorem3(scenario: Scenario, n_rounds: int) -> float:
@@ -220,14 +216,27 @@ def largest_gap(scenario: Scenario) -> float:
     return float(np.ptp(speeds)) + 2 * reward.alpha + (reward.gamma or 0.0)
 
 
-#: What is timed, and how it is to grow, in words.
-_TIMED = {"selection": "a selection's time", "listing": "the time of an iteration that lists all neighbours"}
+class _Law(NamedTuple):
+    words: str
+    slope: str
+    """Column of `pausefl.studies.runtime.fits`."""
+    measure: str
+    """What the slope is."""
+    unit: str = ""
+
+
+_OVER_SORT = "over_sort", "exponent of time over that of a sort"
+
+#: How a time is to grow.
 _LAWS = {
-    "power": "as K to the power {exponent:g}",
-    "linearithmic": "as K log K",
-    "at most linearithmic": "at most as K log K",
-    "exponential": "exponentially",
+    "power": _Law("as K to the power {exponent:g}", "exponent", "exponent of time"),
+    "linearithmic": _Law("as K log K", *_OVER_SORT),
+    "at most linearithmic": _Law("at most as K log K", *_OVER_SORT),
+    "exponential": _Law("exponentially", "rate", "growth of ln(time)", "a user"),
 }
+
+#: What is timed.
+_TIMED = {"selection": "a selection's time", "listing": "the time of an iteration that lists all neighbours"}
 
 
 class Cost(OfGrowth):
@@ -245,20 +254,20 @@ class Cost(OfGrowth):
     """Power of K by which a search's time is to grow."""
     margin: NonNegative = 0.0
 
-    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
-        """Look at the times of each selector."""
-        wanted, timed = _LAWS[self.law].format(exponent=self.exponent), _TIMED[self.quantity]
+    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+        middle = self.exponent if self.law == "power" else 0.0
+        low = -math.inf if self.law == "at most linearithmic" else middle - self.margin
+        facts: dict[str, Any] = {"wanted": _LAWS[self.law].words.format(exponent=self.exponent)}
+        facts |= {"topic": f"growth with K of {_TIMED[self.quantity]}", "limits": (low, middle + self.margin)}
         for study, selector in product(self.studies[group], self.selectors):
-            with Question(
-                self.kind, study, f"growth with K of {timed}: {LABELS[selector]}", wanted
-            ) as question:
-                (times,) = _tables(records, study, "times.csv")
-                self._judge(question, times[times["selector"] == selector], _facts(records, study))
-            yield question.answer
+            yield self.asked(study, selector, **facts)
 
-    def _judge(self, question: Question, times: pd.DataFrame, facts: dict[str, Any]) -> None:
+    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
         from pausefl.studies.runtime import QUANTITIES, fits
 
+        ((study, selector),) = asked.sides
+        times = _table(records, study, "times.csv")
+        times = times[times["selector"] == selector]
         fitted = fits(times)
         fitted = fitted[fitted["quantity"] == self.quantity]
         if not len(fitted):
@@ -268,27 +277,17 @@ class Cost(OfGrowth):
         is_power = fit["exponent_error"] <= fit["rate_error"]
         better = "a power" if is_power else "an exponential"
         note = f"K from {fit['from_users']:,} to {fit['to_users']:,}, {n_sizes} sizes; {better} fits better"
-        slope, unit, measure = _SLOPES[self.law.split()[-1]]
-        error = float(fit[f"{slope}_se"])
-        if math.isnan(error):
+        law, (low, high) = _LAWS[self.law], asked.limits
+        if math.isnan(error := float(fit[f"{law.slope}_se"])):
             raise NotRunError("no sort of as many numbers was timed")
-        middle = self.exponent if self.law == "power" else 0.0
-        low = -math.inf if self.law.startswith("at most") else middle - self.margin
-        judged = _within(float(fit[slope]), error, n_sizes - 2, low, high := middle + self.margin)
+        judged = _within(float(fit[law.slope]), error, n_sizes - 2, low, high)
         if self.law == "exponential":
             judged = Judgement(FAILS if is_power else HOLDS, judged.found)
         else:
             note = f"wanted: {'up to' if low == -math.inf else f'{low:.3g} to'} {high:.3g}; {note}"
             judged = judged if is_power else Judgement(FAILS, judged.found)
-        question.decide(judged, unit=unit, measure=measure, note=note, **facts)
-
-
-#: Column of a fit's slope by the last word of a law, its unit, and what it is.
-_SLOPES = {
-    "power": ("exponent", "", "exponent of time"),
-    "linearithmic": ("over_sort", "", "exponent of time over that of a sort"),
-    "exponential": ("rate", "a user", "growth of ln(time)"),
-}
+        facts = {"unit": law.unit, "measure": law.measure, "note": note} | _facts(records, asked)
+        yield asked.decided(judged, **facts)
 
 
 def _within(slope: float, error: float, n_free: int, low: float, high: float) -> Judgement:
@@ -297,60 +296,11 @@ def _within(slope: float, error: float, n_free: int, low: float, high: float) ->
 
     half = t_quantile(n_free) * error
     found = Estimate(slope, slope - half, slope + half)
-    error = max(error, ROUNDING)
-    above, below = (stdtr(n_free, (limit - slope) / error) for limit in (low, high))
+    above, below = (stdtr(n_free, (limit - slope) / max(error, ROUNDING)) for limit in (low, high))
     p_holds, p_fails = 2 * max(above, 1 - below), 2 * min(1 - above, below)
     outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
     return Judgement(outcome, found, p=float(min(p_holds, p_fails, 1.0)))
 
-
-class Share(OnStudies, AtLeast):
-    """Wilson's interval of the share of won instances lies above a given share, in each row of the study."""
-
-    kind: Literal["share"]
-    rows: dict[str, tuple[str | int | float, ...]] = {}
-    """Rows of a study's table of shares that are used: columns, and the values that they may have."""
-    pool: Distinct[Annotated[str, Strict()]] = ()
-    """Columns of that table over whose values the instances are counted together."""
-
-    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
-        """Look at the share that each selector won, in each row."""
-        divisors = self.rows.get("temperature_divisor", ())
-        at = f", κ = {divisors[0]}" if len(divisors) == 1 else ""
-        for study, selector in product(self.studies[group], self.selectors):
-            text, wanted = f"share won{at}: {LABELS[selector]}", f"share ≥ {self.at_least:g}"
-            rows: list[tuple[str, pd.Series]] = []
-            with Question(self.kind, study, text, wanted) as question:
-                rows += self._rows(records, study, selector)
-            if not rows:
-                yield question.answer
-            for name, (n, won, tied, lost) in rows:
-                row, facts = Question(self.kind, study, f"{text}, {name}", wanted), _facts(records, study)
-                judged = _of_share(won, n, self.at_least)
-                note = f"of {n:,} instances {won:,} are won, {tied:,} tied, {lost:,} lost"
-                row.decide(judged, unit="of instances", note=note, **facts)
-                yield row.answer
-
-    def _rows(self, records: Records, study: str, selector: str) -> Iterator[tuple[str, pd.Series]]:
-        """Name of each row that is used, and its numbers of instances: all, won, tied and lost."""
-        configured = records.studies.get(study)
-        (table,) = _tables(records, study, "" if configured is None else configured.claims[0])
-        table = table[table["selector"] == selector]
-        for column, values in self.rows.items():
-            known = table[column].astype(str) if column in table else pd.Series("", table.index)
-            table = table[known.isin([str(value) for value in values])]
-        if not len(table):
-            raise NotRunError(f"the study has no such rows of {LABELS[selector]}")
-        told = {*self.pool, *(column for column, values in self.rows.items() if len(values) == 1)}
-        cell = [name for name in _CELL if name in table and name not in told] or list(_WHOLE)
-        for names, rows in table.groupby(cell, sort=False):
-            cells = zip(cell, names, strict=True)
-            name = ", ".join((_CELL | _WHOLE)[column].format(value) for column, value in cells)
-            yield name, rows[["n_instances", "n_won", "n_tied", "n_lost"]].sum().astype(int)
-
-
-#: The only column where a single row is left, and how it is told.
-_WHOLE = {"selector": "in all"}
 
 #: Columns of a table of shares that say which comparison a row is, and how they are told.
 _CELL = {
@@ -362,6 +312,42 @@ _CELL = {
     "budget": "equal {}",
     "energy": "{} vertex",
 }
+
+
+class Share(OnStudies, AtLeast):
+    """Wilson's interval of the share of won instances lies above a given share, in each row of the study."""
+
+    kind: Literal["share"]
+    rows: dict[str, tuple[str | int | float, ...]] = {}
+    """Rows of a study's table of shares that are used: columns, and the values that they may have."""
+    pool: Distinct[Annotated[str, Strict()]] = ()
+    """Columns of that table over whose values the instances are counted together."""
+
+    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+        divisors = self.rows.get("temperature_divisor", ())
+        topic = f"share won, κ = {divisors[0]}" if len(divisors) == 1 else "share won"
+        for study, selector in product(self.studies[group], self.selectors):
+            yield self.asked(study, selector, topic=topic, wanted=f"share ≥ {self.at_least:g}")
+
+    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
+        ((study, selector),) = asked.sides
+        configured = records.studies.get(study)
+        table = _table(records, study, "" if configured is None else configured.claims[0])
+        table = table[table["selector"] == selector]
+        for column, values in self.rows.items():
+            known = table[column].astype(str) if column in table else pd.Series("", table.index)
+            table = table[known.isin([str(value) for value in values])]
+        if not len(table):
+            raise NotRunError(f"the study has no such rows of {LABELS[selector]}")
+        told = {*self.pool, *(column for column, values in self.rows.items() if len(values) == 1)}
+        cell = [column for column in _CELL if column in table and column not in told]
+        for names, rows in table.groupby(cell or ["selector"], sort=False):
+            cells = [_CELL[column].format(name) for column, name in zip(cell, names, strict=False)]
+            n, won, tied, lost = rows[["n_instances", "n_won", "n_tied", "n_lost"]].sum().astype(int)
+            row = replace(asked, who=f"{asked.who}, {', '.join(cells) or 'in all'}")
+            note = f"of {n:,} instances {won:,} are won, {tied:,} tied, {lost:,} lost"
+            facts = {"unit": "of instances", "note": note} | _facts(records, asked)
+            yield row.decided(_of_share(won, n, self.at_least), **facts)
 
 
 def _of_share(won: int, n: int, least: float) -> Judgement:
@@ -380,27 +366,27 @@ class Degrees(OnStudies, Against):
 
     kind: Literal["degrees"]
 
-    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
-        """Look at the graphs of each selector."""
+    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
         for study, selector in product(self.studies[group], (*self.selectors, *self.against)):
             plain = selector in self.against
             wanted = "m (K − m) for every vertex" if plain else "at most 4 (K − m) on average"
-            text = f"mean number of neighbours: {LABELS[selector]}"
-            with Question(self.kind, study, text, wanted) as question:
-                (table,) = _tables(records, study, "degrees.parquet")
-                own, settings = table[table["selector"] == selector], records.studies.of_kind("graphs")[study]
-                m, n_users = settings.n_selected, settings.n_users
-                claimed, most = (m if plain else 4) * (n_users - m), float(own["degree_mean"].max())
-                note = f"{most:.4g} against {claimed}, {len(own):,} graphs of {m} of {n_users} users"
-                if plain:
-                    holds = bool((own[["degree_min", "degree_max"]] == claimed).all(axis=None))
-                else:
-                    holds = most <= claimed
-                    note += "; with m ≤ 4 no graph has more" if m <= 4 else ""
-                measure = f"mean neighbours over {'m' if plain else '4'} (K − m)"
-                facts = {"unit": RATIO, "measure": measure, "note": note} | _facts(records, study)
-                question.settle(holds, most / claimed, **facts)
-            yield question.answer
+            yield self.asked(study, selector, topic="mean number of neighbours", wanted=wanted)
+
+    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
+        ((study, selector),) = asked.sides
+        table = _table(records, study, "degrees.parquet")
+        own, settings = table[table["selector"] == selector], records.studies.of_kind("graphs")[study]
+        m, n_users, plain = settings.n_selected, settings.n_users, selector in self.against
+        claimed, most = (m if plain else 4) * (n_users - m), float(own["degree_mean"].max())
+        note = f"{most:.4g} against {claimed}, {len(own):,} graphs of {m} of {n_users} users"
+        if plain:
+            holds = bool((own[["degree_min", "degree_max"]] == claimed).all(axis=None))
+        else:
+            holds = most <= claimed
+            note += "; with m ≤ 4 no graph has more" if m <= 4 else ""
+        measure = f"mean neighbours over {'m' if plain else '4'} (K − m)"
+        facts = {"unit": RATIO, "measure": measure, "note": note} | _facts(records, asked)
+        yield asked.settled(holds, most / claimed, **facts)
 
 
 OnStudiesTest = Regret | FinalRegret | RegretBound | Cost | Share | Degrees

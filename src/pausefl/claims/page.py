@@ -24,6 +24,10 @@ from pausefl.results.intervals import CONFIDENCE
 #: The scale of a comparison on instances that its test samples, which is part of a claim at every scale.
 ANY = "any"
 
+#: What files have of a comparison.
+_WRITTEN = """kind where question wanted outcome gap low high unit bound p measure seeds runs n_missing note
+subject test authors alone repeats"""
+
 
 def to_json(judged: Sequence[Judged], scale: str, code_hash: str) -> str:
     """Everything, for programs; null for NaN and infinite numbers.
@@ -67,10 +71,10 @@ def _told(one: Judged, scale: str) -> dict[str, Any]:
 
 def _plain(comparison: Comparison, scale: str) -> dict[str, Any]:
     """A comparison in JSON's types."""
+    values = {key: getattr(comparison, key) for key in _WRITTEN.split()}
     values = {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in vars(comparison).items()
-        if key != "prints"
+        for key, value in values.items()
     }
     values["scale"] = scale if comparison.where else ANY
     values["n_seeds"] = len(comparison.seeds)

@@ -102,7 +102,7 @@ def folded(comparisons: Sequence[Comparison]) -> list[Comparison]:
         if first is None:
             votes.append(this)
         else:
-            found[i] = replace(this, repeats=first.name)
+            found[i] = replace(this, repeats=": ".join(filter(None, (first.where, first.question))))
     return found
 
 
@@ -167,10 +167,7 @@ def coverage(claim: Claim, comparisons: Sequence[Comparison]) -> Coverage:
         one_seed=sum(each.of_one_seed for each in made if not each.repeats),
         repeats=sum(bool(each.repeats) for each in made),
         not_run=len(comparisons) - len(made),
-        figures=sum(
-            any(each.where in figure.of and each.subject not in figure.lacks for each in shown)
-            for figure in claim.figures.values()
-        ),
+        figures=sum(any(figure.shows(each) for each in shown) for figure in claim.figures.values()),
         figures_named=len(claim.figures),
         seeds=(min(seeds), max(seeds)),
         lacking=sum(each.n_missing > 0 for each in comparisons),

@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from pausefl.claims.comparisons import RATIO, Comparison
 from pausefl.claims.statistics import FAILS, HOLDS, ROUNDING, UNDECIDED
 from pausefl.claims.verdicts import Coverage, Judged
 from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
+
+#: Comparisons and places that are named; of more, the number is told.
+_MOST_NAMED = 5
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -22,9 +29,9 @@ def number(value: float | None, digits: int = 3) -> str:
     return markdown.number(value, ",.0f" if abs(value) >= 1000 else f".{digits}g")
 
 
-def interval(low: float | None, high: float | None, digits: int = 3) -> str:
+def interval(low: float | None, high: float | None) -> str:
     """From low to high; a dash without an interval."""
-    ends = [number(low, digits), number(high, digits)]
+    ends = [number(low), number(high)]
     return "–" if "–" in ends else " to ".join(ends)
 
 
@@ -42,10 +49,8 @@ def failing(one: Judged) -> str:
 
 def needed(one: Judged) -> str:
     """What each comparison needs: ``time to the target: ratio < 1``."""
-    measures: dict[str, list[str]] = {}
-    for each in one.comparisons:
-        measures.setdefault(each.wanted, []).append(each.question.partition(":")[0])
-    return "; ".join(f"{_listed(dict.fromkeys(names))}: {wanted}" for wanted, names in measures.items())
+    topics = _grouped((each.wanted, each.topic) for each in one.comparisons)
+    return "; ".join(f"{_listed(dict.fromkeys(names))}: {wanted}" for wanted, names in topics.items())
 
 
 def outcomes(coverage: Coverage) -> str:
@@ -60,10 +65,6 @@ def outcomes(coverage: Coverage) -> str:
     return "; ".join(filter(None, [voted, ", ".join(f"{n} {what}" for n, what in others if n)])) or "none"
 
 
-#: Comparisons and places that are named; of more, the number is told.
-_MOST_NAMED = 5
-
-
 def why(one: Judged) -> str:
     """Why not every comparison holds: which fail, what leaves the others open, what has no vote."""
     votes = [each for each in one.votes if not each.of_one_seed]
@@ -71,56 +72,51 @@ def why(one: Judged) -> str:
         return "One seed decides nothing" if one.coverage.one_seed else "No run was made"
     parts = []
     if fails := [each for each in votes if each.outcome == FAILS]:
-        parts.append(f"Fails: {_named(one, fails)}")
-    undecided = [each for each in votes if each.outcome == UNDECIDED]
+        gaps = _grouped((_said(each), f"{gap(each)} ({_place(one, each)})") for each in fails[:_MOST_NAMED])
+        named = "; ".join(f"{said}: {_listed(of)}" for said, of in gaps.items())
+        more = len(fails) - _MOST_NAMED
+        parts.append(f"Fails: {named}" + (f"; and {more} more" if more > 0 else ""))
+    undecided = _grouped((each.alone, each) for each in votes if each.outcome == UNDECIDED)
     for alone, verb in ((HOLDS, "hold"), (FAILS, "fail")):
-        if of := [each for each in undecided if each.alone == alone]:
-            parts.append(
-                f"{len(of)} would {verb} if tested alone, not among {len(votes)}: {_places(one, of)}"
-            )
-    if reach := [each for each in undecided if not each.alone]:
-        parts.append(f"{len(reach)} cannot be told from the limit: {_places(one, reach)}")
+        if of := undecided.get(alone, []):
+            told = f"{len(of)} would {verb} if tested alone, not among {len(votes)}"
+            parts.append(f"{told}: {_places(one, of)}")
+    if of := undecided.get("", []):
+        parts.append(f"{len(of)} cannot be told from the limit: {_places(one, of)}")
     judged = {each.part for each in votes}
-    lacking: dict[str, list[Comparison]] = {}
-    for each in one.comparisons:
-        if each.part not in judged:
-            lacking.setdefault(each.question.partition(":")[0], []).append(each)
-    parts += [f"No vote on {measure}: {_places(one, of)}" for measure, of in lacking.items()]
+    lacking = _grouped((each.topic, each) for each in one.comparisons if each.part not in judged)
+    parts += [f"No vote on {topic}: {_places(one, of)}" for topic, of in lacking.items()]
     return ". ".join(parts) or "Every vote holds"
-
-
-def _named(one: Judged, comparisons: Sequence[Comparison]) -> str:
-    """Comparisons by question, with the gap and place of each; the first few."""
-    found: dict[str, list[str]] = {}
-    for each in comparisons[:_MOST_NAMED]:
-        question = each.question.replace(":", ",", 1)
-        found.setdefault(question, []).append(f"{gap(each, 3)} ({place(one, each)})")
-    named = "; ".join(f"{question}: {_listed(gaps)}" for question, gaps in found.items())
-    more = len(comparisons) - _MOST_NAMED
-    return f"{named}; and {more} more" if more > 0 else named
 
 
 def _places(one: Judged, comparisons: Iterable[Comparison]) -> str:
     """Where some comparisons are, each place once; the first few."""
-    places = list(dict.fromkeys(place(one, each) for each in comparisons))
+    places = list(dict.fromkeys(_place(one, each) for each in comparisons))
     more = len(places) - _MOST_NAMED
     return _listed([*places[:_MOST_NAMED], f"{more} more"] if more > 0 else places)
 
 
-def place(one: Judged, comparison: Comparison) -> str:
+def _place(one: Judged, comparison: Comparison) -> str:
     """The figures of a claim that show a comparison; else its scenario, or its instances."""
-    figures = [
-        name
-        for name, figure in one.claim.figures.items()
-        if comparison.where in figure.of and comparison.subject not in figure.lacks
-    ]
+    figures = [name for name, figure in one.claim.figures.items() if figure.shows(comparison)]
     told = comparison.note if comparison.kind == "share" else comparison.where
     return ", ".join(figures) or told or "random instances"
+
+
+def _said(comparison: Comparison) -> str:
+    return ", ".join(filter(None, (comparison.topic, comparison.who)))
 
 
 def _listed(names: Iterable[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    groups: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def effect(one: Judged) -> str:
@@ -129,76 +125,59 @@ def effect(one: Judged) -> str:
     if not gaps:
         return "–"
     first = gaps[0]
-    of_measure = [each for each in gaps if _same_measure(each, first)]
+    alike = [
+        each
+        for each in gaps
+        if (each.kind, each.measure, each.unit, each.wanted)
+        == (first.kind, first.measure, first.unit, first.wanted)
+    ]
     # Who is compared is said where it is the same everywhere.
-    alike = len({each.question for each in of_measure}) == 1 and first.question.startswith(first.measure)
-    name = first.question.replace(": ", ", ") if alike else first.measure
-    return f"{name}: {_ranges(of_measure)}"
+    same = len({each.question for each in alike}) == 1 and first.topic == first.measure
+    return f"{_said(first) if same else first.measure}: {_ranges(alike)}"
 
 
 def authors(one: Judged) -> str:
     """The same of the authors' own runs; a dash where their logs do not tell."""
-    known = [replace(each, gap=each.authors) for each in one.comparisons if math.isfinite(each.authors)]
-    if not known:
-        return "–"
-    measure, wanted = known[0].question.partition(":")[0], known[0].wanted
-    alike = [each for each in known if each.question.startswith(f"{measure}:") and each.wanted == wanted]
-    return f"{measure}: {_ranges([replace(each, bound='') for each in alike])}"
+    known = [
+        replace(each, gap=each.authors, bound="") for each in one.comparisons if math.isfinite(each.authors)
+    ]
+    alike = [each for each in known if (each.topic, each.wanted) == (known[0].topic, known[0].wanted)]
+    return f"{known[0].topic}: {_ranges(alike)}" if known else "–"
 
 
 def _ranges(comparisons: Sequence[Comparison]) -> str:
     """From the smallest to the largest gap, of each selector: ``PAUSE 0.59 to 0.84, SA-PAUSE 0.95 times``."""
-    unit = " " + _unit(comparisons[0].unit)
-    found: dict[str, list[Comparison]] = {}
-    for each in sorted(comparisons, key=lambda each: each.gap):
-        found.setdefault(each.subject, []).append(each)
+    unit = " " + _UNITS.get(comparisons[0].unit, comparisons[0].unit)
     told = []
-    for subject in sorted(found, key=[each.subject for each in comparisons].index):
-        ends = (found[subject][0], found[subject][-1])
-        span = " to ".join(dict.fromkeys(gap(each, 3).removesuffix(unit) for each in ends))
-        told.append(f"{LABELS[subject]} {span}" if len(found) > 1 else span)
+    subjects = _grouped((each.subject, each) for each in comparisons)
+    for subject, of in subjects.items():
+        of.sort(key=lambda each: each.gap)
+        span = " to ".join(dict.fromkeys(gap(each).removesuffix(unit) for each in (of[0], of[-1])))
+        told.append(f"{LABELS[subject]} {span}" if len(subjects) > 1 else span)
     return ", ".join(told) + unit.rstrip()
 
 
-def _same_measure(a: Comparison, b: Comparison) -> bool:
-    """Whether two comparisons want the same of the same measure, so that their gaps can be put together."""
-    return (a.kind, a.measure, a.unit, a.wanted) == (b.kind, b.measure, b.unit, b.wanted)
+_UNITS = {RATIO: "times", "of instances": "% of instances"}
 
 
-def _with_unit(value: float, unit: str, digits: int) -> str:
-    if unit == "of instances":
-        return f"{number(100 * value, digits)} {_unit(unit)}"
-    sign = "+" if unit == "points" and value > ROUNDING else ""
-    return f"{sign}{number(value, digits)} {_unit(unit)}".rstrip()
-
-
-def _unit(unit: str) -> str:
-    return {RATIO: "times", "of instances": "% of instances"}.get(unit, unit)
-
-
-def gap(comparison: Comparison, digits: int = 4) -> str:
+def gap(comparison: Comparison) -> str:
     """The gap of a comparison with its unit; a dash without one."""
-    if not math.isfinite(comparison.gap):
+    value, unit = comparison.gap, comparison.unit
+    if not math.isfinite(value):
         return "–"
-    return f"{comparison.bound} {_with_unit(comparison.gap, comparison.unit, digits)}".strip()
+    sign = "+" if unit == "points" and value > ROUNDING else ""
+    told = number(100 * value if unit == "of instances" else value)
+    return f"{comparison.bound} {sign}{told} {_UNITS.get(unit, unit)}".strip()
 
 
 def covered(coverage: Coverage) -> str:
     """``1 of 7 figures, 5 seeds``; a dash if the claim names no figure and needs no seeds."""
-    parts = [seeds(coverage)]
-    if coverage.figures_named:
-        plural = "" if coverage.figures_named == 1 else "s"
-        parts.insert(0, f"{coverage.figures} of {coverage.figures_named} figure{plural}")
+    parts, (least, most) = [], coverage.seeds
+    if named := coverage.figures_named:
+        parts.append(f"{coverage.figures} of {named} figure{'' if named == 1 else 's'}")
+    if most:
+        several = f"{most} seeds" if least == most else f"{least} to {most} seeds"
+        parts.append("one seed" if most == 1 else several)
     if coverage.lacking:
         parts.append(f"{coverage.lacking} lack{'s' if coverage.lacking == 1 else ''} runs")
-    return ", ".join(filter(None, parts)) or "–"
-
-
-def seeds(coverage: Coverage) -> str:
-    """How many seeds: a number or a range; nothing if none are needed."""
-    least, most = coverage.seeds
-    if not most:
-        return ""
-    if most == 1:
-        return "one seed"
-    return f"{most} seeds" if least == most else f"{least} to {most} seeds"
+    return ", ".join(parts) or "–"

@@ -38,7 +38,7 @@ LOWER = on_runs(
 
 
 def compared(outcome: str, p: float = 0.001, **keys: Any) -> Comparison:
-    return Comparison("ordering", "s", "?", "!", outcome, p=p, **keys)
+    return Comparison("ordering", "s", "?", "", "!", outcome, p=p, **keys)
 
 
 def of(*comparisons: Comparison) -> Judged:
@@ -90,8 +90,8 @@ def test_one_seed_neither_supports_a_claim_nor_takes_its_support_away() -> None:
 def test_a_claim_of_two_parts_is_supported_only_if_both_have_a_vote(
     outcome: str, seeds: tuple[int, ...]
 ) -> None:
-    rises = Comparison("collapse", "s", "accuracy gained: fedavg", "points > 10", outcome, seeds=seeds)
-    stays = Comparison("collapse", "s", "accuracy lost: pause", "points < 10", HOLDS, seeds=(0, 1, 2))
+    rises = Comparison("collapse", "s", "accuracy gained", "fedavg", "points > 10", outcome, seeds=seeds)
+    stays = Comparison("collapse", "s", "accuracy lost", "pause", "points < 10", HOLDS, seeds=(0, 1, 2))
     assert of(rises, stays).finding == "undecided"
     elsewhere = replace(rises, where="t", outcome=HOLDS, seeds=(0, 1, 2))
     assert of(rises, stays, elsewhere).finding == "supported"
@@ -120,7 +120,7 @@ def test_a_failure_has_to_survive_holms_correction() -> None:
     other = of(compared(FAILS, p=1e-6), compared(FAILS, p=0.04), compared(FAILS, p=0.03))
     assert [each.outcome for each in other.comparisons] == [FAILS, UNDECIDED, UNDECIDED]
     assert other.finding == "contradicted"
-    certain = of(Comparison("bound", "s", "?", "!", FAILS), chance, *many)
+    certain = of(Comparison("bound", "s", "?", "", "!", FAILS), chance, *many)
     assert certain.finding == "contradicted"
     assert of(*[compared(HOLDS, p=0.04)] * 20).finding == "supported"  # nothing fails
 
