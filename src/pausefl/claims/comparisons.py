@@ -88,11 +88,6 @@ class Comparison:
         return self.outcome != NOT_RUN
 
     @property
-    def distinct(self) -> bool:
-        """Whether it was made and repeats no other."""
-        return self.made and not self.repeats
-
-    @property
     def of_one_seed(self) -> bool:
         """Whether nothing can be estimated from it, because it has one seed."""
         return self.outcome == UNDECIDED and len(self.seeds) == 1

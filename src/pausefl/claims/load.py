@@ -99,7 +99,7 @@ class Claims(Settings):
     def _a_study_has_one_scale(self) -> Self:
         found: dict[str, str] = {}
         for claim, scale in product(self.claims, SCALES):
-            for name in places([claim], scale)[1]:
+            for name in sorted(places([claim], scale)[1]):
                 if found.setdefault(name, scale) != scale:
                     raise ValueError(
                         f"'{name}' is at scale '{found[name]}' in one test and at '{scale}' in another, of"

@@ -34,16 +34,13 @@ def to_json(judged: Sequence[Judged], scale: str, code_hash: str) -> str:
 
     A claim has the keys of its reading as written, and under ``as_run`` those of the other one, or null.
     """
-    claims = []
-    for claim, written, run in side_by_side(judged):
-        said = {key: getattr(claim, key) for key in ("id", "sentence", "place", "check", "note")}
-        claims.append(said | _told(written, scale) | {"as_run": _told(run, scale) if run else None})
-    document = {
-        "scale": scale,
-        "confidence": CONFIDENCE,
-        "code_hash": code_hash,
-        "claims": claims,
-    }
+    claims = [
+        claim.model_dump(include={"id", "sentence", "place", "check", "note"})
+        | _told(written, scale)
+        | {"as_run": _told(run, scale) if run else None}
+        for claim, written, run in side_by_side(judged)
+    ]
+    document = {"scale": scale, "confidence": CONFIDENCE, "code_hash": code_hash, "claims": claims}
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -59,7 +56,7 @@ def _told(one: Judged, scale: str) -> dict[str, Any]:
     return {
         "finding": one.finding,
         "failing": words.failing(one),
-        "needed": words.needed(one) if one.comparisons else "",
+        "needed": words.needed(one),
         "outcomes": words.outcomes(one.coverage),
         "why": words.why(one),
         "effect": words.effect(one),
@@ -71,14 +68,10 @@ def _told(one: Judged, scale: str) -> dict[str, Any]:
 
 def _plain(comparison: Comparison, scale: str) -> dict[str, Any]:
     """A comparison in JSON's types."""
-    values = {key: getattr(comparison, key) for key in _WRITTEN.split()}
-    values = {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in values.items()
-    }
-    values["scale"] = scale if comparison.where else ANY
-    values["n_seeds"] = len(comparison.seeds)
-    return values
+    values: dict[str, Any] = {key: getattr(comparison, key) for key in _WRITTEN.split()}
+    for key in ("gap", "low", "high", "p", "authors"):
+        values[key] = values[key] if math.isfinite(values[key]) else None
+    return values | {"scale": scale if comparison.where else ANY, "n_seeds": len(comparison.seeds)}
 
 
 def to_frame(judged: Iterable[Judged], scale: str) -> pd.DataFrame:
@@ -148,17 +141,9 @@ def _verdict(one: Judged) -> str:
 
 def _grounds(judged: Sequence[Judged]) -> str:
     """A row a claim and reading in which something is compared: what was needed, what came of it, and why."""
-    rows = [
-        (
-            one.claim.id,
-            one.reading,
-            words.needed(one),
-            words.outcomes(one.coverage),
-            words.covered(one.coverage),
-            words.why(one),
-        )
-        for one in judged
-        if one.comparisons
-    ]
     head = ("Claim", "Reading", "What each comparison needs", "Comparisons", "Covers", "Why")
+    rows = []
+    for one in (one for one in judged if one.comparisons):
+        compared, covered = words.outcomes(one.coverage), words.covered(one.coverage)
+        rows.append((one.claim.id, one.reading, words.needed(one), compared, covered, words.why(one)))
     return markdown.table(head, rows)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -18,15 +18,16 @@ from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import Floats
 from pausefl.results.outcomes import smoothed, smoothed_at
 
-#: A number of the first run, given the run it is compared with; or two bounds of it.
-Measured = Callable[[Replicate, Replicate], float | tuple[float, float]]
+#: The early part of the time that two runs have in common.
+EARLY = 0.25
 
 
 @dataclass(frozen=True)
 class Quantity:
     """What the key ``metric`` of a claim test names."""
 
-    of: Measured
+    of: Callable[[Replicate, Replicate], float | tuple[float, float]]
+    """A number of the first run, given the run it is compared with; or two bounds of it."""
     label: str
     """What is measured, in words."""
     unit: str
@@ -39,24 +40,6 @@ class Quantity:
     """What a run of an infinite value does, for notes."""
 
 
-#: All quantities by the names of their functions.
-QUANTITIES: dict[str, Quantity] = {}
-
-
-def quantity(label: str, unit: str, **facts: Any) -> Callable[[Measured], Measured]:
-    """Decorator that puts a function into `QUANTITIES`."""
-
-    def put(of: Measured) -> Measured:
-        QUANTITIES[of.__name__] = Quantity(of, label, unit, **facts)
-        return of
-
-    return put
-
-
-#: The early part of the time that two runs have in common.
-EARLY = 0.25
-
-
 def _times(run: Replicate) -> Floats:
     """Simulated seconds (n,) at the end of each round."""
     return run.rounds["elapsed_s"].to_numpy(np.float64)
@@ -67,21 +50,27 @@ def _end(run: Replicate, other: Replicate) -> float:
     return float(min(_times(run)[-1], _times(other)[-1]))
 
 
-def _evaluated(run: Replicate, column: str) -> tuple[Floats, Floats]:
-    """Times and values (n,) of the rounds with an evaluation."""
-    there = run.rounds[column].notna().to_numpy()
-    return _times(run)[there], run.rounds[column].to_numpy(np.float64)[there]
+def _common(run: Replicate, other: Replicate) -> int:
+    """Number of rounds that both runs have."""
+    return min(len(run.rounds), len(other.rounds))
 
 
-def _over_time(run: Replicate, other: Replicate, column: str, part: float = 1.0, logs: bool = False) -> float:
+def _at_end(column: str, run: Replicate, other: Replicate) -> float:
+    """The smoothed curve when the first of the two runs ends."""
+    return smoothed_at(run.rounds, column, _end(run, other))
+
+
+def _over_time(column: str, run: Replicate, other: Replicate, part: float = 1.0, logs: bool = False) -> float:
     """Mean of a curve over the first part of the time in which both runs have evaluations.
 
     With ``logs`` it is the geometric mean. Infinite if a value in that time is, NaN without a common time.
     """
-    (elapsed, values), (theirs, _) = (_evaluated(each, column) for each in (run, other))
-    if len(elapsed) < 2 or len(theirs) < 2:
+    there, theirs = (each.rounds[column].notna().to_numpy() for each in (run, other))
+    elapsed, values = _times(run)[there], run.rounds[column].to_numpy(np.float64)[there]
+    others = _times(other)[theirs]
+    if len(elapsed) < 2 or len(others) < 2:
         return math.nan
-    start, end = max(elapsed[0], theirs[0]), min(elapsed[-1], theirs[-1])
+    start, end = max(elapsed[0], others[0]), min(elapsed[-1], others[-1])
     end = start + part * (end - start)
     if end <= start:
         return math.nan
@@ -89,47 +78,12 @@ def _over_time(run: Replicate, other: Replicate, column: str, part: float = 1.0,
     elapsed, values = elapsed[:used], values[:used]
     if not np.isfinite(values).all():
         return math.inf
-    if logs:
-        values = np.log(values)
+    values = np.log(values) if logs else values
     times = np.concatenate([[start], elapsed[(elapsed > start) & (elapsed < end)], [end]])
     mean = float(np.trapezoid(np.interp(times, elapsed, values), times)) / (end - start)
     return math.exp(mean) if logs else mean
 
 
-@quantity("accuracy at the earlier end", "points", factor=100, trained=True)
-def accuracy_in_time(run: Replicate, other: Replicate) -> float:
-    """Smoothed accuracy when the first of the two runs ends."""
-    return smoothed_at(run.rounds, "accuracy", _end(run, other))
-
-
-@quantity("accuracy over the common time", "points", factor=100, trained=True)
-def accuracy_over_time(run: Replicate, other: Replicate) -> float:
-    """Mean accuracy over the common time."""
-    return _over_time(run, other, "accuracy")
-
-
-@quantity("accuracy over the first quarter of the common time", "points", factor=100, trained=True)
-def early_accuracy(run: Replicate, other: Replicate) -> float:
-    """Mean accuracy over the first `EARLY` part of the common time."""
-    return _over_time(run, other, "accuracy", EARLY)
-
-
-@quantity("loss at the earlier end", "loss", trained=True, infinite="diverges")
-def loss_in_time(run: Replicate, other: Replicate) -> float:
-    """Smoothed loss when the first of the two runs ends."""
-    return smoothed_at(run.rounds, "loss", _end(run, other))
-
-
-@quantity("loss over the common time", "loss", trained=True, infinite="diverges")
-def loss_over_time(run: Replicate, other: Replicate) -> float:
-    """Geometric mean of the loss over the common time.
-
-    It tells two curves apart that end at the same floor, which the noise of the data sets.
-    """
-    return _over_time(run, other, "loss", logs=True)
-
-
-@quantity("time to the target", "s", trained=True, infinite="ends before the target")
 def seconds_to_target(run: Replicate, other: Replicate) -> float | tuple[float, float]:
     """Simulated seconds to the target accuracy, NaN without a target.
 
@@ -141,19 +95,12 @@ def seconds_to_target(run: Replicate, other: Replicate) -> float | tuple[float, 
     return (float(_times(run)[-1]), math.inf) if math.isnan(seconds) else seconds
 
 
-def _common(run: Replicate, other: Replicate) -> int:
-    """Number of rounds that both runs have."""
-    return min(len(run.rounds), len(other.rounds))
-
-
-@quantity("mean round", "s")
 def mean_round_s(run: Replicate, other: Replicate) -> float:
     """Mean simulated seconds of a round, over the rounds that both runs have."""
     n = _common(run, other)
     return float(_times(run)[n - 1]) / n
 
 
-@quantity("spread of expected latency in a round", "s")
 def latency_spread(run: Replicate, other: Replicate) -> float:
     """Standard deviation of the expected latencies of a round's users, mean over the common rounds.
 
@@ -164,31 +111,52 @@ def latency_spread(run: Replicate, other: Replicate) -> float:
     return float(np.mean(spreads)) if spreads else math.nan
 
 
-@quantity("leakage after equally many rounds", "epsilon")
 def leakage_after_rounds(run: Replicate, other: Replicate) -> float:
     """Largest leakage of any user after as many rounds as both runs have."""
     return float(run.leakage[_common(run, other) - 1])
 
 
-@quantity("leakage over equally many rounds", "epsilon")
 def leakage_over_rounds(run: Replicate, other: Replicate) -> float:
     """Mean of the largest leakage of any user over the rounds that both runs have."""
     return float(run.leakage[: _common(run, other)].mean())
 
 
-@quantity("leakage at the earlier end", "epsilon")
 def leakage_in_time(run: Replicate, other: Replicate) -> float:
     """Largest leakage of any user when the first of the two runs ends."""
     done = np.searchsorted(_times(run), _end(run, other), side="right")
     return float(run.leakage[done - 1]) if done else 0.0
 
 
-@quantity("leakage over the common time", "epsilon")
 def leakage_over_time(run: Replicate, other: Replicate) -> float:
     """Mean of the largest leakage of any user over the common time; it rises at the end of a round."""
     end = _end(run, other)
     times = np.append(np.minimum(_times(run), end), end)
     return float((run.leakage * np.diff(times)).sum()) / end
+
+
+_accuracy = partial(Quantity, unit="points", factor=100, trained=True)
+_loss = partial(Quantity, unit="loss", trained=True, infinite="diverges")
+
+#: All quantities. The geometric mean of the loss tells two curves apart that end at the same floor, which the
+#: noise of the data sets.
+QUANTITIES: dict[str, Quantity] = {
+    "accuracy_in_time": _accuracy(partial(_at_end, "accuracy"), "accuracy at the earlier end"),
+    "accuracy_over_time": _accuracy(partial(_over_time, "accuracy"), "accuracy over the common time"),
+    "early_accuracy": _accuracy(
+        partial(_over_time, "accuracy", part=EARLY), "accuracy over the first quarter of the common time"
+    ),
+    "loss_in_time": _loss(partial(_at_end, "loss"), "loss at the earlier end"),
+    "loss_over_time": _loss(partial(_over_time, "loss", logs=True), "loss over the common time"),
+    "seconds_to_target": Quantity(
+        seconds_to_target, "time to the target", "s", trained=True, infinite="ends before the target"
+    ),
+    "mean_round_s": Quantity(mean_round_s, "mean round", "s"),
+    "latency_spread": Quantity(latency_spread, "spread of expected latency in a round", "s"),
+    "leakage_after_rounds": Quantity(leakage_after_rounds, "leakage after equally many rounds", "epsilon"),
+    "leakage_over_rounds": Quantity(leakage_over_rounds, "leakage over equally many rounds", "epsilon"),
+    "leakage_in_time": Quantity(leakage_in_time, "leakage at the earlier end", "epsilon"),
+    "leakage_over_time": Quantity(leakage_over_time, "leakage over the common time", "epsilon"),
+}
 
 
 def accuracy_drop(run: Replicate) -> float:

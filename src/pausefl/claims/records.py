@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,20 +56,13 @@ class Replicate:
     def selections(self) -> str:
         """Hash of who was selected in each round."""
         rows = [np.asarray(row, np.int64) for row in self.rounds["selection"]]
-        return _hash(np.array([len(row) for row in rows]), *rows)
+        return hashlib.sha256(np.concatenate([[len(row) for row in rows], *rows]).tobytes()).hexdigest()
 
     @cached_property
     def learning(self) -> str:
         """Hash of selections, accuracies and losses."""
-        columns = (self.rounds[column].to_numpy(np.float64) for column in ("accuracy", "loss"))
-        return _hash(*columns) + self.selections
-
-
-def _hash(*arrays: NDArray[Any]) -> str:
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+        scores = self.rounds[["accuracy", "loss"]].to_numpy(np.float64)
+        return hashlib.sha256(scores.tobytes()).hexdigest() + self.selections
 
 
 @dataclass(frozen=True)
@@ -109,7 +102,11 @@ class Records:
     found: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
     """Names of runs and files of studies that were asked for and do not exist; ``found`` has the others."""
-    _read: dict[tuple[str, str], Replicates | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read each scenario once."""
+        self.trained, self.selected = cache(self._trained), cache(self._selected)
+        self.log = cache(self._log)
 
     def extent(self) -> str:
         """How much was found, and how much is missing, in words."""
@@ -120,31 +117,51 @@ class Records:
         missing = f"; {len(self.missing)} missing (names: --missing)" if self.missing else ""
         return f"{runs}, {len(studies)} tables of studies{missing}"
 
-    def trained(self, name: str) -> Replicates | None:
+    def _trained(self, name: str) -> Replicates | None:
         """The runs of a scenario in the experiment table; None if it has none.
 
-        Raises
-        ------
-        PauseflError
-            If a finished run cannot be used.
+        `PauseflError` if a finished run cannot be used.
         """
-        if ("trained", name) not in self._read:
-            self._read["trained", name] = self._of_table(name) if name in self.scenarios else None
-        return self._read["trained", name]
+        if name not in self.scenarios:
+            return None
+        scenario, jobs = self.scenarios[name], [job for job in self.experiments if job.scenario == name]
+        seeds: dict[str, tuple[int, ...]] = {}
+        for job in sorted(jobs, key=lambda job: job.seed):
+            seeds[job.selector] = (*seeds.get(job.selector, ()), job.seed)
+        if name in self.tables:
+            return Replicates(scenario, seeds, _found(read_table(self.tables[name]), name, scenario))
+        folders = {job: run_folder(self.results, job) for job in jobs}
+        there = {job: folder for job, folder in folders.items() if RunFiles.of(folder).there()}
+        for job in jobs:
+            (self.found if job in there else self.missing).add(run_name(name, job.selector, job.seed))
+        return Replicates(scenario, seeds, _found(collect(there), name, scenario) if there else {})
 
-    def selected(self, name: str) -> Replicates | None:
+    def _selected(self, name: str) -> Replicates | None:
         """The runs that `trained` returns, and what the selection study of the scenario has beyond them."""
-        if ("selected", name) not in self._read:
-            table, study = self.trained(name), self._of_study(name)
-            both = [runs for runs in (study, table) if runs is not None]
-            seeds: dict[str, set[int]] = {}
-            for runs in both:
-                for selector, own in runs.seeds.items():
-                    seeds.setdefault(selector, set()).update(own)
-            merged = {selector: tuple(sorted(own)) for selector, own in seeds.items()}
-            found = {key: run for runs in both for key, run in runs.found.items()}
-            self._read["selected", name] = Replicates(both[-1].scenario, merged, found) if both else None
-        return self._read["selected", name]
+        table, study = self.trained(name), self._simulated(name)
+        if table is None or study is None:
+            return table or study
+        both = {
+            selector: tuple(sorted({*study.seeds.get(selector, ()), *table.seeds.get(selector, ())}))
+            for selector in {**study.seeds, **table.seeds}
+        }
+        return Replicates(table.scenario, both, {**study.found, **table.found})
+
+    def _simulated(self, name: str) -> Replicates | None:
+        study, file = self.studies.simulation_of(name), "rounds.parquet"
+        if study is None or (name in self.scenarios and not self.has(study, file)):
+            return None  # the missing results are the runs
+        if (rounds := self.study(study, file)) is None:
+            return None
+        settings = self.studies.of_kind("selection")[study]
+        seeds = dict.fromkeys(settings.scenario.selectors, settings.seeds)
+        return Replicates(settings.scenario, seeds, _found(rounds, study, settings.scenario))
+
+    def _log(self, place: str) -> Mapping[str, Replicate]:
+        """The authors' runs of a scenario as run, by selector; none of other scenarios."""
+        if (scenario := self.logs.get(place)) is None:
+            return {}
+        return {key[0]: run for key, run in _found(logged_rounds(scenario), place, scenario).items()}
 
     def acting(self, place: str, selectors: Iterable[str]) -> list[str]:
         """Who stands for some selectors in a scenario: where it is as run, only those that it lists.
@@ -157,15 +174,6 @@ class Records:
         annealers = [name for name in there if name.startswith("sa_pause")]
         named = [one for name in selectors for one in (annealers if name == "sa_pause" else [name])]
         return [name for name in named if name in there]
-
-    def log(self, place: str) -> Mapping[str, Replicate]:
-        """The authors' runs of a scenario as run, by selector; none of other scenarios."""
-        if ("log", place) not in self._read:
-            scenario = self.logs.get(place)
-            found = {} if scenario is None else _found(logged_rounds(scenario), place, scenario)
-            self._read["log", place] = None if scenario is None else Replicates(scenario, {}, found)
-        runs = self._read["log", place]
-        return {} if runs is None else {selector: run for (selector, _), run in runs.found.items()}
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
         """A table of a study; None if it is not configured or `missing`."""
@@ -181,33 +189,6 @@ class Records:
 
     def _folder(self, study: str) -> Path:
         return self.results / "studies" / study
-
-    def _of_study(self, name: str) -> Replicates | None:
-        study, file = self.studies.simulation_of(name), "rounds.parquet"
-        if study is None or (name in self.scenarios and not self.has(study, file)):
-            return None  # the missing results are the runs
-        rounds = self.study(study, file)
-        if rounds is None:
-            return None
-        settings = self.studies.of_kind("selection")[study]
-        seeds = dict.fromkeys(settings.scenario.selectors, settings.seeds)
-        return Replicates(settings.scenario, seeds, _found(rounds, study, settings.scenario))
-
-    def _of_table(self, name: str) -> Replicates:
-        jobs = [job for job in self.experiments if job.scenario == name]
-        seeds = {
-            selector: tuple(sorted(job.seed for job in jobs if job.selector == selector))
-            for selector in dict.fromkeys(job.selector for job in jobs)
-        }
-        scenario = self.scenarios[name]
-        if name in self.tables:
-            return Replicates(scenario, seeds, _found(read_table(self.tables[name]), name, scenario))
-        folders = {job: run_folder(self.results, job) for job in jobs}
-        there = {job: folder for job, folder in folders.items() if RunFiles.of(folder).there()}
-        for job in jobs:
-            name_of_run = run_name(job.scenario, job.selector, job.seed)
-            (self.found if job in there else self.missing).add(name_of_run)
-        return Replicates(scenario, seeds, _found(collect(there), name, scenario) if there else {})
 
 
 def _found(rounds: pd.DataFrame, place: str, scenario: Scenario) -> dict[tuple[str, int], Replicate]:

@@ -66,15 +66,16 @@ def region(direction: str, margin: float, gap: str) -> tuple[float, float]:
     ``direction``: ``lower`` or ``higher`` by more than the margin; ``not higher`` or ``not lower`` by as much
     as it; ``equal``, within the margin to both sides. The margin of a ratio is its distance from 1.
     """
-    more = math.log1p(margin) if gap == "ratio" else margin
-    if direction == "equal":
-        return -more, more
-    if direction == "not higher":
-        return -math.inf, more
-    if direction == "higher":
-        return more, math.inf
-    less = -margin if gap != "ratio" else math.log1p(-margin) if margin < 1 else -math.inf
-    return (-math.inf, less) if direction == "lower" else (less, math.inf)
+    more, less = margin, -margin
+    if gap == "ratio":
+        more, less = math.log1p(margin), math.log1p(-margin) if margin < 1 else -math.inf
+    return {
+        "lower": (-math.inf, less),
+        "higher": (more, math.inf),
+        "not higher": (-math.inf, more),
+        "not lower": (less, math.inf),
+        "equal": (-more, more),
+    }[direction]
 
 
 def judge(values: ArrayLike, low: float, high: float) -> Judgement:
@@ -86,13 +87,14 @@ def judge(values: ArrayLike, low: float, high: float) -> Judgement:
     bounds = np.asarray(values, np.float64)
     bounds = bounds if bounds.ndim == 2 else np.column_stack([bounds, bounds])
     least, most = bounds.T
-    inside = [p_below(most, high)] if high < math.inf else []
-    inside += [p_below(-least, -low)] if low > -math.inf else []
-    outside = [p_below(-least, -high)] if high < math.inf else []
-    outside += [p_below(most, low)] if low > -math.inf else []
-    p_holds, p_fails = min(1.0, 2 * max(inside)), min(1.0, 2 * min(outside))
     if len(bounds) < 2:
         return Judgement(UNDECIDED, *_shown(bounds, least))
+    inside, outside = [], []
+    if high < math.inf:
+        inside, outside = [p_below(most, high)], [p_below(-least, -high)]
+    if low > -math.inf:
+        inside, outside = [*inside, p_below(-least, -low)], [*outside, p_below(most, low)]
+    p_holds, p_fails = min(1.0, 2 * max(inside)), min(1.0, 2 * min(outside))
     outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
     # The bound that was tested: of the side towards which the gap lies.
     from_above = (high < math.inf) == (p_holds <= p_fails)
@@ -101,13 +103,12 @@ def judge(values: ArrayLike, low: float, high: float) -> Judgement:
 
 def _shown(bounds: Floats, tested: Floats) -> tuple[Estimate, str]:
     """The estimate of a mean gap, and whether it is a bound: of finite tested values, or of known gaps."""
-    known = bounds[:, 0] == bounds[:, 1]
-    if known.all() and np.isfinite(bounds).all():
+    known = (bounds[:, 0] == bounds[:, 1]) & np.isfinite(bounds[:, 0])
+    if known.all():
         return estimate(tested), ""
     if np.isfinite(tested).all():
         return estimate(tested), "at most" if (tested == bounds[:, 1]).all() else "at least"
-    finite = known & np.isfinite(bounds[:, 0])
-    return Estimate(estimate(bounds[finite, 0]).mean, math.nan, math.nan), ""
+    return Estimate(estimate(bounds[known, 0]).mean, math.nan, math.nan), ""
 
 
 def p_below(values: Floats, limit: float) -> float:

@@ -27,36 +27,26 @@ _MOST_NAMES = 10
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of a claim was compared.
-
-    Attributes
-    ----------
-    holds, fails, open
-        Votes that hold, fail, and are decided neither way.
-    one_seed
-        Other comparisons of one seed, which decide nothing.
-    repeats
-        Comparisons that repeat another and have no vote.
-    not_run
-        Comparisons that were planned and not made.
-    figures, figures_named
-        Figures of the papers of which something was compared, of those that the claim names.
-    seeds
-        Least and greatest number of seeds of the votes; (0, 0) where none are needed.
-    lacking
-        Comparisons that lack planned runs of some seeds.
-    """
+    """How much of a claim was compared."""
 
     holds: int
     fails: int
     open: int
+    """Votes that hold, fail, and are decided neither way."""
     one_seed: int
+    """Other comparisons of one seed, which decide nothing."""
     repeats: int
+    """Comparisons that repeat another and have no vote."""
     not_run: int
+    """Comparisons that were planned and not made."""
     figures: int
+    """Figures of the papers of which something was compared ..."""
     figures_named: int
+    """... of those that the claim names."""
     seeds: tuple[int, int]
+    """Least and greatest number of seeds of the votes; (0, 0) where none are needed."""
     lacking: int
+    """Comparisons that lack planned runs of some seeds."""
 
 
 @dataclass(frozen=True)
@@ -77,33 +67,31 @@ class Judged:
 
 def judged(claim: Claim, comparisons: Iterable[Comparison], reading: str = AS_WRITTEN) -> Judged:
     """The finding on a claim's comparisons, and their coverage."""
-    found = corrected(folded(list(comparisons)))
+    found = corrected(folded(tuple(comparisons)))
     return Judged(claim, reading, found, finding(found), coverage(claim, found))
 
 
 def voting(comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Distinct comparisons without those of one seed, which decide nothing; all if there are no others."""
-    distinct = [each for each in comparisons if each.distinct]
+    distinct = [each for each in comparisons if each.made and not each.repeats]
     return [each for each in distinct if not each.of_one_seed] or distinct
 
 
-def folded(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def folded(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """Leave one vote to each distinct pair of runs.
 
     A comparison repeats another of the same kind, measure and region if its runs did the same under every
     seed that both have. The one with the most runs counts, the first of several.
     """
-    order = sorted(range(len(comparisons)), key=lambda i: -len(comparisons[i].prints))
-    votes: list[Comparison] = []
-    found = list(comparisons)
-    for i in order:
-        this = comparisons[i]
-        first = next((other for other in votes if _same(this, other)), None)
-        if first is None:
-            votes.append(this)
+    found, votes = list(comparisons), list[Comparison]()
+    for i, this in sorted(enumerate(comparisons), key=lambda each: -len(each[1].prints)):
+        alike = (other for other in votes if _same(this, other))
+        if first := next(alike, None):
+            name = ": ".join(filter(None, (first.where, first.question)))
+            found[i] = replace(this, repeats=name)
         else:
-            found[i] = replace(this, repeats=": ".join(filter(None, (first.where, first.question))))
-    return found
+            votes.append(this)
+    return tuple(found)
 
 
 def _same(a: Comparison, b: Comparison) -> bool:
@@ -114,27 +102,27 @@ def _same(a: Comparison, b: Comparison) -> bool:
     return bool(common) and all(a.prints[key] == b.prints[key] for key in common)
 
 
-def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def corrected(comparisons: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
     """Correct for the number of comparisons, if any fails.
 
     Without a failure, a claim that all comparisons hold needs no correction: each must hold by itself. One
     failure among many can be chance. So all votes that are estimated then have to pass Holm's procedure in
     common to stay decided. What is not estimated stays as it is.
     """
-    votes = [i for i, each in enumerate(comparisons) if each.distinct]
+    votes = [i for i, each in enumerate(comparisons) if each.made and not each.repeats]
     if not any(comparisons[i].outcome == FAILS for i in votes):
-        return tuple(comparisons)
-    tested = [i for i in votes if not math.isnan(comparisons[i].p)]
+        return comparisons
     found = list(comparisons)
-    for i, stays in zip(tested, holm([comparisons[i].p for i in tested]), strict=True):
-        this = comparisons[i]
-        if not stays and this.outcome in (HOLDS, FAILS):
-            note = f"{this.outcome} alone, but not among {len(tested)} tests (Holm)"
-            found[i] = replace(this, outcome=UNDECIDED, alone=this.outcome, note=joined(this.note, note))
+    tested = [i for i in votes if not math.isnan(found[i].p)]
+    for i, stays in zip(tested, holm([found[i].p for i in tested]), strict=True):
+        alone = found[i].outcome
+        if not stays and alone in (HOLDS, FAILS):
+            note = joined(found[i].note, f"{alone} alone, but not among {len(tested)} tests (Holm)")
+            found[i] = replace(found[i], outcome=UNDECIDED, alone=alone, note=note)
     return tuple(found)
 
 
-def finding(comparisons: Iterable[Comparison]) -> str:
+def finding(comparisons: Sequence[Comparison]) -> str:
     """The finding on a claim's comparisons, after `folded` and `corrected`.
 
     ``supported`` if every part of the claim has a vote and every vote holds; ``contradicted`` if every
@@ -142,14 +130,13 @@ def finding(comparisons: Iterable[Comparison]) -> str:
     some fail; ``undecided`` if none fails but the claim is not supported; ``not run`` if no comparison was
     made.
     """
-    found = list(comparisons)
-    votes = voting(found)
+    votes = voting(comparisons)
     outcomes = {each.outcome for each in votes}
     if not outcomes:
         return NOT_RUN
     if FAILS in outcomes:
         return MIXED if HOLDS in outcomes | {each.alone for each in votes} else CONTRADICTED
-    every_part = {each.part for each in found} == {each.part for each in votes}
+    every_part = {each.part for each in comparisons} == {each.part for each in votes}
     return SUPPORTED if every_part and outcomes == {HOLDS} else UNDECIDED
 
 
@@ -167,7 +154,7 @@ def coverage(claim: Claim, comparisons: Sequence[Comparison]) -> Coverage:
         one_seed=sum(each.of_one_seed for each in made if not each.repeats),
         repeats=sum(bool(each.repeats) for each in made),
         not_run=len(comparisons) - len(made),
-        figures=sum(any(figure.shows(each) for each in shown) for figure in claim.figures.values()),
+        figures=sum(any(map(figure.shows, shown)) for figure in claim.figures.values()),
         figures_named=len(claim.figures),
         seeds=(min(seeds), max(seeds)),
         lacking=sum(each.n_missing > 0 for each in comparisons),
@@ -187,15 +174,12 @@ def evaluate(
     for claim, (reading, group) in product(claims, readings(scale).items()):
         tests = [(i, test) for i, test in enumerate(claim.tests) if test.applies(group)]
         if tests or reading == AS_WRITTEN:
-            comparisons = [
-                replace(each, test=i) for i, test in tests for each in test.compare(records, group)
-            ]
-            found.append(judged(claim, comparisons, reading))
+            made = (replace(each, test=i) for i, test in tests for each in test.compare(records, group))
+            found.append(judged(claim, made, reading))
     if records.missing and not partial:
         names = [f"  {name}" for name in sorted(records.missing)]
         if len(names) > _MOST_NAMES:
             names[_MOST_NAMES:] = [f"  and {len(names) - _MOST_NAMES} more"]
-        raise PauseflError(
-            "\n".join([f"claims at scale '{scale}': {len(records.missing)} results are missing:", *names])
-        )
+        head = f"claims at scale '{scale}': {len(records.missing)} results are missing:"
+        raise PauseflError("\n".join([head, *names]))
     return tuple(found)
