@@ -1,4 +1,4 @@
-"""What all kinds of claim tests have in common, and keys that several have."""
+"""What kinds of claim tests have in common."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from pausefl.registry.selectors import LABELS
 from pausefl.settings import RewardSettings
 from pausefl.settings.types import Count, Distinct, OneOf
 from pausefl.streams import Streams
-
-if TYPE_CHECKING:
-    from pausefl.selectors.exact import Pause
 
 #: Largest number of users of an enumerated instance.
 MOST_USERS = 14
@@ -71,25 +68,21 @@ class Exactness(OnInstances):
     def compare(self, records: Records, group: str) -> Iterator[Comparison]:
         """Compare the search with enumeration under each reward."""
         for name in self.rewards:
-            gaps = [shortfall(name, seed) for seed in range(self.n_instances)]
+            selector = "pause" if REWARDS.find(name).has_privacy_term else "bsfl"
+            gaps = [shortfall(name, selector, seed) for seed in range(self.n_instances)]
             n_exact = sum(gap <= TIE for gap in gaps)
-            text = f"{LABELS[exact_search(name).__name__.lower()]} against enumeration, reward {name.upper()}"
+            text = f"{LABELS[selector]} against enumeration, reward {name.upper()}"
             note = f"largest gap of {len(gaps)} instances of up to {MOST_USERS} users; {n_exact} are exact"
             asked = Comparison(self.kind, "", text, "", f"difference ≤ {TIE:g}")
             yield asked.settled(n_exact == len(gaps), max(gaps), measure="largest loss of reward", note=note)
 
 
-def exact_search(reward_name: str) -> type[Pause]:
-    """The exact search of the selector that uses a reward."""
+def shortfall(reward_name: str, selector: str, seed: int) -> float:
+    """Difference in reward between an exact search and enumeration on one random history."""
+    from pausefl.selectors.brute import BrutePause
     from pausefl.selectors.exact import Bsfl, Pause
 
-    return Pause if REWARDS.find(reward_name).has_privacy_term else Bsfl
-
-
-def shortfall(reward_name: str, seed: int) -> float:
-    """Difference in reward between the exact search and enumeration on one random history."""
-    from pausefl.selectors.brute import BrutePause
-
+    exact = {"pause": Pause, "bsfl": Bsfl}[selector]
     weights: dict[str, Any] = {
         "alpha": 4.0,
         "beta": 2.0,
@@ -101,7 +94,7 @@ def shortfall(reward_name: str, seed: int) -> float:
     rng = Streams(seed).generator(f"claims/{reward_name}")
     history = random_history(rng)
     bound = confidence_bound(history, 1.0)
-    selections = [search(reward, 1.0)(history, rng) for search in (BrutePause, exact_search(reward_name))]
+    selections = [search(reward, 1.0)(history, rng) for search in (BrutePause, exact)]
     best, found = (reward.value(history, users, bound[users]) for users in selections)
     return abs(best - found)
 

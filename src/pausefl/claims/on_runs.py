@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Annotated, Any, Literal, Self
@@ -63,7 +62,7 @@ class OnPairs(OnRuns, Against, Margin):
             raise ValueError(f"kind = '{self.kind}' needs the key 'against' or 'reference'")
         return self
 
-    def side(self) -> str:
+    def _side(self) -> str:
         """Where the gap should lie, a direction of `pausefl.claims.statistics.region`."""
         raise NotImplementedError
 
@@ -73,7 +72,7 @@ class OnPairs(OnRuns, Against, Margin):
         return (*own, self.reference[group]) if own and group in self.reference else own
 
     def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
-        quantity, limits = QUANTITIES[self.metric], region(self.side(), self.margin, self.gap)
+        quantity, limits = QUANTITIES[self.metric], region(self._side(), self.margin, self.gap)
         unit = RATIO if self.gap == RATIO else quantity.unit
         asked = partial(Comparison, self.kind, wanted=wanted_text(*limits, unit), unit=unit, limits=limits)
         for place, name in product(self.scenarios[group], self.selectors):
@@ -86,16 +85,18 @@ class OnPairs(OnRuns, Against, Margin):
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
         quantity = QUANTITIES[self.metric]
-        found = paired(records, asked.sides, trained=quantity.trained)
-        values = np.array([self._values(*pair) for pair in found.pairs.values()])
+        pairs, facts = paired(records, asked.sides, quantity.trained)
+        values = np.array([self._values(*pair) for pair in pairs])
         if np.isnan(values).all():
-            raise NotRunError(joined(found.note, f"no run has a value of {self.metric}"))
+            raise NotRunError(joined(facts["note"], f"no run has a value of {self.metric}"))
+        infinite, notes = np.isinf(values[..., 1]), [facts["note"]]
+        for name, n in zip(_names(*asked.sides), infinite.sum(axis=0), strict=True):
+            if n:
+                notes.append(f"{name} {quantity.infinite} in {n} of {len(values)} seeds")
+        if n := infinite.all(axis=1).sum():
+            notes.append(f"{n} of {len(values)} seeds decide nothing")
+        facts["note"] = joined(*notes)
         judged = judge(gaps(values[:, 0], values[:, 1], self.gap), *asked.limits)
-        infinite, names = np.isinf(values[..., 1]), _names(*asked.sides)
-        counts = zip((f"{name} {quantity.infinite} in" for name in names), infinite.sum(axis=0), strict=True)
-        notes = [f"{what} {n} of {len(values)} seeds" for what, n in counts if n]
-        notes += [f"{n} of {len(values)} seeds decide nothing" for n in [infinite.all(axis=1).sum()] if n]
-        facts = found.facts(0, 1) | {"note": joined(found.note, *notes)}
         yield asked.decided(judged, self.gap == RATIO, **facts)
 
     def _values(self, ours: Replicate, theirs: Replicate) -> Floats:
@@ -128,8 +129,7 @@ class Ordering(OnPairs):
     """Which side the selectors' values are to be on."""
     margin: NonNegative = 0.0
 
-    def side(self) -> str:
-        """The direction."""
+    def _side(self) -> str:
         return self.direction
 
 
@@ -140,8 +140,7 @@ class Noninferiority(OnPairs):
     direction: Direction
     """Which side the selectors' values are to be on."""
 
-    def side(self) -> str:
-        """Not the other direction."""
+    def _side(self) -> str:
         return {"lower": "not higher", "higher": "not lower"}[self.direction]
 
 
@@ -150,8 +149,7 @@ class Equivalence(OnPairs):
 
     kind: Literal["equivalence"]
 
-    def side(self) -> str:
-        """Neither."""
+    def _side(self) -> str:
         return "equal"
 
 
@@ -176,9 +174,9 @@ class Collapse(OnRuns, Against, Margin):
             yield Comparison(self.kind, place, topic, LABELS[selector], wanted, **facts)
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        found = paired(records, asked.sides, trained=True)
-        values = [100 * _MOVES[asked.topic](run) for run, _ in found.pairs.values()]
-        yield asked.decided(judge(values, *asked.limits), **found.facts(0))
+        pairs, facts = paired(records, asked.sides, trained=True)
+        values = [100 * _MOVES[asked.topic](run) for run, _ in pairs]
+        yield asked.decided(judge(values, *asked.limits), **facts)
 
 
 class Bound(OnRuns):
@@ -232,26 +230,26 @@ class Coincidence(OnRuns, Against):
     kind: Literal["coincidence"]
 
     def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+        asked = partial(Comparison, self.kind, wanted=f"≤ {ROUNDING:g} of the budget")
         for place, *names in product(self.scenarios[group], self.selectors, self.against):
-            ours, theirs = (LABELS[name] for name in names)
-            looks = {"difference of leakage in any round": f"{ours} against {theirs}", _TO_THE_SUM: ours}
-            wanted, sides = f"≤ {ROUNDING:g} of the budget", tuple((place, name) for name in names)
-            for topic, who in looks.items():
-                yield Comparison(self.kind, place, topic, who, wanted, sides=sides)
+            (ours, theirs), sides = (LABELS[name] for name in names), tuple(product([place], names))
+            yield asked(place, "difference of leakage in any round", f"{ours} against {theirs}", sides=sides)
+            yield asked(place, _TO_THE_SUM, ours, sides=sides)
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        found = paired(records, asked.sides, trained=False)
+        pairs, facts = paired(records, asked.sides, trained=False)
         privacy = _runs(records, asked.where).scenario.privacy
         if privacy is None:
             raise NotRunError("no budget")
-        gaps, alone = [], asked.topic == _TO_THE_SUM
-        for run, other in found.pairs.values():
+        alone, apart = asked.topic == _TO_THE_SUM, 0.0
+        for run, other in pairs:
             spent = _partial_sums(privacy, len(run.leakage))[1:] if alone else other.leakage
             n = min(len(run.leakage), len(spent))
-            gaps.append(float(np.abs(run.leakage[:n] - spent[:n]).max()))
-        share, facts = max(gaps) / privacy.epsilon_total, found.facts(0) if alone else found.facts(0, 1)
-        runs = [run for pair in found.pairs.values() for run in pair[: 2 - alone]]
-        facts |= {"runs": tuple(run.name for run in runs), "note": stand_ins(runs)}
+            apart = max(apart, float(np.abs(run.leakage[:n] - spent[:n]).max()))
+        n_sides, share = 1 if alone else 2, apart / privacy.epsilon_total
+        runs = [run for pair in pairs for run in pair[:n_sides]]
+        prints = {key: did for key, did in facts["prints"].items() if key[0] < n_sides}
+        facts |= {"runs": tuple(run.name for run in runs), "prints": prints, "note": stand_ins(runs)}
         yield asked.settled(share <= ROUNDING, share, unit="of the budget", **facts)
 
 
@@ -271,32 +269,14 @@ class EveryoneFirst(OnRuns, Selectors):
                 yield Comparison(self.kind, place, topic, LABELS[selector], wanted, sides=sides)
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        found = paired(records, asked.sides, trained=False)
+        pairs, facts = paired(records, asked.sides, trained=False)
         network = _runs(records, asked.where).scenario.network
         m, n_rounds = network.n_selected, network.n_users // network.n_selected
-        first = [np.concatenate(list(run.rounds["selection"][:n_rounds])) for run, _ in found.pairs.values()]
+        first = [np.concatenate(list(run.rounds["selection"][:n_rounds])) for run, _ in pairs]
         share = min(len(np.unique(users)) for users in first) / (n_rounds * m)
         note = f"{n_rounds} rounds of {m} of {network.n_users} users; the least of all seeds"
-        facts = found.facts(0) | {"note": joined(stand_ins(run for run, _ in found.pairs.values()), note)}
+        facts["note"] = joined(stand_ins(run for run, _ in pairs), note)
         yield asked.settled(share == 1, share, unit="of the users", **facts)
-
-
-@dataclass(frozen=True)
-class Paired:
-    """Pairs of runs of two sides."""
-
-    pairs: dict[int, tuple[Replicate, Replicate]]
-    """By seed."""
-    trained: bool
-    """Whether what is compared depends on training."""
-    n_missing: int
-    """Number of other seeds of both, for which a run is missing."""
-    note: str
-
-    def facts(self, *sides: int) -> dict[str, Any]:
-        """What a `Comparison` has of the runs of side 0, or of both."""
-        runs = {(side, seed): pair[side] for side in sides for seed, pair in self.pairs.items()}
-        return facts_of(runs, self.trained) | {"n_missing": self.n_missing, "note": self.note}
 
 
 def facts_of(runs: Mapping[tuple[Any, int], Replicate], trained: bool) -> dict[str, Any]:
@@ -313,10 +293,12 @@ def stand_ins(runs: Iterable[Replicate]) -> str:
     return "" if all(run.is_trained for run in runs) else "selection alone"
 
 
-def paired(records: Records, sides: tuple[Side, ...], trained: bool) -> Paired:
-    """Pair the runs of two sides, or of one with itself, by seed: trained ones, or any.
+def paired(
+    records: Records, sides: tuple[Side, ...], trained: bool
+) -> tuple[list[tuple[Replicate, Replicate]], dict[str, Any]]:
+    """Runs of two sides, or of one with itself, paired by seed; and what a `Comparison` has of them.
 
-    `NotRunError` if there is no pair.
+    ``trained``: whether what is compared depends on training. `NotRunError` if there is no pair.
     """
     ours, theirs = sides[0], sides[-1]
     runs, others = (_runs(records, *side, trained=trained) for side in (ours, theirs))
@@ -333,8 +315,9 @@ def paired(records: Records, sides: tuple[Side, ...], trained: bool) -> Paired:
         pairs = {seed: pair for seed, pair in pairs.items() if not stand_ins(pair)}
         if not pairs:
             raise NotRunError("nothing was trained")
-    note = joined(stand_ins(run for pair in pairs.values() for run in pair), missing)
-    return Paired(pairs, trained, absent, note)
+    used = {(side, seed): pair[side] for side in range(len(sides)) for seed, pair in pairs.items()}
+    note = joined(stand_ins(used.values()), missing)
+    return list(pairs.values()), facts_of(used, trained) | {"n_missing": absent, "note": note}
 
 
 def _runs(records: Records, place: str, selector: str = "", trained: bool = False) -> Replicates:

@@ -47,17 +47,28 @@ class OnStudies(Selectors):
         """All studies that the test needs at a scale."""
         return self.studies.get(scale, ())
 
-    def asked(self, study: str, *names: str, topic: str, wanted: str, **facts: Any) -> Comparison:
-        """A question on some selectors of a study."""
-        who, sides = " against ".join(LABELS[name] for name in names), tuple((study, name) for name in names)
-        return Comparison(self.kind, study, topic, who, wanted, sides=sides, **facts)
+    def _asks(self) -> tuple[str, str, tuple[float, float]]:
+        """What is asked of a selector; where the gap should lie, in words and as limits."""
+        raise NotImplementedError
+
+    def _who(self) -> Iterable[tuple[str, ...]]:
+        """Each selector, and what it is compared with."""
+        return product(self.selectors)
+
+    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+        topic, wanted, limits = self._asks()
+        for study, names in product(self.studies[group], self._who()):
+            who, sides = " against ".join(LABELS[name] for name in names), product([study], names)
+            yield Comparison(self.kind, study, topic, who, wanted, sides=tuple(sides), limits=limits)
 
 
-def _table(records: Records, study: str, file: str) -> pd.DataFrame:
-    """A table of a study; `NotRunError` without it."""
-    if (table := records.study(study, file)) is None:
+def _tables(records: Records, study: str, *files: str) -> list[pd.DataFrame]:
+    """Tables of a study; `NotRunError` without one of them."""
+    tables = [records.study(study, file) for file in files]
+    found = [table for table in tables if table is not None]
+    if len(found) < len(files):
         raise NotRunError("the study is not configured, or is missing")
-    return table
+    return found
 
 
 def _of_seeds(table: pd.DataFrame, selector: str) -> pd.DataFrame:
@@ -65,14 +76,6 @@ def _of_seeds(table: pd.DataFrame, selector: str) -> pd.DataFrame:
     from pausefl.studies.regret import MEAN
 
     return table[(table["selector"] == selector) & (table["seed"].astype(str) != MEAN)]
-
-
-def _growth(records: Records, study: str, selector: str) -> pd.DataFrame:
-    """How a selector's regret grows, a row a seed; `NotRunError` if it is not in the study."""
-    growth = _of_seeds(_table(records, study, "growth.csv"), selector)
-    if not len(growth):
-        raise NotRunError(f"{LABELS[selector]} is not in the study")
-    return growth
 
 
 def _facts(records: Records, asked: Comparison, seeds: Iterable[Any] = ()) -> dict[str, Any]:
@@ -107,21 +110,20 @@ class Regret(OfGrowth):
     kind: Literal["regret"]
     law: Annotated[str, OneOf(("logarithmic", "linear", "at least linear"))]
 
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+    def _asks(self) -> tuple[str, str, tuple[float, float]]:
         if self.law == "logarithmic":
-            topic, unit = "fit of a logarithm to regret, error against the best other law", RATIO
             limits = region("not higher", self.margin, RATIO)
-        else:
-            topic, unit = "exponent of regret", "exponent"
-            limits = 1 - self.margin, 1 + self.margin if self.law == "linear" else math.inf
-        wanted = wanted_text(*limits, unit)
-        for study, selector in product(self.studies[group], self.selectors):
-            yield self.asked(study, selector, topic=topic, wanted=wanted, limits=limits)
+            topic = "fit of a logarithm to regret, error against the best other law"
+            return topic, wanted_text(*limits, RATIO), limits
+        limits = 1 - self.margin, 1 + self.margin if self.law == "linear" else math.inf
+        return "exponent of regret", wanted_text(*limits, "exponent"), limits
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
         ((study, selector),) = asked.sides
-        laws = _of_seeds(_table(records, study, "fits.csv"), selector)
-        growth = _growth(records, study, selector)
+        tables = _tables(records, study, "fits.csv", "growth.csv")
+        laws, growth = (_of_seeds(table, selector) for table in tables)
+        if not len(growth):
+            raise NotRunError(f"{LABELS[selector]} is not in the study")
         facts = _facts(records, asked, growth["seed"])
         best = laws[laws["preferred"]]["law"].value_counts().items()
         note = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
@@ -147,14 +149,15 @@ class FinalRegret(OnStudies, Against, Margin):
 
     kind: Literal["final_regret"]
 
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+    def _asks(self) -> tuple[str, str, tuple[float, float]]:
         limits = region("lower", self.margin, RATIO)
-        wanted = wanted_text(*limits, RATIO)
-        for study, *names in product(self.studies[group], self.selectors, self.against):
-            yield self.asked(study, *names, topic="final regret", wanted=wanted, limits=limits)
+        return "final regret", wanted_text(*limits, RATIO), limits
+
+    def _who(self) -> Iterable[tuple[str, ...]]:
+        return product(self.selectors, self.against)
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        growth = _table(records, asked.where, "growth.csv")
+        (growth,) = _tables(records, asked.where, "growth.csv")
         ours, theirs = (_of_seeds(growth, name).set_index("seed")["regret"] for _, name in asked.sides)
         both = ours.index.intersection(theirs.index)
         if not len(both):
@@ -168,21 +171,23 @@ class RegretBound(OnStudies):
 
     kind: Literal["regret_bound"]
 
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
-        topic, wanted = "final regret over the bound", wanted_text(-math.inf, 0, RATIO)
-        for study, selector in product(self.studies[group], self.selectors):
-            yield self.asked(study, selector, topic=topic, wanted=wanted)
+    def _asks(self) -> tuple[str, str, tuple[float, float]]:
+        limits = region("lower", 0, RATIO)
+        return "final regret over the bound", wanted_text(*limits, RATIO), limits
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
         ((study, selector),) = asked.sides
-        growth, settings = _growth(records, study, selector), records.studies.of_kind("regret")[study]
+        (growth,) = _tables(records, study, "growth.csv")
+        growth, settings = _of_seeds(growth, selector), records.studies.of_kind("regret")[study]
+        if not len(growth):
+            raise NotRunError(f"{LABELS[selector]} is not in the study")
         scenario, n_rounds, step = settings.scenario, settings.n_rounds, settings.reward_step
         most = theorem3(scenario, n_rounds) if step is None else theorem1(scenario, n_rounds, step)
         worst = n_rounds * largest_gap(scenario)
         note = f"bound {most:.2g} after {n_rounds:,} rounds"
         if worst <= most:
             note += f"; no selector can lose more than {worst:.2g}, so the bound excludes nothing yet"
-        judged = judge(np.log(growth["regret"].to_numpy(np.float64)) - math.log(most), -math.inf, 0)
+        judged = judge(np.log(growth["regret"].to_numpy(np.float64)) - math.log(most), *asked.limits)
         facts = _facts(records, asked, growth["seed"])
         yield asked.decided(judged, True, measure="regret over the bound", note=note, **facts)
 
@@ -254,19 +259,17 @@ class Cost(OfGrowth):
     """Power of K by which a search's time is to grow."""
     margin: NonNegative = 0.0
 
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+    def _asks(self) -> tuple[str, str, tuple[float, float]]:
         middle = self.exponent if self.law == "power" else 0.0
         low = -math.inf if self.law == "at most linearithmic" else middle - self.margin
-        facts: dict[str, Any] = {"wanted": _LAWS[self.law].words.format(exponent=self.exponent)}
-        facts |= {"topic": f"growth with K of {_TIMED[self.quantity]}", "limits": (low, middle + self.margin)}
-        for study, selector in product(self.studies[group], self.selectors):
-            yield self.asked(study, selector, **facts)
+        wanted = _LAWS[self.law].words.format(exponent=self.exponent)
+        return f"growth with K of {_TIMED[self.quantity]}", wanted, (low, middle + self.margin)
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
         from pausefl.studies.runtime import QUANTITIES, fits
 
         ((study, selector),) = asked.sides
-        times = _table(records, study, "times.csv")
+        (times,) = _tables(records, study, "times.csv")
         times = times[times["selector"] == selector]
         fitted = fits(times)
         fitted = fitted[fitted["quantity"] == self.quantity]
@@ -323,16 +326,15 @@ class Share(OnStudies, AtLeast):
     pool: Distinct[Annotated[str, Strict()]] = ()
     """Columns of that table over whose values the instances are counted together."""
 
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
+    def _asks(self) -> tuple[str, str, tuple[float, float]]:
         divisors = self.rows.get("temperature_divisor", ())
         topic = f"share won, κ = {divisors[0]}" if len(divisors) == 1 else "share won"
-        for study, selector in product(self.studies[group], self.selectors):
-            yield self.asked(study, selector, topic=topic, wanted=f"share ≥ {self.at_least:g}")
+        return topic, f"share ≥ {self.at_least:g}", (self.at_least, 1.0)
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
         ((study, selector),) = asked.sides
         configured = records.studies.get(study)
-        table = _table(records, study, "" if configured is None else configured.claims[0])
+        (table,) = _tables(records, study, "" if configured is None else configured.claims[0])
         table = table[table["selector"] == selector]
         for column, values in self.rows.items():
             known = table[column].astype(str) if column in table else pd.Series("", table.index)
@@ -370,11 +372,12 @@ class Degrees(OnStudies, Against):
         for study, selector in product(self.studies[group], (*self.selectors, *self.against)):
             plain = selector in self.against
             wanted = "m (K − m) for every vertex" if plain else "at most 4 (K − m) on average"
-            yield self.asked(study, selector, topic="mean number of neighbours", wanted=wanted)
+            who, sides = LABELS[selector], ((study, selector),)
+            yield Comparison(self.kind, study, "mean number of neighbours", who, wanted, sides=sides)
 
     def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
         ((study, selector),) = asked.sides
-        table = _table(records, study, "degrees.parquet")
+        (table,) = _tables(records, study, "degrees.parquet")
         own, settings = table[table["selector"] == selector], records.studies.of_kind("graphs")[study]
         m, n_users, plain = settings.n_selected, settings.n_users, selector in self.against
         claimed, most = (m if plain else 4) * (n_users - m), float(own["degree_mean"].max())

@@ -50,9 +50,9 @@ def _end(run: Replicate, other: Replicate) -> float:
     return float(min(_times(run)[-1], _times(other)[-1]))
 
 
-def _common(run: Replicate, other: Replicate) -> int:
-    """Number of rounds that both runs have."""
-    return min(len(run.rounds), len(other.rounds))
+def _common(run: Replicate, other: Replicate) -> slice:
+    """The rounds that both runs have."""
+    return slice(min(len(run.rounds), len(other.rounds)))
 
 
 def _at_end(column: str, run: Replicate, other: Replicate) -> float:
@@ -97,8 +97,8 @@ def seconds_to_target(run: Replicate, other: Replicate) -> float | tuple[float, 
 
 def mean_round_s(run: Replicate, other: Replicate) -> float:
     """Mean simulated seconds of a round, over the rounds that both runs have."""
-    n = _common(run, other)
-    return float(_times(run)[n - 1]) / n
+    times = _times(run)[_common(run, other)]
+    return float(times[-1]) / len(times)
 
 
 def latency_spread(run: Replicate, other: Replicate) -> float:
@@ -106,19 +106,19 @@ def latency_spread(run: Replicate, other: Replicate) -> float:
 
     Rounds with fewer than two users are left out; NaN without any other.
     """
-    users = (np.unique(users) for users in run.rounds["selection"].iloc[: _common(run, other)])
+    users = (np.unique(users) for users in run.rounds["selection"].iloc[_common(run, other)])
     spreads = [float(run.expected_s[each].std()) for each in users if len(each) > 1]
     return float(np.mean(spreads)) if spreads else math.nan
 
 
 def leakage_after_rounds(run: Replicate, other: Replicate) -> float:
     """Largest leakage of any user after as many rounds as both runs have."""
-    return float(run.leakage[_common(run, other) - 1])
+    return float(run.leakage[_common(run, other)][-1])
 
 
 def leakage_over_rounds(run: Replicate, other: Replicate) -> float:
     """Mean of the largest leakage of any user over the rounds that both runs have."""
-    return float(run.leakage[: _common(run, other)].mean())
+    return float(run.leakage[_common(run, other)].mean())
 
 
 def leakage_in_time(run: Replicate, other: Replicate) -> float:
