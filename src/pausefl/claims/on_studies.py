@@ -20,18 +20,17 @@ from pausefl.claims.records import Records, expected_latencies
 from pausefl.claims.statistics import (
     FAILS,
     HOLDS,
-    LEVEL,
     ROUNDING,
-    UNDECIDED,
     Floats,
     Judgement,
     gaps,
     judge,
+    judge_share,
+    judge_slope,
     region,
 )
 from pausefl.registry.own import as_folder
 from pausefl.registry.selectors import LABELS
-from pausefl.results.intervals import Estimate, t_quantile, wilson
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import Scale
 from pausefl.settings.types import Distinct, NonNegative, OneOf, Positive
@@ -283,7 +282,7 @@ class Cost(OfGrowth):
         law, (low, high) = _LAWS[self.law], asked.limits
         if math.isnan(error := float(fit[f"{law.slope}_se"])):
             raise NotRunError("no sort of as many numbers was timed")
-        judged = _within(float(fit[law.slope]), error, n_sizes - 2, low, high)
+        judged = judge_slope(float(fit[law.slope]), error, n_sizes - 2, low, high)
         if self.law == "exponential":
             judged = Judgement(FAILS if is_power else HOLDS, judged.found)
         else:
@@ -291,18 +290,6 @@ class Cost(OfGrowth):
             judged = judged if is_power else Judgement(FAILS, judged.found)
         facts = {"unit": law.unit, "measure": law.measure, "note": note} | _facts(records, asked)
         yield asked.decided(judged, **facts)
-
-
-def _within(slope: float, error: float, n_free: int, low: float, high: float) -> Judgement:
-    """One-sided t tests of a fitted slope against the ends of a region."""
-    from scipy.special import stdtr
-
-    half = t_quantile(n_free) * error
-    found = Estimate(slope, slope - half, slope + half)
-    above, below = (stdtr(n_free, (limit - slope) / max(error, ROUNDING)) for limit in (low, high))
-    p_holds, p_fails = 2 * max(above, 1 - below), 2 * min(1 - above, below)
-    outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
-    return Judgement(outcome, found, p=float(min(p_holds, p_fails, 1.0)))
 
 
 #: Columns of a table of shares that say which comparison a row is, and how they are told.
@@ -349,18 +336,7 @@ class Share(OnStudies, AtLeast):
             row = replace(asked, who=f"{asked.who}, {', '.join(cells) or 'in all'}")
             note = f"of {n:,} instances {won:,} are won, {tied:,} tied, {lost:,} lost"
             facts = {"unit": "of instances", "note": note} | _facts(records, asked)
-            yield row.decided(_of_share(won, n, self.at_least), **facts)
-
-
-def _of_share(won: int, n: int, least: float) -> Judgement:
-    """Judge a share of n instances by Wilson's interval, with the p-value of the score test, which agrees."""
-    from scipy.stats import norm
-
-    low, high = wilson(won, n)
-    outcome = HOLDS if low >= least else FAILS if high < least else UNDECIDED
-    spread = math.sqrt(least * (1 - least) / n)
-    p = 2 * float(norm.sf(abs(won / n - least) / spread)) if spread else math.nan
-    return Judgement(outcome, Estimate(won / n, low, high), p=p)
+            yield row.decided(judge_share(won, n, self.at_least), **facts)
 
 
 class Degrees(OnStudies, Against):

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pausefl.results.intervals import CONFIDENCE, Estimate, estimate
+from pausefl.results.intervals import CONFIDENCE, Estimate, estimate, t_quantile, wilson
 
 Floats = NDArray[np.float64]
 
@@ -109,6 +109,29 @@ def _shown(bounds: Floats, tested: Floats) -> tuple[Estimate, str]:
     if np.isfinite(tested).all():
         return estimate(tested), "at most" if (tested == bounds[:, 1]).all() else "at least"
     return Estimate(estimate(bounds[known, 0]).mean, math.nan, math.nan), ""
+
+
+def judge_slope(slope: float, error: float, n_free: int, low: float, high: float) -> Judgement:
+    """Judge a fitted slope by one-sided t tests against the ends of a region."""
+    from scipy.special import stdtr
+
+    half = t_quantile(n_free) * error
+    above, below = (stdtr(n_free, (limit - slope) / max(error, ROUNDING)) for limit in (low, high))
+    p_holds, p_fails = 2 * max(above, 1 - below), 2 * min(1 - above, below)
+    outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
+    p = float(min(p_holds, p_fails, 1.0))
+    return Judgement(outcome, Estimate(slope, slope - half, slope + half), p=p)
+
+
+def judge_share(won: int, n: int, least: float) -> Judgement:
+    """Judge a share of n instances by Wilson's interval, with the p-value of the score test, which agrees."""
+    from scipy.stats import norm
+
+    low, high = wilson(won, n)
+    outcome = HOLDS if low >= least else FAILS if high < least else UNDECIDED
+    spread = math.sqrt(least * (1 - least) / n)
+    p = 2 * float(norm.sf(abs(won / n - least) / spread)) if spread else math.nan
+    return Judgement(outcome, Estimate(won / n, low, high), p=p)
 
 
 def p_below(values: Floats, limit: float) -> float:
