@@ -1,7 +1,7 @@
 """Studies: selection without training, audits of the noise, and runs of changed scenarios side by side.
 
-A kind of study is one module, found by its name: settings, computation, tables, figure and words. What all
-have in common is in `pausefl.studies.base`.
+A kind of study is a class with its settings, computation, tables, figure and words. What all have in
+common is in `pausefl.studies.base`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,12 @@ __all__ = ["Studies", "Study", "file_of_studies", "kinds", "load_studies", "stud
 
 @cache
 def kinds() -> dict[str, type[Study]]:
-    """Every kind of study by its name: the class that a module of this package defines."""
-    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name != "base"]
-    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
-    return {
-        name: one
-        for name, module in modules.items()
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, Study) and one.__module__ == module.__name__
-    }
+    """Every kind of study by its name: the classes of this package's modules that have one."""
+    names = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
+    modules = map(importlib.import_module, names)
+    classes = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
+    found = [one for one in classes if issubclass(one, Study) and "kind" in vars(one)]
+    return {one.kind: one for one in sorted(found, key=lambda one: one.kind)}
 
 
 class Studies(dict[str, Study]):

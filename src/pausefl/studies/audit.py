@@ -30,7 +30,7 @@ from pausefl.results import markdown
 from pausefl.settings import PrivacySettings
 from pausefl.settings.types import Distinct, OneOf, Positive, Real, Seed, Whole
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, Study, Tables
+from pausefl.studies.base import AtLeastTwo, Note, Study, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,35 +73,6 @@ _LOOKS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0
 _OTHER_LOOK = ("#4B3A6B", "D", (0, 4))
 
 
-class Audit(Study):
-    """Lower bounds on epsilon of the noise as implemented, beside what is claimed."""
-
-    label = "what the noise lets through, beside what is claimed"
-    data = ("audit.csv",)
-    tables = ("summary.md",)
-    judged = True
-    deviations = ("D8",)
-
-    mechanisms: Distinct[Annotated[str, OneOf(MECHANISMS)]]
-    """Mechanisms to audit."""
-    sampler: Annotated[str, OneOf(SAMPLERS)]
-    """Where noise comes from; with `secure`, no two audits have the same numbers."""
-    epsilons: Distinct[Positive]
-    """Budgets of a participation to audit."""
-    dimensions: Distinct[AtLeastTwo]
-    """Whole updates of these numbers of coordinates are audited, besides single coordinates."""
-    n_trials: Annotated[int, Whole(ge=100)]
-    """Trials of each claim, for each of two data sets; a quarter of them choose what is tested."""
-    confidence: Annotated[float, Real(gt=0, lt=1)]
-    """Probability with which all bounds of the study hold together."""
-    seed: Seed
-    """Seed of the noise."""
-
-    def records(self) -> list[Record]:
-        """Records of the mechanisms and the sampler."""
-        return [*(MECHANISMS.find(name) for name in self.mechanisms), SAMPLERS.find(self.sampler)]
-
-
 WORDS = """
 Lower bounds on ε that an attacker shows, against the ε that is claimed. A red cross is a bound above its
 claim; there must be none.
@@ -125,6 +96,59 @@ than that budget. `vector` claims the budget for the update. Two users: the atta
 the other, of the same round. Two rounds: budgets ε and ε/2 of one user. Of 2,048: all coordinates but one
 are known.
 """
+
+
+class Audit(Study):
+    """Lower bounds on epsilon of the noise as implemented, beside what is claimed."""
+
+    kind = "audit"
+    label = "what the noise lets through, beside what is claimed"
+    data = ("audit.csv",)
+    tables = ("summary.md",)
+    judged = True
+    deviations = ("D8",)
+    words = WORDS
+
+    mechanisms: Distinct[Annotated[str, OneOf(MECHANISMS)]]
+    """Mechanisms to audit."""
+    sampler: Annotated[str, OneOf(SAMPLERS)]
+    """Where noise comes from; with `secure`, no two audits have the same numbers."""
+    epsilons: Distinct[Positive]
+    """Budgets of a participation to audit."""
+    dimensions: Distinct[AtLeastTwo]
+    """Whole updates of these numbers of coordinates are audited, besides single coordinates."""
+    n_trials: Annotated[int, Whole(ge=100)]
+    """Trials of each claim, for each of two data sets; a quarter of them choose what is tested."""
+    confidence: Annotated[float, Real(gt=0, lt=1)]
+    """Probability with which all bounds of the study hold together."""
+    seed: Seed
+    """Seed of the noise."""
+
+    def records(self) -> list[Record]:
+        """Records of the mechanisms and the sampler."""
+        return [*(MECHANISMS.find(name) for name in self.mechanisms), SAMPLERS.find(self.sampler)]
+
+    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+        """Table ``audit``, as `run` returns it."""
+        return {"audit": run(self, note)}
+
+    def verdict(self, tables: Tables) -> str:
+        """A line that every claim stands; `PauseflError` names each setting whose claim is refuted."""
+        table = tables["audit"]
+        refuted = table[table["violated"]]
+        if len(refuted):
+            settings = [
+                f"  {row['mechanism']} ({row['sampler']}), epsilon {row['epsilon']:g}, {row['observation']}:"
+                f" {row['audited']:.3g} leak, {row['claimed']:.3g} are claimed"
+                for row in refuted.to_dict("records")
+            ]
+            raise PauseflError("the privacy audit refutes a claim:\n" + "\n".join(settings))
+        return f"None of {len(table)} claims is refuted."
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Figure of the table of `pausefl.studies.audit.compute`."""
+        table = tables["audit"]
+        return Plotted(plot_bounds(table), markdown=to_markdown(table))
 
 
 @dataclass(frozen=True)
@@ -373,25 +397,6 @@ def run(study: Audit, note: Callable[[str], None] = lambda text: None) -> pd.Dat
     return table
 
 
-def compute(study: Audit, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
-    """Table ``audit``, as `run` returns it."""
-    return {"audit": run(study, note)}
-
-
-def verdict(tables: Tables) -> str:
-    """A line that says that every claim stands; `PauseflError` names each setting whose claim is refuted."""
-    table = tables["audit"]
-    refuted = table[table["violated"]]
-    if len(refuted):
-        settings = [
-            f"  {row['mechanism']} ({row['sampler']}), epsilon {row['epsilon']:g}, {row['observation']}:"
-            f" {row['audited']:.3g} leak, {row['claimed']:.3g} are claimed"
-            for row in refuted.to_dict("records")
-        ]
-        raise PauseflError("the privacy audit refutes a claim:\n" + "\n".join(settings))
-    return f"None of {len(table)} claims is refuted."
-
-
 def to_markdown(table: pd.DataFrame) -> str:
     """The table of `run` as a Markdown table for people, with a note."""
     cells = []
@@ -410,12 +415,6 @@ def to_markdown(table: pd.DataFrame) -> str:
         f" sets; {first['ceiling']:.2f} is the most that they could have shown. Sampler: {first['sampler']}."
     )
     return markdown.of_records(cells, "llr", note)
-
-
-def plot(tables: Tables, study: Audit) -> Plotted:
-    """Figure of the table of `pausefl.studies.audit.compute`."""
-    table = tables["audit"]
-    return Plotted(plot_bounds(table), markdown=to_markdown(table))
 
 
 def plot_bounds(table: pd.DataFrame) -> Figure:

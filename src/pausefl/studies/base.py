@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import pandas as pd
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
 from pausefl.errors import ConfigError, PauseflError, suggest
-from pausefl.figures import words
 from pausefl.figures.captions import places_of, values_of
 from pausefl.figures.deviations import applying, iterates
+from pausefl.figures.words import Caption, caption, render
 from pausefl.files import replacing
 from pausefl.registry import SELECTORS, SOURCES, Record
 from pausefl.registry.own import as_folder
@@ -27,10 +26,12 @@ from pausefl.settings.types import Distinct, Seed, Whole
 
 if TYPE_CHECKING:
     from pausefl.figures.panels import Plotted
-    from pausefl.settings import Experiment
 
 #: Tables by the names of their files without suffix.
 Tables = Mapping[str, pd.DataFrame]
+
+#: Takes lines for the log.
+Note = Callable[[str], None]
 
 AtLeastTwo = Annotated[int, Whole(ge=2)]
 
@@ -68,21 +69,20 @@ _ENDING = """
 class Study(Settings):
     """One study.
 
-    A kind is a subclass in a module of its own, named like the kind; its docstring says what is studied. The
-    module has ``compute(study, note)``, which returns tables by the names of their files without suffix and
-    tells ``note`` lines for the log; ``plot(tables, study)``, which makes a `pausefl.figures.panels.Plotted`
-    of them, but for the figure's title; and ``WORDS``, the caption (`pausefl.figures.words`), whose first
-    paragraph is what is shown.
+    A kind is a subclass with a name and words of its own; its docstring says what is studied. ``compute``
+    makes the computed tables, and ``draw`` a figure and the derived tables of them.
     """
 
     #: Name of the kind.
     kind: ClassVar[str]
     #: What is shown, for headings.
     label: ClassVar[str]
+    #: The caption (`pausefl.figures.words`). Its first paragraph is what is shown.
+    words: ClassVar[str]
     #: Computed files in the study's folder. A name with ``{selector}`` and ``{seed}`` stands for a file for
     #: each of them; then ``compute`` may be called for one selector and seed at a time.
     data: ClassVar[tuple[str, ...]]
-    #: Derived files, which ``plot`` makes.
+    #: Derived files, which are made with the figure.
     tables: ClassVar[tuple[str, ...]] = ()
     #: Computed or derived files that claims are tested on, named as in ``data``.
     claims: ClassVar[tuple[str, ...]] = ()
@@ -94,11 +94,11 @@ class Study(Settings):
     deviations: ClassVar[tuple[str, ...]] = ()
     #: Selectors that it uses besides those it names.
     besides: ClassVar[frozenset[str]] = frozenset()
-    #: Whether ``verdict(tables)`` of the module returns a line, or raises if the tables refute a claim.
+    #: Whether ``verdict(tables)`` returns a line, or raises if the tables refute a claim.
     judged: ClassVar[bool] = False
     #: Whether it measures time, so that nothing may run beside it.
     exclusive: ClassVar[bool] = False
-    #: Whether it collects `runs`: then ``compute(study, note, folders)`` gets the folder of each.
+    #: Whether it collects `runs`.
     trained: ClassVar[bool] = False
     #: Whether it goes beyond the papers: then it is made only if asked for.
     beyond: ClassVar[bool] = False
@@ -108,32 +108,26 @@ class Study(Settings):
     title: Annotated[str, Strict()]
     """Title of the figure."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Name the kind like its module."""
-        super().__init_subclass__(**options)
-        cls.kind = cls.__module__.rpartition(".")[2]
+    def compute(self, *args: Any, **kwargs: Any) -> Tables:
+        """Computed tables, by the names of their files without suffix.
 
-    def compute(self, note: Callable[[str], None], *folders: Mapping[Experiment, Path]) -> Tables:
-        """Computed tables, by the names of their files without suffix."""
-        return cast("Tables", self._module().compute(self, note, *folders))
+        Arguments are a function for lines of the log and, if it is ``trained``, the folders of `runs`.
+        """
+        raise NotImplementedError
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Figure of the computed tables, without a title, and derived tables."""
+        raise NotImplementedError
 
     def plot(self, tables: Tables) -> Plotted:
-        """Figure, in the theme of all and with its title unless that is empty, and derived tables."""
+        """What `draw` returns, in the theme of all and with its title unless that is empty."""
         from pausefl.figures.style import add_title, theme
 
         with theme():
-            plotted = cast("Plotted", self._module().plot(tables, self))
+            plotted = self.draw(tables)
             if self.title:
                 add_title(plotted.figure, self.title)
         return plotted
-
-    def verdict(self, tables: Tables) -> str:
-        """A line that says that nothing is refuted; raises if something is."""
-        return cast(str, self._module().verdict(tables))
-
-    @classmethod
-    def _module(cls) -> Any:
-        return sys.modules[cls.__module__]
 
     def settings(self) -> dict[str, Any]:
         """All that its numbers depend on, in plain values: no titles."""
@@ -193,24 +187,18 @@ class Study(Settings):
         """Time of each of its steps by the rates of ``workflow/rates.json``; NaN if it is not known."""
         return [0.0 if self.instant or self.trained else math.nan]
 
-    def caption(self, figures: Mapping[str, str]) -> words.Caption:
+    def caption(self, figures: Mapping[str, str]) -> Caption:
         """Caption of the figure and the table; ``figures`` are names and kinds of those of its scenario."""
-        place, deviations = self.place_in(figures), self.applying()
-        return words.caption(
-            self._module().WORDS + _ENDING, place=place, deviations=deviations, **self._values()
-        )
-
-    def place_in(self, figures: Mapping[str, str]) -> str:
-        """Where the papers have what it shows; ``figures`` as for `caption`."""
         places = [place for kind in self.repeats for place in places_of(figures, kind)]
-        return "; ".join(dict.fromkeys(places)) or self.place
+        place = "; ".join(dict.fromkeys(places)) or self.place
+        return caption(self.words + _ENDING, place=place, deviations=self.applying(), **self._values())
 
     def applying(self) -> list[str]:
         """Deviations that bear on it, in words."""
         return applying(self.deviations, self.in_scenario)
 
     def _values(self) -> dict[str, Any]:
-        """What stands for names in ``WORDS``."""
+        """What stands for names in ``words``."""
         return {"study": self, "seeds": ()}
 
 
@@ -256,7 +244,7 @@ class ScenarioStudy(Study):
 
     def _values(self) -> dict[str, Any]:
         anneals = any(map(iterates, self.selectors))
-        annealing = words.render(_ANNEALING, search=self.scenario.selection) if anneals else ""
+        annealing = render(_ANNEALING, search=self.scenario.selection) if anneals else ""
         return super()._values() | {"annealing": annealing}
 
 
@@ -268,10 +256,19 @@ class ChangedScenarioStudy(ScenarioStudy):
 
 
 class SeededStudy(ScenarioStudy):
-    """One study of selectors that run as jobs do, under seeds."""
+    """One study of selectors that run as jobs do, under seeds; without training, unless it is ``trained``."""
 
     seeds: Distinct[Seed]
     """Seeds, one run of each selector for each."""
+
+    @model_validator(mode="after")
+    def _nobody_needs_training(self) -> Self:
+        for name in () if self.trained else self.selectors:
+            record = SELECTORS[name]
+            if record.needs_updates or record.needs_losses:
+                seen = "updates" if record.needs_updates else "training losses"
+                raise ValueError(f"selectors: '{name}' looks at the users' {seen}, so it needs training")
+        return self
 
     @property
     def length(self) -> int:
@@ -331,32 +328,7 @@ class SeededStudy(ScenarioStudy):
     def _values(self) -> dict[str, Any]:
         known = super()._values() | values_of(self.scenario, self.seeds)
         shared = {"lines": _LINES, "runs": _RUNS, "simulated": _SIMULATED}
-        return known | {name: words.render(text, **known) for name, text in shared.items()}
-
-
-class SimulatedStudy(SeededStudy):
-    """One study of selectors that run without training."""
-
-    @model_validator(mode="after")
-    def _nobody_needs_training(self) -> Self:
-        for name in self.selectors:
-            record = SELECTORS[name]
-            if record.needs_updates or record.needs_losses:
-                seen = "updates" if record.needs_updates else "training losses"
-                raise ValueError(f"selectors: '{name}' looks at the users' {seen}, so it needs training")
-        return self
-
-
-class Rounds(SimulatedStudy, ChangedScenarioStudy):
-    """One study of a number of rounds without training."""
-
-    n_rounds: AtLeastTwo
-    """Rounds of each run."""
-
-    @property
-    def length(self) -> int:
-        """Rounds of each run."""
-        return self.n_rounds
+        return known | {name: render(text, **known) for name, text in shared.items()}
 
 
 def read_tables(folder: Path, files: Iterable[str]) -> dict[str, pd.DataFrame]:

@@ -24,7 +24,7 @@ from pausefl.results.runs import read_runs, rounds_made, runs_of
 from pausefl.results.tables import mean_sd
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.types import Name, Positive
-from pausefl.studies.base import ANNEALING, ChangedScenarioStudy, SeededStudy, Tables
+from pausefl.studies.base import ANNEALING, ChangedScenarioStudy, Note, SeededStudy, Tables
 from pausefl.studies.knobs import fairness_of
 
 if TYPE_CHECKING:
@@ -95,15 +95,39 @@ COLUMNS = f"""Mean ± standard deviation, if there are several seeds. A run that
 """
 
 
+WORDS = """
+Accuracy, leakage and time to the target accuracy of each selector within {{ study.time_s }} simulated
+seconds. Filled and bold: among private selectors that know no latencies beforehand, none is better in one of
+the three and as good in the others.
+
+*Setting.* {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users are selected
+in each round (all of them by FedAvg), with the data, model and budgets of scenario
+`{{ study.scenario.name }}`. {{ runs }}
+
+*What is shown.* Accuracy is a trailing mean over 10 rounds, averaged from chance level at the start to
+{{ study.time_s }} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of any user by
+then. The target is 90 % of the best accuracy of a private selector at the end of the time; a run that does
+not reach it counts with {{ study.time_s }} s. The axes hold the private selectors that reach the target
+under most seeds; arrows at their ends are others, with their values, or those that no seed brings to the
+target. The table has differences from `{{ study.selectors[0] }}` with 95 % intervals, fairness, slow users,
+the worst class and the cost of selecting.
+
+*How to read it.* The genie and the selector of the fastest users read expected latencies, which a server
+does not know.
+"""
+
+
 class Benchmark(SeededStudy, ChangedScenarioStudy):
     """Selectors side by side: accuracy, leakage, fairness and cost of jobs within the same simulated time."""
 
+    kind = "benchmark"
     label = "selectors side by side"
     data = ("runs.csv",)
     tables = ("summary.csv", "summary.md")
     trained = True
     beyond = True
     deviations = (*ANNEALING, "D8")
+    words = WORDS
 
     jobs: Name
     """Name of the scenario with the study's changes, in which the jobs run."""
@@ -136,47 +160,27 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
             raise ValueError(f"scenario: '{self.scenario.name}' is a regression, so it has no accuracy")
         return self
 
+    def compute(self, note: Note, folders: Mapping[Experiment, Path]) -> dict[str, pd.DataFrame]:
+        """Measure the runs up to the time.
 
-WORDS = """
-Accuracy, leakage and time to the target accuracy of each selector within {{ study.time_s }} simulated
-seconds. Filled and bold: among private selectors that know no latencies beforehand, none is better in one of
-the three and as good in the others.
+        ``runs``, one row a run: ``selector``, ``seed`` and what `measure` returns.
+        """
+        scenario = self.job_scenario
+        rounds, summaries = read_runs(folders)
+        target = target_accuracy(rounds, self.time_s)
+        rows = []
+        for selector, seed, run in runs_of(rounds):
+            note(f"{selector}, seed {seed}")
+            summary = summaries[Experiment(scenario.name, selector, seed)]
+            measured = measure(scenario, run, summary, self.time_s, target)
+            rows.append({"selector": selector, "seed": seed} | measured)
+        return {"runs": pd.DataFrame(rows)}
 
-*Setting.* {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users are selected
-in each round (all of them by FedAvg), with the data, model and budgets of scenario
-`{{ study.scenario.name }}`. {{ runs }}
-
-*What is shown.* Accuracy is a trailing mean over 10 rounds, averaged from chance level at the start to
-{{ study.time_s }} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of any user by
-then. The target is 90 % of the best accuracy of a private selector at the end of the time; a run that does
-not reach it counts with {{ study.time_s }} s. The axes hold the private selectors that reach the target
-under most seeds; arrows at their ends are others, with their values, or those that no seed brings to the
-target. The table has differences from `{{ study.selectors[0] }}` with 95 % intervals, fairness, slow users,
-the worst class and the cost of selecting.
-
-*How to read it.* The genie and the selector of the fastest users read expected latencies, which a server
-does not know.
-"""
-
-
-def compute(
-    study: Benchmark, note: Callable[[str], None], folders: Mapping[Experiment, Path]
-) -> dict[str, pd.DataFrame]:
-    """Measure the runs of a study up to its time.
-
-    ``runs``, one row a run: ``selector``, ``seed``, the `METRICS` (see `measure`), ``target_accuracy``, and
-    ``losses``, which says whether the budget pays for reported losses (missing without any).
-    """
-    scenario = study.job_scenario
-    rounds, summaries = read_runs(folders)
-    target = target_accuracy(rounds, study.time_s)
-    rows = []
-    for selector, seed, run in runs_of(rounds):
-        note(f"{selector}, seed {seed}")
-        summary = summaries[Experiment(scenario.name, selector, seed)]
-        measured = measure(scenario, run, summary, study.time_s, target)
-        rows.append({"selector": selector, "seed": seed} | measured)
-    return {"runs": pd.DataFrame(rows)}
+    def draw(self, tables: Tables) -> Plotted:
+        """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
+        across = summary(tables["runs"], self)
+        text = f"{to_markdown(across, self)}\n{COLUMNS}"
+        return Plotted(plot_front(across), {"summary": across}, text)
 
 
 def target_accuracy(rounds: pd.DataFrame, time_s: float) -> float:
@@ -264,13 +268,6 @@ def on_front(across: pd.DataFrame) -> list[bool]:
 
 def _rivals(across: pd.DataFrame) -> NDArray[np.bool]:
     return np.asarray(np.isfinite(across["leakage_max_mean"]) & ~across["selector"].isin(ORACLES))
-
-
-def plot(tables: Tables, study: Benchmark) -> Plotted:
-    """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
-    across = summary(tables["runs"], study)
-    text = f"{to_markdown(across, study)}\n{COLUMNS}"
-    return Plotted(plot_front(across), {"summary": across}, text)
 
 
 def plot_front(across: pd.DataFrame) -> Figure:

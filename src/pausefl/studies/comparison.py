@@ -29,7 +29,7 @@ from pausefl.settings import Scenario
 from pausefl.settings.scenario import SelectorName
 from pausefl.settings.types import Count, Distinct, Items, Positive
 from pausefl.streams import Streams
-from pausefl.studies.base import ChangedScenarioStudy, Tables
+from pausefl.studies.base import ChangedScenarioStudy, Note, Tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,39 +55,6 @@ _TEMPERATURES = (("#D55E00", "o"), ("#0072B2", "s"), ("#3B2A5B", "D"), ("#0A8763
 PAPERS_SHARES = {"alsa": 0.983}
 
 
-class Comparison(ChangedScenarioStudy):
-    """ALSA beside plain annealing on the same instances (BSFL, V-C and Fig. 4)."""
-
-    label = "two annealers on the same instances"
-    data: ClassVar[tuple[str, ...]] = ("runs.parquet", "curves.csv")
-    tables = ("summary.csv", "summary.md")
-    claims = ("summary.csv",)
-    besides = frozenset({"bsfl", "pause"})
-    place = (
-        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying sizes, ALSA ended at a higher energy"
-        " than plain annealing within a fixed time; Fig. 4 shows one run with 25 of 500 users. The paper"
-        " gives neither the law of the instances nor α, the temperature or the number of iterations of these"
-        " runs"
-    )
-    deviations: ClassVar[tuple[str, ...]] = ("D4", "D30", "D35")
-
-    selectors: Annotated[tuple[SelectorName, ...], Items(2, 2)]
-    """The two annealers that are compared."""
-    n_instances: Count
-    """Instances; each is a round of a run that the exact search has made up to it."""
-    n_iterations: Count
-    """Iterations J of each run."""
-    temperature_divisors: Distinct[Positive]
-    """Divisors kappa of the temperature, one comparison for each; 1 is the papers' theorem."""
-
-    @model_validator(mode="after")
-    def _both_anneal(self) -> Self:
-        for name in self.selectors:
-            if not SELECTORS[name].anneals:
-                raise ValueError(f"selectors: '{name}' does not anneal, so it cannot be compared")
-        return self
-
-
 WORDS = """
 Left: what the current vertex lacks of the optimum, median over {{ study.n_instances }} instances. Right: the
 share of them on which the first annealer is ahead.
@@ -110,6 +77,94 @@ energies. For this reward C is above 2α, with α = {{ study.scenario.reward.alp
 are. Where it is far above their differences, nearly every move is accepted, and both annealers wander at
 random. Vertices of high energy tend to have more neighbours in ALSA's graph, which favours them even then.
 """
+
+
+class Comparison(ChangedScenarioStudy):
+    """ALSA beside plain annealing on the same instances (BSFL, V-C and Fig. 4)."""
+
+    kind = "comparison"
+    label = "two annealers on the same instances"
+    data: ClassVar[tuple[str, ...]] = ("runs.parquet", "curves.csv")
+    tables = ("summary.csv", "summary.md")
+    claims = ("summary.csv",)
+    besides = frozenset({"bsfl", "pause"})
+    place = (
+        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying sizes, ALSA ended at a higher energy"
+        " than plain annealing within a fixed time; Fig. 4 shows one run with 25 of 500 users. The paper"
+        " gives neither the law of the instances nor α, the temperature or the number of iterations of these"
+        " runs"
+    )
+    deviations: ClassVar[tuple[str, ...]] = ("D4", "D30", "D35")
+    words = WORDS
+
+    selectors: Annotated[tuple[SelectorName, ...], Items(2, 2)]
+    """The two annealers that are compared."""
+    n_instances: Count
+    """Instances; each is a round of a run that the exact search has made up to it."""
+    n_iterations: Count
+    """Iterations J of each run."""
+    temperature_divisors: Distinct[Positive]
+    """Divisors kappa of the temperature, one comparison for each; 1 is the papers' theorem."""
+
+    @model_validator(mode="after")
+    def _both_anneal(self) -> Self:
+        for name in self.selectors:
+            if not SELECTORS[name].anneals:
+                raise ValueError(f"selectors: '{name}' does not anneal, so it cannot be compared")
+        return self
+
+    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+        """Compare the annealers on every instance, at every temperature divisor; ``note`` gets every tenth.
+
+        ``runs``, one row for each instance, divisor and selector: ``instance`` (the seed), ``round``,
+        ``temperature_divisor``, ``selector``, ``optimum``, the energies ``final`` (of the last vertex) and
+        ``best`` (of the best vertex met, the start included), and ``reached``, the first iteration within
+        `CLOSE` of the optimum (missing if there is none); and ``curves``, the `curves` of the gaps.
+        """
+        from pausefl.selectors.exact import pivot_and_fill
+
+        fields = {divisor: annealers(self, divisor) for divisor in self.temperature_divisors}
+        kept = kept_iterations(self.n_iterations)
+        energies, rows = np.empty(self.n_iterations), []
+        gaps = {
+            (divisor, name): np.empty((self.n_instances, len(kept)))
+            for divisor, field in fields.items()
+            for name in field
+        }
+        any_annealer = next(iter(fields[self.temperature_divisors[0]].values()))
+        exact = "pause" if any_annealer.with_privacy else "bsfl"
+        for seed in range(self.n_instances):
+            history = instance(self.scenario, exact, seed)
+            users, t = history.candidates(), history.round
+            objective = Objective.of(history, any_annealer.reward, any_annealer.bound(history), users)
+            # All optima have the same value.
+            optimum = objective.value(pivot_and_fill(objective, np.random.default_rng(0)))
+            for (divisor, name), gap in gaps.items():
+                rng = Streams(seed).generator(f"select/{name}", round=t)
+                best = fields[divisor][name].anneal(objective, history, users, rng, energies=energies)
+                gap[seed] = optimum - energies[kept - 1]
+                close = energies >= optimum - CLOSE * abs(optimum)
+                rows.append(
+                    {
+                        "instance": seed,
+                        "round": t,
+                        "temperature_divisor": divisor,
+                        "selector": name,
+                        "optimum": optimum,
+                        "final": energies[-1],
+                        "best": objective.value(best),
+                        "reached": int(close.argmax()) + 1 if close.any() else None,
+                    }
+                )
+            if (seed + 1) * 10 // self.n_instances > seed * 10 // self.n_instances:
+                note(f"instance {seed + 1} of {self.n_instances}")
+        return {"runs": pd.DataFrame(rows).astype({"reached": "Int64"}), "curves": curves(gaps, kept)}
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Figure and ``summary`` of the tables of `pausefl.studies.comparison.compute`."""
+        summary = shares(tables["runs"])
+        figure = plot_curves(tables["curves"])
+        return Plotted(figure, {"summary": summary}, to_markdown(summary))
 
 
 def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
@@ -147,54 +202,6 @@ def instance(scenario: Scenario, exact: str, seed: int) -> History:
     simulation = selection_only(scenario, exact, seed)
     simulation.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
     return simulation.history
-
-
-def compute(study: Comparison, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
-    """Compare the annealers on every instance, at every temperature divisor; ``note`` gets every tenth.
-
-    ``runs``, one row for each instance, divisor and selector: ``instance`` (the seed), ``round``,
-    ``temperature_divisor``, ``selector``, ``optimum``, the energies ``final`` (of the last vertex) and
-    ``best`` (of the best vertex met, the start included), and ``reached``, the first iteration within `CLOSE`
-    of the optimum (missing if there is none); and ``curves``, the `curves` of the gaps.
-    """
-    from pausefl.selectors.exact import pivot_and_fill
-
-    fields = {divisor: annealers(study, divisor) for divisor in study.temperature_divisors}
-    kept = kept_iterations(study.n_iterations)
-    energies, rows = np.empty(study.n_iterations), []
-    gaps = {
-        (divisor, name): np.empty((study.n_instances, len(kept)))
-        for divisor, field in fields.items()
-        for name in field
-    }
-    any_annealer = next(iter(fields[study.temperature_divisors[0]].values()))
-    exact = "pause" if any_annealer.with_privacy else "bsfl"
-    for seed in range(study.n_instances):
-        history = instance(study.scenario, exact, seed)
-        users, t = history.candidates(), history.round
-        objective = Objective.of(history, any_annealer.reward, any_annealer.bound(history), users)
-        # All optima have the same value.
-        optimum = objective.value(pivot_and_fill(objective, np.random.default_rng(0)))
-        for (divisor, name), gap in gaps.items():
-            rng = Streams(seed).generator(f"select/{name}", round=t)
-            best = fields[divisor][name].anneal(objective, history, users, rng, energies=energies)
-            gap[seed] = optimum - energies[kept - 1]
-            close = energies >= optimum - CLOSE * abs(optimum)
-            rows.append(
-                {
-                    "instance": seed,
-                    "round": t,
-                    "temperature_divisor": divisor,
-                    "selector": name,
-                    "optimum": optimum,
-                    "final": energies[-1],
-                    "best": objective.value(best),
-                    "reached": int(close.argmax()) + 1 if close.any() else None,
-                }
-            )
-        if (seed + 1) * 10 // study.n_instances > seed * 10 // study.n_instances:
-            note(f"instance {seed + 1} of {study.n_instances}")
-    return {"runs": pd.DataFrame(rows).astype({"reached": "Int64"}), "curves": curves(gaps, kept)}
 
 
 def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) -> pd.DataFrame:
@@ -281,13 +288,6 @@ def to_markdown(table: pd.DataFrame) -> str:
         f" {100 * CONFIDENCE:.0f} %. Energies within {TIE:g} are tied. A gap is the optimum less the energy."
     )
     return markdown.of_records(cells, "rlr", note)
-
-
-def plot(tables: Tables, study: Comparison) -> Plotted:
-    """Figure and ``summary`` of the tables of `pausefl.studies.comparison.compute`."""
-    summary = shares(tables["runs"])
-    figure = plot_curves(tables["curves"])
-    return Plotted(figure, {"summary": summary}, to_markdown(summary))
 
 
 def plot_curves(curves: pd.DataFrame) -> Figure:

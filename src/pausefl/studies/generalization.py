@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import cycle
 from typing import Any, Self
 
@@ -16,36 +15,11 @@ from pausefl.figures.panels import NOTE, Plotted, shades
 from pausefl.figures.style import new_figure
 from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line
 from pausefl.settings.types import Count, Distinct, Positive
-from pausefl.studies.base import AtLeastTwo, Study, Tables
+from pausefl.studies.base import AtLeastTwo, Note, Study, Tables
 
 #: Lines from the smallest exponent on; colours go from light to dark, so that both tell them apart.
 _LINES: tuple[Line, ...] = (LONG_DASH, SOLID, DASH, DOT, DASH_DOT, SHORT_DASH)
 _SHADES = ((0.22, 0.55, 0.80), (0.0, 0.08, 0.20))
-
-
-class Generalization(Study):
-    """The generalisation reward against the share of rounds (PAUSE v2, Fig. 1; BSFL, Fig. 2)."""
-
-    label = "what a user is worth against how often it took part"
-    data = ("generalization.csv",)
-    place = "PAUSE v1 and v2, Fig. 1; BSFL, Fig. 2"
-    deviations = ("D71",)
-    instant = True
-
-    n_users: Count
-    """Number of users K, who hold equally much data."""
-    n_selected: Count
-    """Users m selected in a round; the reward is 0 at a share of m/K."""
-    betas: Distinct[Positive]
-    """Exponents, a line for each."""
-    n_rounds: AtLeastTwo
-    """Rounds t of the history; a line has a point for each number of rounds from 0 to t."""
-
-    @model_validator(mode="after")
-    def _enough_users(self) -> Self:
-        if self.n_selected > self.n_users:
-            raise ValueError(f"n_selected = {self.n_selected} exceeds n_users = {self.n_users}")
-        return self
 
 
 WORDS = """
@@ -64,6 +38,56 @@ matter. The experiments have β = 2.
 """
 
 
+class Generalization(Study):
+    """The generalisation reward against the share of rounds (PAUSE v2, Fig. 1; BSFL, Fig. 2)."""
+
+    kind = "generalization"
+    label = "what a user is worth against how often it took part"
+    data = ("generalization.csv",)
+    place = "PAUSE v1 and v2, Fig. 1; BSFL, Fig. 2"
+    deviations = ("D71",)
+    instant = True
+    words = WORDS
+
+    n_users: Count
+    """Number of users K, who hold equally much data."""
+    n_selected: Count
+    """Users m selected in a round; the reward is 0 at a share of m/K."""
+    betas: Distinct[Positive]
+    """Exponents, a line for each."""
+    n_rounds: AtLeastTwo
+    """Rounds t of the history; a line has a point for each number of rounds from 0 to t."""
+
+    @model_validator(mode="after")
+    def _enough_users(self) -> Self:
+        if self.n_selected > self.n_users:
+            raise ValueError(f"n_selected = {self.n_selected} exceeds n_users = {self.n_users}")
+        return self
+
+    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+        """Table ``generalization``, as `run` returns it."""
+        return {"generalization": run(self)}
+
+    def draw(self, tables: Tables) -> Plotted:
+        """One line for each exponent; a thin line marks the share m / K at which the reward is 0."""
+        table, share = tables["generalization"], self.n_selected / self.n_users
+        betas = sorted(table["beta"].unique())
+        figure, axes = new_figure(2.7)
+        axes.axhline(0, color="black", linewidth=0.5, zorder=2)
+        axes.axvline(share, color="black", linewidth=0.5, zorder=2)
+        for beta, color, line in zip(betas, shades(*_SHADES, len(betas)), cycle(_LINES), strict=False):
+            curve = table[table["beta"] == beta]
+            look: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.5}
+            axes.plot(curve["participation"], curve["reward"], label=f"{beta:g}", **look)
+        place: dict[str, Any] = {"va": "bottom", **NOTE, "fontsize": 8}
+        axes.annotate(f"fair share m / K = {share:.2g}", (share, axes.get_ylim()[0]), (3, 2), **place)
+        axes.set(
+            xlim=(0, 1), xlabel="Share of the rounds with this user, T / t", ylabel="Generalisation reward g"
+        )
+        figure.legend(loc="outside lower center", ncols=4, title="Exponent β")
+        return Plotted(figure)
+
+
 def run(study: Generalization) -> pd.DataFrame:
     """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.
 
@@ -79,28 +103,3 @@ def run(study: Generalization) -> pd.DataFrame:
             reward = float(generalization(history, beta, history.data_size)[0])
             rows.append({"beta": beta, "participation": taken / study.n_rounds, "reward": reward})
     return pd.DataFrame(rows)
-
-
-def compute(study: Generalization, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
-    """Table ``generalization``, as `run` returns it."""
-    return {"generalization": run(study)}
-
-
-def plot(tables: Tables, study: Generalization) -> Plotted:
-    """One line for each exponent; a thin line marks the share m / K at which the reward is 0."""
-    table, share = tables["generalization"], study.n_selected / study.n_users
-    betas = sorted(table["beta"].unique())
-    figure, axes = new_figure(2.7)
-    axes.axhline(0, color="black", linewidth=0.5, zorder=2)
-    axes.axvline(share, color="black", linewidth=0.5, zorder=2)
-    for beta, color, line in zip(betas, shades(*_SHADES, len(betas)), cycle(_LINES), strict=False):
-        curve = table[table["beta"] == beta]
-        look: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.5}
-        axes.plot(curve["participation"], curve["reward"], label=f"{beta:g}", **look)
-    place: dict[str, Any] = {"va": "bottom", **NOTE, "fontsize": 8}
-    axes.annotate(f"fair share m / K = {share:.2g}", (share, axes.get_ylim()[0]), (3, 2), **place)
-    axes.set(
-        xlim=(0, 1), xlabel="Share of the rounds with this user, T / t", ylabel="Generalisation reward g"
-    )
-    figure.legend(loc="outside lower center", ncols=4, title="Exponent β")
-    return Plotted(figure)

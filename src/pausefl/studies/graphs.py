@@ -8,7 +8,6 @@ of the K - m outsiders, each of the other m - 1 for one of those below. In sum, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
@@ -20,7 +19,7 @@ from pausefl.figures.panels import Plotted, new_panels
 from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
 from pausefl.settings.types import Count, Whole
-from pausefl.studies.base import Study, Tables
+from pausefl.studies.base import Note, Study, Tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,36 +30,6 @@ Indices = NDArray[np.int64]
 
 #: Turns of the golden angle spread any number of points evenly.
 _GOLDEN = (5**0.5 - 1) / 2
-
-
-class Graphs(Study):
-    """Degrees of the graphs that annealing walks on (BSFL, Fig. 3)."""
-
-    label = "the graphs that annealing walks on"
-    data = ("degrees.parquet", "vertices.parquet", "edges.parquet")
-    tables = ("summary.csv", "summary.md")
-    claims = ("degrees.parquet",)
-    place = (
-        "BSFL, Section V and Fig. 3, which says that most of the edges that ALSA drops are between vertices"
-        " of low or of similar energy"
-    )
-    deviations = ("D7", "D35")
-
-    n_users: Annotated[int, Whole(ge=2, le=12)]
-    """Number of users; every selection is a vertex."""
-    n_selected: Count
-    """Users in a selection."""
-    n_instances: Count
-    """Instances over which degrees are averaged; the first is plotted."""
-
-    @model_validator(mode="after")
-    def _selections_have_neighbours(self) -> Self:
-        if self.n_selected >= self.n_users:
-            raise ValueError(
-                f"n_selected = {self.n_selected} must be less than n_users = {self.n_users}:"
-                " the only selection has no neighbour"
-            )
-        return self
 
 
 WORDS = """
@@ -83,6 +52,49 @@ graph keeps with those that only plain annealing has.
 as many by L. This is linear in K; plain annealing has m(K − m). With few selected users the difference is
 small, and BSFL's bound 4(K − m) on ALSA's mean is below m(K − m) only for m > 4.
 """
+
+
+class Graphs(Study):
+    """Degrees of the graphs that annealing walks on (BSFL, Fig. 3)."""
+
+    kind = "graphs"
+    label = "the graphs that annealing walks on"
+    data = ("degrees.parquet", "vertices.parquet", "edges.parquet")
+    tables = ("summary.csv", "summary.md")
+    claims = ("degrees.parquet",)
+    place = (
+        "BSFL, Section V and Fig. 3, which says that most of the edges that ALSA drops are between vertices"
+        " of low or of similar energy"
+    )
+    deviations = ("D7", "D35")
+    words = WORDS
+
+    n_users: Annotated[int, Whole(ge=2, le=12)]
+    """Number of users; every selection is a vertex."""
+    n_selected: Count
+    """Users in a selection."""
+    n_instances: Count
+    """Instances over which degrees are averaged; the first is plotted."""
+
+    @model_validator(mode="after")
+    def _selections_have_neighbours(self) -> Self:
+        if self.n_selected >= self.n_users:
+            raise ValueError(
+                f"n_selected = {self.n_selected} must be less than n_users = {self.n_users}:"
+                " the only selection has no neighbour"
+            )
+        return self
+
+    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+        """Tables ``degrees`` of all instances (`run`), ``vertices`` and ``edges`` of the first (`first`)."""
+        vertices, edges = first(self)
+        return {"degrees": run(self), "vertices": vertices, "edges": edges}
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Figure and ``summary`` of the tables of `pausefl.studies.graphs.compute`."""
+        summary = summarise(tables["degrees"], self.n_users, self.n_selected)
+        figure = plot_graphs(tables["vertices"], tables["edges"])
+        return Plotted(figure, {"summary": summary}, to_markdown(summary, self.n_users, self.n_selected))
 
 
 def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
@@ -157,12 +169,6 @@ def first(study: Graphs) -> tuple[pd.DataFrame, pd.DataFrame]:
     return vertices, pd.concat(edges, ignore_index=True)
 
 
-def compute(study: Graphs, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
-    """Tables ``degrees`` of all instances (`run`), ``vertices`` and ``edges`` of the first (`first`)."""
-    vertices, edges = first(study)
-    return {"degrees": run(study), "vertices": vertices, "edges": edges}
-
-
 def _mean(values: Bools | Floats) -> float:
     """Mean, or NaN of no values."""
     return float(values.mean()) if values.size else np.nan
@@ -235,13 +241,6 @@ def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int) -> str:
         " plain annealing has."
     )
     return markdown.of_records(cells, "llr", note)
-
-
-def plot(tables: Tables, study: Graphs) -> Plotted:
-    """Figure and ``summary`` of the tables of `pausefl.studies.graphs.compute`."""
-    summary = summarise(tables["degrees"], study.n_users, study.n_selected)
-    figure = plot_graphs(tables["vertices"], tables["edges"])
-    return Plotted(figure, {"summary": summary}, to_markdown(summary, study.n_users, study.n_selected))
 
 
 def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame) -> Figure:

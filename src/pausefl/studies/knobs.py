@@ -1,7 +1,7 @@
-"""What each constant of PAUSE buys: the same jobs with one setting changed at a time, without training.
+"""What each setting buys: the jobs of a scenario with one setting changed at a time.
 
-Nothing that is measured here depends on what is learned, and streams depend on the seed alone. So a
-difference between two values is an effect of the setting.
+Streams depend on the seed alone, so a difference between two values is an effect of the setting. `Knobs`
+trains nothing: what it measures does not depend on what is learned.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,28 +23,45 @@ from pydantic import model_validator
 from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
-from pausefl.figures.panels import Plotted, new_panels
+from pausefl.figures.panels import Plotted, bands_of, explain, new_panels, plot_bands
+from pausefl.figures.style import look, marker
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import in_legend_order, look_of
+from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LABELS, LONG_DASH, in_legend_order, look_of
 from pausefl.results import markdown
 from pausefl.results.intervals import across_seeds, estimate
-from pausefl.settings import Scenario
+from pausefl.results.outcomes import moving_average
+from pausefl.results.runs import collect
+from pausefl.settings import Experiment, Scenario
 from pausefl.settings.base import Settings
 from pausefl.settings.changes import with_values
 from pausefl.settings.types import Distinct, Name, NonNegative, Several, Text
-from pausefl.studies.base import ANNEALING, SimulatedStudy, Tables
+from pausefl.studies.base import ANNEALING, Note, SeededStudy, Tables
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
-#: What is measured of a run.
-METRICS = ("elapsed_s", "leakage_max", "leakage_mean", "fairness", "slow_share", "spread_s")
+#: What the figure without training calls each measure, and how it writes that of the scenario.
+_HEADS = {
+    "elapsed_s": ("Simulated\ntime", "{:.0f} s"),
+    "leakage_max": ("Largest\nleakage", "ε {:.1f}"),
+    "leakage_mean": ("Mean\nleakage", "ε {:.1f}"),
+    "fairness": ("Jain's\nindex", "{:.2f}"),
+    "slow_share": ("Slow\nusers", "{:.0f} %"),
+    "spread_s": ("Latency\nspread", "{:.2f} s"),
+}
+
+#: What is measured of a run without training.
+METRICS = tuple(_HEADS)
 
 #: What tells runs apart, besides the seed.
 KEY = ["knob", "value", "selector"]
+
+#: Accuracy is kept of every so many rounds, and the last; so many points of time are compared.
+STEP, N_TIMES = 10, 400
 
 #: What settings and variants are called.
 NAMES = {
@@ -58,30 +76,56 @@ NAMES = {
     "privacy.epsilon_total": "Budget of a user ε",
     "training.n_rounds": "Rounds of training",
     "variants": "Terms of the reward",
-    "usual": "all",
     "no_p": "no privacy",
     "no_g": "no generalisation",
     "neither": "neither",
 }
 
-#: What the figure calls each measure, and how it writes that of the scenario.
-_HEADS = {
-    "elapsed_s": ("Simulated\ntime", "{:.0f} s"),
-    "leakage_max": ("Largest\nleakage", "ε {:.1f}"),
-    "leakage_mean": ("Mean\nleakage", "ε {:.1f}"),
-    "fairness": ("Jain's\nindex", "{:.2f}"),
-    "slow_share": ("Slow\nusers", "{:.0f} %"),
-    "spread_s": ("Latency\nspread", "{:.2f} s"),
-}
+#: The knob whose largest value is shown against rounds.
+_ROUNDS = "training.n_rounds"
 
-#: Colours of what is halved, stays and is doubled.
+#: Colours of what is halved, stays and is doubled; numbers in cells; the value of the scenario; variants.
 _COLORS = ("#6BAED6", "#FFFFFF", "#FDAE6B")
-
-#: Numbers in the cells of the map.
 _CELL: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7}
+_USUAL: dict[str, Any] = {"color": "#D2D2D2", "linewidth": 5, "zorder": 0.5}
+_DASHES = (DASH, DOT, DASH_DOT, LONG_DASH)
 
-#: What marks the value of the scenario.
-USUAL: dict[str, Any] = {"color": "#D2D2D2", "linewidth": 5, "zorder": 0.5}
+WORDS = """
+What one setting at a time changes, in per cent of the scenario's mean over seeds: a row is a setting's least
+or largest value, a column a measure. Blue is less, orange more.
+
+*Setting.* {{ simulated }} {{ annealing }} {{ runs }}
+
+*What is shown.* The first row has the scenario's own means. Grey: rounded 0, or the 95 % interval of the
+differences under the same seeds has 0. `summary.csv` has the values in between, and selectors that ignore the
+reward. Leakage is that at the end. Jain's index is that of the users' leakage: 1 if all leak equally. Slow
+users are the slower half; a fair share is one half. The spread of latency is the difference in expected
+latency between the slowest and the fastest selected user, mean over rounds. ρ acts under reward R2, whose
+overlaps take time; its changes are from R2 with the usual ρ. Terms: the reward without its privacy term, its
+generalisation term, and both.
+
+*How to read it.* κ and J are of annealing alone, and random selection ignores all but η.
+"""
+
+TRAINED_WORDS = """
+Test accuracy against rounds and against one setting at a time; and what terms of the reward change.
+{{ lines }}
+
+*Setting.* {{ study.scenario.network.n_users }} users, {{ study.scenario.network.n_selected }} selected in
+each round of scenario `{{ study.scenario.name }}`. Each change makes a scenario with jobs of its own.
+{{ runs }}
+
+*What is shown.* Accuracy is a trailing mean over 10 rounds, shown every 10 rounds. Against rounds: the
+longest runs. Against a setting: the accuracy at equal simulated time, when the first of the two runs of a
+seed ends; the grey bar marks the value of the scenario. Against time: what leaving out the privacy term
+of the reward, its generalisation term or both adds to the mean accuracy. `summary.csv` has the
+differences between `{{ study.selectors[0] }}` and the others, at that time and as means over all time
+before it, with 95 % intervals over seeds.
+"""
+
+
+def _called(name: str) -> str:
+    return NAMES.get(name, name.replace("_", " "))
 
 
 class Knob(Settings):
@@ -95,14 +139,8 @@ class Knob(Settings):
     """Other dotted keys that change with it; the key's own value, if it is among them, is the usual one."""
 
 
-class Knobs(SimulatedStudy):
-    """What each constant buys in time, leakage and fairness, without training."""
-
-    label = "what each constant buys, without training"
-    data = ("knobs.parquet",)
-    tables = ("summary.csv",)
-    place = "Nowhere; PAUSE v2, V-A has the values"
-    deviations = (*ANNEALING, "D8", "D25")
+class Changes(SeededStudy):
+    """One study of a scenario as it is, with knob and value ``usual``, and with one change at a time."""
 
     knobs: Several[Knob] = ()
     """Settings that are changed one at a time."""
@@ -140,22 +178,111 @@ class Knobs(SimulatedStudy):
         return self
 
 
-WORDS = """
-What one setting at a time changes, in per cent of the scenario's mean over seeds: a row is a setting's least
-or largest value, a column a measure. Blue is less, orange more.
+class Knobs(Changes):
+    """What each constant buys in time, leakage and fairness, without training."""
 
-*Setting.* {{ simulated }} {{ annealing }} {{ runs }}
+    kind = "knobs"
+    label = "what each constant buys, without training"
+    data = ("knobs.parquet",)
+    tables = ("summary.csv",)
+    place = "Nowhere; PAUSE v2, V-A has the values"
+    deviations = (*ANNEALING, "D8", "D25")
+    words = WORDS
 
-*What is shown.* The first row has the scenario's own means. Grey: rounded 0, or the 95 % interval of the
-differences under the same seeds has 0. `summary.csv` has the values in between, and selectors that ignore the
-reward. Leakage is that at the end. Jain's index is that of the users' leakage: 1 if all leak equally. Slow
-users are the slower half; a fair share is one half. The spread of latency is the difference in expected
-latency between the slowest and the fastest selected user, mean over rounds. ρ acts under reward R2, whose
-overlaps take time; its changes are from R2 with the usual ρ. Terms: the reward without its privacy term, its
-generalisation term, and both.
+    def compute(self, note: Note) -> Tables:
+        """Run every selector under every seed with every change.
 
-*How to read it.* κ and J are of annealing alone, and random selection ignores all but η.
-"""
+        ``knobs``, one row a run: ``knob``, ``value`` (text; the name of a variant), ``selector``, ``seed``
+        and the `METRICS`.
+        """
+        known: dict[str, dict[str, float]] = {}
+        rows = []
+        for (knob, value), scenario in {("usual", "usual"): self.scenario, **self.changed}.items():
+            note(f"{knob}: {value}")
+            for selector, seed in product(self.scenario.selectors, self.seeds):
+                settings: dict[str, Any] = scenario.job_settings()
+                if "selection.n_iterations" not in SELECTORS[selector].requires:
+                    settings["selection"] |= {"n_iterations": None, "temperature_divisor": None}
+                same = json.dumps([settings, selector, seed], sort_keys=True)  # then the run is the same, too
+                if same not in known:
+                    known[same] = measure(scenario, selector, seed)
+                rows.append({"knob": knob, "value": value, "selector": selector, "seed": seed} | known[same])
+        return {"knobs": pd.DataFrame(rows)}
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Map of the `changes`, and ``summary``: means and standard deviations over seeds."""
+        runs = tables["knobs"]
+        figure = plot_changes(runs, {knob.key: f"{self.usual(knob):g}" for knob in self.knobs})
+        return Plotted(figure, {"summary": across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])})
+
+
+class TrainedKnobs(Changes):
+    """What constants, budgets and terms of the reward buy in accuracy: jobs of changed scenarios."""
+
+    kind = "trained_knobs"
+    label = "what budgets, constants and terms of the reward buy in accuracy"
+    data = ("curves.parquet",)
+    tables = ("summary.csv",)
+    trained = True
+    deviations = (*ANNEALING, "D8", "D25")
+    words = TRAINED_WORDS
+
+    @cached_property
+    def scenarios(self) -> dict[tuple[str, str], Scenario]:
+        """The scenario as it is, as ``usual``, and the changed ones under names of their own."""
+        found = {("usual", "usual"): self.scenario}
+        for (knob, value), scenario in self.changed.items():
+            short = value if knob == "variants" else f"{knob.rpartition('.')[2]}_{value.replace('.', '_')}"
+            title = f"{scenario.title}; {value if knob == 'variants' else f'{knob} = {value}'}"
+            found[knob, value] = scenario.replace(name=f"{scenario.name}_{short}", title=title, figures={})
+        return found
+
+    @property
+    def job_scenarios(self) -> list[Scenario]:
+        """The scenario as it is, and the changed ones."""
+        return list(self.scenarios.values())
+
+    @cached_property
+    def runs(self) -> dict[str, list[tuple[str, int]]]:
+        """Selectors and seeds by the name of the scenario, without runs that no change concerns."""
+        found = {}
+        for (knob, _), scenario in self.scenarios.items():
+            everyone = knob == "usual" or not all(
+                key.startswith(("reward.", "selection.")) for key in scenario.changed
+            )
+            names = [name for name in self.selectors if everyone or SELECTORS[name].uses_reward]
+            found[scenario.name] = list(product(names, self.seeds))
+        return found
+
+    def compute(self, note: Note, folders: Mapping[Experiment, Path]) -> Tables:
+        """Collect the runs.
+
+        ``curves``, one row for every `STEP` rounds of a run, and for its last: ``knob``, ``value`` (text; the
+        name of a variant), ``selector``, ``seed``, ``round``, ``elapsed_s``, ``accuracy`` (trailing mean) and
+        ``leakage_max``.
+        """
+        frames = []
+        for (knob, value), scenario in self.scenarios.items():
+            note(f"{knob}: {value}")
+            rounds = collect(
+                {
+                    row: folders[row]
+                    for row in (Experiment(scenario.name, *run) for run in self.runs[scenario.name])
+                }
+            )
+            for (selector, seed), run in rounds.groupby(["selector", "seed"], sort=False):
+                run = run.assign(accuracy=moving_average(run["accuracy"].to_numpy(np.float64)))
+                kept = run[(run["round"] % STEP == 0) | (run["round"] == run["round"].max())]
+                frame = kept[["round", "elapsed_s", "accuracy", "leakage_max"]].reset_index(drop=True)
+                key = {"knob": knob, "value": value, "selector": selector, "seed": seed}
+                frames.append(pd.DataFrame(key, index=frame.index).join(frame))
+        return {"curves": pd.concat(frames, ignore_index=True)}
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Curves of accuracy, and ``summary``, which is what `compare` returns."""
+        summary = compare(tables["curves"])
+        usual = {knob.key: self.usual(knob) for knob in self.knobs}
+        return Plotted(plot_accuracy(tables["curves"], summary, usual), {"summary": summary})
 
 
 def jain(values: Floats) -> float:
@@ -167,28 +294,26 @@ def jain(values: Floats) -> float:
 def measure(scenario: Scenario, selector: str, seed: int) -> dict[str, float]:
     """The `METRICS` of a run.
 
-    Simulated seconds of all rounds; the largest leakage, the mean and `jain`'s index of it over users
-    (epsilon at the end; without privacy, the index of participations); the share of participations by the
-    slower half of the users; and the mean over rounds of the difference in expected latency between the
-    slowest and the fastest selected user, in seconds.
+    Simulated seconds of all rounds; the largest and the mean leakage over users (epsilon at the end); what
+    `fairness_of` returns; and the mean over rounds of the difference in expected latency between the slowest
+    and the fastest selected user, in seconds.
     """
     rounds = selection_only(scenario, selector, seed).run(scenario.training.n_rounds).rounds
     latency = mean_latencies(scenario.network)
     spreads = [np.ptp(latency[np.unique(users)]) for users in rounds["selection"]]
     last = rounds.iloc[-1]
     return {
-        "elapsed_s": float(last["elapsed_s"]),
-        "leakage_max": float(last["leakage_max"]),
-        "leakage_mean": float(last["leakage_mean"]),
+        **{name: float(last[name]) for name in ("elapsed_s", "leakage_max", "leakage_mean")},
         **fairness_of(scenario, rounds["selection"]),
         "spread_s": float(np.mean(spreads)),
     }
 
 
 def fairness_of(scenario: Scenario, selections: Iterable[NDArray[np.int64]]) -> dict[str, float]:
-    """``fairness`` and ``slow_share``, as `measure` has them, of the selections (n,) of some rounds.
+    """How even the selections (n,) of some rounds are.
 
-    1 and NaN if nobody took part.
+    ``fairness``, `jain`'s index of leakage over users (without privacy, of participations); ``slow_share`` of
+    participations by the slower half of the users. 1 and NaN if nobody took part.
     """
     network = scenario.network
     counts = np.zeros(network.n_users, np.int64)
@@ -202,48 +327,14 @@ def fairness_of(scenario: Scenario, selections: Iterable[NDArray[np.int64]]) -> 
     }
 
 
-def compute(study: Knobs, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
-    """Run every selector under every seed with every change.
-
-    ``knobs``, one row a run: ``knob``, ``value`` (text; the name of a variant), ``selector``, ``seed`` and
-    the `METRICS`. The scenario as it is has knob and value ``usual``.
-    """
-    known: dict[str, dict[str, float]] = {}
-    rows = []
-    for (knob, value), scenario in {("usual", "usual"): study.scenario, **study.changed}.items():
-        note(f"{knob}: {value}")
-        for selector, seed in product(study.scenario.selectors, study.seeds):
-            same = _decisive(scenario, selector, seed)
-            if same not in known:
-                known[same] = measure(scenario, selector, seed)
-            rows.append({"knob": knob, "value": value, "selector": selector, "seed": seed} | known[same])
-    return {"knobs": pd.DataFrame(rows)}
-
-
-def _decisive(scenario: Scenario, selector: str, seed: int) -> str:
-    """A text that is equal for runs that are sure to be the same."""
-    settings: dict[str, Any] = scenario.job_settings()
-    if "selection.n_iterations" not in SELECTORS[selector].requires:
-        settings["selection"] |= {"n_iterations": None, "temperature_divisor": None}
-    return json.dumps([settings, selector, seed], sort_keys=True)
-
-
-def summary(runs: pd.DataFrame) -> pd.DataFrame:
-    """Means and sample standard deviations over seeds, by knob, value and selector.
-
-    ``knob``, ``value``, ``selector``, ``n_seeds``, and each of the `METRICS` with ``_mean`` and ``_sd``.
-    """
-    return across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])
-
-
 def changes(runs: pd.DataFrame, usual: Mapping[str, str]) -> pd.DataFrame:
     """What the ends of each setting's values, and each variant, change, in per cent of the mean.
 
     ``usual`` has the value of each setting in the scenario, as text. Where a setting has runs of that value,
     as one with other keys ``besides`` does, changes are from these.
 
-    One row for each ``knob``, ``value``, ``selector`` and ``metric``: ``base``, the value that it changes
-    from; ``change``, with ``low`` and ``high`` of its interval over seeds (NaN with one seed).
+    One row for each ``knob``, ``value``, ``selector`` and ``metric``: ``change``, with ``low`` and ``high``
+    of its interval over seeds (NaN with one seed).
     """
     by_run = runs.set_index(["selector", "seed"]).sort_index().groupby(["knob", "value"])[list(METRICS)]
     measured = dict(iter(by_run))
@@ -260,17 +351,11 @@ def changes(runs: pd.DataFrame, usual: Mapping[str, str]) -> pd.DataFrame:
                 mean = measured[start].loc[selector, metric].mean()
                 with np.errstate(divide="ignore", invalid="ignore"):
                     change = 100 * np.array(estimate(differences.loc[selector, metric])) / mean
-                rows.append((knob, value, selector, base, metric, *change))
-    return pd.DataFrame(rows, columns=[*KEY, "base", "metric", "change", "low", "high"])
+                rows.append((knob, value, selector, metric, *change))
+    return pd.DataFrame(rows, columns=[*KEY, "metric", "change", "low", "high"])
 
 
-def plot(tables: Tables, study: Knobs) -> Plotted:
-    """Figure and ``summary`` of the table of `pausefl.studies.knobs.compute`."""
-    runs, usual = tables["knobs"], {knob.key: f"{study.usual(knob):g}" for knob in study.knobs}
-    return Plotted(plot_knobs(runs, usual), {"summary": summary(runs)})
-
-
-def plot_knobs(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
+def plot_changes(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
     """Maps of the `changes`: a row a value, a column a measure, a panel a selector that looks at the reward.
 
     ``usual`` is as there. The first row has the means of the scenario as it is. Grey numbers are 0, or have
@@ -288,7 +373,7 @@ def plot_knobs(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
     for knob in table["knob"].unique():
         starts.append(len(labels))
         for value in table.loc[table["knob"] == knob, "value"].unique():
-            words = NAMES.get(value, value.replace("_", " ")) if knob == "variants" else f"→ {value}"
+            words = _called(value) if knob == "variants" else f"→ {value}"
             first = f"{NAMES.get(knob, knob)}: {usual.get(knob, '')}".rstrip()
             labels.append(f"{first} {words}" if len(labels) == starts[-1] else words)
     figure, (panels,) = new_panels((1, len(selectors)), 0.85 + 0.16 * len(labels), sharey=True)
@@ -323,3 +408,94 @@ def plot_knobs(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
+
+
+def compare(curves: pd.DataFrame) -> pd.DataFrame:
+    """The first selector against the others, at equal simulated time.
+
+    One row for each ``knob``, ``value`` and ``other`` selector: ``selector``, the first; ``n_seeds``;
+    ``end_s``, the mean over seeds of the time at which the first of two runs ends; ``accuracy`` and
+    ``accuracy_other``, mean accuracy at that time; ``difference`` of the two, and ``difference_over_time``,
+    the mean difference from the first point of both curves to that time; each with ``_low`` and ``_high`` of
+    its interval over seeds (NaN with one seed). Where the other has no runs, as such a change does not
+    concern it, its usual ones count.
+    """
+    first = curves["selector"].iloc[0]
+    runs = dict(iter(curves.groupby(["knob", "value", "selector", "seed"], sort=False)))
+    rows = []
+    for (knob, value), own in curves.groupby(["knob", "value"], sort=False):
+        seeds = own["seed"].unique()
+        for other in (name for name in curves["selector"].unique() if name != first):
+            pairs = []
+            for seed in seeds:
+                theirs = (knob, value, other, seed)
+                place = theirs if theirs in runs else ("usual", "usual", other, seed)
+                pairs.append(_pair(runs[knob, value, first, seed], runs[place]))
+            end, first_end, other_end, over_time = np.array(pairs).T
+            row = {"knob": knob, "value": value, "selector": first, "other": other, "n_seeds": len(seeds)}
+            row |= {"end_s": end.mean(), "accuracy": first_end.mean(), "accuracy_other": other_end.mean()}
+            for name, values in (("difference", first_end - other_end), ("difference_over_time", over_time)):
+                row |= dict(zip((name, f"{name}_low", f"{name}_high"), estimate(values), strict=True))
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _pair(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[float, float, float, float]:
+    """End of the first of two runs, accuracy of both there, and their mean difference up to it."""
+    start = max(run["elapsed_s"].iloc[0] for run in (ours, theirs))
+    end = min(run["elapsed_s"].iloc[-1] for run in (ours, theirs))
+    times = np.linspace(start, end, N_TIMES)
+    first, second = (np.interp(times, run["elapsed_s"], run["accuracy"]) for run in (ours, theirs))
+    return float(end), float(first[-1]), float(second[-1]), float((first - second).mean())
+
+
+def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[str, float]) -> Figure:
+    """Panels of accuracy: against rounds, against each setting, and against time what the variants change.
+
+    ``usual`` has the value of each setting in the scenario.
+    """
+    curves = curves.assign(percent=100 * curves["accuracy"])
+    knobs, first = [knob for knob in usual if knob != _ROUNDS], curves["selector"].iloc[0]
+    n_rows = math.ceil((2 + len(knobs)) / 2)
+    figure, grid = new_panels((n_rows, 2), 0.3 + 2.3 * n_rows)
+    axes, *of_knobs, last = grid.flat[: 2 + len(knobs)]
+    longest = curves[curves["round"] == curves["round"].max()][["knob", "value"]].iloc[0]
+    own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
+    bands = bands_of(own, "percent")
+    lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
+    axes.set(xlabel="Round", xlim=(0, own["round"].max()))
+    for axes, knob in zip(of_knobs, knobs, strict=True):
+        _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
+        axes.set_xlabel(NAMES.get(knob, knob))
+    lines.append(axes.axvline(np.nan, **_USUAL))
+    labels.append("Value of the scenario")
+    for axes in (grid[0, 0], *of_knobs):
+        axes.set(ylabel="Accuracy (%)", ylim=(0, 100))
+    ours = curves[curves["selector"] == first]
+    whole = bands_of(ours[ours["knob"] == "usual"], "percent", "elapsed_s")[first]
+    without = ours[ours["knob"] == "variants"]
+    for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
+        curve = bands_of(own, "percent", "elapsed_s")[first]
+        shared = curve.x[(curve.x >= whole.x[0]) & (curve.x <= whole.x[-1])]
+        change = np.interp(shared, curve.x, curve.mean) - np.interp(shared, whole.x, whole.mean)
+        lines += last.plot(shared, change, color="#B22222", linestyle=dashes, linewidth=1.2)
+        labels.append(f"{LABELS[first]}, {_called(str(name))} term")
+    last.axhline(0, color=look_of(first).color, linewidth=0.8)
+    last.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[first]} (points)")
+    for rest in grid.flat[2 + len(knobs) :]:
+        rest.set_visible(False)
+    explain(figure, lines, labels, bands.values(), ncols=3)
+    return figure
+
+
+def _plot_knob(axes: Axes, own: pd.DataFrame, usual: float) -> None:
+    """Accuracy of all selectors at equal time against the values of one setting."""
+    own = own.assign(x=[usual if value == "usual" else float(value) for value in own["value"]])
+    own = own.drop_duplicates(["x", "other"]).sort_values("x")
+    axes.axvline(usual, **_USUAL)
+    axes.set_xscale("log")
+    axes.set_xticks(own["x"].unique(), [f"{x:g}" for x in own["x"].unique()])
+    axes.minorticks_off()
+    for other, compared in own.groupby("other", sort=False):
+        for name, column in ((str(other), "accuracy_other"), (compared["selector"].iloc[0], "accuracy")):
+            axes.plot(compared["x"], 100 * compared[column], **look(name), **marker(name))

@@ -8,7 +8,7 @@ of ``neighbours`` listed; the ``final`` vertex or the ``best``. Both annealers w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,7 +25,7 @@ from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.types import Count, Distinct, OneOf
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, Tables
+from pausefl.studies.base import AtLeastTwo, Note, Tables
 from pausefl.studies.comparison import (
     PAPERS_SHARES,
     TIE,
@@ -78,32 +78,6 @@ _PARTS: tuple[dict[str, Any], ...] = (
 )
 
 
-class Races(Comparison):
-    """Two annealers over many sizes, given equal iterations or equal numbers of neighbours (BSFL, V-C)."""
-
-    label = "two annealers over many sizes"
-    data = ("races.parquet",)
-    tables = ("shares.csv", "summary.md")
-    claims = ("shares.csv",)
-    place = (
-        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying K and m, ALSA reached a higher"
-        " energy within a fixed time. The paper gives neither the law of the instances nor α, the"
-        " temperature, the time or the vertex"
-    )
-    deviations = ("D4", "D30")
-
-    n_users: Distinct[AtLeastTwo]
-    """Numbers of users K."""
-    n_selected: Distinct[Count]
-    """Numbers of selected users m; every one below K is combined with K."""
-    sources: Distinct[Annotated[str, OneOf(("drawn", "games"))]]
-    """Where instances come from. `drawn`: indices and rewards of users are sampled. `games`: rounds of runs
-    that the exact search has made up to them."""
-    moves: Distinct[Annotated[str, OneOf(("all", "active"))]] = ("all",)
-    """Moves of the first annealer, a comparison for each. `all`: those of its graph. `active`: only those in
-    which the least user leaves."""
-
-
 WORDS = """
 The share of races in which the first annealer ends higher: of each size; and of all, with ties and the races
 in which the other ends higher.
@@ -123,6 +97,66 @@ reached. `shares.csv` has all numbers, and mean numbers of neighbours.
 plain annealing lists m(K − m) an iteration, a thinner graph fewer. So equal listing is what a fixed time
 means there. In small networks both annealers often find the optimum, and tie.
 """
+
+
+class Races(Comparison):
+    """Two annealers over many sizes, given equal iterations or equal numbers of neighbours (BSFL, V-C)."""
+
+    kind = "races"
+    label = "two annealers over many sizes"
+    data = ("races.parquet",)
+    tables = ("shares.csv", "summary.md")
+    claims = ("shares.csv",)
+    place = (
+        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying K and m, ALSA reached a higher"
+        " energy within a fixed time. The paper gives neither the law of the instances nor α, the"
+        " temperature, the time or the vertex"
+    )
+    deviations = ("D4", "D30")
+    words = WORDS
+
+    n_users: Distinct[AtLeastTwo]
+    """Numbers of users K."""
+    n_selected: Distinct[Count]
+    """Numbers of selected users m; every one below K is combined with K."""
+    sources: Distinct[Annotated[str, OneOf(("drawn", "games"))]]
+    """Where instances come from. `drawn`: indices and rewards of users are sampled. `games`: rounds of runs
+    that the exact search has made up to them."""
+    moves: Distinct[Annotated[str, OneOf(("all", "active"))]] = ("all",)
+    """Moves of the first annealer, a comparison for each. `all`: those of its graph. `active`: only those in
+    which the least user leaves."""
+
+    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+        """Race the annealers at every size, on every instance and at every temperature.
+
+        ``races``, one row a race: the columns of `CELL`, ``instance`` (the seed), ``selector``, ``other`` and
+        ``optimum``; the energies ``final`` and ``best`` of the first, and of the other with each of
+        `BUDGETS`, as ``final_iterations`` and so on;
+        ``n_listed`` and ``n_listed_other``, mean numbers of neighbours; and
+        ``n_iterations_other``, iterations of the other with the budget of neighbours.
+        """
+        rows = []
+        sizes = [(k, m) for k, m in product(self.n_users, self.n_selected) if m < k]
+        for n_users, n_selected in sizes:
+            network = self.scenario.network.replace(n_users=n_users, n_selected=n_selected)
+            scenario = self.scenario.replace(network=network)
+            first, other = annealers(self.replace(scenario=scenario), 1.0).values()
+            note(f"{n_selected} of {n_users} users")
+            for source, seed in product(self.sources, range(self.n_instances)):
+                if source == "drawn":
+                    at = drawn(n_users, n_selected, (first, other), seed)
+                else:
+                    at = from_game(scenario, (first, other), seed)
+                size = {"source": source, "n_users": n_users, "n_selected": n_selected}
+                names = dict(zip(("selector", "other"), scenario.selectors, strict=True))
+                rows += [size | race | {"instance": seed} | names for race in _races(self, at, seed)]
+        return {"races": pd.DataFrame(rows)}
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Figure and ``shares`` of the table of `pausefl.studies.races.compute`."""
+        races = tables["races"]
+        figure = plot_shares(races[races["moves"] == self.moves[0]])
+        return Plotted(figure, {"shares": shares(races)}, to_markdown(races))
 
 
 @dataclass(frozen=True)
@@ -159,33 +193,6 @@ def from_game(scenario: Scenario, pair: Annealers, seed: int) -> Instance:
     criteria = (first.criteria(objective, history, users), other.criteria(objective, history, users))
     gaps = (first.largest_gap(objective, history, users), other.largest_gap(objective, history, users))
     return Instance(objective, criteria, gaps, history.round)
-
-
-def compute(study: Races, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
-    """Race the annealers at every size, on every instance and at every temperature.
-
-    ``races``, one row a race: ``source``, ``n_users``, ``n_selected``, ``temperature_divisor``, ``moves`` of
-    the first annealer, ``instance`` (the seed); ``selector`` and ``other``; ``optimum``; the energies
-    ``final`` and ``best`` of the first, and of the other with each of `BUDGETS`, as ``final_iterations`` and
-    so on; ``n_listed`` and ``n_listed_other``, mean numbers of neighbours; and ``n_iterations_other``,
-    iterations of the other with the budget of neighbours.
-    """
-    rows = []
-    sizes = [(k, m) for k, m in product(study.n_users, study.n_selected) if m < k]
-    for n_users, n_selected in sizes:
-        network = study.scenario.network.replace(n_users=n_users, n_selected=n_selected)
-        scenario = study.scenario.replace(network=network)
-        first, other = annealers(study.replace(scenario=scenario), 1.0).values()
-        note(f"{n_selected} of {n_users} users")
-        for source, seed in product(study.sources, range(study.n_instances)):
-            if source == "drawn":
-                at = drawn(n_users, n_selected, (first, other), seed)
-            else:
-                at = from_game(scenario, (first, other), seed)
-            size = {"source": source, "n_users": n_users, "n_selected": n_selected}
-            names = dict(zip(("selector", "other"), scenario.selectors, strict=True))
-            rows += [size | race | {"instance": seed} | names for race in _races(study, at, seed)]
-    return {"races": pd.DataFrame(rows)}
 
 
 def _races(study: Races, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
@@ -278,13 +285,6 @@ def to_markdown(races: pd.DataFrame) -> str:
 
 def _percent(row: Mapping[Any, Any]) -> str:
     return f"{100 * row['share']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
-
-
-def plot(tables: Tables, study: Races) -> Plotted:
-    """Figure and ``shares`` of the table of `pausefl.studies.races.compute`."""
-    races = tables["races"]
-    figure = plot_shares(races[races["moves"] == study.moves[0]])
-    return Plotted(figure, {"shares": shares(races)}, to_markdown(races))
 
 
 def plot_shares(races: pd.DataFrame) -> Figure:

@@ -32,7 +32,7 @@ from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels,
 from pausefl.registry.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.settings.types import Positive
-from pausefl.studies.base import ANNEALING, Rounds, Tables
+from pausefl.studies.base import ANNEALING, AtLeastTwo, ChangedScenarioStudy, Note, SeededStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,21 +69,6 @@ _TIE_FACTOR, _TIE = 1.25, 1e-6
 _GUIDES = {"linear": "$t$", "root": r"$\sqrt{t\,\ln t}$", "logarithmic": r"$\ln t$"}
 
 
-class Regret(Rounds):
-    """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
-
-    label = "pseudo-regret against rounds"
-    data = ("{selector}/seed-{seed}.parquet",)
-    tables = ("regret.csv", "fits.csv", "growth.csv")
-    claims = ("fits.csv", "growth.csv", "{selector}/seed-{seed}.parquet")
-    besides = frozenset({"genie"})
-    place = "PAUSE v2, Theorem 3, which bounds regret by a multiple of ln t; BSFL, Figs. 5 and 8, left panels"
-    deviations = (*ANNEALING, "D5", "D11", "D25", "D30", "D49")
-
-    reward_step: Positive | None = None
-    """Expected rewards are rounded down to multiples of this, as BSFL assumes (III-C); null leaves them."""
-
-
 WORDS = """
 Left: the sum over the rounds so far. {{ lines }} Right: how fast its mean grows; thin black lines are laws of
 growth. The legend has the exponent at the end.
@@ -106,6 +91,50 @@ With ζ ≠ 1 the index estimates another objective than the genie's, so regret 
 known.
 {%- endif %}
 """
+
+
+class Regret(SeededStudy, ChangedScenarioStudy):
+    """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
+
+    kind = "regret"
+    label = "pseudo-regret against rounds"
+    data = ("{selector}/seed-{seed}.parquet",)
+    tables = ("regret.csv", "fits.csv", "growth.csv")
+    claims = ("fits.csv", "growth.csv", "{selector}/seed-{seed}.parquet")
+    besides = frozenset({"genie"})
+    place = "PAUSE v2, Theorem 3, which bounds regret by a multiple of ln t; BSFL, Figs. 5 and 8, left panels"
+    deviations = (*ANNEALING, "D5", "D11", "D25", "D30", "D49")
+    words = WORDS
+
+    n_rounds: AtLeastTwo
+    """Rounds of each run."""
+    reward_step: Positive | None = None
+    """Expected rewards are rounded down to multiples of this, as BSFL assumes (III-C); null leaves them."""
+
+    @property
+    def length(self) -> int:
+        """Rounds of each run."""
+        return self.n_rounds
+
+    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+        """Simulate every selector under every seed.
+
+        By ``SELECTOR/seed-SEED``, what `run` returns, with columns ``selector`` and ``seed`` in front.
+        """
+        tables = {}
+        for selector, seed in product(self.scenario.selectors, self.seeds):
+            note(f"{selector}, seed {seed}")
+            table = run(self.scenario, selector, seed, self.n_rounds, self.reward_step)
+            table.insert(0, "selector", selector)
+            table.insert(1, "seed", seed)
+            tables[f"{selector}/seed-{seed}"] = table
+        return tables
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Figure, ``regret`` of all runs, ``fits`` and ``growth`` of `pausefl.studies.regret.compute`."""
+        runs = pd.concat(tables.values(), ignore_index=True)
+        grown = growth(runs)
+        return Plotted(plot_regret(runs, grown), {"regret": runs, "fits": fits(runs), "growth": grown})
 
 
 def kept_rounds(n_rounds: int) -> NDArray[np.int64]:
@@ -156,21 +185,6 @@ def run(
         )
     rounds["regret"] = rounds["pseudo_regret"].cumsum()
     return rounds.loc[kept_rounds(n_rounds) - 1, ["round", "regret", "elapsed_s"]].reset_index(drop=True)
-
-
-def compute(study: Regret, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
-    """Simulate every selector under every seed.
-
-    By ``SELECTOR/seed-SEED``, what `run` returns, with columns ``selector`` and ``seed`` in front.
-    """
-    tables = {}
-    for selector, seed in product(study.scenario.selectors, study.seeds):
-        note(f"{selector}, seed {seed}")
-        table = run(study.scenario, selector, seed, study.n_rounds, study.reward_step)
-        table.insert(0, "selector", selector)
-        table.insert(1, "seed", seed)
-        tables[f"{selector}/seed-{seed}"] = table
-    return tables
 
 
 def law_value(law: str, a: float, b: float, t: Floats) -> Floats:
@@ -257,13 +271,6 @@ def _curves(runs: pd.DataFrame) -> Iterator[tuple[str, str, Floats, Floats]]:
         curves = {str(seed): table[seed] for seed in table} | {MEAN: table.mean(axis=1)}
         for seed, regret in curves.items():
             yield str(selector), seed, table.index.to_numpy(np.float64), regret.to_numpy(np.float64)
-
-
-def plot(tables: Tables, study: Regret) -> Plotted:
-    """Figure, ``regret`` of all runs, ``fits`` and ``growth`` of `pausefl.studies.regret.compute`."""
-    runs = pd.concat(tables.values(), ignore_index=True)
-    grown = growth(runs)
-    return Plotted(plot_regret(runs, grown), {"regret": runs, "fits": fits(runs), "growth": grown})
 
 
 def plot_regret(runs: pd.DataFrame, grown: pd.DataFrame) -> Figure:

@@ -38,7 +38,7 @@ from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.types import Items, Positive, Real
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, ChangedScenarioStudy, Tables
+from pausefl.studies.base import AtLeastTwo, ChangedScenarioStudy, Note, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,26 +102,6 @@ _ITERATIONS = (
 )
 
 
-class Runtime(ChangedScenarioStudy):
-    """Time of one round's search against the number of users (PAUSE v2, Table I)."""
-
-    label = "wall-clock time against the number of users"
-    data = ("times.csv", "memory.csv")
-    tables = ("summary.csv", "summary.md")
-    claims = ("times.csv",)
-    besides = frozenset({"pause"})
-    exclusive = True
-    place = "PAUSE v2, Table I and Proposition 1"
-    deviations = ("D35", "D36")
-
-    n_users: Annotated[tuple[AtLeastTwo, ...], Items(2)]
-    """Numbers of users to measure."""
-    selected_share: Annotated[float, Real(gt=0, le=1)]
-    """Users selected, as a share of all; at least one."""
-    budget_s: Positive
-    """Wall-clock seconds for the repetitions of one selector at one size."""
-
-
 WORDS = """
 Left: one selection, median time. Right: one iteration of an annealer that lists all neighbours (lines) or
 samples one (marks alone). Thin lines are slopes, not fits. Measured on one core.
@@ -142,6 +122,40 @@ are for neighbours that are listed. Here a neighbour is sampled in O(1) from lis
 round, so small networks show the iterations and large ones the sorting. When the least member of a selection
 is to leave, the next one is looked for among all m: rarely in plain annealing, often on the thinner graphs.
 """
+
+
+class Runtime(ChangedScenarioStudy):
+    """Time of one round's search against the number of users (PAUSE v2, Table I)."""
+
+    kind = "runtime"
+    label = "wall-clock time against the number of users"
+    data = ("times.csv", "memory.csv")
+    tables = ("summary.csv", "summary.md")
+    claims = ("times.csv",)
+    besides = frozenset({"pause"})
+    exclusive = True
+    place = "PAUSE v2, Table I and Proposition 1"
+    deviations = ("D35", "D36")
+    words = WORDS
+
+    n_users: Annotated[tuple[AtLeastTwo, ...], Items(2)]
+    """Numbers of users to measure."""
+    selected_share: Annotated[float, Real(gt=0, le=1)]
+    """Users selected, as a share of all; at least one."""
+    budget_s: Positive
+    """Wall-clock seconds for the repetitions of one selector at one size."""
+
+    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+        """Tables ``memory`` (`memory`) and ``times`` (`run`)."""
+        peak = memory(self)  # first: the process has not used much memory yet
+        return {"memory": peak, "times": run(self, note)}
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Figure and ``summary`` of the tables of `pausefl.studies.runtime.compute`."""
+        times = tables["times"]
+        summary = fits(times)
+        text = to_markdown(times, summary, tables["memory"])
+        return Plotted(plot_times(times), {"summary": summary}, text)
 
 
 def sized(study: Runtime, n_users: int) -> Scenario:
@@ -244,12 +258,6 @@ def run(study: Runtime, note: Callable[[str], None] = lambda text: None) -> pd.D
     if not rows:
         raise PauseflError(f"no selector is fast enough at any size: the budget is {study.budget_s:g} s")
     return pd.DataFrame(rows)
-
-
-def compute(study: Runtime, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
-    """Tables ``memory`` (`memory`) and ``times`` (`run`)."""
-    peak = memory(study)  # first: the process has not used much memory yet
-    return {"memory": peak, "times": run(study, note)}
 
 
 def _sort(history: History, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -442,14 +450,6 @@ def pretty(seconds: float) -> str:
     units = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
     unit = next((unit for unit, scale in units.items() if seconds >= scale), "ns")
     return f"{seconds / units[unit]:.3g} {unit}"
-
-
-def plot(tables: Tables, study: Runtime) -> Plotted:
-    """Figure and ``summary`` of the tables of `pausefl.studies.runtime.compute`."""
-    times = tables["times"]
-    summary = fits(times)
-    text = to_markdown(times, summary, tables["memory"])
-    return Plotted(plot_times(times), {"summary": summary}, text)
 
 
 def plot_times(times: pd.DataFrame) -> Figure:

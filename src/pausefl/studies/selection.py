@@ -5,7 +5,6 @@ The papers' figures of leakage, and their claims on leakage and on the time of a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING, Self
 
@@ -23,7 +22,7 @@ from pausefl.results.intervals import across_seeds
 from pausefl.results.runs import as_collected
 from pausefl.results.tables import mean_sd
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.base import ANNEALING, SimulatedStudy, Tables
+from pausefl.studies.base import ANNEALING, Note, SeededStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,33 +34,6 @@ _COLUMNS = {
     "leakage_max": ("Largest leakage (ε per {protected})", 2),
     "leakage_mean": ("Mean leakage", 2),
 }
-
-
-class Selection(SimulatedStudy):
-    """The jobs of a scenario without training: leakage, and simulated time.
-
-    Claims are tested on them where the table of experiments has no runs of the scenario. A file has at most
-    one of each scenario.
-    """
-
-    label = "privacy leakage without training"
-    data = ("rounds.parquet",)
-    tables = ("summary.csv", "summary.md")
-    claims = ("rounds.parquet",)
-    repeats = ("leakage_vs_time", "leakage_vs_rounds")
-    deviations = (*ANNEALING, "D3", "D8", "D25")
-
-    @property
-    def simulates(self) -> str:
-        """Name of the scenario; empty if a user has changed it."""
-        return "" if self.scenario.edited else self.scenario.name
-
-    @model_validator(mode="after")
-    def _something_leaks(self) -> Self:
-        private = [name for name in self.selectors if SELECTORS[name].private]
-        if self.scenario.privacy is None or not private:
-            raise ValueError("selectors: none of them has a budget, so there is no leakage to show")
-        return self
 
 
 WORDS = """
@@ -79,6 +51,50 @@ gives the end of its curve. Selectors without privacy leak without bound and are
 """
 
 
+class Selection(SeededStudy):
+    """The jobs of a scenario without training: leakage, and simulated time.
+
+    Claims are tested on them where the table of experiments has no runs of the scenario. A file has at most
+    one of each scenario.
+    """
+
+    kind = "selection"
+    label = "privacy leakage without training"
+    data = ("rounds.parquet",)
+    tables = ("summary.csv", "summary.md")
+    claims = ("rounds.parquet",)
+    repeats = ("leakage_vs_time", "leakage_vs_rounds")
+    deviations = (*ANNEALING, "D3", "D8", "D25")
+    words = WORDS
+
+    @property
+    def simulates(self) -> str:
+        """Name of the scenario; empty if a user has changed it."""
+        return "" if self.scenario.edited else self.scenario.name
+
+    @model_validator(mode="after")
+    def _something_leaks(self) -> Self:
+        private = [name for name in self.selectors if SELECTORS[name].private]
+        if self.scenario.privacy is None or not private:
+            raise ValueError("selectors: none of them has a budget, so there is no leakage to show")
+        return self
+
+    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+        """Simulate every selector under every seed: ``rounds``, what `run` returns for each."""
+        runs = []
+        for selector, seed in product(self.scenario.selectors, self.seeds):
+            note(f"{selector}, seed {seed}")
+            runs.append(run(self.scenario, selector, seed))
+        return {"rounds": pd.concat(runs, ignore_index=True)}
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Figure and ``summary`` of the table of `pausefl.studies.selection.compute`."""
+        rounds = tables["rounds"]
+        table = summary(rounds)
+        figure = plot_leakage(rounds, self.scenario)
+        return Plotted(figure, {"summary": table}, to_markdown(table, protected(self.scenario)))
+
+
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     """Simulate all rounds of a job.
 
@@ -89,15 +105,6 @@ def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
     simulation.horizon = scenario.training.horizon
     rounds = simulation.run(scenario.training.n_rounds).rounds
     return as_collected(rounds, Experiment(scenario.name, selector, seed))
-
-
-def compute(study: Selection, note: Callable[[str], None]) -> dict[str, pd.DataFrame]:
-    """Simulate every selector under every seed: ``rounds``, what `run` returns for each."""
-    runs = []
-    for selector, seed in product(study.scenario.selectors, study.seeds):
-        note(f"{selector}, seed {seed}")
-        runs.append(run(study.scenario, selector, seed))
-    return {"rounds": pd.concat(runs, ignore_index=True)}
 
 
 def summary(rounds: pd.DataFrame) -> pd.DataFrame:
@@ -124,14 +131,6 @@ def to_markdown(table: pd.DataFrame, protected: str) -> str:
     ]
     note = "Mean ± standard deviation over seeds; seconds are simulated, leakage is that at the end."
     return markdown.of_records(cells, "lr", note)
-
-
-def plot(tables: Tables, study: Selection) -> Plotted:
-    """Figure and ``summary`` of the table of `pausefl.studies.selection.compute`."""
-    rounds = tables["rounds"]
-    table = summary(rounds)
-    figure = plot_leakage(rounds, study.scenario)
-    return Plotted(figure, {"summary": table}, to_markdown(table, protected(study.scenario)))
 
 
 def plot_leakage(rounds: pd.DataFrame, scenario: Scenario) -> Figure:

@@ -114,7 +114,7 @@ def test_runs_become_a_table(demo: Scenario, tmp_path: Path, monkeypatch: pytest
     summaries = {run: json.loads((folder / "summary.json").read_text()) for run, folder in folders.items()}
     both = pd.concat(frames), summaries
     monkeypatch.setattr(benchmark, "read_runs", lambda asked: both if asked == folders else None)
-    runs = benchmark.compute(study, lambda note: None, folders)["runs"]
+    runs = study.compute(lambda note: None, folders)["runs"]
     assert runs["target_accuracy"].unique() == [pytest.approx(0.72)]
     across = benchmark.summary(runs, study)
     pause, random = across.to_dict("records")

@@ -89,7 +89,7 @@ def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: py
     made = {divisor: comparison.annealers(study, divisor) for divisor in study.temperature_divisors}
     monkeypatch.setattr(Annealer, "anneal", spy)
     monkeypatch.setattr(comparison, "annealers", lambda study, divisor: made[divisor])
-    comparison.compute(study, print)
+    study.compute(print)
     assert len(met) == 4 * 2 * 2
     for first in range(0, len(met), 4):
         instance = met[first : first + 4]
@@ -114,13 +114,13 @@ def test_the_optimum_is_reached_in_the_first_iteration_that_has_it(
 
     monkeypatch.setattr(Annealer, "anneal", anneal)
     monkeypatch.setattr(comparison, "annealers", lambda study, divisor: made[divisor])
-    runs = comparison.compute(study, print)["runs"]
+    runs = study.compute(print)["runs"]
     assert (runs["reached"][runs["selector"] == "sa_pause"] == 7).all()
     assert runs["reached"][runs["selector"] == "sa_vanilla"].isna().all()
 
 
 def test_energies_are_bounded_and_reproducible(study: Comparison) -> None:
-    tables = comparison.compute(study, print)
+    tables = study.compute(print)
     runs, curves = tables["runs"], tables["curves"]
     assert runs.groupby("instance")[["optimum", "round"]].nunique().eq(1).all(axis=None)
     assert (runs["final"] <= runs["best"] + comparison.TIE).all()
@@ -129,7 +129,7 @@ def test_energies_are_bounded_and_reproducible(study: Comparison) -> None:
     last = curves[curves["iteration"] == study.n_iterations].set_index(["temperature_divisor", "selector"])
     gap = (runs["optimum"] - runs["final"]).groupby([runs["temperature_divisor"], runs["selector"]]).mean()
     pd.testing.assert_series_equal(last["mean"], gap, check_names=False)
-    for name, again in comparison.compute(study, print).items():
+    for name, again in study.compute(print).items():
         pd.testing.assert_frame_equal(tables[name], again)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pausefl.studies import generalization, load_studies
-from pausefl.studies.generalization import Generalization, plot
+from pausefl.studies.generalization import Generalization
 
 ROOT = Path(__file__).parents[3]
 STUDIES = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios").of_kind("generalization")
@@ -27,7 +27,7 @@ def test_values_by_hand() -> None:
 def test_the_figure_has_a_line_an_exponent_that_crosses_zero_at_the_share(name: str) -> None:
     study = STUDIES[name]
     share = study.n_selected / study.n_users
-    figure = plot({"generalization": generalization.run(study)}, study).figure
+    figure = study.draw({"generalization": generalization.run(study)}).figure
     (axes,) = figure.axes
     zero, mark, *lines = axes.lines
     assert set(np.asarray(zero.get_ydata())) == {0}

@@ -12,8 +12,7 @@ from pausefl.federated.untrained import selection_only
 from pausefl.privacy import make_schedule
 from pausefl.settings import Scenario
 from pausefl.studies import knobs, study_of
-from pausefl.studies.knobs import Knob, Knobs
-from pausefl.studies.trained_knobs import TrainedKnobs
+from pausefl.studies.knobs import Knob, Knobs, TrainedKnobs
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +33,7 @@ def study(demo: Scenario) -> Knobs:
 
 @pytest.fixture(scope="module")
 def runs(study: Knobs) -> pd.DataFrame:
-    return knobs.compute(study, lambda note: None)["knobs"]
+    return study.compute(lambda note: None)["knobs"]
 
 
 def test_jains_index_is_one_for_equals_and_one_nth_for_one_of_n() -> None:
@@ -84,8 +83,8 @@ def test_a_setting_changes_what_it_concerns_and_nothing_else(runs: pd.DataFrame)
     assert (table.loc["privacy.decay", "0.5"]["leakage_max"] > usual["leakage_max"]).all()
 
 
-def test_a_summary_has_means_and_deviations_over_seeds(runs: pd.DataFrame) -> None:
-    table = knobs.summary(runs).set_index(["knob", "value", "selector"])
+def test_a_summary_has_means_and_deviations_over_seeds(study: Knobs, runs: pd.DataFrame) -> None:
+    table = study.draw({"knobs": runs}).tables["summary"].set_index(["knob", "value", "selector"])
     own = runs[(runs["knob"] == "variants") & (runs["selector"] == "pause")]
     row = table.loc[("variants", "no_p", "pause")]
     assert row["n_seeds"] == 2

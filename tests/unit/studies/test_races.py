@@ -33,7 +33,7 @@ def study(demo: Scenario) -> Races:
 
 @pytest.fixture(scope="module")
 def raced(study: Races) -> pd.DataFrame:
-    return races.compute(study, lambda note: None)["races"]
+    return study.compute(lambda note: None)["races"]
 
 
 def test_every_size_has_all_races(raced: pd.DataFrame) -> None:
@@ -47,7 +47,7 @@ def test_energies_are_bounded_and_reproducible(study: Races, raced: pd.DataFrame
         assert (raced[f"final{name}"] <= raced[f"best{name}"] + TIE).all()
         assert (raced[f"best{name}"] <= raced["optimum"] + TIE).all()
     assert (raced["best_neighbours"] <= raced["best_iterations"]).all()
-    pd.testing.assert_frame_equal(races.compute(study, lambda note: None)["races"], raced)
+    pd.testing.assert_frame_equal(study.compute(lambda note: None)["races"], raced)
 
 
 def test_with_equal_listing_nobody_lists_more(study: Races, raced: pd.DataFrame) -> None:
@@ -74,7 +74,7 @@ def test_the_other_stops_where_its_budget_ends(
 
     monkeypatch.setattr("pausefl.selectors.listing.walk", spy)
     one = study.replace(n_users=(12,), n_selected=(2,), sources=("games",), n_instances=1, moves=("all",))
-    first = races.compute(one, lambda note: None)["races"].iloc[0]
+    first = one.compute(lambda note: None)["races"].iloc[0]
     other, ours = walks[:2]
     n = first["n_iterations_other"]
     assert 0 < n < study.n_iterations
@@ -98,7 +98,7 @@ def test_the_other_gets_no_better_after_its_budget(study: Races, monkeypatch: py
         temperature_divisors=(1.0,),
         moves=("all",),
     )
-    (race,) = races.compute(one, lambda note: None)["races"].to_dict("records")
+    (race,) = one.compute(lambda note: None)["races"].to_dict("records")
     assert (race["n_iterations_other"], race["best_neighbours"], race["final_neighbours"]) == (2, 2, 2)
     assert (race["best_iterations"], race["final_iterations"]) == (4, 3)
     assert (race["best"], race["final"]) == (5, 1)

@@ -13,8 +13,8 @@ from scipy.stats import ttest_1samp
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import moving_average
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies import trained_knobs
-from pausefl.studies.trained_knobs import TrainedKnobs
+from pausefl.studies import knobs
+from pausefl.studies.knobs import TrainedKnobs
 
 
 def curve(knob: str, value: str, selector: str, seed: int, pace: float, accuracy: float) -> pd.DataFrame:
@@ -33,7 +33,7 @@ def test_selectors_are_compared_when_the_first_of_two_runs_ends() -> None:
         ],
         ignore_index=True,
     )
-    usual, without = trained_knobs.compare(curves).to_dict("records")
+    usual, without = knobs.compare(curves).to_dict("records")
     assert (usual["selector"], usual["other"], usual["n_seeds"], usual["end_s"]) == ("pause", "random", 2, 50)
     # At 50 s pause has made all rounds, random half of them.
     assert (usual["accuracy"], usual["accuracy_other"]) == pytest.approx((0.85, 0.4))
@@ -72,9 +72,9 @@ def test_runs_are_collected_by_change(demo: Scenario, monkeypatch: pytest.Monkey
         ]
         return pd.concat(runs, ignore_index=True)
 
-    monkeypatch.setattr(trained_knobs, "collect", collect)
+    monkeypatch.setattr(knobs, "collect", collect)
     folders = {Experiment(name, *run): Path(name) for name, own in study.runs.items() for run in own}
-    curves = trained_knobs.compute(study, lambda note: None, folders)["curves"]
+    curves = study.compute(lambda note: None, folders)["curves"]
     assert [len(one) for one in asked] == [4, 2]
     assert {path.name for path in asked[1].values()} == {f"{demo.name}_no_p"}
     assert (
