@@ -1,13 +1,17 @@
 """Two annealers on the same instances: ALSA against plain annealing (BSFL, Section V-C and Fig. 4).
 
-Every instance has a simulation of its own, so instances are independent. At 500 users and 300 rounds one
-takes some 50 ms. Each annealer uses the random stream that it would have in that round of a job.
+An instance is the search of one round. Each annealer uses the random stream that it would have in that round
+of a job. The paper says neither how instances were made, nor what its fixed time was, nor which vertex
+counts. So `Races` has all readings: instances that are ``drawn`` or rounds of ``games``; the same number of
+``iterations`` or of ``neighbours`` listed; the ``final`` vertex or the ``best``. There both walk as
+`pausefl.selectors.listing` does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import cycle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, product
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -27,14 +31,16 @@ from pausefl.selectors import make_selector
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import SelectorName
-from pausefl.settings.types import Count, Distinct, Items, Positive
+from pausefl.settings.types import Count, Distinct, Items, OneOf, Positive
 from pausefl.streams import Streams
-from pausefl.studies.base import ChangedScenarioStudy, Note, Tables
+from pausefl.studies.base import AtLeastTwo, ChangedScenarioStudy, Note, Tables
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from pausefl.selectors.annealing import Annealer
+    from pausefl.selectors.listing import Walk
 
 Floats = NDArray[np.float64]
 
@@ -47,13 +53,44 @@ CLOSE = 0.01
 #: Energies that differ by no more are equal: rounding errors of a run add up.
 TIE = 1e-9
 
+#: Share of runs in which a selector ended above plain annealing (BSFL, Section V-C).
+PAPERS_SHARES = {"alsa": 0.983}
+
+#: Ways to give both annealers the same, and vertices that are compared.
+BUDGETS, ENERGIES = ("iterations", "neighbours"), ("final", "best")
+
+#: What tells races apart, besides the instance; and races of all sizes together.
+CELL = ("source", "n_users", "n_selected", "temperature_divisor", "moves")
+ALL_SIZES = ("source", "temperature_divisor", "moves")
+
+#: What tables call each choice.
+CALLED = {
+    "drawn": "drawn",
+    "games": "from games",
+    "all": "all",
+    "active": "active only",
+    "iterations": "equal iterations",
+    "neighbours": "equal listing",
+    "final": "last vertex",
+    "best": "best vertex",
+}
+
 #: Lines of the two annealers; colour and marker of each temperature, from the hottest on.
 _STYLES: tuple[Any, Any] = (SOLID, DASH)
 _TEMPERATURES = (("#D55E00", "o"), ("#0072B2", "s"), ("#3B2A5B", "D"), ("#0A8763", "^"), ("#767676", "v"))
 
-#: Share of runs in which a selector ended above plain annealing (BSFL, Section V-C).
-PAPERS_SHARES = {"alsa": 0.983}
+#: Equal chances, and the paper's share.
+_HALF: dict[str, Any] = {"color": "black", "linewidth": 0.5}
+_PAPERS: dict[str, Any] = {"color": "black", "linewidth": 0.6, "linestyle": (0, (4, 2))}
 
+#: How the interval of all sizes together looks, each size, and who ends higher: the first, nobody, the other.
+_POOLED: dict[str, Any] = {"color": "black", "marker": "|", "markersize": 4, "linewidth": 1}
+_SIZE: dict[str, Any] = {"color": "#0072B2", "marker": "|", "markersize": 6, "linestyle": ""}
+_PARTS: tuple[dict[str, Any], ...] = (
+    {"facecolor": "#8CB8DC", "edgecolor": "#8CB8DC"},
+    {"facecolor": "white", "edgecolor": "#8A8A8A", "hatch": "//////"},
+    {"facecolor": "#E6E6E6", "edgecolor": "#E6E6E6"},
+)
 
 WORDS = """
 Left: what the current vertex lacks of the optimum, median over {{ study.n_instances }} instances. Right: the
@@ -78,6 +115,26 @@ are. Where it is far above their differences, nearly every move is accepted, and
 random. Vertices of high energy tend to have more neighbours in ALSA's graph, which favours them even then.
 """
 
+RACES_WORDS = """
+The share of races in which the first annealer ends higher: of each size; and of all, with ties and the races
+in which the other ends higher.
+
+*Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: every selection of
+{{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }} instances of each size,
+{{ study.n_iterations }} iterations, temperature divisors κ = {{ study.temperature_divisors }}. Nothing is
+trained.
+
+*What is shown.* Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ =
+1), or rounds of scenario `{{ study.scenario.name }}` that the exact search has played up to them. *Equal
+iterations*: both make {{ study.n_iterations }}. *Equal listing*: the other stops once it has listed as many
+neighbours as `{{ study.selectors[0] }}` did in all. Compared are the last vertices, or the best ones
+reached. `shares.csv` has all numbers, and mean numbers of neighbours.
+
+*How to read it.* An implementation that lists neighbours, as the papers' does, spends its time on that:
+plain annealing lists m(K − m) an iteration, a thinner graph fewer. So equal listing is what a fixed time
+means there. In small networks both annealers often find the optimum, and tie.
+"""
+
 
 class Comparison(ChangedScenarioStudy):
     """ALSA beside plain annealing on the same instances (BSFL, V-C and Fig. 4)."""
@@ -95,7 +152,7 @@ class Comparison(ChangedScenarioStudy):
         " runs"
     )
     deviations: ClassVar[tuple[str, ...]] = ("D4", "D30", "D35")
-    words = WORDS
+    words: ClassVar[str] = WORDS
 
     selectors: Annotated[tuple[SelectorName, ...], Items(2, 2)]
     """The two annealers that are compared."""
@@ -113,7 +170,7 @@ class Comparison(ChangedScenarioStudy):
                 raise ValueError(f"selectors: '{name}' does not anneal, so it cannot be compared")
         return self
 
-    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+    def compute(self, note: Note) -> Tables:
         """Compare the annealers on every instance, at every temperature divisor; ``note`` gets every tenth.
 
         ``runs``, one row for each instance, divisor and selector: ``instance`` (the seed), ``round``,
@@ -121,8 +178,6 @@ class Comparison(ChangedScenarioStudy):
         ``best`` (of the best vertex met, the start included), and ``reached``, the first iteration within
         `CLOSE` of the optimum (missing if there is none); and ``curves``, the `curves` of the gaps.
         """
-        from pausefl.selectors.exact import pivot_and_fill
-
         fields = {divisor: annealers(self, divisor) for divisor in self.temperature_divisors}
         kept = kept_iterations(self.n_iterations)
         energies, rows = np.empty(self.n_iterations), []
@@ -131,14 +186,10 @@ class Comparison(ChangedScenarioStudy):
             for divisor, field in fields.items()
             for name in field
         }
-        any_annealer = next(iter(fields[self.temperature_divisors[0]].values()))
-        exact = "pause" if any_annealer.with_privacy else "bsfl"
+        first = next(iter(fields[self.temperature_divisors[0]].values()))
         for seed in range(self.n_instances):
-            history = instance(self.scenario, exact, seed)
-            users, t = history.candidates(), history.round
-            objective = Objective.of(history, any_annealer.reward, any_annealer.bound(history), users)
-            # All optima have the same value.
-            optimum = objective.value(pivot_and_fill(objective, np.random.default_rng(0)))
+            history, objective = instance(self.scenario, first, seed)
+            users, t, optimum = history.candidates(), history.round, optimum_of(objective)
             for (divisor, name), gap in gaps.items():
                 rng = Streams(seed).generator(f"select/{name}", round=t)
                 best = fields[divisor][name].anneal(objective, history, users, rng, energies=energies)
@@ -161,10 +212,102 @@ class Comparison(ChangedScenarioStudy):
         return {"runs": pd.DataFrame(rows).astype({"reached": "Int64"}), "curves": curves(gaps, kept)}
 
     def draw(self, tables: Tables) -> Plotted:
-        """Figure and ``summary`` of the tables of `pausefl.studies.comparison.compute`."""
-        summary = shares(tables["runs"])
-        figure = plot_curves(tables["curves"])
-        return Plotted(figure, {"summary": summary}, to_markdown(summary))
+        """Curves, and ``summary``: `shares` of the instances."""
+        summary = shares(paired(tables["runs"])).drop(columns="budget")
+        return Plotted(plot_curves(tables["curves"]), {"summary": summary}, to_markdown(summary))
+
+
+class Races(Comparison):
+    """Two annealers over many sizes, given equal iterations or equal numbers of neighbours (BSFL, V-C)."""
+
+    kind = "races"
+    label = "two annealers over many sizes"
+    data = ("races.parquet",)
+    tables = ("shares.csv", "summary.md")
+    claims = ("shares.csv",)
+    place = (
+        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying K and m, ALSA reached a higher"
+        " energy within a fixed time. The paper gives neither the law of the instances nor α, the"
+        " temperature, the time or the vertex"
+    )
+    deviations = ("D4", "D30")
+    words = RACES_WORDS
+
+    n_users: Distinct[AtLeastTwo]
+    """Numbers of users K."""
+    n_selected: Distinct[Count]
+    """Numbers of selected users m; every one below K is combined with K."""
+    sources: Distinct[Annotated[str, OneOf(("drawn", "games"))]]
+    """Where instances come from. `drawn`: indices and rewards of users are sampled. `games`: rounds of runs
+    that the exact search has made up to them."""
+    moves: Distinct[Annotated[str, OneOf(("all", "active"))]] = ("all",)
+    """Moves of the first annealer, a comparison for each. `all`: those of its graph. `active`: only those in
+    which the least user leaves."""
+
+    def compute(self, note: Note) -> Tables:
+        """Race the annealers at every size, on every instance and at every temperature.
+
+        ``races``, one row a race: the columns of `CELL`, ``instance`` (the seed), ``selector``, ``other`` and
+        ``optimum``; the energies ``final`` and ``best`` of the first, and of the other with each of
+        `BUDGETS`, as ``final_iterations`` and so on; ``n_listed`` and ``n_listed_other``, mean numbers of
+        neighbours; and ``n_iterations_other``, iterations of the other with the budget of neighbours.
+        """
+        rows = []
+        for n_users, n_selected in product(self.n_users, self.n_selected):
+            if n_selected >= n_users:
+                continue
+            network = self.scenario.network.replace(n_users=n_users, n_selected=n_selected)
+            scenario = self.scenario.replace(network=network)
+            first, other = annealers(self.replace(scenario=scenario), 1.0).values()
+            note(f"{n_selected} of {n_users} users")
+            for source, seed in product(self.sources, range(self.n_instances)):
+                if source == "drawn":
+                    at = drawn(n_users, n_selected, (first, other), seed)
+                else:
+                    at = from_game(scenario, (first, other), seed)
+                size = {"source": source, "n_users": n_users, "n_selected": n_selected}
+                names = dict(zip(("selector", "other"), scenario.selectors, strict=True))
+                rows += [size | race | {"instance": seed} | names for race in self._races(at, seed)]
+        return {"races": pd.DataFrame(rows)}
+
+    def _races(self, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
+        """Race on one instance, at every temperature and with every choice of moves."""
+        from pausefl.selectors.listing import walk
+
+        optimum = optimum_of(at.objective)
+        for divisor in self.temperature_divisors:
+
+            def run(which: int, passive: bool, divisor: float = divisor) -> Walk:
+                rng = Streams(seed).generator(f"select/{self.scenario.selectors[which]}", round=at.round)
+                scale = at.gaps[which] / divisor
+                return walk(at.objective, at.criteria[which], scale, self.n_iterations, rng, passive)
+
+            other = run(1, True)
+            listed = other.n_listed.cumsum()
+            for moves in self.moves:
+                ours = run(0, moves == "all")
+                # The thin graph has no more neighbours than the plain one, so the other made this many.
+                n_other = max(int(np.searchsorted(listed, ours.n_listed.sum(), side="right")), 1)
+                yield {
+                    "temperature_divisor": divisor,
+                    "moves": moves,
+                    "optimum": optimum,
+                    "final": ours.energies[-1],
+                    "best": ours.energies.max(),
+                    "final_iterations": other.energies[-1],
+                    "best_iterations": other.energies.max(),
+                    "final_neighbours": other.energies[n_other - 1],
+                    "best_neighbours": other.energies[:n_other].max(),
+                    "n_listed": ours.n_listed.mean(),
+                    "n_listed_other": other.n_listed.mean(),
+                    "n_iterations_other": n_other,
+                }
+
+    def draw(self, tables: Tables) -> Plotted:
+        """Shares of races won with the first choice of moves, and ``shares`` of all."""
+        races = tables["races"]
+        figure = plot_shares(races[races["moves"] == self.moves[0]])
+        return Plotted(figure, {"shares": shares(races, CELL, BUDGETS)}, races_to_markdown(races))
 
 
 def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
@@ -177,21 +320,20 @@ def annealers(study: Comparison, divisor: float) -> dict[str, Annealer]:
 
     `PauseflError` if they do not maximise the same objective.
     """
-    from pausefl.selectors.annealing import Annealer
-
     settings = study.scenario.selection.replace(n_iterations=study.n_iterations, temperature_divisor=divisor)
     scenario = study.scenario.replace(selection=settings)
-    found = {name: cast(Annealer, make_selector(name, scenario)) for name in scenario.selectors}
+    found = {name: cast("Annealer", make_selector(name, scenario)) for name in scenario.selectors}
     first, second = found.values()
     if first.reward != second.reward:
         raise PauseflError(f"{' and '.join(found)} cannot be compared: one of them values privacy")
     return found
 
 
-def instance(scenario: Scenario, exact: str, seed: int) -> History:
-    """History before a round sampled uniformly from those in which annealing is used, as ``exact`` makes it.
+def instance(scenario: Scenario, annealer: Annealer, seed: int) -> tuple[History, Objective]:
+    """History before a round sampled uniformly from those in which annealing is used, and that objective.
 
-    `PauseflError` if all rounds belong to the start-up, in which m users or more are unseen (deviation D31).
+    The rounds up to it are those of the exact search. `PauseflError` if all belong to the start-up, in which
+    m users or more are unseen (deviation D31).
     """
     first = scenario.network.n_users // scenario.network.n_selected + 1
     last = scenario.training.n_rounds
@@ -199,9 +341,51 @@ def instance(scenario: Scenario, exact: str, seed: int) -> History:
         raise PauseflError(
             f"scenario '{scenario.name}' ends after round {last}, and searches from round {first} on"
         )
-    simulation = selection_only(scenario, exact, seed)
+    simulation = selection_only(scenario, "pause" if annealer.with_privacy else "bsfl", seed)
     simulation.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
-    return simulation.history
+    history = simulation.history
+    return history, Objective.of(history, annealer.reward, annealer.bound(history), history.candidates())
+
+
+def optimum_of(objective: Objective) -> float:
+    """The value that all optima have."""
+    from pausefl.selectors.exact import pivot_and_fill
+
+    return objective.value(pivot_and_fill(objective, np.random.default_rng(0)))
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One search of `Races`."""
+
+    objective: Objective
+    #: Values (n,) of the users by each criterion of either annealer.
+    criteria: tuple[tuple[Floats, ...], tuple[Floats, ...]]
+    #: C of either annealer, which no difference of two energies exceeds.
+    gaps: tuple[float, float]
+    #: Round of the game, for the random streams; 0 if there is none.
+    round: int
+
+
+def drawn(n_users: int, n_selected: int, pair: tuple[Annealer, Annealer], seed: int) -> Instance:
+    """An instance with sampled values."""
+    rng = Streams(seed).generator("drawn", user=n_users, round=n_selected)
+    values = {name: rng.random(n_users) for name in ("ucb", "g", "p")}
+    terms = [values["g"]] + ([values["p"]] if pair[0].with_privacy else [])
+    score, nobody = np.sum(terms, axis=0) / n_selected, np.zeros(n_users, np.int64)
+    objective = Objective(values["ucb"], score, nobody, np.zeros(n_selected))
+    ours, theirs = (tuple(values[name] for name in annealer.graph) for annealer in pair)
+    gap = 1.0 + len(terms)
+    return Instance(objective, (ours, theirs), (gap, gap), 0)
+
+
+def from_game(scenario: Scenario, pair: tuple[Annealer, Annealer], seed: int) -> Instance:
+    """The search of one round of a scenario."""
+    history, objective = instance(scenario, pair[0], seed)
+    users = history.candidates()
+    ours, theirs = (one.criteria(objective, history, users) for one in pair)
+    gap, other_gap = (one.largest_gap(objective, history, users) for one in pair)
+    return Instance(objective, (ours, theirs), (gap, other_gap), history.round)
 
 
 def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) -> pd.DataFrame:
@@ -230,46 +414,45 @@ def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) ->
     return pd.concat(frames, ignore_index=True)
 
 
-def outcomes(ours: pd.Series[float], theirs: pd.Series[float], optimum: pd.Series[float]) -> dict[str, Any]:
-    """What the energies of two annealers on the same instances come to.
-
-    ``n_instances``; ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all, with
-    ``low`` and ``high`` of Wilson's interval; ``gap`` and ``gap_other``, the mean gaps of both.
-    """
-    lead = ours - theirs
-    n, n_won, n_lost = len(lead), int((lead > TIE).sum()), int((lead < -TIE).sum())
-    low, high = wilson(n_won, n)
-    return {
-        "n_instances": n,
-        "n_won": n_won,
-        "n_tied": n - n_won - n_lost,
-        "n_lost": n_lost,
-        "share": n_won / n,
-        "low": low,
-        "high": high,
-        "gap": (optimum - ours).mean(),
-        "gap_other": (optimum - theirs).mean(),
-    }
-
-
-def shares(runs: pd.DataFrame) -> pd.DataFrame:
-    """How often the first selector ends above the second.
-
-    One row for each divisor and ``energy`` (final or best): ``selector``, ``other`` and the `outcomes`.
-    """
+def paired(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs of two selectors on the same instances, as `shares` has them: a row an instance and divisor."""
     first, second = runs["selector"].unique()
+    runs = runs.set_index(["temperature_divisor", "instance"])
+    theirs = runs.loc[runs["selector"] == second, list(ENERGIES)].add_suffix("_iterations")
+    ours: pd.DataFrame = runs[runs["selector"] == first]
+    return ours.join(theirs).assign(other=second).reset_index()
+
+
+def shares(
+    pairs: pd.DataFrame,
+    by: Sequence[str] = ("temperature_divisor",),
+    budgets: Sequence[str] = ("iterations",),
+) -> pd.DataFrame:
+    """How often the first annealer ends above the other, in instances that ``by`` tells apart.
+
+    One row for each value of ``by``, ``budget`` and ``energy``: ``selector``, ``other``, ``n_instances``;
+    ``n_won``, ``n_tied`` and ``n_lost`` by the first; ``share`` of its wins among all, with ``low`` and
+    ``high`` of Wilson's interval; ``gap`` and ``gap_other``, what both lack of the optimum on average;
+    ``n_listed`` and ``n_listed_other``, mean numbers of neighbours of a vertex, where they are known.
+    """
     rows = []
-    for divisor, compared in runs.groupby("temperature_divisor"):
-        by_name = compared.set_index(["selector", "instance"])
-        ours, theirs = by_name.loc[first], by_name.loc[second]
-        for energy in ("final", "best"):
-            cell = {"temperature_divisor": divisor, "energy": energy, "selector": first, "other": second}
-            rows.append(cell | outcomes(ours[energy], theirs[energy], ours["optimum"]))
+    for cell, own in pairs.groupby(list(by), sort=False):
+        listed = {name: own[name].mean() for name in ("n_listed", "n_listed_other") if name in own}
+        for budget, energy in product(budgets, ENERGIES):
+            ours, theirs, n = own[energy], own[f"{energy}_{budget}"], len(own)
+            n_won, n_lost = int((ours - theirs > TIE).sum()), int((ours - theirs < -TIE).sum())
+            low, high = wilson(n_won, n)
+            row = dict(zip(by, cell, strict=True)) | {"budget": budget, "energy": energy}
+            row |= {name: own[name].iloc[0] for name in ("selector", "other")}
+            row |= {"n_instances": n, "n_won": n_won, "n_tied": n - n_won - n_lost, "n_lost": n_lost}
+            row |= {"share": n_won / n, "low": low, "high": high}
+            row |= {"gap": (own["optimum"] - ours).mean(), "gap_other": (own["optimum"] - theirs).mean()}
+            rows.append(row | listed)
     return pd.DataFrame(rows)
 
 
 def to_markdown(table: pd.DataFrame) -> str:
-    """The `shares` as a Markdown table for people, with a note."""
+    """Shares of a `Comparison` as a Markdown table for people, with a note."""
     ours, theirs = (LABELS[table[column].iloc[0]] for column in ("selector", "other"))
     cells = [
         {
@@ -288,6 +471,40 @@ def to_markdown(table: pd.DataFrame) -> str:
         f" {100 * CONFIDENCE:.0f} %. Energies within {TIE:g} are tied. A gap is the optimum less the energy."
     )
     return markdown.of_records(cells, "rlr", note)
+
+
+def races_to_markdown(races: pd.DataFrame) -> str:
+    """Shares over all sizes, and of the largest one, as a Markdown table for people, with a note."""
+    sizes = races[["n_users", "n_selected"]]
+    largest = shares(races[(sizes == sizes.max()).all(axis=1)], CELL, BUDGETS)
+    pooled = shares(races, ALL_SIZES, BUDGETS)
+    ours, theirs = (LABELS[races[column].iloc[0]] for column in ("selector", "other"))
+    k, m = (f"{races[column].max():,}" for column in ("n_users", "n_selected"))
+    cells = [
+        {
+            "Instances": CALLED[row["source"]],
+            f"Moves of {ours}": CALLED[row["moves"]],
+            "κ": f"{row['temperature_divisor']:g}",
+            "Budget": CALLED[row["budget"]],
+            "Compared": CALLED[row["energy"]],
+            "Higher (%), all sizes": _percent(row),
+            "Tied (%)": f"{100 * row['n_tied'] / row['n_instances']:.1f}",
+            f"Higher (%), {m} of {k}": _percent(large),
+            f"Mean gap there, {ours}": f"{large['gap']:.3g}",
+            theirs: f"{large['gap_other']:.3g}",
+        }
+        for row, large in zip(pooled.to_dict("records"), largest.to_dict("records"), strict=True)
+    ]
+    note = (
+        f"How often {ours} is above {theirs}, with Wilson's interval at {100 * CONFIDENCE:.0f} %; energies"
+        f" within {TIE:g} are tied. {pooled['n_instances'].iloc[0]:,} races a row over all sizes,"
+        f" {largest['n_instances'].iloc[0]:,} of the largest. A gap is the optimum less the energy."
+    )
+    return markdown.of_records(cells, "llrllr", note)
+
+
+def _percent(row: Mapping[Any, Any]) -> str:
+    return f"{100 * row['share']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
 
 
 def plot_curves(curves: pd.DataFrame) -> Figure:
@@ -327,6 +544,66 @@ def plot_curves(curves: pd.DataFrame) -> Figure:
 
 def mark_shares(line: Callable[..., Any], selector: str) -> None:
     """Draw thin lines, by ``axhline`` or ``axvline``, at equal chances and the paper's share, in per cent."""
-    line(50, color="black", linewidth=0.5)
+    line(50, **_HALF)
     if selector in PAPERS_SHARES:
-        line(100 * PAPERS_SHARES[selector], color="black", linewidth=0.6, linestyle=(0, (4, 2)))
+        line(100 * PAPERS_SHARES[selector], **_PAPERS)
+
+
+def plot_shares(races: pd.DataFrame) -> Figure:
+    """Shares of races won: a column a reading, a row of panels for each source of instances.
+
+    In a panel a row has a temperature: each size; and below, all sizes together as a bar of wins, ties and
+    losses, with the interval of the wins.
+    """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    sizes, pooled = shares(races, CELL, BUDGETS), shares(races, ALL_SIZES, BUDGETS)
+    sources, readings = races["source"].unique(), list(product(BUDGETS, ENERGIES))
+    divisors, (selector, other) = races["temperature_divisor"].unique(), races[["selector", "other"]].iloc[0]
+    shape, height = (len(sources), len(readings)), 1.3 + len(sources) * (0.2 + 0.32 * len(divisors))
+    figure, grid = new_panels(shape, height, sharex=True, sharey=True)
+    for (row, source), (column, (budget, energy)) in product(enumerate(sources), enumerate(readings)):
+        axes, wanted = grid[row, column], "source == @source and budget == @budget and energy == @energy"
+        mark_shares(axes.axvline, selector)
+        _plot_shares(axes, sizes.query(wanted), pooled.query(wanted), divisors)
+        if row == 0:
+            axes.set_title(
+                f"{CALLED[budget].capitalize()},\n{CALLED[energy]}", weight="normal", linespacing=1
+            )
+        if column == 0:
+            axes.set_ylabel(f"Instances\n{CALLED[source]}", linespacing=1)
+    grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100], ylim=(len(divisors) - 0.4, -0.4))
+    grid[0, 0].set_yticks(range(len(divisors)), [f"κ = {divisor:g}" for divisor in divisors])
+    figure.supylabel("Temperature divisor κ", size="medium")
+    for axes in grid[-1]:
+        axes.set_xlabel("Share of the races (%)")
+    won, tied, lost = (
+        Patch(label=label, **look)
+        for label, look in zip(
+            (f"All sizes: {LABELS[selector]} higher", "tied", f"{LABELS[other]} higher"), _PARTS, strict=True
+        )
+    )
+    one_size = Line2D([], [], label=f"One size: {LABELS[selector]} higher", **_SIZE)
+    half = Line2D([], [], label="Half of the races", **_HALF)
+    handles = [won, one_size, tied, half, lost]
+    if selector in PAPERS_SHARES:
+        share = f"BSFL reports {100 * PAPERS_SHARES[selector]:.1f} %"
+        handles.append(Line2D([], [], label=share, **_PAPERS))
+    handles.append(Line2D([], [], label="95 % interval", **_POOLED))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, handlelength=1.8)
+    return figure
+
+
+def _plot_shares(axes: Axes, sizes: pd.DataFrame, pooled: pd.DataFrame, divisors: NDArray[Any]) -> None:
+    """One reading: a row of the axis for each temperature."""
+    for y, divisor in enumerate(divisors):
+        own = sizes[sizes["temperature_divisor"] == divisor]
+        axes.plot(100 * own["share"], np.full(len(own), y), **_SIZE)
+        one = pooled[pooled["temperature_divisor"] == divisor].iloc[0]
+        left = 0.0
+        for outcome, look in zip(("n_won", "n_tied", "n_lost"), _PARTS, strict=True):
+            width = 100 * one[outcome] / one["n_instances"]
+            axes.barh(y + 0.3, width, 0.3, left, linewidth=0.5, zorder=1, **look)
+            left += width
+        axes.plot([100 * one["low"], 100 * one["high"]], [y + 0.3] * 2, **_POOLED)

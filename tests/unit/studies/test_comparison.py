@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ import pytest
 
 from pausefl.errors import PauseflError
 from pausefl.results.intervals import wilson
+from pausefl.selectors import make_selector
 from pausefl.selectors.annealing import Annealer
 from pausefl.selectors.exact import pivot_and_fill
 from pausefl.settings import Scenario
@@ -41,7 +42,7 @@ def synthetic(first: list[float], second: list[float]) -> pd.DataFrame:
 def test_wins_ties_and_losses_are_counted_apart() -> None:
     rounding = 1e-12
     runs = synthetic([3, 2 + rounding, 2, 1, 5], [1, 2, 2 + rounding, 2, 2])
-    shares = comparison.shares(runs).set_index("energy")
+    shares = comparison.shares(comparison.paired(runs)).set_index("energy")
     final, best = shares.loc["final"], shares.loc["best"]
     assert final[["n_instances", "n_won", "n_tied", "n_lost", "share"]].tolist() == [5, 2, 2, 1, 0.4]
     assert best[["n_won", "n_tied", "n_lost"]].tolist() == [2, 2, 1]
@@ -56,7 +57,8 @@ def test_wins_ties_and_losses_are_counted_apart() -> None:
 def test_runs_are_matched_by_instance_not_by_order() -> None:
     runs = synthetic([3, 2, 1], [1, 1, 5])
     shuffled = pd.concat([runs.iloc[:3], runs.iloc[[5, 3, 4]]])
-    pd.testing.assert_frame_equal(comparison.shares(shuffled), comparison.shares(runs))
+    found, wanted = (comparison.shares(comparison.paired(one)) for one in (shuffled, runs))
+    pd.testing.assert_frame_equal(found, wanted)
 
 
 def test_curves_summarise_the_gaps() -> None:
@@ -134,7 +136,8 @@ def test_energies_are_bounded_and_reproducible(study: Comparison) -> None:
 
 
 def test_an_instance_is_a_round_after_the_start_up(demo: Scenario) -> None:
-    histories = [comparison.instance(demo, "pause", seed) for seed in range(20)]
+    annealer = cast(Annealer, make_selector("sa_pause", demo))
+    histories = [comparison.instance(demo, annealer, seed)[0] for seed in range(20)]
     first = demo.network.n_users // demo.network.n_selected + 1
     rounds = [history.round for history in histories]
     assert first <= min(rounds) <= max(rounds) <= demo.training.n_rounds
@@ -147,7 +150,7 @@ def test_an_instance_is_a_round_after_the_start_up(demo: Scenario) -> None:
 def test_a_scenario_of_start_up_only_is_refused(demo: Scenario) -> None:
     short = demo.replace(training=demo.training.replace(n_rounds=4))
     with pytest.raises(PauseflError, match="ends after round 4, and searches from round 5 on"):
-        comparison.instance(short, "pause", 0)
+        comparison.instance(short, cast(Annealer, make_selector("sa_pause", short)), 0)
 
 
 def test_annealers_of_different_objectives_are_not_compared(study: Comparison) -> None:

@@ -8,7 +8,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from pausefl.results.intervals import wilson
-from pausefl.studies import graphs, races
+from pausefl.studies import comparison, graphs
 from pausefl.studies.graphs import Graphs, first
 
 
@@ -50,7 +50,7 @@ def test_shares_of_races_have_ties_in_a_bar_and_a_line_at_half_of_them() -> None
     cell |= {"selector": "alsa", "other": "sa_bsfl", "optimum": 1.0, "n_listed": 1.0, "n_listed_other": 2.0}
     cell |= dict.fromkeys(("final", "best", "best_iterations", "best_neighbours", "final_neighbours"), 0.5)
     table = pd.DataFrame([cell | {"final_iterations": other} for other in (0.1, 0.2, 0.3, 0.5, 0.9)])
-    figure = races.plot_shares(table)
+    figure = comparison.plot_shares(table)
     axes = figure.axes[0]
     assert axes.get_title() == "Equal iterations,\nlast vertex"
     half, papers, one_size, interval = axes.lines

@@ -11,9 +11,8 @@ import pytest
 from pausefl.results.intervals import wilson
 from pausefl.selectors.listing import walk
 from pausefl.settings import Scenario
-from pausefl.studies import races
-from pausefl.studies.comparison import TIE
-from pausefl.studies.races import Races
+from pausefl.studies import comparison
+from pausefl.studies.comparison import ALL_SIZES, BUDGETS, CELL, TIE, Races
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +37,7 @@ def raced(study: Races) -> pd.DataFrame:
 
 def test_every_size_has_all_races(raced: pd.DataFrame) -> None:
     assert set(zip(raced["n_users"], raced["n_selected"], strict=True)) == {(6, 2), (12, 2), (12, 6)}
-    assert raced.groupby(list(races.CELL)).size().eq(3).all()
+    assert raced.groupby(list(CELL)).size().eq(3).all()
     assert len(raced) == 3 * 2 * 2 * 2 * 3
 
 
@@ -58,7 +57,7 @@ def test_with_equal_listing_nobody_lists_more(study: Races, raced: pd.DataFrame)
     plain = raced["n_selected"] * (raced["n_users"] - raced["n_selected"])
     assert (raced["n_listed_other"] == plain).all()
     assert (raced["n_listed"] <= plain).all()
-    large = raced[raced["n_selected"] == 6].set_index([*races.CELL, "instance"])["n_listed"].unstack("moves")
+    large = raced[raced["n_selected"] == 6].set_index([*CELL, "instance"])["n_listed"].unstack("moves")
     assert (large["active"] < large["all"]).all()
 
 
@@ -133,8 +132,8 @@ def test_wins_ties_and_losses_are_counted_for_each_reading() -> None:
             "n_listed_other": [8.0, 10.0, 10.0, 12.0],
         }
     )
-    by_size = races.shares(table).set_index(["n_users", "budget", "energy"])
-    pooled = races.shares(table, races.ALL_SIZES).set_index(["budget", "energy"])
+    by_size = comparison.shares(table, CELL, BUDGETS).set_index(["n_users", "budget", "energy"])
+    pooled = comparison.shares(table, ALL_SIZES, BUDGETS).set_index(["budget", "energy"])
     counts = ["n_instances", "n_won", "n_tied", "n_lost"]
     assert by_size.loc[(10, "iterations", "final"), counts].tolist() == [2, 1, 0, 1]
     assert by_size.loc[(20, "iterations", "best"), counts].tolist() == [2, 0, 1, 1]
@@ -143,18 +142,16 @@ def test_wins_ties_and_losses_are_counted_for_each_reading() -> None:
     row = pooled.loc[("neighbours", "final")]
     assert (row["share"], row["low"], row["high"]) == (0.75, *wilson(3, 4))
     assert (row["gap"], row["gap_other"], row["n_listed_other"]) == pytest.approx((7, 8.25, 10))
-    text = races.to_markdown(table)
+    text = comparison.races_to_markdown(table)
     (line,) = [line for line in text.splitlines() if "equal listing | last vertex" in line]
     assert "| 75.0 (30.1 to 95.4) | 0.0 | 50.0 (9.5 to 90.5) | 7 | 7.5 |" in line
 
 
 def test_the_gap_of_drawn_instances_bounds_all_energies(study: Races) -> None:
-    from pausefl.studies.comparison import annealers
-
     for names in (("alsa", "sa_bsfl"), ("sa_pause", "sa_vanilla")):
         changed = study.replace(scenario=study.scenario.replace(selectors=names))
-        first, other = annealers(changed, 1.0).values()
+        first, other = comparison.annealers(changed, 1.0).values()
         for seed in range(5):
-            at = races.drawn(12, 3, (first, other), seed)
+            at = comparison.drawn(12, 3, (first, other), seed)
             found = walk(at.objective, (), 1e9, 500, np.random.default_rng(seed)).energies
             assert np.ptp(found) < at.gaps[0] == at.gaps[1]
