@@ -13,10 +13,9 @@ where it is reused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels, shades
-from pausefl.privacy import Protection, make_mechanism, make_sampler
+from pausefl.privacy import Mechanism, Protection, make_mechanism, make_sampler
 from pausefl.registry import MECHANISMS, SAMPLERS, Record
 from pausefl.results import markdown
 from pausefl.settings import PrivacySettings
@@ -53,22 +52,16 @@ CHOOSING = 0.25
 #: Probabilities, of both data sets' trials together, beyond which events are tried.
 _ENDS = 1 / (1 + np.exp(np.linspace(9, -9, 181)))
 
-#: Markers of the observations of single coordinates, from large to small, as their bounds nearly coincide.
+#: Dots of the observations of single coordinates, from large to small, as their bounds nearly coincide;
+#: markers and shades of updates as a whole, from light to dark with the number of coordinates.
 _SINGLE = [("o", "#0072B2", 7.0), ("s", "#8CCBF2", 4.6), ("D", "#0CA87C", 2.4), ("P", "#912B6B", 4.5)]
-#: Markers and shades of updates as a whole; shades go from light to dark with the number of coordinates.
 _UPDATES, _SHADES = ["v", "^", "<", ">"], ((0.78, 0.50, 0.05), (0.40, 0.12, 0.0))
 
+#: Violations; what is claimed; colour, marker and place of the name, in points, of mechanisms in one panel.
 _REFUTED = "#D00000"
-_CROSS: dict[str, Any] = {
-    "linestyle": "",
-    "marker": "x",
-    "color": _REFUTED,
-    "markersize": 9,
-    "markeredgewidth": 1.5,
-}
+_CROSS: dict[str, Any] = {"linestyle": "", "marker": "x", "color": _REFUTED}
+_CROSS |= {"markersize": 9, "markeredgewidth": 1.5}
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
-
-#: Colour, marker and place of the name, in points from the line's end, of mechanisms that share a panel.
 _LOOKS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
 _OTHER_LOOK = ("#4B3A6B", "D", (0, 4))
 
@@ -128,9 +121,38 @@ class Audit(Study):
         """Records of the mechanisms and the sampler."""
         return [*(MECHANISMS.find(name) for name in self.mechanisms), SAMPLERS.find(self.sampler)]
 
-    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
-        """Table ``audit``, as `run` returns it."""
-        return {"audit": run(self, note)}
+    def compute(self, note: Note) -> Tables:
+        """Audit every claim.
+
+        ``audit``, one row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what `audit`
+        returns; ``ceiling``, the largest lower bound that the trials could have given; ``n_trials`` for each
+        of the two data sets; ``confidence`` with which all rows' bounds hold together; and ``violated``,
+        whether the bound is above the claim.
+        """
+        seen = observations(self.dimensions)
+        alpha = (1 - self.confidence) / (2 * len(self.mechanisms) * len(self.epsilons) * len(seen))
+        rows: list[dict[str, object]] = []
+        for name in self.mechanisms:
+            settings = PrivacySettings(
+                epsilon_total=max(self.epsilons),
+                mechanism=name,
+                sampler=self.sampler,
+                sensitivity=SENSITIVITY,
+                clip_norm=CLIP_NORM,
+            )
+            mechanism, sampler = make_mechanism(settings), make_sampler(settings, Streams(self.seed))
+            for epsilon in self.epsilons:
+                note(f"{name}, epsilon {epsilon:g}")
+                for observation in seen:
+                    protection = Protection(mechanism, sampler, len(observation.releases[0].signs))
+                    first = 2 * self.n_trials * len(rows)
+                    row = audit(protection, observation, epsilon, self.n_trials, alpha, first)
+                    rows.append({"mechanism": name, "sampler": self.sampler, **row})
+        table = pd.DataFrame(rows)
+        table["ceiling"] = ceiling(self.n_trials, alpha)
+        table["n_trials"], table["confidence"] = self.n_trials, self.confidence
+        table["violated"] = table["audited"] > table["claimed"]
+        return {"audit": table}
 
     def verdict(self, tables: Tables) -> str:
         """A line that every claim stands; `PauseflError` names each setting whose claim is refuted."""
@@ -146,13 +168,11 @@ class Audit(Study):
         return f"None of {len(table)} claims is refuted."
 
     def draw(self, tables: Tables) -> Plotted:
-        """Figure of the table of `pausefl.studies.audit.compute`."""
-        table = tables["audit"]
-        return Plotted(plot_bounds(table), markdown=to_markdown(table))
+        """Bounds against claims."""
+        return Plotted(plot_bounds(tables["audit"]), markdown=to_markdown(tables["audit"]))
 
 
-@dataclass(frozen=True)
-class Release:
+class Release(NamedTuple):
     """One update that leaves a user; ``user`` and ``round`` are added to the trial's."""
 
     #: (d,) direction of each coordinate for one of the two data sets, opposite for the other; 0 for values
@@ -164,56 +184,43 @@ class Release:
     round: int = 0
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(NamedTuple):
     """What the attacker sees in one trial, by its name in the table."""
 
     name: str
     #: In the order of their release, equally wide.
     releases: tuple[Release, ...]
-    #: What the releases leak together according to the mechanism, from epsilon and the mechanism's own
-    #: composition over coordinates.
-    claimed: Callable[[float, Protection], float] = lambda epsilon, protection: epsilon
     #: (p,) coordinates of each release that the tests look at.
-    seen: NDArray[np.int64] = field(default_factory=lambda: np.arange(1))
+    seen: NDArray[np.int64]
+
+    @property
+    def n_coordinates(self) -> int:
+        """How many of the first update differ between the data sets."""
+        return int(np.count_nonzero(self.releases[0].signs))
+
+    def claimed(self, epsilon: float, mechanism: Mechanism) -> float:
+        """What the releases leak together, by the mechanism's own composition over coordinates."""
+        total = epsilon * sum(release.share for release in self.releases if release.signs.any())
+        return mechanism.update_epsilon(total, self.n_coordinates)
 
 
 def observations(dimensions: Sequence[int]) -> list[Observation]:
     """All observations, with whole updates of the given numbers of coordinates."""
-    one, other = np.ones(1, np.int8), np.zeros(1, np.int8)
+    one, other, first = np.ones(1, np.int8), np.zeros(1, np.int8), np.arange(1)
     wide = np.zeros(WIDE, np.int8)
     wide[0] = 1
-    return [
-        Observation("one coordinate", (Release(one),)),
-        Observation(f"one coordinate of {WIDE:,}", (Release(wide),), seen=_apart(WIDE)),
-        Observation("one coordinate, two users", (Release(one), Release(other, user=1))),
-        Observation(
-            "one coordinate, two rounds",
-            (Release(one), Release(-one, share=0.5, round=1)),
-            lambda epsilon, protection: 1.5 * epsilon,
-        ),
-        *[
-            Observation(
-                f"update of {d} coordinates",
-                (Release(_alternating(d)),),
-                lambda epsilon, protection: protection.mechanism.update_epsilon(
-                    epsilon, protection.n_protected
-                ),
-                np.arange(d),
-            )
-            for d in dimensions
-        ],
+    powers_of_two = 1 << np.arange((WIDE - 1).bit_length())
+    rounds = (Release(one), Release(-one, share=0.5, round=1))
+    found = [
+        Observation("one coordinate", (Release(one),), first),
+        Observation(f"one coordinate of {WIDE:,}", (Release(wide),), np.append(0, powers_of_two)),
+        Observation("one coordinate, two users", (Release(one), Release(other, user=1)), first),
+        Observation("one coordinate, two rounds", rounds, first),
     ]
-
-
-def _apart(n: int) -> NDArray[np.int64]:
-    """Coordinate 0 and those that are a power of two away from it."""
-    return np.array([0, *(1 << k for k in range((n - 1).bit_length()))])
-
-
-def _alternating(n: int) -> NDArray[np.int8]:
-    """Signs (n,), opposite wherever indices differ by one bit."""
-    return np.array([1 - 2 * (i.bit_count() % 2) for i in range(n)], np.int8)
+    for d in dimensions:  # signs are opposite wherever indices differ by one bit
+        signs = np.array([1 - 2 * (i.bit_count() % 2) for i in range(d)], np.int8)
+        found.append(Observation(f"update of {d} coordinates", (Release(signs),), np.arange(d)))
+    return found
 
 
 def lower(hits: NDArray[np.int64], n: int, alpha: float) -> Floats:
@@ -252,22 +259,14 @@ def watch(
     """
     released = np.empty((2, n_trials, len(observation.releases), len(observation.seen)))
     for data, of_data in enumerate(released):
-        plan = [
-            (
-                np.float32(LARGE * (-1) ** data) * release.signs.astype(np.float32),
-                epsilon * release.share,
-                release.user,
-                release.round,
-            )
-            for release in observation.releases
-        ]
+        large = np.float32(LARGE * (-1) ** data)
+        updates = [large * release.signs.astype(np.float32) for release in observation.releases]
         for trial, of_trial in enumerate(of_data, start=first + data * n_trials):
-            for of_release, (whole, budget, user, round) in zip(of_trial, plan, strict=True):
-                who, when = 2 * trial + user, 2 * trial + 1 + round
-                update = whole.copy()
-                noise = protection.noise(budget, who, when)
-                protection.release(update, noise, budget, who, when)
-                of_release[:] = update[observation.seen]
+            for of_release, update, one in zip(of_trial, updates, observation.releases, strict=True):
+                budget, user, round = epsilon * one.share, 2 * trial + one.user, 2 * trial + 1 + one.round
+                sent = update.copy()
+                protection.release(sent, protection.noise(budget, user, round), budget, user, round)
+                of_release[:] = sent[observation.seen]
     return released
 
 
@@ -295,8 +294,7 @@ def statistics(
     return found
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """The statistic, times ``sign``, is ``threshold`` or more.
 
     It is expected of the first data set where ``sign`` is 1, of the second where it is -1.
@@ -354,51 +352,16 @@ def audit(
     hits, hits_other = (np.array((side >= event.threshold).sum()) for side in rest)
     return {
         "observation": observation.name,
-        "n_coordinates": int(np.count_nonzero(observation.releases[0].signs)),
+        "n_coordinates": observation.n_coordinates,
         "epsilon": epsilon,
-        "claimed": observation.claimed(epsilon, protection),
+        "claimed": observation.claimed(epsilon, protection.mechanism),
         "audited": float(epsilon_lower(hits, hits_other, n_trials - n_choosing, alpha)),
         "statistic": event.statistic,
     }
 
 
-def run(study: Audit, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
-    """Audit every claim of a study; ``note`` gets a line for each setting.
-
-    One row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what `audit` returns;
-    ``ceiling``, the largest lower bound that the trials could have given; ``n_trials`` for each of the two
-    data sets; ``confidence`` with which all rows' bounds hold together; and ``violated``, whether the bound
-    is above the claim.
-    """
-    seen = observations(study.dimensions)
-    n_rows = len(study.mechanisms) * len(study.epsilons) * len(seen)
-    alpha = (1 - study.confidence) / (2 * n_rows)
-    rows: list[dict[str, object]] = []
-    for name in study.mechanisms:
-        settings = PrivacySettings(
-            epsilon_total=max(study.epsilons),
-            mechanism=name,
-            sampler=study.sampler,
-            sensitivity=SENSITIVITY,
-            clip_norm=CLIP_NORM,
-        )
-        mechanism, sampler = make_mechanism(settings), make_sampler(settings, Streams(study.seed))
-        for epsilon in study.epsilons:
-            note(f"{name}, epsilon {epsilon:g}")
-            for observation in seen:
-                protection = Protection(mechanism, sampler, len(observation.releases[0].signs))
-                first = 2 * study.n_trials * len(rows)
-                row = audit(protection, observation, epsilon, study.n_trials, alpha, first)
-                rows.append({"mechanism": name, "sampler": study.sampler, **row})
-    table = pd.DataFrame(rows)
-    table["ceiling"] = ceiling(study.n_trials, alpha)
-    table["n_trials"], table["confidence"] = study.n_trials, study.confidence
-    table["violated"] = table["audited"] > table["claimed"]
-    return table
-
-
 def to_markdown(table: pd.DataFrame) -> str:
-    """The table of `run` as a Markdown table for people, with a note."""
+    """The audit as a Markdown table for people, with a note."""
     cells = []
     for (mechanism, observation), rows in table.groupby(["mechanism", "observation"], sort=False):
         of_claim = rows.set_index("epsilon")
