@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import cycle
+from itertools import cycle, product
 from typing import Any, Self
 
 import numpy as np
@@ -64,9 +64,20 @@ class Generalization(Study):
             raise ValueError(f"n_selected = {self.n_selected} exceeds n_users = {self.n_users}")
         return self
 
-    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
-        """Table ``generalization``, as `run` returns it."""
-        return {"generalization": run(self)}
+    def compute(self, note: Note) -> Tables:
+        """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.
+
+        ``generalization``, one row for each beta and number of rounds: ``beta``, ``participation`` T / t in
+        [0, 1] and ``reward`` g in [-1, 1].
+        """
+        history = History.empty(np.ones(self.n_users, np.int64), self.n_selected, latency_floor=1.0)
+        history.round = self.n_rounds
+        rows = []
+        for beta, taken in product(self.betas, range(self.n_rounds + 1)):
+            history.participations[0] = taken
+            reward = float(generalization(history, beta, history.data_size)[0])
+            rows.append({"beta": beta, "participation": taken / self.n_rounds, "reward": reward})
+        return {"generalization": pd.DataFrame(rows)}
 
     def draw(self, tables: Tables) -> Plotted:
         """One line for each exponent; a thin line marks the share m / K at which the reward is 0."""
@@ -86,20 +97,3 @@ class Generalization(Study):
         )
         figure.legend(loc="outside lower center", ncols=4, title="Exponent β")
         return Plotted(figure)
-
-
-def run(study: Generalization) -> pd.DataFrame:
-    """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.
-
-    One row for each beta and number of rounds: ``beta``, ``participation`` T / t in [0, 1] and ``reward`` g
-    in [-1, 1]. All K users hold equally much data, so g is 0 at a share of m / K.
-    """
-    history = History.empty(np.ones(study.n_users, np.int64), study.n_selected, latency_floor=1.0)
-    history.round = study.n_rounds
-    rows = []
-    for beta in study.betas:
-        for taken in range(study.n_rounds + 1):
-            history.participations[0] = taken
-            reward = float(generalization(history, beta, history.data_size)[0])
-            rows.append({"beta": beta, "participation": taken / study.n_rounds, "reward": reward})
-    return pd.DataFrame(rows)

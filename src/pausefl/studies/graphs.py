@@ -28,9 +28,6 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: Turns of the golden angle spread any number of points evenly.
-_GOLDEN = (5**0.5 - 1) / 2
-
 
 WORDS = """
 A vertex is a selection, as high as its energy. An edge joins two selections that differ in one user. Plain
@@ -85,16 +82,60 @@ class Graphs(Study):
             )
         return self
 
-    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
-        """Tables ``degrees`` of all instances (`run`), ``vertices`` and ``edges`` of the first (`first`)."""
-        vertices, edges = first(self)
-        return {"degrees": run(self), "vertices": vertices, "edges": edges}
+    def compute(self, note: Note) -> Tables:
+        """List the graphs of every instance.
+
+        ``degrees``, one row for each ``instance`` and ``selector``: ``n_edges``; ``degree_mean``,
+        ``degree_min`` and ``degree_max`` over the vertices; ``diameter``; and of the edges kept, and of those
+        of plain annealing that are dropped (NaN where there are none), ``low_kept`` and ``low_dropped``, the
+        share with both ends below the median energy, and ``step_kept`` and ``step_dropped``, the mean
+        difference in energy. Of the first instance, ``vertices`` (``users``, separated by spaces;
+        ``energy``), and ``edges`` (``selector``, ``u`` and ``v``, the numbers of two vertices).
+        """
+        from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
+
+        swaps = Swaps.of(self.n_users, self.n_selected)
+        users = [" ".join(map(str, np.flatnonzero(row))) for row in swaps.member]
+        rows, edges = [], []
+        for instance in range(self.n_instances):
+            criteria = sample_criteria(self.n_users, instance)
+            energy = swaps.energies(criteria["ucb"], criteria["g"])
+            if instance == 0:
+                vertices = pd.DataFrame({"users": users, "energy": energy})
+            is_low = np.maximum(energy[swaps.u], energy[swaps.v]) < np.median(energy)
+            step = np.abs(energy[swaps.u] - energy[swaps.v])
+            for selector, names in CRITERIA.items():
+                kept = swaps.kept([criteria[name] for name in names])
+                u, v = swaps.u[kept], swaps.v[kept]
+                if instance == 0:
+                    edges.append(pd.DataFrame({"selector": selector, "u": u, "v": v}))
+                degree = np.bincount(np.concatenate([u, v]), minlength=len(users))
+                rows.append(
+                    {
+                        "instance": instance,
+                        "selector": selector,
+                        "n_edges": len(u),
+                        "degree_mean": degree.mean(),
+                        "degree_min": degree.min(),
+                        "degree_max": degree.max(),
+                        "diameter": diameter(len(users), u, v),
+                        "low_kept": _mean(is_low[kept]),
+                        "low_dropped": _mean(is_low[~kept]),
+                        "step_kept": _mean(step[kept]),
+                        "step_dropped": _mean(step[~kept]),
+                    }
+                )
+        return {
+            "degrees": pd.DataFrame(rows),
+            "vertices": vertices,
+            "edges": pd.concat(edges, ignore_index=True),
+        }
 
     def draw(self, tables: Tables) -> Plotted:
-        """Figure and ``summary`` of the tables of `pausefl.studies.graphs.compute`."""
+        """The graphs of the first instance, and ``summary`` of all."""
         summary = summarise(tables["degrees"], self.n_users, self.n_selected)
-        figure = plot_graphs(tables["vertices"], tables["edges"])
-        return Plotted(figure, {"summary": summary}, to_markdown(summary, self.n_users, self.n_selected))
+        text = to_markdown(summary, self.n_users, self.n_selected)
+        return Plotted(plot_graphs(tables["vertices"], tables["edges"]), {"summary": summary}, text)
 
 
 def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
@@ -111,62 +152,6 @@ def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
             return np.inf
         steps, reached = steps + 1, further
     return float(steps)
-
-
-def run(study: Graphs) -> pd.DataFrame:
-    """List the graphs of every instance.
-
-    One row for each ``instance`` and ``selector``: ``n_edges``; ``degree_mean``, ``degree_min`` and
-    ``degree_max`` over the vertices; ``diameter``; and of the edges kept, and of those of plain annealing
-    that are dropped (NaN where there are none), ``low_kept`` and ``low_dropped``, the share with both ends
-    below the median energy, and ``step_kept`` and ``step_dropped``, the mean difference in energy.
-    """
-    from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
-
-    swaps = Swaps.of(study.n_users, study.n_selected)
-    n_vertices, rows = len(swaps.member), []
-    for instance in range(study.n_instances):
-        criteria = sample_criteria(study.n_users, instance)
-        energy = swaps.energies(criteria["ucb"], criteria["g"])
-        is_low = np.maximum(energy[swaps.u], energy[swaps.v]) < np.median(energy)
-        step = np.abs(energy[swaps.u] - energy[swaps.v])
-        for selector, names in CRITERIA.items():
-            kept = swaps.kept([criteria[name] for name in names])
-            u, v = swaps.u[kept], swaps.v[kept]
-            degree = np.bincount(np.concatenate([u, v]), minlength=n_vertices)
-            rows.append(
-                {
-                    "instance": instance,
-                    "selector": selector,
-                    "n_edges": len(u),
-                    "degree_mean": degree.mean(),
-                    "degree_min": degree.min(),
-                    "degree_max": degree.max(),
-                    "diameter": diameter(n_vertices, u, v),
-                    "low_kept": _mean(is_low[kept]),
-                    "low_dropped": _mean(is_low[~kept]),
-                    "step_kept": _mean(step[kept]),
-                    "step_dropped": _mean(step[~kept]),
-                }
-            )
-    return pd.DataFrame(rows)
-
-
-def first(study: Graphs) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The graphs of the first instance: its vertices (``users``, separated by spaces; ``energy``) and edges.
-
-    An edge is a row of ``selector``, ``u`` and ``v``, the numbers of two vertices.
-    """
-    from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
-
-    swaps, criteria = Swaps.of(study.n_users, study.n_selected), sample_criteria(study.n_users, 0)
-    users = [" ".join(map(str, np.flatnonzero(row))) for row in swaps.member]
-    vertices = pd.DataFrame({"users": users, "energy": swaps.energies(criteria["ucb"], criteria["g"])})
-    edges = []
-    for selector, names in CRITERIA.items():
-        kept = swaps.kept([criteria[name] for name in names])
-        edges.append(pd.DataFrame({"selector": selector, "u": swaps.u[kept], "v": swaps.v[kept]}))
-    return vertices, pd.concat(edges, ignore_index=True)
 
 
 def _mean(values: Bools | Floats) -> float:
@@ -260,8 +245,7 @@ def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame) -> Figure:
         for artist in (axes.add_collection(lines), dots):
             artist.set_clim(energy.min() - np.ptp(energy), energy.max())
         degree = np.bincount(ends.ravel(), minlength=len(energy))
-        least, most = degree.min(), degree.max()
-        of = f"{least}" if least == most else f"{least} to {most}"
+        of = " to ".join(dict.fromkeys((f"{degree.min()}", f"{degree.max()}")))
         axes.set_title(f"{look_of(selector).label}: {len(ends)} edges, degree {of}", weight="normal")
         axes.set_xticks([])
         axes.spines["bottom"].set_visible(False)
@@ -275,6 +259,7 @@ def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame) -> Figure:
 
 def _spread(energy: Floats) -> Floats:
     """Abscissas (N,) that keep vertices of similar energy apart, inside an ellipse."""
+    golden = (5**0.5 - 1) / 2  # turns of this angle spread any number of points evenly
     rank = np.argsort(np.argsort(-energy))
     height = 2 * rank / max(len(rank) - 1, 1) - 1
-    return np.asarray((2 * (rank * _GOLDEN % 1) - 1) * np.sqrt(np.maximum(1 - height**2, 0.02)))
+    return np.asarray((2 * (rank * golden % 1) - 1) * np.sqrt(np.maximum(1 - height**2, 0.02)))

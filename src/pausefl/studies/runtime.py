@@ -18,7 +18,7 @@ import copy
 import math
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pausefl.selectors.listing import Walk
-
 Floats = NDArray[np.float64]
 
 #: Fewest and most times that a selection is timed.
@@ -69,20 +67,19 @@ FIT_SPAN = 100
 #: ... whose selections take this many times as long as that of the smallest, which is mostly overhead.
 ABOVE_OVERHEAD = 3
 
-#: What grows, and its column of the times.
+#: What grows: its column of the times, and what the table calls it.
 QUANTITIES = {
     "selection": "median_s",
     "iteration": "iteration_s",
     "listing": "listing_s",
     "listed": "n_listed",
 }
-
-_FIT = ["selector", "quantity", "from_users", "to_users"]
-_FIT += [f"{law}{what}" for law in ("exponent", "rate") for what in ("", "_se", "_error")]
-_FIT += ["over_sort", "over_sort_se"]
-
-#: What is timed: it gets a history and a random generator.
-Timed = Callable[[History, np.random.Generator], object]
+_CALLED = {
+    "selection": "time of a selection",
+    "iteration": "time of an iteration",
+    "listing": "time of an iteration that lists",
+    "listed": "neighbours listed",
+}
 
 #: Panels of times: columns, label, and laws of growth to compare slopes with.
 _PANELS: tuple[tuple[tuple[str, ...], str, dict[str, Callable[[Floats], Floats]]], ...] = (
@@ -94,13 +91,11 @@ _PANELS: tuple[tuple[tuple[str, ...], str, dict[str, Callable[[Floats], Floats]]
     ),
 )
 
-
 #: What the second panel shows: its words, and their place in a share of the height and in points.
-_ITERATIONS = (
+_NOTES = (
     ("Lines: all neighbours\nlisted, as in the papers", 1, -18),
     ("Marks alone: one neighbour sampled, as in all runs", 0, 3),
 )
-
 
 WORDS = """
 Left: one selection, median time. Right: one iteration of an annealer that lists all neighbours (lines) or
@@ -145,17 +140,49 @@ class Runtime(ChangedScenarioStudy):
     budget_s: Positive
     """Wall-clock seconds for the repetitions of one selector at one size."""
 
-    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
-        """Tables ``memory`` (`memory`) and ``times`` (`run`)."""
+    def compute(self, note: Note) -> Tables:
+        """Time each selector at one size after the other, until it refuses one or exceeds the budget.
+
+        ``note`` gets a line where a selector stops, with the reason. `PauseflError` if nothing could be
+        timed.
+
+        ``memory`` (`memory`); and ``times``, one row for each ``selector`` and size: ``n_users``,
+        ``n_selected``, ``n_repetitions``; in seconds ``median_s`` and ``min_s`` of a selection; what
+        `annealing` returns; ``sort_s``, the median of sorting K numbers.
+        """
         peak = memory(self)  # first: the process has not used much memory yet
-        return {"memory": peak, "times": run(self, note)}
+        rows = []
+        for name in self.scenario.selectors:
+            for n_users in sorted(self.n_users):
+                scenario = sized(self, n_users)
+                history = history_of(scenario)
+                try:
+                    selector = make_selector(name, scenario)
+                    times = seconds(selector, history, self.budget_s)
+                    if times[0] > self.budget_s:
+                        raise PauseflError(f"{times[0]:.3g} s exceed the budget")
+                except PauseflError as error:
+                    note(f"{name} stops before {n_users:,} users: {error}")
+                    break
+                row: dict[str, Any] = {
+                    "selector": name,
+                    "n_users": n_users,
+                    "n_selected": history.n_selected,
+                    "n_repetitions": len(times),
+                    "median_s": float(np.median(times)),
+                    "min_s": times.min(),
+                }
+                row |= annealing(selector, history, self.budget_s, row["median_s"])
+                rows.append(row | {"sort_s": float(np.median(seconds(_sort, history, self.budget_s)))})
+        if not rows:
+            raise PauseflError(f"no selector is fast enough at any size: the budget is {self.budget_s:g} s")
+        return {"memory": peak, "times": pd.DataFrame(rows)}
 
     def draw(self, tables: Tables) -> Plotted:
-        """Figure and ``summary`` of the tables of `pausefl.studies.runtime.compute`."""
+        """Times against users, and ``summary``: their `fits`."""
         times = tables["times"]
         summary = fits(times)
-        text = to_markdown(times, summary, tables["memory"])
-        return Plotted(plot_times(times), {"summary": summary}, text)
+        return Plotted(plot_times(times), {"summary": summary}, to_markdown(times, summary, tables["memory"]))
 
 
 def sized(study: Runtime, n_users: int) -> Scenario:
@@ -198,7 +225,9 @@ def memory(study: Runtime) -> pd.DataFrame:
     return pd.DataFrame([row | {"before_bytes": before, "peak_bytes": peak_memory_bytes()}])
 
 
-def seconds(selector: Timed, history: History, budget_s: float) -> Floats:
+def seconds(
+    selector: Callable[[History, np.random.Generator], object], history: History, budget_s: float
+) -> Floats:
     """Times (n,) of single selections, or other calls: as many as fit into a budget, within `REPETITIONS`.
 
     Only one if it takes longer than the budget.
@@ -215,99 +244,51 @@ def seconds(selector: Timed, history: History, budget_s: float) -> Floats:
     return np.array(times)
 
 
-def run(study: Runtime, note: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
-    """Time each selector at one size after the other, until it refuses one or exceeds the budget.
-
-    ``note`` gets a line where a selector stops, with the reason.
-
-    One row for each ``selector`` and size: ``n_users``, ``n_selected``, ``n_repetitions``; in seconds
-    ``median_s`` and ``min_s`` of a selection, ``iteration_s`` of an iteration, ``listing_s`` of one that
-    lists all neighbours, NaN if unknown; ``n_listed``, how many it lists on average, NaN if it is no
-    annealer; ``sort_s``, the median of sorting K numbers.
-
-    `PauseflError` if nothing could be timed.
-    """
-    rows = []
-    for name in study.scenario.selectors:
-        for n_users in sorted(study.n_users):
-            scenario = sized(study, n_users)
-            history = history_of(scenario)
-            try:
-                selector = make_selector(name, scenario)
-                times = seconds(selector, history, study.budget_s)
-            except PauseflError as error:
-                note(f"{name} stops before {n_users:,} users: {error}")
-                break
-            if times[0] > study.budget_s:
-                note(f"{name} stops before {n_users:,} users: {times[0]:.3g} s exceed the budget")
-                break
-            median_s = float(np.median(times))
-            rows.append(
-                {
-                    "selector": name,
-                    "n_users": n_users,
-                    "n_selected": history.n_selected,
-                    "n_repetitions": len(times),
-                    "median_s": median_s,
-                    "min_s": times.min(),
-                    "iteration_s": _iteration(selector, history, study.budget_s, median_s),
-                }
-                | listing(selector, history, study.budget_s)
-                | {"sort_s": float(np.median(seconds(_sort, history, study.budget_s)))}
-            )
-    if not rows:
-        raise PauseflError(f"no selector is fast enough at any size: the budget is {study.budget_s:g} s")
-    return pd.DataFrame(rows)
-
-
 def _sort(history: History, rng: np.random.Generator) -> NDArray[np.intp]:
     """The users in the order of their speed."""
     return np.argsort(history.mean_speed)
 
 
-def _iteration(selector: Selector, history: History, budget_s: float, median_s: float) -> float:
-    """Time of an annealer's iteration, from that of a selection; NaN if unknown."""
-    from pausefl.selectors.annealing import Annealer
+def annealing(selector: Selector, history: History, budget_s: float, median_s: float) -> dict[str, float]:
+    """Seconds of an annealer's iteration, from the median of a selection; all NaN for other selectors.
 
-    if not isinstance(selector, Annealer):
-        return math.nan
-    idle = copy.copy(selector)
-    idle.n_iterations = 0
-    spent = median_s - float(np.median(seconds(idle, history, budget_s)))
-    return spent / selector.n_iterations if spent >= LEAST_PART * median_s else math.nan
-
-
-def listing(selector: Selector, history: History, budget_s: float) -> dict[str, float]:
-    """Time ``listing_s`` of an iteration of an annealer that lists all neighbours, and their mean number.
-
-    The mean ``n_listed`` is over all iterations of a walk. The time is of as many of the first ones as fit
-    into a budget, NaN if there are more than `MOST_LISTED` neighbours. Both are NaN for other selectors.
+    ``iteration_s``, NaN if iterations take less than `LEAST_PART`; ``listing_s`` of one that lists all
+    neighbours, as many of the first ones as fit into a budget, NaN if there are more than `MOST_LISTED`; and
+    ``n_listed``, how many there are, mean over all iterations of a walk.
     """
     from pausefl.selectors.annealing import Annealer
     from pausefl.selectors.listing import walk
 
+    found = dict.fromkeys(("iteration_s", "listing_s", "n_listed"), math.nan)
     if not isinstance(selector, Annealer):
-        return {"listing_s": math.nan, "n_listed": math.nan}
+        return found
+    idle = copy.copy(selector)
+    idle.n_iterations = 0
+    spent = median_s - float(np.median(seconds(idle, history, budget_s)))
+    if spent >= LEAST_PART * median_s:
+        found["iteration_s"] = spent / selector.n_iterations
+
     users = history.candidates()
     objective = Objective.of(history, selector.reward, selector.bound(history), users)
     criteria = selector.criteria(objective, history, users)
     scale = selector.largest_gap(objective, history, users) / selector.temperature_divisor
 
-    def walked(n_iterations: int, listing: bool = True) -> tuple[float, Walk]:
+    def walked(n_iterations: int, listing: bool = True) -> tuple[float, NDArray[np.int64]]:
         rng, start = Streams(0).generator("select"), time.perf_counter()
-        found = walk(objective, criteria, scale, n_iterations, rng, listing=listing)
-        return time.perf_counter() - start, found
+        made = walk(objective, criteria, scale, n_iterations, rng, listing=listing)
+        return time.perf_counter() - start, made.n_listed
 
-    counts = walked(selector.n_iterations, listing=False)[1].n_listed
-    found = {"listing_s": math.nan, "n_listed": float(counts.mean())}
-    if counts.max() > MOST_LISTED:
-        return found
-    walked(1)  # compiles
-    idle = min(walked(0)[0] for _ in range(LISTINGS))
-    one = max(walked(1)[0] - idle, 1e-9)
-    n_iterations = min(max(int(budget_s / one / LISTINGS), 1), selector.n_iterations)
-    spent = float(np.median([walked(n_iterations)[0] for _ in range(LISTINGS)])) - idle
-    return found | ({"listing_s": spent / n_iterations} if spent > 0 else {})
+    counts = walked(selector.n_iterations, listing=False)[1]
+    found["n_listed"] = float(counts.mean())
+    if counts.max() <= MOST_LISTED:
+        walked(1)  # compiles
+        nothing = min(walked(0)[0] for _ in range(LISTINGS))
+        one = max(walked(1)[0] - nothing, 1e-9)
+        n = min(max(int(budget_s / one / LISTINGS), 1), selector.n_iterations)
+        spent = float(np.median([walked(n)[0] for _ in range(LISTINGS)])) - nothing
+        if spent > 0:
+            found["listing_s"] = spent / n
+    return found
 
 
 def fits(times: pd.DataFrame) -> pd.DataFrame:
@@ -320,24 +301,25 @@ def fits(times: pd.DataFrame) -> pd.DataFrame:
     error (``_se``) and the root mean square error of its law in ln t (``_error``); exponent ``over_sort`` of
     the time over that of a sort of K numbers, and its standard error, NaN unless both are known.
     """
+    columns = ["selector", "quantity", "from_users", "to_users"]
+    columns += [f"{law}{what}" for law in ("exponent", "rate") for what in ("", "_se", "_error")]
     rows = []
     for selector, of_selector in times.groupby("selector", sort=False):
         for quantity, column in QUANTITIES.items():
             known = of_selector[of_selector[column].notna()]
-            if quantity in ("selection", "listing"):
+            over_overhead = quantity in ("selection", "listing")
+            if over_overhead:
                 known = known[known[column] >= ABOVE_OVERHEAD * known[column].iloc[:1].sum()]
             largest = (known if quantity == "listing" else of_selector)["n_users"].max()
             known = known[known["n_users"] >= largest / FIT_SPAN]
             if len(known) < 3:
                 continue
-            n_users, log_t = known["n_users"].to_numpy(np.float64), np.log(known[column].to_numpy(np.float64))
-            powers, exponentials = line(np.log(n_users), log_t), line(n_users, log_t)
-            over_sort = (math.nan, math.nan)
-            if quantity in ("selection", "listing"):
-                over_sort = line(np.log(n_users), log_t - np.log(known["sort_s"].to_numpy(np.float64)))[:2]
+            n_users, t, sort_s = known[["n_users", column, "sort_s"]].to_numpy(np.float64).T
+            log_n, log_t = np.log(n_users), np.log(t)
+            over = line(log_n, log_t - np.log(sort_s))[:2] if over_overhead else (math.nan, math.nan)
             sizes = (int(n_users[0]), int(n_users[-1]))
-            rows.append((selector, quantity, *sizes, *powers, *exponentials, *over_sort))
-    return pd.DataFrame(rows, columns=_FIT)
+            rows.append((selector, quantity, *sizes, *line(log_n, log_t), *line(n_users, log_t), *over))
+    return pd.DataFrame(rows, columns=[*columns, "over_sort", "over_sort_se"])
 
 
 def line(x: Floats, y: Floats) -> tuple[float, float, float]:
@@ -414,14 +396,6 @@ def _by_size(times: pd.DataFrame, column: str, written: Callable[[float], str]) 
     return markdown.table(head, rows, "r").rstrip()
 
 
-_GROWING = {
-    "selection": "time of a selection",
-    "iteration": "time of an iteration",
-    "listing": "time of an iteration that lists",
-    "listed": "neighbours listed",
-}
-
-
 def _growth(fitted: pd.DataFrame) -> str:
     rows = []
     for row in fitted.to_dict("records"):
@@ -432,7 +406,7 @@ def _growth(fitted: pd.DataFrame) -> str:
         rows.append(
             {
                 "Selector": LABELS[row["selector"]],
-                "Growth of": _GROWING[row["quantity"]],
+                "Growth of": _CALLED[row["quantity"]],
                 "Fitted from K": f"{row['from_users']:,} to {row['to_users']:,}",
                 "Exponent a": f"**{exponent}**" if is_power else exponent,
                 "Rate b": rate if is_power else f"**{rate}**",
@@ -474,7 +448,7 @@ def plot_times(times: pd.DataFrame) -> Figure:
         known = times.dropna(subset=main)
         for law, slope in guides.items() if len(known) else ():
             _guide(axes, known, main, law, slope)
-        for words, height, points in _ITERATIONS if more else ():
+        for words, height, points in _NOTES if more else ():
             axes.annotate(words, (0, height), (5, points), xycoords="axes fraction", **NOTE)
     lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
     figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
@@ -484,10 +458,8 @@ def plot_times(times: pd.DataFrame) -> Figure:
 def _guide(axes: Axes, times: pd.DataFrame, column: str, label: str, law: Callable[[Floats], Floats]) -> None:
     """The slope of a law of growth: a thin line below the times of the two last decades of sizes."""
     largest = times["n_users"].max()
-    x, end = (
-        np.geomspace(largest / FIT_SPAN, largest, 200),
-        times.loc[times["n_users"] == largest, column].min() / 8,
-    )
+    end = times.loc[times["n_users"] == largest, column].min() / 8
+    x = np.geomspace(largest / FIT_SPAN, largest, 200)
     axes.set_ylim(bottom=min(axes.get_ylim()[0], end / 10))
     y = end * law(x) / law(x[-1:])
     x, y = x[y > axes.get_ylim()[0]], y[y > axes.get_ylim()[0]]

@@ -79,7 +79,7 @@ class Selection(SeededStudy):
             raise ValueError("selectors: none of them has a budget, so there is no leakage to show")
         return self
 
-    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+    def compute(self, note: Note) -> Tables:
         """Simulate every selector under every seed: ``rounds``, what `run` returns for each."""
         runs = []
         for selector, seed in product(self.scenario.selectors, self.seeds):
@@ -88,11 +88,10 @@ class Selection(SeededStudy):
         return {"rounds": pd.concat(runs, ignore_index=True)}
 
     def draw(self, tables: Tables) -> Plotted:
-        """Figure and ``summary`` of the table of `pausefl.studies.selection.compute`."""
-        rounds = tables["rounds"]
-        table = summary(rounds)
-        figure = plot_leakage(rounds, self.scenario)
-        return Plotted(figure, {"summary": table}, to_markdown(table, protected(self.scenario)))
+        """Leakage, and ``summary`` of it and of the time."""
+        table = summary(tables["rounds"])
+        text = to_markdown(table, protected(self.scenario))
+        return Plotted(plot_leakage(tables["rounds"], self.scenario), {"summary": table}, text)
 
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:

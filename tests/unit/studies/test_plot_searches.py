@@ -9,11 +9,9 @@ from matplotlib.figure import Figure
 
 from pausefl.results.intervals import wilson
 from pausefl.studies import comparison, graphs
-from pausefl.studies.graphs import Graphs, first
+from pausefl.studies.graphs import Graphs
 
-
-def graphs_figure() -> Figure:
-    return graphs.plot_graphs(*first(Graphs(title="", n_users=5, n_selected=2, n_instances=1)))
+TABLES = Graphs(title="", n_users=5, n_selected=2, n_instances=1).compute(print)
 
 
 def texts(figure: Figure) -> list[str]:
@@ -22,8 +20,8 @@ def texts(figure: Figure) -> list[str]:
 
 
 def test_graphs_have_all_edges_at_the_same_places() -> None:
-    vertices, edges = first(Graphs(title="", n_users=5, n_selected=2, n_instances=1))
-    figure = graphs_figure()
+    vertices, edges = TABLES["vertices"], TABLES["edges"]
+    figure = graphs.plot_graphs(vertices, edges)
     panels = [axes for axes in figure.axes if axes.collections]
     assert [axes.get_title().split(":")[0] for axes in panels] == [
         "BSFL by plain SA",
