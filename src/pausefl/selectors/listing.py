@@ -11,7 +11,7 @@ becomes least. Without criteria every swap is a neighbour.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,8 +23,7 @@ Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Walk:
+class Walk(NamedTuple):
     """What a walk of j iterations met."""
 
     #: (j,) after each iteration.
@@ -158,24 +157,12 @@ def walk(
     passive: bool = True,
     listing: bool = False,
 ) -> Walk:
-    """Anneal from a random selection.
+    """Anneal from a random selection of n users; the temperature of iteration j is ``scale / ln(1 + j)``.
 
-    Parameters
-    ----------
-    objective
-        Of n users.
-    criteria
-        Values (n,) by one of which a swapped user must be least; none admits every swap.
-    scale
-        C / kappa: the temperature of iteration j is ``scale / ln(1 + j)``.
-    n_iterations
-        j.
-    rng
-        Breaks ties of the criteria, and samples the start, the neighbours and what is accepted.
-    passive
-        Whether there are passive moves.
-    listing
-        Whether all neighbours are written down, 8 bytes each, or only counted. The walk is the same.
+    A swapped user must be least by one of the ``criteria`` (n,); none admits every swap. Without ``passive``
+    moves, it is the one who leaves. ``listing`` writes all neighbours down, 8 bytes each, in place of
+    counting them; the walk is the same. ``rng`` breaks ties of the criteria, and samples the start and all
+    moves.
     """
     n_users, m = len(objective.bound), objective.n_selected
     shuffled, start = rng.permutation(n_users), rng.permutation(n_users)
@@ -183,20 +170,7 @@ def walk(
     order = shuffled[np.argsort(values, axis=1, kind="stable")]
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(n_users)[None], axis=1)
+    of_users = objective.bound, objective.score, objective.cluster, objective.costs
     found = Walk(np.empty(n_iterations), np.empty(n_iterations, np.int64))
-    _walk(
-        rank,
-        objective.bound,
-        objective.score,
-        objective.cluster,
-        objective.costs,
-        start[:m],
-        start[m:],
-        scale,
-        passive,
-        listing,
-        rng,
-        found.energies,
-        found.n_listed,
-    )
+    _walk(rank, *of_users, start[:m], start[m:], scale, passive, listing, rng, *found)
     return found

@@ -289,12 +289,9 @@ class SeededStudy(ScenarioStudy):
 
     def files(self, names: Iterable[str]) -> list[str]:
         """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
-        runs = [
-            {"selector": as_folder(selector), "seed": seed}
-            for selector, seed in product(self.selectors, self.seeds)
-        ]
-        by_name = ([name.format(**run) for run in runs] if "{seed}" in name else [name] for name in names)
-        return [file for files in by_name for file in files]
+        runs = list(product(map(as_folder, self.selectors), self.seeds))
+        found = (name.format(selector=selector, seed=seed) for name in names for selector, seed in runs)
+        return list(dict.fromkeys(found))  # a name without {seed} once
 
     def check(self) -> None:
         """Raise `ConfigError` if a selector cannot run."""

@@ -116,7 +116,7 @@ class Regret(SeededStudy, ChangedScenarioStudy):
         """Rounds of each run."""
         return self.n_rounds
 
-    def compute(self, note: Note) -> dict[str, pd.DataFrame]:
+    def compute(self, note: Note) -> Tables:
         """Simulate every selector under every seed.
 
         By ``SELECTOR/seed-SEED``, what `run` returns, with columns ``selector`` and ``seed`` in front.
@@ -131,7 +131,7 @@ class Regret(SeededStudy, ChangedScenarioStudy):
         return tables
 
     def draw(self, tables: Tables) -> Plotted:
-        """Figure, ``regret`` of all runs, ``fits`` and ``growth`` of `pausefl.studies.regret.compute`."""
+        """Regret and its growth; ``regret`` of all runs, ``fits`` and ``growth``."""
         runs = pd.concat(tables.values(), ignore_index=True)
         grown = growth(runs)
         return Plotted(plot_regret(runs, grown), {"regret": runs, "fits": fits(runs), "growth": grown})
@@ -194,18 +194,12 @@ def law_value(law: str, a: float, b: float, t: Floats) -> Floats:
 
 def fit_law(law: str, t: Floats, regret: Floats) -> tuple[float, float]:
     """Parameters a and b of one of `LAWS` of least relative error; ``regret`` (n,) is positive."""
-    if law == "power":
-        return _fit_power(t, regret)
-    design = np.column_stack([np.ones_like(t), _BASES[law](t)])
-    a, b = np.linalg.lstsq(design / regret[:, None], np.ones_like(t))[0]
-    return float(a), float(b)
-
-
-def _fit_power(t: Floats, regret: Floats) -> tuple[float, float]:
-    """Gauss-Newton, from the straight line through the logarithms."""
-    design = np.column_stack([np.ones_like(t), np.log(t)])
+    design = np.column_stack([np.ones_like(t), np.log(t) if law == "power" else _BASES[law](t)])
+    if law != "power":
+        a, b = np.linalg.lstsq(design / regret[:, None], np.ones_like(t))[0]
+        return float(a), float(b)
     parameters = np.linalg.lstsq(design, np.log(regret))[0]
-    for _ in range(20):
+    for _ in range(20):  # Gauss-Newton, from the straight line through the logarithms
         ratio = np.exp(design @ parameters) / regret
         parameters += np.linalg.lstsq(ratio[:, None] * design, 1 - ratio)[0]
     return math.exp(parameters[0]), float(parameters[1])
@@ -220,24 +214,21 @@ def fits(runs: pd.DataFrame) -> pd.DataFrame:
     One row a curve and law: ``selector``, ``seed`` (text; `MEAN` for the mean), ``law``, ``a``, ``b``,
     ``error`` (relative) and ``preferred``: the plainest law whose error is the least, or nearly.
     """
-    rows = []
+    frames = []
     for selector, seed, t, regret in _curves(runs):
         late = (t >= t[-1] / FIT_SPAN) & (regret > 0)
-        found = [_fitted(law, t[late], regret[late]) for law in LAWS]
-        least = min(error for _, _, error in found)
-        equal = [error <= max(_TIE_FACTOR * least, least + _TIE) for _, _, error in found]
-        for law, (a, b, error) in zip(LAWS, found, strict=True):
-            preferred = law == LAWS[equal.index(True)]
-            rows.append((selector, seed, law, a, b, error, preferred))
-    return pd.DataFrame(rows, columns=["selector", "seed", "law", "a", "b", "error", "preferred"])
-
-
-def _fitted(law: str, t: Floats, regret: Floats) -> tuple[float, float, float]:
-    """A, b and error of a law; zeros where there is nothing to fit."""
-    if not len(t):
-        return 0.0, 0.0, 0.0
-    a, b = fit_law(law, t, regret)
-    return a, b, float(np.sqrt(np.mean((law_value(law, a, b, t) / regret - 1) ** 2)))
+        t, regret = t[late], regret[late]
+        rows = []
+        for law in LAWS:
+            a, b = fit_law(law, t, regret) if len(t) else (0.0, 0.0)
+            residuals = law_value(law, a, b, t) / regret - 1
+            error = float(np.sqrt(np.mean(residuals**2))) if len(t) else 0.0
+            rows.append((selector, seed, law, a, b, error))
+        fitted = pd.DataFrame(rows, columns=["selector", "seed", "law", "a", "b", "error"])
+        least = fitted["error"].min()
+        equal = fitted["error"] <= max(_TIE_FACTOR * least, least + _TIE)
+        frames.append(fitted.assign(preferred=fitted.index == equal.idxmax()))
+    return pd.concat(frames, ignore_index=True)
 
 
 def growth(runs: pd.DataFrame) -> pd.DataFrame:
