@@ -1,14 +1,10 @@
 """How much the noise as implemented lets through: a lower bound on epsilon, beside the epsilon claimed.
 
-An attacker sees what `Protection` releases. Pure epsilon means P(E | one) <= e^eps P(E | other) for every
-event E, so any event bounds epsilon from below (Jagielski et al. 2020, "Auditing differentially private
-machine learning"). The event is chosen on a part of the trials and tested on the rest (Ding et al. 2018,
-"Detecting violations of differential privacy"), so one test is made of each claim, and all bounds of a study
-hold together by the union bound.
-
-Events are upper and lower ends, under either data set, of these statistics: the likelihood ratio of all
-values seen; the difference and the sum of two of them, each in units of its noise, which are free of noise
-where it is reused.
+Pure epsilon means P(E | one) <= e^eps P(E | other) for every event E, so any event bounds epsilon from below
+(Jagielski et al. 2020, "Auditing differentially private machine learning"). The event is chosen on a part of
+the trials and tested on the rest (Ding et al. 2018, "Detecting violations of differential privacy"), so all
+bounds hold together by the union bound. Events are ends of the likelihood ratio of all values seen, and of
+the difference and the sum of two of them, which are free of noise where it is reused.
 """
 
 from __future__ import annotations
@@ -335,11 +331,10 @@ def audit(
     alpha: float,
     first: int = 0,
 ) -> dict[str, float | str]:
-    """Audit of one claim.
+    """Audit of one claim, from n_trials of each of the two data sets, numbered from ``first`` on.
 
     ``protection`` is for updates as wide as the observation's, ``epsilon`` the budget of the first release.
-    Of each of the two data sets there are n_trials, numbered from ``first`` on. Either of the two rates is
-    bounded wrongly with probability ``alpha``.
+    Either of the two rates is bounded wrongly with probability ``alpha``.
 
     ``observation``; ``n_coordinates``, how many of an update differ between the data sets; ``epsilon``,
     ``claimed`` and ``audited``, the lower bound; the ``statistic`` that gave it.

@@ -29,7 +29,6 @@ from pausefl.studies.knobs import fairness_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -177,10 +176,46 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
         return {"runs": pd.DataFrame(rows)}
 
     def draw(self, tables: Tables) -> Plotted:
-        """Figure and ``summary`` of the table of `pausefl.studies.benchmark.compute`."""
+        """Means and deviations of what decides on the front, the best selector on top; and ``summary``.
+
+        An axis holds the private selectors that reach the target under most seeds. Arrows at its ends are
+        others, with their values; of a target that no seed reaches there is none.
+        """
+        from matplotlib.lines import Line2D
+
         across = summary(tables["runs"], self)
+        rows = across.sort_values("accuracy_over_time_mean", ignore_index=True)
+        scaled = np.isfinite(rows["leakage_max_mean"]) & (rows["n_reached"] > rows["n_seeds"] / 2)
+        rows["scaled"] = scaled | ~scaled.any()
+        rows["look"] = np.select([rows["on_front"], _rivals(rows)], ["front", "behind"], "apart")
+        figure, grid = new_panels((1, len(FRONT)), 1.2 + 0.155 * len(rows), sharey=True)
+        for axes, (metric, label, unit) in zip(grid.flat, _AXES, strict=True):
+            axes.set_xlabel(label, linespacing=1)
+            axes.set_ylim(-0.6, len(rows) - 0.4)
+            mean, deviation = unit * rows[f"{metric}_mean"], unit * rows[f"{metric}_sd"].fillna(0)
+            _plot_means(axes, rows.assign(mean=mean, deviation=deviation), metric)
+        unpaid = rows["losses"] == UNACCOUNTED
+        names = [
+            LABELS[name] + f" {_UNPAID}" * mark for name, mark in zip(rows["selector"], unpaid, strict=True)
+        ]
+        axes.set_yticks(range(len(rows)), names)
+        for name, bold in zip(grid[0, 0].get_yticklabels(), rows["on_front"], strict=True):
+            name.set_weight("bold" if bold else "normal")
+        handles = [Line2D([], [], label=words, **look) for words, look in _LOOKS.values()]
+        if (rows["n_seeds"] > 1).any():
+            handles.append(Line2D([], [], label="Standard deviation over seeds", **_BAR))
+        if (~rows["scaled"] | (rows["n_reached"] == 0)).any():
+            words = "Outside the axis, with its value; or target not reached"
+            handles.append(Line2D([], [], label=words, **_LOOKS["behind"][1] | {"marker": ">"}))
+        if rows["n_reached"].between(1, rows["n_seeds"] - 1).any():
+            words = f"“by n of {rows['n_seeds'].max()} seeds”: others count with the whole time"
+            handles.append(Line2D([], [], linestyle="", label=words))
+        if unpaid.any():
+            words = f"{_UNPAID} leaks more: no budget pays for its losses"
+            handles.append(Line2D([], [], linestyle="", label=words))
+        figure.legend(handles=handles, loc="outside lower center", ncols=2, handlelength=1)
         text = f"{to_markdown(across, self)}\n{COLUMNS}"
-        return Plotted(plot_front(across), {"summary": across}, text)
+        return Plotted(figure, {"summary": across}, text)
 
 
 def target_accuracy(rounds: pd.DataFrame, time_s: float) -> float:
@@ -268,45 +303,6 @@ def on_front(across: pd.DataFrame) -> list[bool]:
 
 def _rivals(across: pd.DataFrame) -> NDArray[np.bool]:
     return np.asarray(np.isfinite(across["leakage_max_mean"]) & ~across["selector"].isin(ORACLES))
-
-
-def plot_front(across: pd.DataFrame) -> Figure:
-    """Means and standard deviations of what decides on the front: a row a selector, the best on top.
-
-    An axis holds the private selectors that reach the target under most seeds. Arrows at its ends are others,
-    with their values; of a target that no seed reaches there is none.
-    """
-    from matplotlib.lines import Line2D
-
-    rows = across.sort_values("accuracy_over_time_mean", ignore_index=True)
-    scaled = np.isfinite(rows["leakage_max_mean"]) & (rows["n_reached"] > rows["n_seeds"] / 2)
-    rows["scaled"] = scaled | ~scaled.any()
-    rows["look"] = np.select([rows["on_front"], _rivals(rows)], ["front", "behind"], "apart")
-    figure, grid = new_panels((1, len(FRONT)), 1.2 + 0.155 * len(rows), sharey=True)
-    for axes, (metric, label, unit) in zip(grid.flat, _AXES, strict=True):
-        axes.set_xlabel(label, linespacing=1)
-        axes.set_ylim(-0.6, len(rows) - 0.4)
-        mean, deviation = unit * rows[f"{metric}_mean"], unit * rows[f"{metric}_sd"].fillna(0)
-        _plot_means(axes, rows.assign(mean=mean, deviation=deviation), metric)
-    unpaid = rows["losses"] == UNACCOUNTED
-    names = [LABELS[name] + f" {_UNPAID}" * mark for name, mark in zip(rows["selector"], unpaid, strict=True)]
-    axes.set_yticks(range(len(rows)), names)
-    for name, bold in zip(grid[0, 0].get_yticklabels(), rows["on_front"], strict=True):
-        name.set_weight("bold" if bold else "normal")
-    handles = [Line2D([], [], label=words, **look) for words, look in _LOOKS.values()]
-    if (rows["n_seeds"] > 1).any():
-        handles.append(Line2D([], [], label="Standard deviation over seeds", **_BAR))
-    if (~rows["scaled"] | (rows["n_reached"] == 0)).any():
-        words = "Outside the axis, with its value; or target not reached"
-        handles.append(Line2D([], [], label=words, **_LOOKS["behind"][1] | {"marker": ">"}))
-    if rows["n_reached"].between(1, rows["n_seeds"] - 1).any():
-        words = f"“by n of {rows['n_seeds'].max()} seeds”: others count with the whole time"
-        handles.append(Line2D([], [], linestyle="", label=words))
-    if unpaid.any():
-        words = f"{_UNPAID} leaks more: no budget pays for its losses"
-        handles.append(Line2D([], [], linestyle="", label=words))
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, handlelength=1)
-    return figure
 
 
 def _plot_means(axes: Axes, rows: pd.DataFrame, metric: str) -> None:

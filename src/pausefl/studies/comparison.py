@@ -212,9 +212,40 @@ class Comparison(ChangedScenarioStudy):
         return {"runs": pd.DataFrame(rows).astype({"reached": "Int64"}), "curves": curves(gaps, kept)}
 
     def draw(self, tables: Tables) -> Plotted:
-        """Curves, and ``summary``: `shares` of the instances."""
+        """Median gap to the optimum, and how often the first selector leads; and ``summary``: `shares`.
+
+        A colour and a marker for each temperature divisor; the second selector is dashed.
+        """
+        from matplotlib.lines import Line2D
+
+        curves = tables["curves"]
+        by_divisor, names = curves.groupby("temperature_divisor", sort=False), curves["selector"].unique()
+        figure, ((gap, ahead),) = new_panels((1, 2), 2.9)
+        handles = [
+            Line2D([], [], color="black", linestyle=line, label=LABELS[name])
+            for name, line in zip(names, _STYLES, strict=True)
+        ]
+        for (divisor, compared), (color, marker) in zip(by_divisor, cycle(_TEMPERATURES), strict=False):
+            look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.2, "markevery": 0.15}
+            for name, line in zip(names, _STYLES, strict=True):
+                curve = compared[compared["selector"] == name]
+                gap.plot(curve["iteration"], curve["median"], linestyle=line, **look)
+            first, look["label"] = compared[compared["selector"] == names[0]], f"κ = {divisor:g}"
+            handles += ahead.plot(first["iteration"], 100 * first["ahead"], **look)
+        gap.set(ylabel="Gap to the optimum, median", ylim=(0, None))
+        ahead.set(ylabel=f"{LABELS[names[0]]} ahead (% of instances)", ylim=(0, 105))
+        mark_shares(ahead.axhline, names[0])
+        for axes in (gap, ahead):
+            axes.set(xscale="log", xlabel="Iteration of annealing")
+            axes.minorticks_off()
+        ahead.annotate("equal chances", (1, 50), (0, -3), va="top", **NOTE)
+        if names[0] in PAPERS_SHARES:
+            share = 100 * PAPERS_SHARES[names[0]]
+            ahead.annotate(f"BSFL reports {share:.1f} %", (1, share), (0, -3), va="top", **NOTE)
+        handles[len(names)].set_label(f"Temperature divisor {handles[len(names)].get_label()}")
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
         summary = shares(paired(tables["runs"])).drop(columns="budget")
-        return Plotted(plot_curves(tables["curves"]), {"summary": summary}, to_markdown(summary))
+        return Plotted(figure, {"summary": summary}, to_markdown(summary))
 
 
 class Races(Comparison):
@@ -505,41 +536,6 @@ def races_to_markdown(races: pd.DataFrame) -> str:
 
 def _percent(row: Mapping[Any, Any]) -> str:
     return f"{100 * row['share']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
-
-
-def plot_curves(curves: pd.DataFrame) -> Figure:
-    """Median gap to the optimum, and how often the first selector leads, against iterations.
-
-    A colour and a marker for each temperature divisor; the second selector is dashed.
-    """
-    from matplotlib.lines import Line2D
-
-    by_divisor, names = curves.groupby("temperature_divisor", sort=False), curves["selector"].unique()
-    figure, ((gap, ahead),) = new_panels((1, 2), 2.9)
-    handles = [
-        Line2D([], [], color="black", linestyle=line, label=LABELS[name])
-        for name, line in zip(names, _STYLES, strict=True)
-    ]
-    for (divisor, compared), (color, marker) in zip(by_divisor, cycle(_TEMPERATURES), strict=False):
-        look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.2, "markevery": 0.15}
-        for name, line in zip(names, _STYLES, strict=True):
-            curve = compared[compared["selector"] == name]
-            gap.plot(curve["iteration"], curve["median"], linestyle=line, **look)
-        first, look["label"] = compared[compared["selector"] == names[0]], f"κ = {divisor:g}"
-        handles += ahead.plot(first["iteration"], 100 * first["ahead"], **look)
-    gap.set(ylabel="Gap to the optimum, median", ylim=(0, None))
-    ahead.set(ylabel=f"{LABELS[names[0]]} ahead (% of instances)", ylim=(0, 105))
-    mark_shares(ahead.axhline, names[0])
-    for axes in (gap, ahead):
-        axes.set(xscale="log", xlabel="Iteration of annealing")
-        axes.minorticks_off()
-    ahead.annotate("equal chances", (1, 50), (0, -3), va="top", **NOTE)
-    if names[0] in PAPERS_SHARES:
-        share = 100 * PAPERS_SHARES[names[0]]
-        ahead.annotate(f"BSFL reports {share:.1f} %", (1, share), (0, -3), va="top", **NOTE)
-    handles[len(names)].set_label(f"Temperature divisor {handles[len(names)].get_label()}")
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    return figure
 
 
 def mark_shares(line: Callable[..., Any], selector: str) -> None:

@@ -40,7 +40,6 @@ from pausefl.studies.base import ANNEALING, Note, SeededStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -210,10 +209,60 @@ class Knobs(Changes):
         return {"knobs": pd.DataFrame(rows)}
 
     def draw(self, tables: Tables) -> Plotted:
-        """Map of the `changes`, and ``summary``: means and standard deviations over seeds."""
-        runs = tables["knobs"]
-        figure = plot_changes(runs, {knob.key: f"{self.usual(knob):g}" for knob in self.knobs})
-        return Plotted(figure, {"summary": across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])})
+        """Map of the `changes`; and ``summary``: means and standard deviations over seeds.
+
+        A row a value, a column a measure, a panel a selector that looks at the reward. The first row has the
+        means of the scenario as it is. Grey numbers are 0, or have intervals with 0.
+        """
+        from matplotlib.colors import LinearSegmentedColormap
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        runs, usual = tables["knobs"], {knob.key: f"{self.usual(knob):g}" for knob in self.knobs}
+        table, names = changes(runs, usual), in_legend_order(runs["selector"])
+        selectors = [name for name in names if SELECTORS[name].uses_reward] or names
+        means = runs[runs["knob"] == "usual"].groupby("selector")[list(METRICS)].mean()
+        means["slow_share"] *= 100
+        labels, starts = ["The scenario as it is"], []
+        for knob in table["knob"].unique():
+            starts.append(len(labels))
+            for value in table.loc[table["knob"] == knob, "value"].unique():
+                words = _called(value) if knob == "variants" else f"→ {value}"
+                first = f"{NAMES.get(knob, knob)}: {usual.get(knob, '')}".rstrip()
+                labels.append(f"{first} {words}" if len(labels) == starts[-1] else words)
+        figure, (panels,) = new_panels((1, len(selectors)), 0.85 + 0.16 * len(labels), sharey=True)
+        colors = LinearSegmentedColormap.from_list("change", _COLORS)
+        for axes, name in zip(panels, selectors, strict=True):
+            own = table[table["selector"] == name]
+            change, low, high = (
+                own[part].to_numpy(np.float64).reshape(-1, len(METRICS)) for part in ("change", "low", "high")
+            )
+            doublings = np.log2(np.maximum(1 + change / 100, 0.5))
+            shown = np.vstack([np.zeros(len(METRICS)), np.nan_to_num(doublings)])
+            axes.imshow(shown, cmap=colors, vmin=-1, vmax=1, aspect="auto")
+            for x, (metric, (_, form)) in enumerate(_HEADS.items()):
+                axes.text(x, 0, form.format(means.loc[name, metric]), **_CELL)
+                for y in range(len(change)):
+                    words = re.sub("^.0$", "0", markdown.number(change[y, x], "+.0f")).replace("inf", "∞")
+                    grey = words == "0" or low[y, x] <= 0 <= high[y, x]
+                    axes.text(x, y + 1, words, color="#888888" if grey else "black", **_CELL)
+            for y in starts:
+                axes.axhline(y - 0.5, color="black", linewidth=0.4)
+            axes.set_title(look_of(name).label, pad=4)
+            axes.xaxis.tick_top()
+            heads = [head for head, _ in _HEADS.values()]
+            axes.set_xticks(range(len(heads)), heads, fontsize=7, linespacing=0.9, va="baseline")
+            axes.tick_params(length=0)
+            axes.grid(visible=False)
+        panels[0].set_yticks(range(len(labels)), labels, fontsize=7)
+        handles: list[Patch | Line2D] = [
+            Patch(facecolor=_COLORS[0], label="Halved, or less"),
+            Patch(facecolor=_COLORS[-1], label="Doubled, or more"),
+            Line2D([], [], linestyle="", label="Numbers: change in %; grey: its 95 % interval has 0"),
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        summary = across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])
+        return Plotted(figure, {"summary": summary})
 
 
 class TrainedKnobs(Changes):
@@ -279,10 +328,41 @@ class TrainedKnobs(Changes):
         return {"curves": pd.concat(frames, ignore_index=True)}
 
     def draw(self, tables: Tables) -> Plotted:
-        """Curves of accuracy, and ``summary``, which is what `compare` returns."""
-        summary = compare(tables["curves"])
+        """Accuracy against rounds, settings and, of variants, time; and ``summary``, by `compare`."""
+        curves, summary = tables["curves"], compare(tables["curves"])
         usual = {knob.key: self.usual(knob) for knob in self.knobs}
-        return Plotted(plot_accuracy(tables["curves"], summary, usual), {"summary": summary})
+        curves = curves.assign(percent=100 * curves["accuracy"])
+        knobs, first = [knob for knob in usual if knob != _ROUNDS], curves["selector"].iloc[0]
+        n_rows = math.ceil((2 + len(knobs)) / 2)
+        figure, grid = new_panels((n_rows, 2), 0.3 + 2.3 * n_rows)
+        axes, *of_knobs, last = grid.flat[: 2 + len(knobs)]
+        longest = curves[curves["round"] == curves["round"].max()][["knob", "value"]].iloc[0]
+        own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
+        bands = bands_of(own, "percent")
+        lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
+        axes.set(xlabel="Round", xlim=(0, own["round"].max()))
+        for axes, knob in zip(of_knobs, knobs, strict=True):
+            _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
+            axes.set_xlabel(NAMES.get(knob, knob))
+        lines.append(axes.axvline(np.nan, **_USUAL))
+        labels.append("Value of the scenario")
+        for axes in (grid[0, 0], *of_knobs):
+            axes.set(ylabel="Accuracy (%)", ylim=(0, 100))
+        ours = curves[curves["selector"] == first]
+        whole = bands_of(ours[ours["knob"] == "usual"], "percent", "elapsed_s")[first]
+        without = ours[ours["knob"] == "variants"]
+        for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
+            curve = bands_of(own, "percent", "elapsed_s")[first]
+            shared = curve.x[(curve.x >= whole.x[0]) & (curve.x <= whole.x[-1])]
+            change = np.interp(shared, curve.x, curve.mean) - np.interp(shared, whole.x, whole.mean)
+            lines += last.plot(shared, change, color="#B22222", linestyle=dashes, linewidth=1.2)
+            labels.append(f"{LABELS[first]}, {_called(str(name))} term")
+        last.axhline(0, color=look_of(first).color, linewidth=0.8)
+        last.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[first]} (points)")
+        for rest in grid.flat[2 + len(knobs) :]:
+            rest.set_visible(False)
+        explain(figure, lines, labels, bands.values(), ncols=3)
+        return Plotted(figure, {"summary": summary})
 
 
 def jain(values: Floats) -> float:
@@ -330,8 +410,8 @@ def fairness_of(scenario: Scenario, selections: Iterable[NDArray[np.int64]]) -> 
 def changes(runs: pd.DataFrame, usual: Mapping[str, str]) -> pd.DataFrame:
     """What the ends of each setting's values, and each variant, change, in per cent of the mean.
 
-    ``usual`` has the value of each setting in the scenario, as text. Where a setting has runs of that value,
-    as one with other keys ``besides`` does, changes are from these.
+    ``usual`` has the value of each setting in the scenario. Where there are runs of it, as of a setting with
+    other keys ``besides``, changes are from these.
 
     One row for each ``knob``, ``value``, ``selector`` and ``metric``: ``change``, with ``low`` and ``high``
     of its interval over seeds (NaN with one seed).
@@ -353,61 +433,6 @@ def changes(runs: pd.DataFrame, usual: Mapping[str, str]) -> pd.DataFrame:
                     change = 100 * np.array(estimate(differences.loc[selector, metric])) / mean
                 rows.append((knob, value, selector, metric, *change))
     return pd.DataFrame(rows, columns=[*KEY, "metric", "change", "low", "high"])
-
-
-def plot_changes(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
-    """Maps of the `changes`: a row a value, a column a measure, a panel a selector that looks at the reward.
-
-    ``usual`` is as there. The first row has the means of the scenario as it is. Grey numbers are 0, or have
-    intervals with 0.
-    """
-    from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    table, names = changes(runs, usual), in_legend_order(runs["selector"])
-    selectors = [name for name in names if SELECTORS[name].uses_reward] or names
-    means = runs[runs["knob"] == "usual"].groupby("selector")[list(METRICS)].mean()
-    means["slow_share"] *= 100
-    labels, starts = ["The scenario as it is"], []
-    for knob in table["knob"].unique():
-        starts.append(len(labels))
-        for value in table.loc[table["knob"] == knob, "value"].unique():
-            words = _called(value) if knob == "variants" else f"→ {value}"
-            first = f"{NAMES.get(knob, knob)}: {usual.get(knob, '')}".rstrip()
-            labels.append(f"{first} {words}" if len(labels) == starts[-1] else words)
-    figure, (panels,) = new_panels((1, len(selectors)), 0.85 + 0.16 * len(labels), sharey=True)
-    colors = LinearSegmentedColormap.from_list("change", _COLORS)
-    for axes, name in zip(panels, selectors, strict=True):
-        own = table[table["selector"] == name]
-        change, low, high = (
-            own[part].to_numpy(np.float64).reshape(-1, len(METRICS)) for part in ("change", "low", "high")
-        )
-        doublings = np.log2(np.maximum(1 + change / 100, 0.5))
-        shown = np.vstack([np.zeros(len(METRICS)), np.nan_to_num(doublings)])
-        axes.imshow(shown, cmap=colors, vmin=-1, vmax=1, aspect="auto")
-        for x, (metric, (_, form)) in enumerate(_HEADS.items()):
-            axes.text(x, 0, form.format(means.loc[name, metric]), **_CELL)
-            for y in range(len(change)):
-                words = re.sub("^.0$", "0", markdown.number(change[y, x], "+.0f")).replace("inf", "∞")
-                grey = words == "0" or low[y, x] <= 0 <= high[y, x]
-                axes.text(x, y + 1, words, color="#888888" if grey else "black", **_CELL)
-        for y in starts:
-            axes.axhline(y - 0.5, color="black", linewidth=0.4)
-        axes.set_title(look_of(name).label, pad=4)
-        axes.xaxis.tick_top()
-        heads = [head for head, _ in _HEADS.values()]
-        axes.set_xticks(range(len(heads)), heads, fontsize=7, linespacing=0.9, va="baseline")
-        axes.tick_params(length=0)
-        axes.grid(visible=False)
-    panels[0].set_yticks(range(len(labels)), labels, fontsize=7)
-    handles: list[Patch | Line2D] = [
-        Patch(facecolor=_COLORS[0], label="Halved, or less"),
-        Patch(facecolor=_COLORS[-1], label="Doubled, or more"),
-        Line2D([], [], linestyle="", label="Numbers: change in %; grey: its 95 % interval has 0"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    return figure
 
 
 def compare(curves: pd.DataFrame) -> pd.DataFrame:
@@ -447,45 +472,6 @@ def _pair(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[float, float, float
     times = np.linspace(start, end, N_TIMES)
     first, second = (np.interp(times, run["elapsed_s"], run["accuracy"]) for run in (ours, theirs))
     return float(end), float(first[-1]), float(second[-1]), float((first - second).mean())
-
-
-def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[str, float]) -> Figure:
-    """Panels of accuracy: against rounds, against each setting, and against time what the variants change.
-
-    ``usual`` has the value of each setting in the scenario.
-    """
-    curves = curves.assign(percent=100 * curves["accuracy"])
-    knobs, first = [knob for knob in usual if knob != _ROUNDS], curves["selector"].iloc[0]
-    n_rows = math.ceil((2 + len(knobs)) / 2)
-    figure, grid = new_panels((n_rows, 2), 0.3 + 2.3 * n_rows)
-    axes, *of_knobs, last = grid.flat[: 2 + len(knobs)]
-    longest = curves[curves["round"] == curves["round"].max()][["knob", "value"]].iloc[0]
-    own = curves[(curves["knob"] == longest["knob"]) & (curves["value"] == longest["value"])]
-    bands = bands_of(own, "percent")
-    lines, labels = plot_bands(axes, bands), [look_of(name).label for name in bands]
-    axes.set(xlabel="Round", xlim=(0, own["round"].max()))
-    for axes, knob in zip(of_knobs, knobs, strict=True):
-        _plot_knob(axes, summary[summary["knob"].isin([knob, "usual"])], usual[knob])
-        axes.set_xlabel(NAMES.get(knob, knob))
-    lines.append(axes.axvline(np.nan, **_USUAL))
-    labels.append("Value of the scenario")
-    for axes in (grid[0, 0], *of_knobs):
-        axes.set(ylabel="Accuracy (%)", ylim=(0, 100))
-    ours = curves[curves["selector"] == first]
-    whole = bands_of(ours[ours["knob"] == "usual"], "percent", "elapsed_s")[first]
-    without = ours[ours["knob"] == "variants"]
-    for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
-        curve = bands_of(own, "percent", "elapsed_s")[first]
-        shared = curve.x[(curve.x >= whole.x[0]) & (curve.x <= whole.x[-1])]
-        change = np.interp(shared, curve.x, curve.mean) - np.interp(shared, whole.x, whole.mean)
-        lines += last.plot(shared, change, color="#B22222", linestyle=dashes, linewidth=1.2)
-        labels.append(f"{LABELS[first]}, {_called(str(name))} term")
-    last.axhline(0, color=look_of(first).color, linewidth=0.8)
-    last.set(xlabel="Simulated time (s)", ylabel=f"Change from {LABELS[first]} (points)")
-    for rest in grid.flat[2 + len(knobs) :]:
-        rest.set_visible(False)
-    explain(figure, lines, labels, bands.values(), ncols=3)
-    return figure
 
 
 def _plot_knob(axes: Axes, own: pd.DataFrame, usual: float) -> None:

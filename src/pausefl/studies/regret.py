@@ -3,10 +3,9 @@
 The pseudo-regret of a round is C^G of the genie's choice less C^G of the selector's, both on the selector's
 own history (PAUSE v2, eqs. 10, 15; BSFL, eqs. 6, 7; deviation D11). Regret is its sum over the rounds so far.
 
-Each law minimises the same error, the root mean square of fit / regret - 1 over the kept rounds from
-n / 100 on. Those rounds are even in ln t, so both decades weigh alike. Absolute residuals would leave the
-last third of the run to decide, and fits on different axes, straight or logarithmic, could not be compared.
-The growing laws have two parameters each, so AIC and BIC would rank them as the error does.
+Each law minimises the root mean square of fit / regret - 1 over the kept rounds from n / 100 on. Those rounds
+are even in ln t, so both decades weigh alike; absolute residuals would leave the last third of the run to
+decide. The growing laws have two parameters each, so AIC and BIC would rank them as the error does.
 
 The root of t ln t is the usual order of bounds that hold however small the differences of rewards are;
 logarithmic ones need a least difference. The local exponent d ln R / d ln t assumes no law.
@@ -164,13 +163,9 @@ class Quantised:
 def run(
     scenario: Scenario, selector: str, seed: int, n_rounds: int, step: float | None = None
 ) -> pd.DataFrame:
-    """Simulate a scenario beside the genie; rewards are `Quantised` by a step, if one is given.
+    """``round``, ``regret`` up to it, and ``elapsed_s`` in simulated seconds, for each of `kept_rounds`.
 
-    All rounds are in memory until the end, at 1 kB each: 100 MB for 100,000 rounds.
-
-    One row for each of `kept_rounds`: ``round``, ``regret`` of the rounds up to it, and ``elapsed_s`` in
-    simulated seconds.
-
+    Rewards are `Quantised` by a step, if one is given. All rounds are in memory until the end, at 1 kB each.
     `PauseflError` if the selector does not select m users in every round, as the genie does (deviation D49).
     """
     simulation = selection_only(scenario, selector, seed, genie=True)

@@ -1,15 +1,9 @@
 """Time of one selection against the number of users (PAUSE v2, Section IV-B and Table I).
 
-Histories are sampled, not simulated: participations as after 299 rounds of random selection, at least one a
-user; speeds, budgets left and sizes of data are uniform. m grows with K, as Table I assumes.
-
 Annealers are timed a second time without iterations. The difference, divided by their number, is the time of
 an iteration. An iteration that lists all neighbours, as the papers' do (`pausefl.selectors.listing`), is
-timed too, and the neighbours are counted.
-
-More users need slower memory, so that the time of any algorithm grows faster than the number of its steps.
-Next to each selection a sort of K numbers is timed, which takes K log K steps: an algorithm with as many
-takes the same multiple of that time at every size.
+timed too. More users need slower memory, so the time of any algorithm grows faster than the number of its
+steps: a sort of K numbers, which takes K log K steps, is timed next to each selection.
 """
 
 from __future__ import annotations
@@ -42,7 +36,6 @@ from pausefl.studies.base import AtLeastTwo, ChangedScenarioStudy, Note, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -179,10 +172,35 @@ class Runtime(ChangedScenarioStudy):
         return {"memory": peak, "times": pd.DataFrame(rows)}
 
     def draw(self, tables: Tables) -> Plotted:
-        """Times against users, and ``summary``: their `fits`."""
+        """Time of a selection, and of an annealer's iteration, against users; and ``summary``: `fits`.
+
+        Of iterations, those that list all neighbours are lines, those that sample one are marks alone.
+        """
+        from matplotlib.lines import Line2D
+
         times = tables["times"]
+        panels = [panel for panel in _PANELS if times[list(panel[0])].notna().any(axis=None)]
+        styles = {name: look(name) | marker(name) for name in in_legend_order(times["selector"])}
+        figure, grid = new_panels((1, len(panels)), 2.9, sharex=True)
+        for axes, ((main, *more), label, guides) in zip(grid.flat, panels, strict=True):
+            for name, style in styles.items():
+                own = times[times["selector"] == name]
+                axes.plot(own["n_users"], own[main], **style)
+                for column in more:
+                    axes.plot(own["n_users"], own[column], **style | {"linestyle": ""})
+            axes.set(xscale="log", yscale="log", xlabel="Users K", ylabel=label)
+            axes.minorticks_off()
+            axes.set_ylim(bottom=axes.get_ylim()[0] / (4 if more else 1))
+            known = times.dropna(subset=main)
+            for law, slope in guides.items() if len(known) else ():
+                _guide(axes, known, main, law, slope)
+            for words, height, points in _NOTES if more else ():
+                axes.annotate(words, (0, height), (5, points), xycoords="axes fraction", **NOTE)
+        lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
+        figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
         summary = fits(times)
-        return Plotted(plot_times(times), {"summary": summary}, to_markdown(times, summary, tables["memory"]))
+        text = to_markdown(times, summary, tables["memory"])
+        return Plotted(figure, {"summary": summary}, text)
 
 
 def sized(study: Runtime, n_users: int) -> Scenario:
@@ -193,7 +211,10 @@ def sized(study: Runtime, n_users: int) -> Scenario:
 
 
 def history_of(scenario: Scenario) -> History:
-    """A history in which everyone took part at least once; see the module's text."""
+    """A history as after 299 rounds of random selection, in which everyone took part at least once.
+
+    Speeds, budgets left and sizes of data are uniform.
+    """
     n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
     streams = Streams(0)
     rng = streams.generator("costs", user=n_users)
@@ -214,8 +235,6 @@ def memory(study: Runtime) -> pd.DataFrame:
     """Peak memory of this process before and after PAUSE selects at the largest size, libraries included.
 
     Call it first: a peak hides every lower one that comes later.
-
-    One row: ``selector``, ``n_users``, ``n_selected``, ``before_bytes``, ``peak_bytes``.
     """
     scenario = sized(study, max(study.n_users))
     selector, before = make_selector("pause", scenario), peak_memory_bytes()
@@ -424,35 +443,6 @@ def pretty(seconds: float) -> str:
     units = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
     unit = next((unit for unit, scale in units.items() if seconds >= scale), "ns")
     return f"{seconds / units[unit]:.3g} {unit}"
-
-
-def plot_times(times: pd.DataFrame) -> Figure:
-    """Time of a selection, and of an annealer's iteration, against the number of users.
-
-    Of iterations, those that list all neighbours are lines, those that sample one are marks alone.
-    """
-    from matplotlib.lines import Line2D
-
-    panels = [panel for panel in _PANELS if times[list(panel[0])].notna().any(axis=None)]
-    styles = {name: look(name) | marker(name) for name in in_legend_order(times["selector"])}
-    figure, grid = new_panels((1, len(panels)), 2.9, sharex=True)
-    for axes, ((main, *more), label, guides) in zip(grid.flat, panels, strict=True):
-        for name, style in styles.items():
-            own = times[times["selector"] == name]
-            axes.plot(own["n_users"], own[main], **style)
-            for column in more:
-                axes.plot(own["n_users"], own[column], **style | {"linestyle": ""})
-        axes.set(xscale="log", yscale="log", xlabel="Users K", ylabel=label)
-        axes.minorticks_off()
-        axes.set_ylim(bottom=axes.get_ylim()[0] / (4 if more else 1))
-        known = times.dropna(subset=main)
-        for law, slope in guides.items() if len(known) else ():
-            _guide(axes, known, main, law, slope)
-        for words, height, points in _NOTES if more else ():
-            axes.annotate(words, (0, height), (5, points), xycoords="axes fraction", **NOTE)
-    lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
-    figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
-    return figure
 
 
 def _guide(axes: Axes, times: pd.DataFrame, column: str, label: str, law: Callable[[Floats], Floats]) -> None:

@@ -25,7 +25,7 @@ from pausefl.settings import Experiment, Scenario
 from pausefl.studies.base import ANNEALING, Note, SeededStudy, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 #: Quantities of a run in the table for people: their heads, and digits.
 _COLUMNS = {
@@ -88,18 +88,27 @@ class Selection(SeededStudy):
         return {"rounds": pd.concat(runs, ignore_index=True)}
 
     def draw(self, tables: Tables) -> Plotted:
-        """Leakage, and ``summary`` of it and of the time."""
-        table = summary(tables["rounds"])
-        text = to_markdown(table, protected(self.scenario))
-        return Plotted(plot_leakage(tables["rounds"], self.scenario), {"summary": table}, text)
+        """Largest leakage over users, on axes as in `pausefl.figures.curves`; and ``summary``."""
+        rounds = tables["rounds"]
+        limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
+        figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)
+        plot_bands(left, leakage_bands(rounds, "round"), step=True)
+        curves = {name: curve for name, (curve, _) in over_time.items()}
+        lines = plot_bands(right, curves, step=True)
+        left.set_xlim(0, rounds["round"].max())
+        right.set_xlim(0, limit)
+        left.set_xlabel("Round")
+        right.set_xlabel("Simulated time (s)")
+        left.set_ylabel(leakage_label(self.scenario), linespacing=0.9)
+        mark_budget(left, self.scenario)
+        mark_budget(right, self.scenario, words=False)
+        explain(figure, lines, [words for _, words in over_time.values()], curves.values(), ncols=4)
+        table = summary(rounds)
+        return Plotted(figure, {"summary": table}, to_markdown(table, protected(self.scenario)))
 
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
-    """Simulate all rounds of a job.
-
-    One row a round, as `pausefl.results.runs.collect` has an untrained run: selections, simulated seconds and
-    leakage are those of the job; what is learned is NaN.
-    """
+    """All rounds of a job, as `pausefl.results.runs.collect` has an untrained run: what is learned is NaN."""
     simulation = selection_only(scenario, selector, seed)
     simulation.horizon = scenario.training.horizon
     rounds = simulation.run(scenario.training.n_rounds).rounds
@@ -130,24 +139,3 @@ def to_markdown(table: pd.DataFrame, protected: str) -> str:
     ]
     note = "Mean ± standard deviation over seeds; seconds are simulated, leakage is that at the end."
     return markdown.of_records(cells, "lr", note)
-
-
-def plot_leakage(rounds: pd.DataFrame, scenario: Scenario) -> Figure:
-    """Largest leakage over users, against rounds on the left and against simulated time on the right.
-
-    The axis of time is cut as that of a scenario's figures is (`pausefl.figures.curves`).
-    """
-    limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
-    figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)
-    plot_bands(left, leakage_bands(rounds, "round"), step=True)
-    curves = {name: curve for name, (curve, _) in over_time.items()}
-    lines = plot_bands(right, curves, step=True)
-    left.set_xlim(0, rounds["round"].max())
-    right.set_xlim(0, limit)
-    left.set_xlabel("Round")
-    right.set_xlabel("Simulated time (s)")
-    left.set_ylabel(leakage_label(scenario), linespacing=0.9)
-    mark_budget(left, scenario)
-    mark_budget(right, scenario, words=False)
-    explain(figure, lines, [words for _, words in over_time.values()], curves.values(), ncols=4)
-    return figure
