@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pausefl.figures.curves import Array, Band, Shown, exploding, n_seeds_of, plot_band, spread_of
-from pausefl.figures.style import COLUMN_WIDTH, new_grid
+from pausefl.figures.curves import Array, Band, Shown, n_seeds_of, plot_band, spread_of
+from pausefl.figures.style import COLUMN_WIDTH, label_all, new_grid
 from pausefl.registry.selectors import look_of
 from pausefl.results.archive import archived, log_of, logged
 from pausefl.results.outcomes import smoothed
@@ -46,7 +46,7 @@ def of_authors(scenario: Scenario, shown: Shown, selectors: Iterable[str]) -> di
     theirs = log or archived(scenario.name)
     for selector in [name for name in selectors if name in theirs]:
         run = theirs[selector].dropna(subset=shown.column)
-        if log or shown.single:
+        if log or shown.is_leakage:
             x, y = run[shown.x_column].to_numpy(np.float64), run[shown.column].to_numpy(np.float64)
         else:
             x, y = smoothed(run, shown.column)
@@ -61,25 +61,28 @@ def plot_beside(
     limit: float,
     scenario: Scenario,
     shown: Shown,
+    far: Collection[str],
     more: Sequence[Line2D] = (),
 ) -> tuple[Figure, dict[str, Axes]]:
     """A panel for each selector: its curve, the authors' run and, in grey, the other selectors' curves.
 
-    All panels have the same axes, but exploding losses have logarithmic ones of their own.
+    All panels have the same axes, but selectors whose losses go ``far`` have logarithmic ones of their own.
     """
+    from matplotlib.lines import Line2D
+
     titles = [look_of(name).label + n_seeds_of(curve, curves) for name, curve in curves.items()]
     figure, panels = new_grid(titles, shown.x_label, n_columns=3, width=COLUMN_WIDTH, height=0.95)
-    far, log = exploding(curves, shown), logged(scenario)
-    look = _ROUNDS if log or shown.single else _CURVE
-    shape, first = "steps-post" if shown.step else "default", None
     # One line with gaps: nine lines in each of nine panels take time.
     near = [curve.until(limit) for name, curve in curves.items() if name not in far]
     others = [
         np.concatenate([np.append(values, np.nan) for values in found])
         for found in ([curve.x for curve in near], [curve.mean for curve in near])
     ]
+    log = logged(scenario)
+    look = _ROUNDS if log or shown.is_leakage else _CURVE
+    first = None
     for axes, (selector, curve) in zip(panels, curves.items(), strict=True):
-        plot_band(axes, selector, curve, shown.step, marked=False)
+        plot_band(axes, selector, curve, shown.is_leakage, marked=False)
         if selector in far:
             axes.set_yscale("log")
             axes.tick_params(labelleft=True, pad=1)
@@ -87,33 +90,24 @@ def plot_beside(
             first = first or axes
             if axes is not first:
                 axes.sharey(first)
-            axes.plot(*others, drawstyle=shape, **_OTHERS)
+            axes.plot(*others, drawstyle="steps-post" if shown.is_leakage else "default", **_OTHERS)
         if selector in theirs:
             x, y = theirs[selector]
             axes.plot(x[x <= limit], y[x <= limit], **look)
         axes.set_xlim(0, limit)
         axes.grid(visible=False)
-    seed = log_of(scenario.name)["seed"] if log else 0
-    lines = [*_explained(curves, look, seed), *more]
+    n_seeds = max(curve.n_seeds for curve in curves.values())
+    ours = f"Ours{', mean' * (n_seeds > 1)}, n = {n_seeds}"
+    lines = [
+        Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=ours),
+        Line2D([], [], label=f"Authors' run, seed {log_of(scenario.name)['seed'] if log else 0}", **look),
+        *([Line2D([], [], label="Ours, other selectors", **_OTHERS)] if len(curves) > 1 else []),
+        *more,
+    ]
     explained = {str(line.get_label()): line for line in lines} | spread_of(curves.values())
     figure.set_figheight(figure.get_figheight() + 0.13 * (-(-len(explained) // 2) - 2))
-    words = shown.y_label.replace("\n", " ") if len(curves) > 3 else shown.y_label  # one row is not high
-    figure.supylabel(words, y=0.5 + 0.17 / figure.get_figheight(), fontsize="medium", multialignment="center")
+    label_all(figure, " ".join(shown.y_label.split()) if len(curves) > 3 else shown.y_label)
     place: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": "small"}
-    legend = figure.legend(explained.values(), explained.keys(), **place)
-    for text in legend.get_texts():
+    for text in figure.legend(explained.values(), explained.keys(), **place).get_texts():
         text.set_linespacing(0.9)
     return figure, dict(zip(curves, panels, strict=True))
-
-
-def _explained(curves: Mapping[str, Band], look: Mapping[str, Any], seed: int) -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
-    n_seeds = max(curve.n_seeds for curve in curves.values())
-    label = f"Ours{', mean' * (n_seeds > 1)}, n = {n_seeds}"
-    others = [Line2D([], [], label="Ours, other selectors", **_OTHERS)] if len(curves) > 1 else []
-    return [
-        Line2D([], [], color=look_of("pause").color, linewidth=1.4, label=label),
-        Line2D([], [], label=f"Authors' run, seed {seed}", **look),
-        *others,
-    ]

@@ -1,19 +1,13 @@
 """Curves over simulated time or rounds: a line for each selector, and how far its seeds differ.
 
-A line is the mean over seeds. Each seed's rounds end at its own times; seeds are interpolated onto the union
-of those times. A curve ends where the first of its seeds ends, in its selector's marker.
+A line is the mean over seeds, interpolated onto the union of their times, until the first of them ends; there
+it has its selector's marker. Up to `FEW` seeds are thin lines. Of more, the range is a band in figures of at
+most `MOST_BANDS` selectors, else an interval at the end of the line.
 
-Seeds
-    Up to `FEW` seeds of a selector are a thin line each. Of more, the range is a band in figures of at most
-    `MOST_BANDS` selectors; else it is an interval at the end of the line.
+Where FedAvg lasts more than `LONG` times as long as every other selector, the axis of time ends at `MARGIN`
+times the longest of those, and the end of the curve stands beside its name.
 
-Time axis
-    FedAvg waits for all users (and under R2 for all overlaps). Where it lasts more than `LONG` times as long
-    as every other selector, the axis ends at `MARGIN` times the longest of those, and the end of the curve
-    stands beside its name.
-
-Bands are Matplotlib's: seaborn's ``lineplot`` aggregates each abscissa on its own, which takes 13 s for the
-10 selectors, 3 seeds and 1,000 rounds of a figure.
+Bands are Matplotlib's: seaborn's ``lineplot`` takes 13 s for 10 selectors, 3 seeds and 1,000 rounds.
 """
 
 from __future__ import annotations
@@ -27,7 +21,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.errors import PauseflError
 from pausefl.figures.style import look, marker
 from pausefl.registry import SELECTORS
 from pausefl.registry.figures import protected
@@ -41,14 +34,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-#: From this ratio of durations on, the time axis is cut.
-LONG = 1.5
-
-#: Where a cut axis ends, relative to the longest selector that does not take everyone.
-MARGIN = 1.08
-
-#: Losses whose means span more than this ratio are on a logarithmic axis.
-LOG_SPAN = 8.0
+#: From this ratio of durations on, the axis of time is cut; where it then ends, relative to the longest
+#: selector that does not take everyone.
+LONG, MARGIN = 1.5, 1.08
 
 #: Up to this many seeds are lines of their own, and up to this many selectors have bands.
 FEW, MOST_BANDS = 5, 3
@@ -61,7 +49,7 @@ NAME_WIDTH = 20
 
 Array = NDArray[np.float64]
 
-#: x and y of each seed, by the seed.
+#: x and y of each seed, (n,) each, x increasing; n may differ.
 Seeds = Mapping[int, tuple[Array, Array]]
 
 
@@ -78,56 +66,52 @@ class Band:
 
     def until(self, limit: float) -> Band:
         """The curve up to its first knot beyond a limit: what lies further off must not scale the y axis."""
-        n = int(np.searchsorted(self.x, limit)) + 1
-        seeds = {
-            seed: (x[: (k := int(np.searchsorted(x, limit)) + 1)], y[:k])
-            for seed, (x, y) in self.seeds.items()
-        }
-        return Band(self.x[:n], self.mean[:n], self.low[:n], self.high[:n], self.n_seeds, seeds)
+        end = int(np.searchsorted(self.x, limit)) + 1
+        ends = {seed: int(np.searchsorted(x, limit)) + 1 for seed, (x, _) in self.seeds.items()}
+        seeds = {seed: (x[: ends[seed]], y[: ends[seed]]) for seed, (x, y) in self.seeds.items()}
+        return Band(self.x[:end], self.mean[:end], self.low[:end], self.high[:end], self.n_seeds, seeds)
 
 
 @dataclass(frozen=True)
 class Shown:
     """What the curves of a figure show: columns of the rounds, and the labels of the axes."""
 
+    #: ``accuracy``, ``loss`` or ``leakage_max``.
     column: str
-    x_label: str
     y_label: str
     x_column: str = "elapsed_s"
+    x_label: str = "Simulated time (s)"
     scale: float = 1.0
-    step: bool = False
 
     @property
-    def single(self) -> bool:
-        """Whether the authors' archive has single rounds of it alone."""
+    def is_leakage(self) -> bool:
+        """Whether it is a step function, of which the authors' archive has single rounds alone."""
         return self.column == "leakage_max"
 
 
-def band(seeds: Seeds | Sequence[tuple[Array, Array]], step: bool = False) -> Band:
-    """Mean, minimum and maximum of several curves where all of them are defined.
+def on_one_axis(runs: Collection[tuple[Array, Array]], step: bool = False) -> tuple[Array, Array]:
+    """All knots (n,) where all of some curves are defined, and the curves there, (curves, n).
 
-    Each seed has an (x, y), x increasing, shape (n,) each; n may differ. A curve is straight from one x to
-    the next, or keeps its value until there if it is to ``step``.
+    A curve is straight from one x to the next, or keeps its value until there if it is to ``step``.
     """
-    named = seeds if isinstance(seeds, Mapping) else dict(enumerate(seeds))
-    runs = list(named.values())
-    start = max(x[0] for x, _ in runs)
-    end = min(x[-1] for x, _ in runs)
     knots = np.unique(np.concatenate([x for x, _ in runs]))
-    grid = knots[(knots >= start) & (knots <= end)]
+    grid = knots[(knots >= max(x[0] for x, _ in runs)) & (knots <= min(x[-1] for x, _ in runs))]
     if step:
-        rows = np.stack([y[np.searchsorted(x, grid, side="right") - 1] for x, y in runs])
-    else:
-        rows = np.stack([np.interp(grid, x, y) for x, y in runs])
-    return Band(grid, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0), len(rows), named)
+        return grid, np.stack([y[np.searchsorted(x, grid, side="right") - 1] for x, y in runs])
+    return grid, np.stack([np.interp(grid, x, y) for x, y in runs])
+
+
+def band(seeds: Seeds, step: bool = False) -> Band:
+    """Mean, minimum and maximum of several curves where all are defined; ``step`` as in `on_one_axis`."""
+    x, rows = on_one_axis(seeds.values(), step)
+    return Band(x, rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0), len(rows), seeds)
 
 
 def bands(curves: Iterable[tuple[Any, ...]], step: bool = False) -> dict[str, Band]:
-    """The `band` of each selector, in legend order, from selector, x, y and, if known, seed of each run."""
+    """The `band` of each selector, in legend order, from selector, seed, x and y of each run."""
     seeds: dict[str, dict[int, tuple[Array, Array]]] = {}
-    for selector, x, y, *seed in curves:
-        own = seeds.setdefault(selector, {})
-        own[seed[0] if seed else len(own)] = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    for selector, seed, x, y in curves:
+        seeds.setdefault(selector, {})[seed] = np.asarray(x, np.float64), np.asarray(y, np.float64)
     return {selector: band(seeds[selector], step) for selector in in_legend_order(seeds)}
 
 
@@ -136,8 +120,8 @@ def smoothed_bands(rounds: pd.DataFrame, column: str, scale: float = 1.0) -> dic
 
     Rounds without evaluation are skipped over. ``scale`` multiplies the values (100 for per cent).
     """
-    runs = ((selector, *smoothed(run, column), seed) for selector, seed, run in runs_of(rounds))
-    return bands(((selector, x, scale * y, seed) for selector, x, y, seed in runs if len(y)))
+    runs = ((selector, seed, *smoothed(run, column)) for selector, seed, run in runs_of(rounds))
+    return bands((selector, seed, x, scale * y) for selector, seed, x, y in runs if len(y))
 
 
 def leakage_bands(rounds: pd.DataFrame, x_column: str) -> dict[str, Band]:
@@ -145,12 +129,16 @@ def leakage_bands(rounds: pd.DataFrame, x_column: str) -> dict[str, Band]:
 
     A step function that starts from nothing at 0. Selectors of infinite leakage are left out.
     """
-    curves = []
-    for selector, _, run in runs_of(rounds):
-        x, leakage = (np.concatenate([[0.0], run[column]]) for column in (x_column, "leakage_max"))
-        curves.append((selector, x, leakage))
-    endless = {selector for selector, _, leakage in curves if not np.isfinite(leakage).all()}
-    return bands((curve for curve in curves if curve[0] not in endless), step=True)
+    runs = list(runs_of(rounds))
+    endless = {selector for selector, _, run in runs if not np.isfinite(run["leakage_max"]).all()}
+    return bands(
+        (
+            (selector, seed, *(np.concatenate([[0.0], run[column]]) for column in (x_column, "leakage_max")))
+            for selector, seed, run in runs
+            if selector not in endless
+        ),
+        step=True,
+    )
 
 
 def time_limit(final_times: Mapping[str, float]) -> float:
@@ -196,11 +184,11 @@ def spread_of(curves: Collection[Band], wide: bool = True) -> dict[str, Any]:
     if any(map(_few, curves)):
         keys["Thin lines: seeds"] = Line2D([], [], color="black", **_SEED)
     if any(curve.n_seeds > 1 and not _few(curve) for curve in curves):
-        bar: dict[str, Any] = {"linestyle": "none", "marker": r"$\mathrm{I}$", "markersize": 7}
+        bar: dict[str, Any] = {"marker": r"$\mathrm{I}$", "markersize": 7, "markeredgewidth": 0.2}
         if wide:
             keys["Band: range of seeds"] = Patch(facecolor="black", **_FILLED), Line2D([], [], color="black")
         else:
-            keys["Bar: range of seeds"] = Line2D([], [], color="black", markeredgewidth=0.2, **bar)
+            keys["Bar: range of seeds"] = Line2D([], [], color="black", linestyle="none", **bar)
     return keys
 
 
@@ -213,25 +201,23 @@ def plot_band(
     wide: bool = True,
     marked: bool = True,
 ) -> Line2D:
-    """Plot a selector's line and its seeds, as above; ``step`` as in `band`. Returns the line.
+    """The line of a selector, plotted with its seeds; ``step`` as in `on_one_axis`.
 
     More than `FEW` seeds are a band, or only their mean if the line is not to be ``wide``.
     """
     style, shape = look(selector), "steps-post" if step else "default"
+    below = {"color": style["color"], "zorder": style["zorder"] - 2}
     if _few(curve):
         for x, y in curve.seeds.values():
-            own = {"color": style["color"], "zorder": style["zorder"] - 2} | _SEED
-            axes.plot(x, y, drawstyle=shape, **own)
+            axes.plot(x, y, drawstyle=shape, **below, **_SEED)
     elif curve.n_seeds > 1 and wide:
-        filled = {"color": style["color"], "zorder": style["zorder"] - 2} | _FILLED
-        axes.fill_between(curve.x, curve.low, curve.high, step="post" if step else None, **filled)
+        axes.fill_between(curve.x, curve.low, curve.high, step="post" if step else None, **below, **_FILLED)
     if not wide:
         style["linewidth"] *= 0.75
     # Marks of different selectors are at different places of the same curve.
     first = 0.02 + 0.4 * (0.618 * list(SELECTORS).index(selector) % 1)
-    style |= {"drawstyle": shape, "label": label}
     style |= marker(selector) | {"markevery": (first, 0.4)} if marked else {}
-    (line,) = axes.plot(curve.x, curve.mean, **style)
+    (line,) = axes.plot(curve.x, curve.mean, drawstyle=shape, label=label, **style)
     return line
 
 
@@ -244,52 +230,40 @@ def plot_curves(
     between: tuple[float, float] = (-np.inf, np.inf),
     wide: bool = True,
 ) -> list[Line2D]:
-    """Plot curves with their ends; returns their lines, the highest end first, labelled for `with_names`.
+    """The lines of curves, plotted with their ends; the highest end first, labelled for `with_names`.
 
     Ranges of seeds are bands if curves are to be ``wide``, else bars. The axes reach to ``end``, and lie
     ``between`` two heights. A curve that ends beyond them has no end, and no mark there. A curve of one seed
     among others says so at its end, or where it leaves the axes.
     """
     from matplotlib.patheffects import withStroke
+    from matplotlib.transforms import offset_copy
 
     lines: dict[str, Line2D] = {}
-    heights: dict[str, float] = {}
     drawn: list[float] = []
     for selector, curve in curves.items():
         label = labels[selector] + n_seeds_of(curve, curves)
         lines[selector] = line = plot_band(axes, selector, curve, step, label, wide)
         inside = (curve.x <= end) & (between[0] <= curve.mean) & (curve.mean <= between[1])
         last = int(np.flatnonzero(inside)[-1])
-        x, heights[selector] = float(curve.x[last]), float(curve.mean[-1])
+        x, y = float(curve.x[last]), curve.mean[last]
         own: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() + 2}
-        if whole := last == len(curve.x) - 1:
-            axes.plot(x, curve.mean[-1], linestyle="none", clip_on=False, **own, **marker(selector))
-        apart = curve.high[-1] > curve.low[-1] + 0.01 * abs(heights[selector])
-        if whole and curve.n_seeds > FEW and not wide and apart:
-            beside = sum(abs(x - other) < NEAR * max(drawn) for other in drawn)
-            span = {
-                "linewidth": 0.9,
-                "marker": "_",
-                "clip_on": False,
-                "transform": _moved(axes, 4 + 3.5 * beside),
-            }
-            axes.plot([x, x], [curve.low[-1], curve.high[-1]], **span, **own)
-            drawn.append(x)
-        if curve.n_seeds == 1 and _most(curves) > 1:
+        if last == len(curve.x) - 1:
+            axes.plot(x, y, linestyle="none", clip_on=False, **own, **marker(selector))
+            if curve.n_seeds > FEW and not wide and curve.high[-1] > curve.low[-1] + 0.01 * abs(y):
+                beside = sum(abs(x - other) < NEAR * max(drawn) for other in drawn)
+                root = axes.get_figure(root=True)
+                moved = offset_copy(axes.transData, root, x=4 + 3.5 * beside, units="points")
+                bar: dict[str, Any] = {"linewidth": 0.9, "marker": "_", "clip_on": False, "transform": moved}
+                axes.plot([x, x], [curve.low[-1], curve.high[-1]], **bar, **own)
+                drawn.append(x)
+        if curve.n_seeds == 1 and n_seeds_of(curve, curves):
+            words: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small"}
             halo = [withStroke(linewidth=1.6, foreground="white")]
-            axes.annotate("n = 1", (x, curve.mean[last]), (-1, 3), **_WORDS, **own, path_effects=halo)
-    return [lines[selector] for selector in sorted(lines, key=lambda one: -heights[one])]
-
-
-#: Words above a point, to its left.
-_WORDS: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "ha": "right", "va": "bottom"}
-
-
-def _moved(axes: Axes, points: float) -> Any:
-    """The transformation of data, moved to the right by some points."""
-    from matplotlib.transforms import offset_copy
-
-    return offset_copy(axes.transData, axes.get_figure(root=True), x=points, units="points")
+            axes.annotate(
+                "n = 1", (x, y), (-1, 3), ha="right", va="bottom", path_effects=halo, **words, **own
+            )
+    return [lines[selector] for selector in sorted(lines, key=lambda one: -float(curves[one].mean[-1]))]
 
 
 def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Band]) -> Figure:
@@ -300,20 +274,19 @@ def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Ban
     """
     wide = len(curves) <= MOST_BANDS
     spread = spread_of(curves.values(), wide)
-    most = _most(curves)
-    several = len({curve.n_seeds for curve in curves.values()}) > 1
-    title = f"n = {most}" + (" unless stated" if several else " seed" if most == 1 else " seeds")
+    numbers = {curve.n_seeds for curve in curves.values()}
+    most = max(numbers)
     words = [*(str(line.get_label()) for line in lines), *spread]
     names = ["\n".join(textwrap.wrap(one, NAME_WIDTH)) for one in words]
     right = (1 - NEAR) * figure.axes[0].get_xlim()[1]
-    intervals = sum(curve.n_seeds > FEW and curve.x[-1] > right for curve in curves.values())
+    bars = 0 if wide else sum(curve.n_seeds > FEW and curve.x[-1] > right for curve in curves.values())
     legend = figure.axes[0].legend(
         [*lines, *spread.values()],
         names,
-        title=title,
+        title=f"n = {most}" + (" unless stated" if len(numbers) > 1 else " seed" if most == 1 else " seeds"),
         loc="upper left",
         bbox_to_anchor=(1, 1),
-        borderaxespad=1.2 + 0.5 * intervals * (not wide),
+        borderaxespad=1.2 + 0.5 * bars,
         fontsize="small",
         title_fontsize="small",
         alignment="left",
@@ -323,50 +296,14 @@ def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Ban
     for text in legend.get_texts():
         text.set_linespacing(0.9)
     rows = 1 + sum(1.25 + name.count("\n") for name in names)
-    needed = 0.3 + 0.115 * rows
-    figure.set_figheight(max(figure.get_figheight(), needed))
+    figure.set_figheight(max(figure.get_figheight(), 0.3 + 0.115 * rows))
     return figure
 
 
 def n_seeds_of(curve: Band, curves: Mapping[str, Band]) -> str:
     """What a curve's name says of its seeds: how many, where others have more."""
-    return f", n\u00a0=\u00a0{curve.n_seeds}" if curve.n_seeds < _most(curves) else ""
-
-
-def _most(curves: Mapping[str, Band]) -> int:
-    return max(curve.n_seeds for curve in curves.values())
-
-
-def exploding(curves: Mapping[str, Band], shown: Shown) -> set[str]:
-    """Selectors whose loss exceeds `LOG_SPAN` times that at the start, if others' does not."""
-    if shown.column != "loss":
-        return set()
-    most = LOG_SPAN * max(curve.mean[0] for curve in curves.values())
-    far = {name for name, curve in curves.items() if curve.mean[np.isfinite(curve.mean)].max() > most}
-    return far if len(far) < len(curves) else set()
-
-
-def check_curves(curves: Mapping[str, Band], scenario: Scenario, y_label: str) -> None:
-    """Raise `PauseflError` if there is no curve."""
-    if not curves:
-        what = " ".join(y_label.split())
-        raise PauseflError(f"scenario '{scenario.name}': no run has finite values of '{what}' to plot")
-
-
-def ends(curves: Mapping[str, Band], shown: Shown) -> pd.DataFrame:
-    """The numbers of a figure: the end of each curve, with the range of its seeds."""
-    rows = [
-        {
-            "Selector": look_of(selector).label,
-            "Seeds": curve.n_seeds,
-            shown.x_label: curve.x[-1],
-            " ".join(shown.y_label.split()): curve.mean[-1],
-            "Lowest seed": curve.low[-1],
-            "Highest seed": curve.high[-1],
-        }
-        for selector, curve in curves.items()
-    ]
-    return pd.DataFrame(rows)
+    fewer = curve.n_seeds < max(other.n_seeds for other in curves.values())
+    return f", n\u00a0=\u00a0{curve.n_seeds}" if fewer else ""
 
 
 def leakage_label(scenario: Scenario) -> str:
@@ -386,13 +323,6 @@ def mark_budget(axes: Axes, scenario: Scenario, words: bool = True) -> None:
     axes.set_ylim(top=max(1.12 * budget, axes.get_ylim()[1]))
     axes.axhline(budget, color="black", linewidth=0.6, zorder=2.5)
     if words:
-        axes.annotate(
-            f"budget ε = {budget:,.10g}",
-            xy=(1, budget),
-            xycoords=("axes fraction", "data"),
-            xytext=(-2, 2),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=8,
-        )
+        place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        name = f"budget ε = {budget:,.10g}"
+        axes.annotate(name, (1, budget), (-2, 2), ha="right", va="bottom", fontsize=8, **place)

@@ -67,6 +67,5 @@ def explain(
 
 def bands_of(runs: pd.DataFrame, column: str, x: str = "round") -> dict[str, Band]:
     """Mean, minimum and maximum over seeds of a column against another, by selector, in legend order."""
-    return bands(
-        (str(selector), run[x], run[column]) for (selector, _), run in runs.groupby(["selector", "seed"])
-    )
+    by_run = runs.groupby(["selector", "seed"])
+    return bands((str(selector), seed, run[x], run[column]) for (selector, seed), run in by_run)

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pausefl.errors import PauseflError
 from pausefl.figures.authors import of_authors, plot_beside
 from pausefl.figures.curves import (
-    LOG_SPAN,
     MOST_BANDS,
     NEAR,
     Band,
     Shown,
     bands,
-    check_curves,
-    ends,
-    exploding,
     leakage_bands,
     leakage_label,
     mark_budget,
+    on_one_axis,
     on_time_axis,
     plot_curves,
     smoothed_bands,
@@ -31,8 +29,7 @@ from pausefl.figures.panels import Plotted
 from pausefl.figures.style import marker, new_column
 from pausefl.registry.figures import is_regression
 from pausefl.registry.selectors import look_of
-from pausefl.results.outcomes import seconds_to_target, target_accuracy
-from pausefl.results.runs import runs_of
+from pausefl.results.outcomes import target_accuracy
 from pausefl.settings import Scenario
 
 if TYPE_CHECKING:
@@ -40,11 +37,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+#: Losses whose means span more than this ratio are on a logarithmic axis.
+LOG_SPAN = 8.0
+
 #: A target says nothing up to this ratio to where the lowest curve starts.
 RISEN = 1.2
 
 #: Means that differ by less than this share of their axis, for half of their common time, hide one another.
 HIDDEN = 0.06
+
+#: How lines look that are no curves.
+_THIN: dict[str, Any] = {"color": "black", "linewidth": 0.5, "zorder": 2.5}
 
 
 def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
@@ -54,21 +57,24 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     of whose seeds reach it, at the mean over seeds of the seconds to target. There is neither where the
     target is hardly above the start, as where nobody learns.
     """
-    shown = Shown("accuracy", "Simulated time (s)", "Test accuracy (%)", scale=100)
-    curves, target = smoothed_bands(rounds, shown.column, shown.scale), 100 * target_accuracy(rounds)
-    numbers, more = ends(curves, shown) if curves else pd.DataFrame(), []
-    risen = bool(curves) and target > RISEN * min(curve.mean[0] for curve in curves.values())
+    shown = Shown("accuracy", "Test accuracy (%)", scale=100)
+    curves = _curves(rounds, scenario, shown)
+    numbers, target = _ends(curves, shown), 100 * target_accuracy(rounds)
+    times = {name: _time_to(target, curve) for name, curve in curves.items()}
     if not np.isnan(target):
-        times = _times_to(target / 100, rounds)
-        numbers[f"To {target:.1f} % (s)"] = [times[name] for name in curves]
-        more = [_explained("No target: hardly above the start", linestyle="none")]
-    if risen:
+        numbers[f"To {target:.1f} % (s)"] = list(times.values())
+    more = []
+    if risen := target > RISEN * min(curve.mean[0] for curve in curves.values()):
         more = [_explained(f"Target {target:.1f} %;\npin: mean time to it", marker=2, markersize=6)]
+    elif not np.isnan(target):
+        more = [_explained("No target: hardly above the start", linestyle="none")]
     figure, panels = _plot(curves, scenario, shown, more)
-    for axes in panels.values():
+    for axes in dict.fromkeys(panels.values()):
         axes.set_ylim(bottom=0)
+        if risen:
+            axes.axhline(target, **_THIN)
     if risen:
-        _mark_target(panels, target, {name: times[name] for name in curves})
+        _pin(panels, times)
     return Plotted(figure, numbers=numbers)
 
 
@@ -79,90 +85,120 @@ def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     means of these span more than `LOG_SPAN`, it is logarithmic.
     """
     label = "Test loss\n(mean squared error)" if is_regression(scenario) else "Test loss"
-    shown = Shown("loss", "Simulated time (s)", label)
-    curves = smoothed_bands(rounds, shown.column, shown.scale)
-    return Plotted(_plot(curves, scenario, shown)[0], numbers=ends(curves, shown))
+    shown = Shown("loss", label)
+    curves = _curves(rounds, scenario, shown)
+    return Plotted(_plot(curves, scenario, shown)[0], numbers=_ends(curves, shown))
 
 
-def plot_leakage_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
+def plot_leakage_vs_time(
+    rounds: pd.DataFrame, scenario: Scenario, x_column: str = "elapsed_s", x_label: str = Shown.x_label
+) -> Plotted:
     """Maximum leakage over users (epsilon of what the mechanism protects) against simulated seconds."""
-    return _leakage(rounds, scenario, "elapsed_s", "Simulated time (s)")
+    shown = Shown("leakage_max", leakage_label(scenario), x_column, x_label)
+    curves = _curves(rounds, scenario, shown)
+    budget = scenario.privacy.epsilon_total if scenario.privacy else np.nan
+    more = [_explained(f"Budget ε = {budget:,.10g}")] if np.isfinite(budget) else []
+    figure, panels = _plot(curves, scenario, shown, more)
+    for axes in dict.fromkeys(panels.values()):
+        mark_budget(axes, scenario, words=False)
+    return Plotted(figure, numbers=_ends(curves, shown))
 
 
 def plot_leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     """Maximum leakage over users (epsilon of what the mechanism protects) against rounds."""
-    return _leakage(rounds, scenario, "round", "Round")
+    return plot_leakage_vs_time(rounds, scenario, "round", "Round")
 
 
-def _leakage(rounds: pd.DataFrame, scenario: Scenario, x: str, x_label: str) -> Plotted:
-    shown = Shown("leakage_max", x_label, leakage_label(scenario), x, step=True)
-    curves = leakage_bands(rounds, x)
-    budget = scenario.privacy.epsilon_total if scenario.privacy else np.nan
-    more = [_explained(f"Budget ε = {budget:,.10g}")] if np.isfinite(budget) else []
-    figure, panels = _plot(curves, scenario, shown, more)
-    for axes in panels.values():
-        mark_budget(axes, scenario, words=False)
-    return Plotted(figure, numbers=ends(curves, shown))
+def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str, Band]:
+    """The curves of a figure by selector; `PauseflError` if there is none."""
+    if shown.is_leakage:
+        curves = leakage_bands(rounds, shown.x_column)
+    else:
+        curves = smoothed_bands(rounds, shown.column, shown.scale)
+    if not curves:
+        what = " ".join(shown.y_label.split())
+        raise PauseflError(f"scenario '{scenario.name}': no run has finite values of '{what}' to plot")
+    return curves
+
+
+def _ends(curves: Mapping[str, Band], shown: Shown) -> pd.DataFrame:
+    """The numbers of a figure: the end of each curve, with the range of its seeds."""
+    heads = (
+        "Selector",
+        "Seeds",
+        shown.x_label,
+        " ".join(shown.y_label.split()),
+        "Lowest seed",
+        "Highest seed",
+    )
+    ends = (
+        (look_of(name).label, curve.n_seeds, curve.x[-1], curve.mean[-1], curve.low[-1], curve.high[-1])
+        for name, curve in curves.items()
+    )
+    return pd.DataFrame(ends, columns=heads)
+
+
+def _time_to(target: float, curve: Band) -> float:
+    """Mean over seeds of the time when each first reaches a target; NaN if one of them never does."""
+    times = [x[y >= target][:1] for x, y in curve.seeds.values()]
+    return float(np.mean(np.concatenate(times))) if all(map(len, times)) else np.nan
 
 
 def _plot(
     curves: Mapping[str, Band], scenario: Scenario, shown: Shown, more: Sequence[Line2D] = ()
 ) -> tuple[Figure, dict[str, Axes]]:
-    """Curves in one panel with names, or beside the authors' runs; the axes by selector, or those of all.
+    """Curves in one panel with names, or beside the authors' runs; the axes of each selector.
 
     ``more`` are explained after the curves.
     """
-    check_curves(curves, scenario, shown.y_label)
     limit, cut = on_time_axis(curves, shown.x_column)
     inside = {name: curve for name, (curve, _) in cut.items()}
+    far = _exploding(inside) if shown.column == "loss" else set()
     if theirs := of_authors(scenario, shown, curves):
-        return plot_beside(inside, theirs, limit, scenario, shown, more)
-    far = exploding(inside, shown)
-    highest = {name: f"{_highest(curves[name]):.0e}".replace("e+", "e").replace("e0", "e") for name in far}
-    tops = {name: f" (to\u00a0{loss})" for name, loss in highest.items()}
+        return plot_beside(inside, theirs, limit, scenario, shown, far, more)
+    labels = {name: words for name, (_, words) in cut.items()}
+    for name in far:
+        mean = curves[name].mean
+        top = f"{mean[np.isfinite(mean)].max():.0e}".replace("e+", "e").replace("e0", "e")
+        labels[name] += f" (to\u00a0{top})"
     near = {name: curve for name, curve in inside.items() if name not in far}
     means = np.concatenate([curve.mean[np.isfinite(curve.mean)] for curve in near.values()])
     logarithmic = shown.column == "loss" and means.min() > 0 and means.max() > LOG_SPAN * means.min()
-    hidden = not far and shown.column != "leakage_max" and _hidden(near, logarithmic)
+    hidden = not far and not shown.is_leakage and _hidden(near, logarithmic)
     figure, (axes, *below) = new_column(2 if hidden else 1)
-    labels = {name: words + tops.get(name, "") for name, (_, words) in cut.items()}
     margin = 0.05 * float(np.ptp(means))
-    top = means.max() + margin if far else np.inf
-    lines = plot_curves(
-        axes, inside, labels, shown.step, limit, (-np.inf, top), wide=len(curves) <= MOST_BANDS
-    )
+    between = (-np.inf, means.max() + margin if far else np.inf)
+    wide = len(curves) <= MOST_BANDS
+    lines = plot_curves(axes, inside, labels, shown.is_leakage, limit, between, wide)
     axes.set_ylabel(shown.y_label, linespacing=0.9)
     if logarithmic:
         axes.set_yscale("log")
     elif far:
-        axes.set_ylim(means.min() - margin, top)
+        axes.set_ylim(means.min() - margin, means.max() + margin)
     for lower in below:
         _plot_differences(lower, near, scenario, logarithmic)
     [axes, *below][-1].set_xlabel(shown.x_label)
     axes.set_xlim(0, limit)
-    return with_names(figure, [*lines, *more], curves), {"": axes}
+    return with_names(figure, [*lines, *more], curves), dict.fromkeys(curves, axes)
 
 
-def _highest(curve: Band) -> float:
-    return float(curve.mean[np.isfinite(curve.mean)].max())
+def _exploding(curves: Mapping[str, Band]) -> set[str]:
+    """Selectors whose loss exceeds `LOG_SPAN` times that at the start, if others' does not."""
+    most = LOG_SPAN * max(curve.mean[0] for curve in curves.values())
+    far = {name for name, curve in curves.items() if curve.mean[np.isfinite(curve.mean)].max() > most}
+    return far if len(far) < len(curves) else set()
 
 
 def _hidden(curves: Mapping[str, Band], logarithmic: bool) -> bool:
-    """Whether the curves coincide in half of the time that all of them last."""
-    if len(curves) < 2 or not _paired(curves):
+    """Whether curves with common seeds coincide in half of the time that all of them last."""
+    first, *others = (curve.seeds.keys() for curve in curves.values())
+    if not others or not all(first & seeds for seeds in others):
         return False
-    times = np.linspace(
-        max(curve.x[0] for curve in curves.values()), min(curve.x[-1] for curve in curves.values()), 101
-    )
+    begin, end = max(curve.x[0] for curve in curves.values()), min(curve.x[-1] for curve in curves.values())
+    times = np.linspace(begin, end, 101)
     means = np.stack([np.interp(times, curve.x, curve.mean) for curve in curves.values()])
     means = np.log(means) if logarithmic else means
     return bool(np.median(np.ptp(means, axis=0)) < HIDDEN * np.ptp(means))
-
-
-def _paired(curves: Mapping[str, Band]) -> bool:
-    """Whether each curve has a seed that the first one has, too, as the selectors of a workflow do."""
-    seeds = [curve.seeds.keys() for curve in curves.values()]
-    return all(own & seeds[0] for own in seeds)
 
 
 def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario, ratio: bool) -> None:
@@ -172,11 +208,8 @@ def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario
     rows = []
     for selector, curve in curves.items():
         for seed in curve.seeds.keys() & base.keys() if selector != reference else ():
-            (x, y), (other, level) = curve.seeds[seed], base[seed]
-            grid = np.unique(np.concatenate([x, other]))
-            grid = grid[(grid >= max(x[0], other[0])) & (grid <= min(x[-1], other[-1]))]
-            own, theirs = np.interp(grid, x, y), np.interp(grid, other, level)
-            rows.append((selector, grid, own / theirs if ratio else own - theirs, seed))
+            grid, (own, theirs) = on_one_axis([curve.seeds[seed], base[seed]])
+            rows.append((selector, seed, grid, own / theirs if ratio else own - theirs))
     found = bands(rows)
     # The start, where curves are steep and far apart, must not scale the axis.
     times = np.linspace(0, max(curve.x[-1] for curve in found.values()), 101)
@@ -191,18 +224,6 @@ def _plot_differences(axes: Axes, curves: Mapping[str, Band], scenario: Scenario
     axes.set_ylabel(f"Ratio to\n{name}" if ratio else f"Minus\n{name}", linespacing=0.9)
 
 
-#: How lines look that are no curves.
-_THIN: dict[str, Any] = {"color": "black", "linewidth": 0.5, "zorder": 2.5}
-
-
-def _times_to(target: float, rounds: pd.DataFrame) -> dict[str, float]:
-    """Mean over seeds of the seconds to a target, by selector; NaN if one of them never reaches it."""
-    times: dict[str, list[float]] = {}
-    for selector, _, run in runs_of(rounds):
-        times.setdefault(selector, []).append(seconds_to_target(run, target))
-    return {selector: float(np.mean(own)) for selector, own in times.items()}
-
-
 def _explained(label: str, **look: Any) -> Line2D:
     """An entry of the legend for a line that is no curve."""
     from matplotlib.lines import Line2D
@@ -210,25 +231,16 @@ def _explained(label: str, **look: Any) -> Line2D:
     return Line2D([], [], label=label, markeredgewidth=0.8, **_THIN | look)
 
 
-def _mark_target(panels: Mapping[str, Axes], target: float, times: Mapping[str, float]) -> None:
-    """A line at the target, and a pin on the axis of time where a selector reaches it.
-
-    A pin that would hide another is longer.
-    """
-    for axes in panels.values():
-        axes.axhline(target, **_THIN)
-    drawn: list[float] = []
+def _pin(panels: Mapping[str, Axes], times: Mapping[str, float]) -> None:
+    """Plot a pin on each selector's axis of time; one that would hide another is longer."""
+    drawn: list[tuple[Axes, float]] = []
     for selector, time in times.items():
-        axes = panels.get(selector) or panels[""]
         if np.isfinite(time):
-            near = sum(abs(time - other) < 2 * NEAR * np.ptp(axes.get_xlim()) for other in drawn)
-            color, top = look_of(selector).color, 0.05 * (1 + near * ("" in panels))
-            pin: dict[str, Any] = {
-                "color": color,
-                "transform": axes.get_xaxis_transform(),
-                "clip_on": False,
-                "zorder": 6,
-            }
-            axes.plot([time, time], [0, top], linewidth=0.8, **pin)
-            axes.plot(time, top, linestyle="none", **pin, **marker(selector))
-            drawn.append(time)
+            axes = panels[selector]
+            width = 2 * NEAR * np.ptp(axes.get_xlim())
+            near = sum(axes is other and abs(time - then) < width for other, then in drawn)
+            color, top = look_of(selector).color, 0.05 * (1 + near)
+            place: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 6}
+            axes.plot([time, time], [0, top], color=color, linewidth=0.8, **place)
+            axes.plot(time, top, color=color, linestyle="none", **place, **marker(selector))
+            drawn.append((axes, time))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,15 @@ def participations(run: pd.DataFrame, n_users: int) -> Bools:
     return took_part
 
 
+def first_seeds(runs: Iterable[tuple[str, int, pd.DataFrame]]) -> dict[str, tuple[int, pd.DataFrame]]:
+    """Seed and rounds of the lowest seed of each selector, in legend order, of selector, seed and rounds."""
+    found: dict[str, tuple[int, pd.DataFrame]] = {}
+    for selector, seed, run in runs:
+        if selector not in found or seed < found[selector][0]:
+            found[selector] = seed, run
+    return {selector: found[selector] for selector in in_legend_order(found)}
+
+
 def binned(took_part: Bools, n_users: int, n_rounds: int) -> NDArray[np.float64]:
     """Shares of participations (K, T) in blocks of ``n_users`` by ``n_rounds``; the last may be smaller."""
     shares = took_part.astype(np.float64)
@@ -64,12 +73,8 @@ def plot_selections(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     """
     n_users = scenario.network.n_users
     order = np.argsort(mean_latencies(scenario.network), kind="stable")
-    runs: dict[str, dict[int, pd.DataFrame]] = {}
-    for selector, seed, run in runs_of(rounds):
-        runs.setdefault(selector, {})[seed] = run
-    shown = {
-        name: participations(runs[name][min(runs[name])], n_users)[order] for name in in_legend_order(runs)
-    }
+    runs = first_seeds(runs_of(rounds))
+    shown = {name: participations(run, n_users)[order] for name, (_, run) in runs.items()}
     most = max(took_part.shape[1] for took_part in shown.values())
     in_bin, in_row = -(-most // MOST_ROUNDS), -(-n_users // MOST_USERS)
     wide = len(shown) > NARROW
@@ -81,7 +86,7 @@ def plot_selections(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     cells = grid.reshape(-1, n_maps, n_columns).swapaxes(1, 2).reshape(-1, n_maps)
     colors, scale = LinearSegmentedColormap.from_list("share", _COLORS), PowerNorm(0.6, 0, 1)
     look: dict[str, Any] = {"cmap": colors, "norm": scale, "aspect": "auto", "interpolation": "none"}
-    numbers = _numbers(shown, {name: min(own) for name, own in runs.items()})
+    numbers = _numbers(shown, [seed for seed, _ in runs.values()])
     for i, (name, took_part) in enumerate(shown.items()):
         lines = textwrap.wrap(look_of(name).label, int(16 * width / n_columns))
         lines.append(f"{numbers[FAST][i]:.0f} % fast, rest {numbers[REST][i]:.3g}")
@@ -120,23 +125,17 @@ def _dress(axes: Axes, n_users: int, first: bool) -> None:
     axes.spines[["top", "right"]].set_visible(True)
 
 
-def _numbers(shown: Mapping[str, Bools], seeds: Mapping[str, int]) -> pd.DataFrame:
+def _numbers(shown: Mapping[str, Bools], seeds: Sequence[int]) -> pd.DataFrame:
     """What the maps show, in numbers, one row a selector; ranks are places in the order of speed."""
     rows = []
-    for name, took_part in shown.items():
-        n_fast = len(took_part) // 2
+    for (name, took_part), seed in zip(shown.items(), seeds, strict=True):
+        n_users, n_rounds = took_part.shape
         ranks = [np.flatnonzero(users) for users in took_part.T if users.any()]
         rests = np.concatenate([np.diff(np.flatnonzero(rounds)) - 1 for rounds in took_part])
+        fast = 100 * took_part[: n_users // 2].sum() / max(took_part.sum(), 1)
+        rest = np.median(rests) if len(rests) else np.nan
         rows.append(
-            {
-                "Selector": look_of(name).label,
-                "Seed": seeds[name],
-                "Rounds": took_part.shape[1],
-                FAST: 100 * took_part[:n_fast].sum() / max(took_part.sum(), 1),
-                "Ranks from the fastest to the slowest of a round, mean": np.mean(
-                    [np.ptp(one) for one in ranks]
-                ),
-                REST: np.median(rests) if len(rests) else np.nan,
-            }
+            (look_of(name).label, seed, n_rounds, fast, np.mean([np.ptp(one) for one in ranks]), rest)
         )
-    return pd.DataFrame(rows)
+    spread = "Ranks from the fastest to the slowest of a round, mean"
+    return pd.DataFrame(rows, columns=["Selector", "Seed", "Rounds", FAST, spread, REST])

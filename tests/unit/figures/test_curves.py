@@ -62,7 +62,7 @@ def legend_texts(figure: Figure) -> list[str]:
 def test_band_interpolates_where_all_seeds_are_defined() -> None:
     first = (np.array([1.0, 3.0, 5.0]), np.array([0.0, 2.0, 4.0]))
     second = (np.array([2.0, 4.0]), np.array([3.0, 5.0]))
-    band = curves.band([first, second])
+    band = curves.band({0: first, 1: second})
     np.testing.assert_allclose(band.x, [2, 3, 4])
     np.testing.assert_allclose(band.low, [1, 2, 3])
     np.testing.assert_allclose(band.high, [3, 4, 5])
@@ -72,7 +72,7 @@ def test_band_interpolates_where_all_seeds_are_defined() -> None:
 def test_band_of_steps_keeps_the_last_value() -> None:
     first = (np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 4.0]))
     second = (np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 4.0]))
-    band = curves.band([first, second], step=True)
+    band = curves.band({0: first, 1: second}, step=True)
     np.testing.assert_allclose(band.x, [0, 1, 2, 3])
     np.testing.assert_allclose(band.mean, [0, 1, 2, 3])
     np.testing.assert_allclose(band.low, [0, 0, 2, 2])
