@@ -40,15 +40,6 @@ _DIFFERING = {
     "privacy.loss_bound": "losses up to {new} reported ({old})",
 }
 
-_DEMO = "Demo: small data that come with a library; no experiment of the papers."
-_OWN = "Own settings: no experiment of the papers."
-
-#: By scale: what opens the sentence, and whose the values in brackets are.
-_OPENING = {
-    "own": ("Own settings", "base"),
-    "paper": ("Not the papers' settings", "papers"),
-}
-
 #: Most differences that a sentence tells.
 _MOST_LISTED = 6
 
@@ -73,36 +64,35 @@ def scale_note(scenario: Scenario, sections: Collection[str] | None = None) -> s
     Of a scenario that differs from another, ``sections`` are those that matter; all by default.
     """
     if scenario.scale == "demo":
-        return _DEMO
+        return "Demo: small data that come with a library; no experiment of the papers."
     if scenario.scale == "own" and not scenario.changed:
-        return _OWN
-    settings, (opening, whose) = scenario.as_dict(), _OPENING[scenario.scale]
-    parts: list[str] = []
+        return "Own settings: no experiment of the papers."
+    own = scenario.scale == "own"
+    settings, parts = scenario.as_dict(), list[str]()
     for key, old in scenario.changed.items():
         if sections is None or key.split(".")[0] in sections:
             words = _DIFFERING.get(key, f"{' '.join(key.replace('_', ' ').split('.'))} {{new}} ({{old}})")
             new = reduce(lambda values, part: values and values[part], key.split("."), settings)
-            before = _plain(key, old)
-            parts.append(words.format(new=_plain(key, new), old=before if parts else f"{whose}: {before}"))
+            whose = "" if parts else "base: " if own else "papers: "
+            parts.append(words.format(new=_plain(key, new), old=whose + _plain(key, old)))
     if len(parts) > _MOST_LISTED:
         parts[_MOST_LISTED:] = [f"and {len(parts) - _MOST_LISTED} more"]
+    opening = "Own settings" if own else "Not the papers' settings"
     return f"{opening}: {', '.join(parts)}." if parts else ""
 
 
 def _plain(key: str, value: Any) -> str:
     """A value of a setting in words."""
+    if key == "training.evaluate_every" and value == 1:
+        return "after every round"
     if key == "training.evaluate_every":
-        return "after every round" if value == 1 else f"after every {value}{_ordinal(value)} round"
+        ending = "th" if 10 < value % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
+        return f"after every {value}{ending} round"
     if value is None:
         return "all" if key == "data.n_train" else "none"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_plain('', one)}" for name, one in value.items() if one is not None)
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _ordinal(n: int) -> str:
-    """The letters that follow an ordinal number."""
-    return "th" if 10 < n % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
 
 
 def absent_note(scenario: Scenario, selectors: Collection[str]) -> str:
@@ -123,20 +113,10 @@ def seed_notes(seeds: Iterable[int]) -> list[str]:
 
 def run_notes(summaries: Iterable[Mapping[str, Any]]) -> Notes:
     """Warnings about runs that are shown together."""
-    summaries = list(summaries)
-    order = in_legend_order(run["selector"] for run in summaries)
-    runs = sorted(summaries, key=lambda run: (order.index(run["selector"]), run["seed"]))
+    runs = sorted(summaries, key=lambda run: int(run["seed"]))
     groups: dict[str, list[Mapping[str, Any]]] = {}
-    for run in runs:
-        groups.setdefault(LABELS[run["selector"]], []).append(run)
-    shown: list[str] = []
-    quiet: list[str] = []  # curves say themselves how many seeds they have
-    most = max(map(len, groups.values()), default=0)
-    if most == 1:
-        quiet += seed_notes(run["seed"] for run in runs) or ["One seed of each selector."]
-    for n in range(1, most):
-        if few := [label for label, own in groups.items() if len(own) == n]:
-            quiet.append(f"{'One seed' if n == 1 else f'{n} seeds'} only: {', '.join(few)}.")
+    for selector in in_legend_order(run["selector"] for run in runs):
+        groups.setdefault(LABELS[selector], []).extend(run for run in runs if run["selector"] == selector)
     diverged = {
         label: "; ".join(
             f"seed {run['seed']} in round {run['diverged_round']}"
@@ -145,63 +125,57 @@ def run_notes(summaries: Iterable[Mapping[str, Any]]) -> Notes:
         )
         for label, own in groups.items()
     }
-    if any(diverged.values()):
-        words = ", ".join(f"{label} ({rounds})" for label, rounds in diverged.items() if rounds)
-        shown.append(f"Diverged: {words}.")
     # Earlier runs, which do not say, reported no losses.
-    if telling := [label for label, own in groups.items() if any(map(_unpaid_losses, own))]:
-        words = ", ".join(telling)
-        shown.append(f"Users report training losses without noise, outside the budget: {words}.")
+    unpaid = [name for name, own in groups.items() if any(run.get("losses") == "unaccounted" for run in own)]
     unlike = {label: _unlike(own) for label, own in groups.items()}
-    if any(unlike.values()):
-        words = "; ".join(f"{label} in {', '.join(found)}" for label, found in unlike.items() if found)
-        shown.append(f"Seeds computed otherwise than others: {words}.")
+    warnings = {
+        "Diverged": ", ".join(f"{label} ({rounds})" for label, rounds in diverged.items() if rounds),
+        "Users report training losses without noise, outside the budget": ", ".join(unpaid),
+        "Seeds computed otherwise than others": "; ".join(
+            f"{label} in {found}" for label, found in unlike.items() if found
+        ),
+    }
+    quiet: list[str] = []  # curves say themselves how many seeds they have
+    most = max(map(len, groups.values()), default=0)
+    if most == 1:
+        quiet += seed_notes(run["seed"] for run in runs) or ["One seed of each selector."]
+    for n in range(1, most):
+        if few := [label for label, own in groups.items() if len(own) == n]:
+            quiet.append(f"{'One seed' if n == 1 else f'{n} seeds'} only: {', '.join(few)}.")
     taken: dict[str, dict[str, None]] = {}
-    for run in runs:
-        if "trained_by" in run:
-            taken.setdefault(run["trained_by"]["scenario"], {})[LABELS[run["selector"]]] = None
+    for label, own in groups.items():
+        for run in own:
+            if "trained_by" in run:
+                taken.setdefault(run["trained_by"]["scenario"], {})[label] = None
     quiet += [
         f"Loss and accuracy taken over from runs of {scenario}, which train the same, because these selectors"
         f" do not look at the reward: {', '.join(labels)}."
         for scenario, labels in taken.items()
     ]
-    return Notes(shown, quiet)
+    return Notes([f"{what}: {words}." for what, words in warnings.items() if words], quiet)
 
 
-def _unpaid_losses(run: Mapping[str, Any]) -> bool:
-    return run.get("losses") == "unaccounted"
-
-
-def _unlike(own: Iterable[Mapping[str, Any]]) -> list[str]:
-    """In what seeds of one selector were computed otherwise than others, where it is recorded.
+def _unlike(own: Iterable[Mapping[str, Any]]) -> str:
+    """In what seeds of one selector were computed otherwise than others, ``device (0, 2 | 1)``.
 
     These change last digits of numbers, and so whatever follows from them. Versions and hardware are those of
-    the run that trained.
+    the run that trained; what is not recorded does not count.
     """
-    machines = [
-        {
-            "seed": run["seed"],
-            "version of PyTorch": run.get("trained_by", run).get("versions", {}).get("torch"),
-            "device": run.get("device"),
-            "number of threads": run.get("n_threads"),
-            "processor": run.get("trained_by", run).get("hardware", {}).get("instructions"),
-        }
-        for run in own
-    ]
-    found = {
-        what: _apart([machine for machine in machines if machine[what] is not None], what)
-        for what in machines[0]
-        if what != "seed"
-    }
-    return [f"{what} ({seeds})" for what, seeds in found.items() if "|" in seeds]
-
-
-def _apart(own: Iterable[Mapping[str, Any]], key: str) -> str:
-    """Seeds of one selector, those of one value side by side: ``0, 2 | 1``."""
-    found: dict[Any, list[str]] = {}
+    whats = ("version of PyTorch", "device", "number of threads", "processor")
+    seeds: dict[str, dict[Any, list[str]]] = {what: {} for what in whats}
     for run in own:
-        found.setdefault(run[key], []).append(str(run["seed"]))
-    return " | ".join(", ".join(seeds) for seeds in found.values())
+        trained = run.get("trained_by", run)
+        torch = trained.get("versions", {}).get("torch")
+        processor = trained.get("hardware", {}).get("instructions")
+        values = torch, run.get("device"), run.get("n_threads"), processor
+        for what, value in zip(whats, values, strict=True):
+            if value is not None:
+                seeds[what].setdefault(value, []).append(str(run["seed"]))
+    return ", ".join(
+        f"{what} ({' | '.join(map(', '.join, found.values()))})"
+        for what, found in seeds.items()
+        if len(found) > 1
+    )
 
 
 def with_notes(markdown: str, notes: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +32,7 @@ from pausefl.registry.selectors import (
     registered,
     spare_look,
 )
-from pausefl.results.groups import Finished, Group, collected, grouped, names_of
+from pausefl.results.groups import Finished, Group, collected, grouped
 from pausefl.settings import Scenario
 from pausefl.settings.changes import differing
 
@@ -64,16 +65,19 @@ def plot_runs(runs: Iterable[Finished], kind: str | None = None) -> tuple[str, P
     groups = grouped(runs)
     if not groups:
         raise PauseflError("there are no runs to plot")
+    if kind is not None:
+        FIGURES.find(kind)  # raises if it is unknown
+    obstacles = {one: _obstacle(one, groups) for one in FIGURES}
+    possible = [one for one, obstacle in obstacles.items() if not obstacle]
     if kind is None:
-        kind = next((one for one in FIGURES if _obstacle(one, groups) is None), "selections")
-    FIGURES.find(kind)
-    if (obstacle := _obstacle(kind, groups)) is not None:
-        others = [one for one in FIGURES if _obstacle(one, groups) is None]
-        raise PauseflError(
-            f"figure '{kind}' {obstacle}. Figures of these runs: {', '.join(others) or 'none'}"
-        )
+        kind = possible[0] if possible else "selections"
+    if obstacle := obstacles[kind]:
+        listed = ", ".join(possible) or "none"
+        raise PauseflError(f"figure '{kind}' {obstacle}. Figures of these runs: {listed}")
     with registered(_records(groups)):
-        return kind, plot(kind, collected(groups), _common(groups), _notes(groups))
+        # Notes are for the picture.
+        notes = run_notes({**run.summary, "selector": one.name} for one in groups for run in one.runs)
+        return kind, plot(kind, collected(groups), _common(groups), notes.shown)
 
 
 def write_figure(plotted: Plotted, path: Path) -> None:
@@ -85,10 +89,8 @@ def write_figure(plotted: Plotted, path: Path) -> None:
         If it ends otherwise.
     """
     suffix = path.suffix[1:].lower()
-    if suffix not in (*PICTURES, *TABLES):
-        raise ConfigError(
-            f"a figure cannot be written as '{path.name}'. {suggest(suffix, (*PICTURES, *TABLES))}"
-        )
+    if suffix not in (allowed := (*PICTURES, *TABLES)):
+        raise ConfigError(f"a figure cannot be written as '{path.name}'. {suggest(suffix, allowed)}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as (file,), theme():
         if suffix in PICTURES:
@@ -107,8 +109,8 @@ def show_in_notebooks() -> None:
         importlib.import_module("IPython.core.pylabtools").select_figure_formats(shell, {"png"})
 
 
-def _obstacle(kind: str, groups: Sequence[Group]) -> str | None:
-    """Why runs cannot have a kind of figure; None if they can."""
+def _obstacle(kind: str, groups: Sequence[Group]) -> str:
+    """Why runs cannot have a kind of figure; empty if they can."""
     record = FIGURES[kind]
     for need in sorted(set(record.needs) - set(ASKED), reverse=True):
         lacking = [group.label for group in groups if not _has(need, group)]
@@ -119,7 +121,7 @@ def _obstacle(kind: str, groups: Sequence[Group]) -> str | None:
     for key, values in _to_agree(record, groups):
         if len(set(values)) > 1:
             return f"needs runs of one {key}, and these have {' or '.join(dict.fromkeys(values))}"
-    return None
+    return ""
 
 
 def _has(need: str, group: Group) -> bool:
@@ -154,52 +156,43 @@ def _records(groups: Sequence[Group]) -> dict[str, SelectorRecord]:
     """
     found: dict[str, SelectorRecord] = {}
     several = len({group.selector for group in groups}) > 1
-    seen: list[str] = []
-    for name, group in zip(names_of(groups), groups, strict=True):
-        place = seen.count(group.selector)
-        seen.append(group.selector)
-        if name in SELECTORS:
+    before: Counter[str] = Counter()
+    for group in groups:
+        place = before[group.selector] - 1  # among those that do not look as their selector
+        before[group.selector] += 1
+        if group.name in SELECTORS:
             continue
         record = SELECTORS.get(group.selector, SelectorRecord("pausefl.selectors.base:Selector"))
-        usual = record.look or spare_look(group.selector, len(found))
-        look = usual._replace(label=group.label)
-        if place and several:
-            look = look._replace(line=_DASHES[(place - 1) % len(_DASHES)], hollow=not look.hollow)
-        elif place:
-            look = look._replace(
-                color=_COLORS[(place - 1) % len(_COLORS)], marker=_MARKERS[(place - 1) % len(_MARKERS)]
-            )
-        found[name] = replace(record, look=look)
+        look = (record.look or spare_look(group.selector, len(found)))._replace(label=group.label)
+        if place >= 0 and several:
+            look = look._replace(line=_DASHES[place % len(_DASHES)], hollow=not look.hollow)
+        elif place >= 0:
+            color, mark = _COLORS[place % len(_COLORS)], _MARKERS[place % len(_MARKERS)]
+            look = look._replace(color=color, marker=mark)
+        found[group.name] = replace(record, look=look)
     return found
 
 
 def _common(groups: Sequence[Group]) -> Scenario:
     """The scenario that a figure of some groups is of: what it says of them holds for all."""
     scenarios = [group.scenario for group in groups]
-    first, scales = scenarios[0], {scenario.scale for scenario in scenarios}
+    first = scenarios[0]
     if all(scenario == first for scenario in scenarios) and not first.changed:
         return first
+    names = (f"{one.name}, changed" if one.changed else one.name for one in scenarios)
     differ = {key for other in scenarios for key in differing(first.as_dict(), other.as_dict())}
-    update: dict[str, Any] = {
-        "name": " and ".join(
-            dict.fromkeys(f"{one.name}, changed" if one.changed else one.name for one in scenarios)
-        ),
-        "scale": first.scale if len(scales) == 1 else "own",
-    }
-    shared = [scenario.changed for scenario in scenarios]
-    update["changed"] = {
-        key: old
-        for key, old in shared[0].items()
-        if key not in differ and all(other.get(key, ...) == old for other in shared)
-    }
-    privacy = next((scenario.privacy for scenario in scenarios if scenario.privacy is not None), None)
-    budgets = {scenario.privacy.epsilon_total for scenario in scenarios if scenario.privacy is not None}
-    if privacy is not None and len(budgets) > 1:  # no line across
+    privacies = [scenario.privacy for scenario in scenarios if scenario.privacy is not None]
+    privacy = privacies[0] if privacies else None
+    if privacy is not None and len({one.epsilon_total for one in privacies}) > 1:  # no line across
         privacy = privacy.model_copy(update={"epsilon_total": math.inf})
-    return first.model_copy(update={**update, "privacy": privacy})
-
-
-def _notes(groups: Sequence[Group]) -> list[str]:
-    """Warnings about the runs, for the picture."""
-    named = zip(names_of(groups), groups, strict=True)
-    return run_notes({**run.summary, "selector": name} for name, group in named for run in group.runs).shown
+    update: dict[str, Any] = {
+        "name": " and ".join(dict.fromkeys(names)),
+        "scale": first.scale if len({scenario.scale for scenario in scenarios}) == 1 else "own",
+        "changed": {
+            key: old
+            for key, old in first.changed.items()
+            if key not in differ and all(one.changed.get(key, ...) == old for one in scenarios)
+        },
+        "privacy": privacy,
+    }
+    return first.model_copy(update=update)

@@ -14,7 +14,7 @@ from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.files import write_text
 from pausefl.registry.figures import protected
 from pausefl.results.differences import first_differences
-from pausefl.results.groups import OWN, Finished, collected, grouped, names_of
+from pausefl.results.groups import OWN, Finished, collected, grouped
 from pausefl.results.markdown import aligned, to_latex
 from pausefl.results.outcomes import WINDOW, evaluations
 from pausefl.results.tables import by_selector, summarise, to_markdown
@@ -29,8 +29,10 @@ _COURSE = (
 )
 #: Digests that say no more than that the rounds differ, which is reported by round.
 _REPORTED = ("digests.rounds.parquet", "digests.ledger.parquet")
-#: Digests that follow from seed and settings, which a comparison of many runs tells.
-_FOLLOWING = ("digests.partition", "digests.data set")
+#: What a comparison of many runs tells elsewhere, or follows from that.
+_TOLD = ("selector", "seed", "code_hash", "digests.partition", "digests.data set")
+#: Of this, two runs show what the other machine lacks.
+_INSTRUCTIONS = "hardware.instructions"
 
 
 def compare(*folders: Path) -> str:
@@ -44,28 +46,37 @@ def compare(*folders: Path) -> str:
     if len(folders) < 2:
         raise PauseflError("one run has nothing to be compared with: name the folders of two or more")
     runs = [Finished.read(folder) for folder in folders]
-    heads = _heads(len(runs))
-    settings = [_settings(run.summary) for run in runs]
-    keys = [key for key in _differing(settings) if key not in _REPORTED]
-    results = [_results(run.summary, run.rounds) for run in runs]
-    named = [f"{head}: {folder}" for head, folder in zip(heads, folders, strict=True)]
-    if len(runs) > 2:
-        shown = [key for key in keys if key not in ("selector", "seed", "code_hash", *_FOLLOWING)]
-        text = [*named, "", "Settings, code and machine that differ:", *_by_value(heads, settings, shown)]
-        return "\n".join([*text, "", "Results:", *_by_run(heads, runs, results)])
-    rows = [(key, *_apart(key, *(str(values.get(key, "–")) for values in settings))) for key in keys]
-    measured = [(key, value, results[1][key]) for key, value in results[0].items()]
+    numbers = [str(i + 1) for i in range(len(runs))]
+    heads = numbers if len(runs) > len(ascii_uppercase) else list(ascii_uppercase[: len(runs)])
+    settings, results = [_settings(run.summary) for run in runs], [_results(run) for run in runs]
+    keys = dict.fromkeys(key for other in settings[1:] for key in differing(settings[0], other))
+    shown = {key: [str(values.get(key, "–")) for values in settings] for key in keys if key not in _REPORTED}
+    if len(runs) == 2:
+        if _INSTRUCTIONS in shown:
+            shown[_INSTRUCTIONS] = _only(*shown[_INSTRUCTIONS])
+        titles = ["", *heads]
+        different = [titles, *([key, *values] for key, values in shown.items())] if shown else []
+        outcome = [titles, *([key, *(one[key] for one in results)] for key in results[0])]
+        align, last = "l", ["", _first_difference(*(run.rounds for run in runs))]
+    else:
+        different = [
+            row for key, values in shown.items() if key not in _TOLD for row in _by_value(key, values, heads)
+        ]
+        had = [key for key in results[0] if any(one[key] != "–" for one in results)]
+        outcome = [["", "selector", "seed", *(key.partition(",")[0] for key in had)]]
+        for head, run, one in zip(heads, runs, results, strict=True):
+            outcome.append([head, run.selector, str(run.seed), *(one[key] for key in had)])
+        align, last = "llr", [f"  Accuracy and loss are means of at most {WINDOW} last rounds."]
     return "\n".join(
         [
-            *named,
+            *(f"{head}: {folder}" for head, folder in zip(heads, folders, strict=True)),
             "",
             "Settings, code and machine that differ:",
-            *[f"  {line}" for line in aligned([("", *heads), *rows] if rows else [("nothing",)])],
+            *(f"  {line}" for line in aligned(different or [["nothing"]])),
             "",
             "Results:",
-            *[f"  {line}" for line in aligned([("", *heads), *measured])],
-            "",
-            _first_difference(runs[0].rounds, runs[1].rounds),
+            *(f"  {line}" for line in aligned(outcome, align)),
+            *last,
         ]
     )
 
@@ -85,14 +96,9 @@ def write_means(folders: Iterable[Path], out: Path) -> None:
             f"a table cannot be written as '{out.name}'. {suggest(suffix, ('.csv', '.md', '.tex'))}"
         )
     groups = grouped(map(Finished.read, folders))
-    labels = {name: group.label for name, group in zip(names_of(groups), groups, strict=True)}
-    rounds = collected(groups)
-    summaries = {
-        Experiment(OWN, name, run.seed): run.summary
-        for name, group in zip(labels, groups, strict=True)
-        for run in group.runs
-    }
-    table = by_selector(summarise(rounds, summaries))
+    labels = {group.name: group.label for group in groups}
+    runs = {Experiment(OWN, one.name, run.seed): run.summary for one in groups for run in one.runs}
+    table = by_selector(summarise(collected(groups), runs))
     text = to_markdown(table, labels, protected(groups[0].scenario))
     if suffix == ".csv":
         text = table.assign(selector=table["selector"].map(labels)).to_csv(index=False)
@@ -100,43 +106,11 @@ def write_means(folders: Iterable[Path], out: Path) -> None:
     write_text(out, to_latex(text) if suffix == ".tex" else text)
 
 
-def _heads(n: int) -> list[str]:
-    """What ``n`` runs are called: letters, or numbers if these do not suffice."""
-    return list(ascii_uppercase[:n]) if n <= len(ascii_uppercase) else [str(i + 1) for i in range(n)]
-
-
-def _differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Keys in which some settings differ, in the order in which they come."""
-    return list(dict.fromkeys(key for other in settings[1:] for key in differing(settings[0], other)))
-
-
-def _by_value(
-    heads: Sequence[str], settings: Sequence[Mapping[str, Any]], keys: Iterable[str]
-) -> Iterator[str]:
-    """Yield a line for each value of each key, with the runs that have it."""
-    rows = []
-    for key in keys:
-        having: dict[str, list[str]] = {}
-        for head, values in zip(heads, settings, strict=True):
-            having.setdefault(str(values.get(key, "–")), []).append(head)
-        rows += [
-            (key if i == 0 else "", value, " ".join(own)) for i, (value, own) in enumerate(having.items())
-        ]
-    yield from (f"  {line}" for line in aligned(rows or [("nothing",)]))
-
-
-def _by_run(
-    heads: Sequence[str], runs: Sequence[Finished], results: Sequence[Mapping[str, str]]
-) -> Iterator[str]:
-    """Yield the lines of a table with a row a run; a result that no run has is left out."""
-    shown = [key for key in results[0] if any(one[key] != "–" for one in results)]
-    titles = [key.partition(",")[0] for key in shown]
-    rows = [
-        (head, run.selector, str(run.seed), *(one[key] for key in shown))
-        for head, run, one in zip(heads, runs, results, strict=True)
-    ]
-    yield from (f"  {line}" for line in aligned([("", "selector", "seed", *titles), *rows], "llr"))
-    yield f"  Accuracy and loss are means of at most {WINDOW} last rounds."
+def _by_value(key: str, values: Sequence[str], heads: Sequence[str]) -> Iterator[list[str]]:
+    """Yield a row for each value of a key, with the runs that have it."""
+    for value in dict.fromkeys(values):
+        having = " ".join(head for head, own in zip(heads, values, strict=True) if own == value)
+        yield [key if value == values[0] else "", value, having]
 
 
 def _settings(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,16 +119,15 @@ def _settings(summary: Mapping[str, Any]) -> dict[str, Any]:
     return flattened(what | {"scenario": as_of_today(summary["scenario"])})
 
 
-def _apart(key: str, *texts: str) -> Iterable[str]:
-    """Values of a key as text: of instructions, those that the other machine lacks."""
-    if key != "hardware.instructions":
-        return texts
+def _only(*texts: str) -> list[str]:
+    """Of two machines' instructions, those that the other lacks."""
     ours, theirs = (set(text.split()) for text in texts)
     return [" ".join(sorted(only)) or "–" for only in (ours - theirs, theirs - ours)]
 
 
-def _results(summary: Mapping[str, Any], rounds: pd.DataFrame) -> dict[str, str]:
+def _results(run: Finished) -> dict[str, str]:
     """Results of a run in words."""
+    summary, rounds = run.summary, run.rounds
     accuracy, loss = (evaluations(rounds, column) for column in ("accuracy", "loss"))
     final = f"mean of at most {WINDOW} last rounds"
     return {

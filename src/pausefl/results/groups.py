@@ -69,6 +69,8 @@ class Group:
     """Runs of one selector with the same settings, in the order of their seeds."""
 
     runs: Sequence[Finished]
+    #: A name for it, as a selector's: its selector's own, unless another group has that one.
+    name: str
     #: What sets it apart from other groups of its selector; empty if nothing needs to.
     apart: str = ""
 
@@ -80,9 +82,8 @@ class Group:
     @property
     def label(self) -> str:
         """What people call it: the selector, and what sets it apart."""
-        return ", ".join(
-            filter(None, [LABELS.get(self.selector) or spare_look(self.selector, 0).label, self.apart])
-        )
+        selector = LABELS.get(self.selector) or spare_look(self.selector, 0).label
+        return f"{selector}, {self.apart}" if self.apart else selector
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -113,79 +114,54 @@ def grouped(runs: Iterable[Finished]) -> list[Group]:
     """
     alike: dict[tuple[Any, ...], list[Finished]] = {}
     for run in runs:
-        key = run.selector, tuple(sorted((key, str(value)) for key, value in run.settings.items()))
+        key = run.selector, *sorted((key, str(value)) for key, value in run.settings.items())
         alike.setdefault(key, []).append(run)
     parts: list[tuple[str, list[Finished]]] = []
     for own in alike.values():
         by_place: dict[str, list[Finished]] = {}
-        told_apart = _repeated(own) is not None
         for run in own:
-            by_place.setdefault(run.place if told_apart else "", []).append(run)
-        for found in by_place.values():
-            if (again := _repeated(found)) is not None:
-                names = " and ".join(run.name for run in found if run.seed == again)
-                raise PauseflError(
-                    f"{names} are the same run: selector {own[0].selector}, seed {again}, the same settings."
-                    " Name one of them"
-                )
+            by_place.setdefault(run.place if _repeated(own) else "", []).append(run)
         parts += by_place.items()
-    words = _apart([own[0].settings for _, own in parts])
-    return [
-        Group(sorted(own, key=lambda run: run.seed), ", ".join(filter(None, [said, place])))
-        for said, (place, own) in zip(words, parts, strict=True)
-    ]
+    groups: list[Group] = []
+    settings = [own[0].settings for _, own in parts]
+    for place, own in parts:
+        if again := _repeated(own):
+            raise PauseflError(
+                f"{' and '.join(run.name for run in again)} are the same run: selector {own[0].selector},"
+                f" seed {again[0].seed}, the same settings. Name one of them"
+            )
+        apart = ", ".join(filter(None, [_difference(own[0].settings, settings), place]))
+        name = own[0].selector
+        taken = apart or name in (group.name for group in groups)
+        own.sort(key=lambda run: run.seed)
+        groups.append(Group(own, f"{name} {len(groups) + 1}" if taken else name, apart))
+    return groups
 
 
-def _repeated(runs: Iterable[Finished]) -> int | None:
-    """A seed that several runs have; None if there is none."""
+def _repeated(runs: Sequence[Finished]) -> list[Finished]:
+    """The runs of the first seed that several have; none if there is none."""
     seeds = [run.seed for run in runs]
-    return next((seed for seed in seeds if seeds.count(seed) > 1), None)
+    again = next((seed for seed in seeds if seeds.count(seed) > 1), None)
+    return [run for run in runs if run.seed == again]
 
 
-def _apart(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What sets each of some settings apart from the others, in words."""
-    names = [str(own["name"]) for own in settings]
-    words = []
-    for name, own in zip(names, settings, strict=True):
-        parts = [name] if len(set(names)) > 1 else []
-        others = [other for other in settings if other["name"] == name]
-        parts += [
-            f"{_short(key)}\u00a0=\u00a0{_shown(own.get(key))}"
-            for key in dict.fromkeys(key for other in others for key in other)
-            if len({str(other.get(key)) for other in others}) > 1 and not _follows(key, others)
-        ]
-        words.append(", ".join(parts))
-    return words
+def _difference(own: Mapping[str, Any], settings: Sequence[Mapping[str, Any]]) -> str:
+    """What sets settings apart from others, in words: ``n_users = 20, reward = r2``."""
+    others = [other for other in settings if other["name"] == own["name"]]
+    parts = [str(own["name"])] if len(others) < len(settings) else []
+    for key in dict.fromkeys(key for other in others for key in other):
+        if key == "rounds" and all(other[key] == other.get("training.n_rounds") for other in others):
+            continue  # the settings say it
+        if len({str(other.get(key)) for other in others}) > 1:
+            value = own.get(key)
+            words = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+            parts.append(f"{key.removesuffix('.name').rpartition('.')[2]}\u00a0=\u00a0{words}")
+    return ", ".join(parts)
 
 
-def _follows(key: str, settings: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the number of rounds is what the settings say, so that it need not be told twice."""
-    return key == "rounds" and all(own["rounds"] == own.get("training.n_rounds") for own in settings)
-
-
-def _shown(value: Any) -> str:
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _short(key: str) -> str:
-    """A dotted key in one word: ``n_users``, and ``reward`` for ``reward.name``."""
-    return key.removesuffix(".name").rpartition(".")[2]
-
-
-def names_of(groups: Sequence[Group]) -> list[str]:
-    """A name for each group, as a selector's: its selector's own, unless another group has that one."""
-    names: list[str] = []
-    for group in groups:
-        name = group.selector
-        names.append(name if not group.apart and name not in names else f"{name} {len(names) + 1}")
-    return names
-
-
-def collected(groups: Sequence[Group]) -> pd.DataFrame:
-    """The rounds of groups as `pausefl.results.runs.collect` returns them, with `names_of` as selectors."""
-    frames = [
-        as_collected(run.rounds, Experiment(OWN, name, run.seed))
-        for name, group in zip(names_of(groups), groups, strict=True)
-        for run in group.runs
-    ]
-    return pd.concat(frames, ignore_index=True)
+def collected(groups: Iterable[Group]) -> pd.DataFrame:
+    """The rounds of groups as `pausefl.results.runs.collect` returns them, with their names as selectors."""
+    return pd.concat(
+        [as_collected(run.rounds, Experiment(OWN, one.name, run.seed)) for one in groups for run in one.runs],
+        ignore_index=True,
+    )

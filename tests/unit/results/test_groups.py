@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import PauseflError
-from pausefl.results.groups import Finished, grouped, names_of
+from pausefl.results.groups import Finished, grouped
 from pausefl.settings import Scenario, load_scenario
 from pausefl.settings.changes import with_values
 
@@ -33,7 +33,7 @@ def labels(*runs: Finished) -> list[str]:
 def test_seeds_of_a_selector_are_one_group() -> None:
     groups = grouped([run("b", seed=1), run("c", "random"), run("a")])
     assert [[one.name for one in group.runs] for group in groups] == [["a", "b"], ["c"]]
-    assert names_of(groups) == ["pause", "random"]
+    assert [group.name for group in groups] == ["pause", "random"]
     assert [group.label for group in groups] == ["PAUSE", "Random"]
 
 
@@ -55,7 +55,7 @@ def test_scenarios_are_told_apart_by_their_names_alone() -> None:
 def test_the_same_job_in_two_folders_is_told_apart_by_them() -> None:
     runs = [run(f"{place}/seed-{seed}", seed=seed) for place in ("old", "new") for seed in (0, 1)]
     assert labels(*runs) == ["PAUSE, old", "PAUSE, new"]
-    assert names_of(grouped(runs)) == ["pause 1", "pause 2"]
+    assert [group.name for group in grouped(runs)] == ["pause 1", "pause 2"]
 
 
 def test_a_run_that_is_given_twice_is_refused() -> None:
