@@ -15,7 +15,7 @@ from pausefl.figures.notes import SHARED, scale_note
 from pausefl.figures.words import Caption
 from pausefl.registry import FIGURES, MECHANISMS, SAMPLERS, SCHEDULES, SELECTORS, TABLES
 from pausefl.registry.figures import ARCHIVED, LOGGED, MOST_LINES, PARTITION, is_regression, protected
-from pausefl.settings import PrivacySettings, Scenario
+from pausefl.settings import Scenario
 
 #: What of a scenario has a caption.
 RECORDS = {**FIGURES, **TABLES, "partition": PARTITION}
@@ -27,6 +27,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
     ``seeds`` has the seed of each run that is shown; ``origin`` says where the data came from.
     """
     record = RECORDS[kind]
+    places = [] if scenario.scale == "own" else places_of(scenario.figures, kind)
     return words.caption(
         f"{kind}.md.jinja",
         kind=kind,
@@ -34,8 +35,8 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
         regression=is_regression(scenario),
         a_line_each=scenario.network.n_users <= MOST_LINES,
         origin=origin,
-        place=paper_figures(scenario, kind),
-        deviations=scenario_deviations(kind, scenario),
+        place="; ".join(places) or "none",
+        deviations=applying(record.deviations, scenario),
         of_authors=record.of_authors,
         **_authors(kind, record.of_authors, scenario),
         **values_of(scenario, seeds),
@@ -52,25 +53,20 @@ def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
         words, up to which some selectors have fewer; ``protected``, what the ε are for; ``privacy``, or None;
         ``guarantees``, sentences on what a user may spend.
     """
-    runs = Counter(seeds)
+    runs, privacy, guarantees = Counter(seeds), scenario.privacy, []
     number = "one seed" if len(runs) == 1 else f"{len(runs)} seeds"
+    if privacy is not None:
+        parts = MECHANISMS[privacy.mechanism], SCHEDULES[privacy.schedule], SAMPLERS[privacy.sampler]
+        guarantees = [part.caption.format(**vars(privacy)) for part in parts if part.caption]
     return {
         "scenario": scenario,
         "records": [SELECTORS[name] for name in scenario.selectors],
         "seeds": tuple(sorted(runs)),
         "all_seeds": f"up to {number}" if len(set(runs.values())) > 1 else number,
         "protected": protected(scenario),
-        "privacy": scenario.privacy,
-        "guarantees": _guarantees(scenario.privacy),
+        "privacy": privacy,
+        "guarantees": guarantees,
     }
-
-
-def _guarantees(privacy: PrivacySettings | None) -> list[str]:
-    if privacy is None:
-        return []
-    settings = vars(privacy)
-    records = MECHANISMS[privacy.mechanism], SCHEDULES[privacy.schedule], SAMPLERS[privacy.sampler]
-    return [record.caption.format(**settings) for record in records if record.caption]
 
 
 def _authors(kind: str, column: str, scenario: Scenario) -> dict[str, Any]:
@@ -90,24 +86,7 @@ def _authors(kind: str, column: str, scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def scenario_deviations(kind: str, scenario: Scenario) -> list[str]:
-    """Deviations that bear on a scenario's figure or table: ``D8: budgets and leakage …``."""
-    return applying(RECORDS[kind].deviations, scenario)
-
-
-def paper_figures(scenario: Scenario, kind: str) -> str:
-    """The papers' figures that this kind of figure reproduces, or "none".
-
-    ``scenario.figures`` maps such names as ``pause_v2_fig8`` or ``bsfl_fig7_loss`` to kinds; these become
-    "PAUSE v2, Fig. 8, as run" and "BSFL, Fig. 7". Figures of the demonstrations and of users' own scenarios
-    reproduce none, nor do those for a privacy reviewer, ``privacy_…``, of what goes beyond the papers,
-    ``beyond_…``, or of their settings with group normalisation, ``group_…``.
-    """
-    places = [] if scenario.scale == "own" else places_of(scenario.figures, kind)
-    return "; ".join(places) or "none"
-
-
 def places_of(figures: Mapping[str, str], kind: str) -> list[str]:
     """The papers' figures among those of a kind, in words; ``figures`` are names and kinds."""
-    names = [papers.in_words(name) for name, shown in figures.items() if shown == kind]
+    names = (papers.in_words(name) for name, shown in figures.items() if shown == kind)
     return [name for name in names if name]

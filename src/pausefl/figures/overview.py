@@ -96,50 +96,36 @@ def _plot_panel(axes: Axes, panel: Panel, rounds: pd.DataFrame | None) -> list[B
     if rounds is not None:
         shown = [_first(kinds, set(rounds["selector"])) for *_, kinds in _SHOWN]
         curves = smoothed_bands(rounds[rounds["selector"].isin(shown)], "accuracy", 100)
-    limit, cut = on_time_axis(curves) if curves else (0.0, {})
+    limit, cut = on_time_axis(curves) if curves else (np.inf, {})
     theirs = read_off(panel.as_run)
     drawn: list[Band] = []
     for _, mark, kinds in _SHOWN:
-        style = look(kinds[0])
-        if (name := _first(kinds, cut)) is not None:
+        if name := _first(kinds, cut):
             drawn.append(replace(cut[name][0], seeds={}))
             plot_band(axes, kinds[0], drawn[-1], marked=False)
-        if (name := _first(kinds, theirs)) is not None:
+        if name := _first(kinds, theirs):
             run = theirs[name].dropna(subset="accuracy")
-            if limit:
-                run = run[run["elapsed_s"] <= limit]
-            run = run.iloc[_spread(run["elapsed_s"].to_numpy(np.float64))]
-            colors = {"color": style["color"], "zorder": style["zorder"] + 1}
-            axes.plot(run["elapsed_s"], 100 * run["accuracy"], linestyle="none", **colors, **_mark(mark))
-    axes.set_xlim(left=0)
-    if limit:
-        axes.set_xlim(right=limit)
+            run = run[run["elapsed_s"] <= limit]
+            times = run["elapsed_s"].to_numpy(np.float64)
+            wanted = np.linspace(times[0], times[-1], _N_MARKS) if len(times) else times
+            run = run.iloc[sorted({int(np.abs(times - time).argmin()) for time in wanted})]
+            style = _mark(mark) | {"color": look(kinds[0])["color"], "zorder": look(kinds[0])["zorder"] + 1}
+            axes.plot(run["elapsed_s"], 100 * run["accuracy"], linestyle="none", **style)
+    axes.set_xlim(0, limit if curves else None)
+    words = "not run"
+    if rounds is not None:
+        n = sorted({curve.n_seeds for curve in curves.values()})
+        seeds = f"{n[0]} to {n[-1]} seeds" if len(n) > 1 else "one seed" if n == [1] else f"{n[0]} seeds"
+        words = f"{AS_RUN if panel.as_run in rounds['scenario'].unique() else AS_WRITTEN}, {seeds}"
     axes.set_title(f"{label(panel.part)}: {panel.setting}", loc="left", fontsize=7.8, pad=12)
-    axes.annotate(
-        _made_of(panel, rounds, curves), (0, 1), (0, 3), "axes fraction", "offset points", fontsize=8
-    )
+    axes.annotate(words, (0, 1), (0, 3), "axes fraction", "offset points", fontsize=8)
     return drawn
 
 
-def _first(kinds: Collection[str], there: Collection[str]) -> str | None:
-    return next((name for name in kinds if name in there), None)
+def _first(kinds: Collection[str], there: Collection[str]) -> str:
+    """The first of some selectors that is there, or nothing."""
+    return next((name for name in kinds if name in there), "")
 
 
 def _mark(mark: str) -> dict[str, Any]:
     return {"marker": mark, "markersize": 4, "markerfacecolor": "white", "markeredgewidth": 0.9}
-
-
-def _spread(times: np.ndarray) -> list[int]:
-    """Positions of about `_N_MARKS` of some times, evenly spread."""
-    if not len(times):
-        return []
-    wanted = np.linspace(times[0], times[-1], _N_MARKS)
-    return sorted({int(np.abs(times - time).argmin()) for time in wanted})
-
-
-def _made_of(panel: Panel, rounds: pd.DataFrame | None, curves: Mapping[str, Band]) -> str:
-    if rounds is None:
-        return "not run"
-    n = sorted({curve.n_seeds for curve in curves.values()})
-    seeds = f"{n[0]} to {n[-1]} seeds" if len(n) > 1 else "one seed" if n == [1] else f"{n[0]} seeds"
-    return f"{AS_RUN if panel.shown(rounds['scenario'].unique()) == panel.as_run else AS_WRITTEN}, {seeds}"

@@ -46,9 +46,8 @@ _OWN = {
 }
 
 _NAME = re.compile(rf"(?P<paper>{'|'.join(CONTENTS)})_(?P<part>(?:fig|table|theorem)\d+)[a-z]?(?:_\w+)?")
-_PART = re.compile(r"(?P<word>[a-z]+)(?P<number>\d+)")
 _WORDS = {"fig": ("Fig.", "Figs."), "table": ("Table", "Tables"), "theorem": ("Theorem", "Theorems")}
-_ROMAN = ("0", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
+_ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 
 
 @dataclass(frozen=True)
@@ -138,48 +137,31 @@ def in_parts(names: Iterable[str]) -> dict[str, list[str]]:
 
 def label(part: str) -> str:
     """``fig8`` as "Fig. 8", ``table1`` as "Table I"."""
-    word, number = _split(part)
-    return f"{_WORDS[word][0]} {_numeral(word, number)}"
+    return labels([part])
 
 
 def labels(parts: Iterable[str]) -> str:
     """Several parts: "Figs. 1 to 3 and 5, Table I"."""
-    split = [_split(part) for part in parts]
+    numbers: dict[str, set[int]] = {word: set() for word in _WORDS}
+    for word, number in map(_split, parts):
+        numbers[word].add(number)
     listed = []
-    for word, (one, many) in _WORDS.items():
-        spans = _spans(sorted({number for kind, number in split if kind == word}))
-        texts = [
-            _numeral(word, first) + (f" to {_numeral(word, last)}" if last > first else "")
-            for first, last in spans
-        ]
-        if not texts:
-            continue
-        text = texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + f" and {texts[-1]}"
-        single = len(spans) == 1 and spans[0][0] == spans[0][1]
-        listed.append(f"{one if single else many} {text}")
+    for word, own in numbers.items():
+        texts: list[str] = []
+        inner = {number for number in own if {number - 1, number + 1} <= own}
+        for number in sorted(own - inner):
+            numeral = _ROMAN[number] if word == "table" and number < len(_ROMAN) else str(number)
+            if number - 1 in inner:
+                texts[-1] += f" to {numeral}"
+            else:
+                texts.append(numeral)
+        if own:
+            joined = " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+            listed.append(f"{_WORDS[word][len(own) > 1]} {joined}")
     return ", ".join(listed)
 
 
-def _spans(numbers: list[int]) -> list[tuple[int, int]]:
-    """Sorted numbers as spans of three or more, and single numbers."""
-    spans: list[tuple[int, int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][1] + 1:
-            spans[-1] = (spans[-1][0], number)
-        else:
-            spans.append((number, number))
-    return [
-        part
-        for first, last in spans
-        for part in ([(first, last)] if last - first != 1 else [(first, first), (last, last)])
-    ]
-
-
 def _split(part: str) -> tuple[str, int]:
-    match = _PART.fullmatch(part)
+    match = re.fullmatch(r"([a-z]+)(\d+)", part)
     assert match is not None, part
-    return match["word"], int(match["number"])
-
-
-def _numeral(word: str, number: int) -> str:
-    return _ROMAN[number] if word == "table" and number < len(_ROMAN) else str(number)
+    return match[1], int(match[2])

@@ -14,8 +14,6 @@ from matplotlib.figure import Figure
 
 from pausefl.data.partition import Partition, label_mix
 
-_PLAIN = "#3f90da"
-
 #: Up to this many users each has a bar of its own; beyond, the bars join into a skyline.
 _SEPARATE_BARS = 60
 
@@ -24,7 +22,7 @@ _NUMBERED, _LISTED = 30, 20
 
 
 def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: int, title: str) -> Figure:
-    """Plot the users' data, users sorted by size.
+    """A figure of the users' data, users sorted by size.
 
     The upper panel stacks the class counts of each user, the lower one shows each class's share of a user's
     data. For regression (``n_classes`` 0) they are the plain sizes and the qualities. It is legible up to
@@ -33,25 +31,43 @@ def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: in
     """
     figure = Figure(figsize=(9.0, 5.6), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    order = np.argsort(-partition.sizes, kind="stable")
+    sizes, n_users, n_held_out = partition.sizes, len(partition.sizes), len(partition.validation)
+    order = np.argsort(-sizes, kind="stable")
     if n_classes:
         counts = label_mix(partition, labels, n_classes)[order]
-        _plot_sizes(upper, counts, _class_colors(n_classes))
+        # Told apart with any colour vision up to ten classes; beyond, a run through a uniform map.
+        distinct, uniform = mpl.color_sequences["petroff10"], mpl.colormaps["cividis"]
+        colors = distinct[:n_classes] if n_classes <= 10 else uniform(np.linspace(0, 1, n_classes))
+        _plot_sizes(upper, counts, list(colors))
         _plot_shares(lower, counts)
     else:
-        _plot_sizes(upper, partition.sizes[order][:, None], [_PLAIN])
-        x, y, few = np.arange(len(order)) + 0.5, partition.quality[order], len(order) <= _SEPARATE_BARS
+        _plot_sizes(upper, sizes[order][:, None], ["#3f90da"])
+        x, y, few = np.arange(n_users) + 0.5, partition.quality[order], n_users <= _SEPARATE_BARS
         lower.vlines(x, 0, y, color="0.8", linewidth=1 if few else 0.5)
         sns.scatterplot(x=x, y=y, s=36 if few else 9, color="0.2", zorder=3, ax=lower)
         lower.set(ylim=(0, 1.06), ylabel="quality of the data")
         lower.grid(visible=False)
+    held_out = f", {n_held_out:,} held out for validation" if n_held_out else ""
+    n_unused = len(labels) - sizes.sum() - n_held_out
+    unused = f", {n_unused:,} unused" if n_unused else ""
+    words = (
+        f"K = {n_users} users, {sizes.sum():,} examples{held_out}{unused};"
+        f" {sizes.min():,} to {sizes.max():,} a user, median {np.median(sizes):,.0f}"
+    )
     upper.set_title(f"{title}\n", loc="left", fontsize=12)
-    words = _in_words(partition, len(labels))
     upper.annotate(words, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", color="0.4")
     upper.set_ylabel("examples")
     upper.grid(visible=False, axis="x")
     sns.despine(figure, left=True, bottom=True)
-    _mark_users(lower, order)
+    if n_users <= _NUMBERED:
+        lower.set_xticks(np.arange(n_users) + 0.5, order, rotation=0)
+        lower.set_xlabel("user, by size")
+    else:
+        step = next(step for step in (10, 20, 50, 100, 200, 500, n_users) if n_users / step <= 12)
+        ranks = [1, *range(step, n_users + 1, step)]
+        lower.set_xticks([rank - 0.5 for rank in ranks], ranks, rotation=0)
+        lower.set_xlabel("rank of the user by size")
+    lower.set_xlim(-0.004 * n_users, 1.004 * n_users)
     return figure
 
 
@@ -96,35 +112,3 @@ def _plot_shares(axes: Axes, counts: npt.NDArray[np.int64]) -> None:
     axes.set_ylabel("class")
     listed = np.arange(0, len(shares), 1 if len(shares) <= _LISTED else 5)
     axes.set_yticks(listed + 0.5, listed, rotation=0)
-
-
-def _in_words(partition: Partition, n_examples: int) -> str:
-    sizes = partition.sizes
-    held_out = f", {len(partition.validation):,} held out for validation" if len(partition.validation) else ""
-    n_unused = n_examples - sizes.sum() - len(partition.validation)
-    unused = f", {n_unused:,} unused" if n_unused else ""
-    return (
-        f"K = {len(sizes)} users, {sizes.sum():,} examples{held_out}{unused};"
-        f" {sizes.min():,} to {sizes.max():,} a user, median {np.median(sizes):,.0f}"
-    )
-
-
-def _mark_users(axes: Axes, order: npt.NDArray[np.int64]) -> None:
-    """Mark each user by its number where there is room, else by its rank."""
-    n_users = len(order)
-    if n_users <= _NUMBERED:
-        axes.set_xticks(np.arange(n_users) + 0.5, order, rotation=0)
-        axes.set_xlabel("user, by size")
-    else:
-        step = next(step for step in (10, 20, 50, 100, 200, 500, n_users) if n_users / step <= 12)
-        ranks = [1, *range(step, n_users + 1, step)]
-        axes.set_xticks([rank - 0.5 for rank in ranks], ranks, rotation=0)
-        axes.set_xlabel("rank of the user by size")
-    axes.set_xlim(-0.004 * n_users, 1.004 * n_users)
-
-
-def _class_colors(n_classes: int) -> list[Any]:
-    """Colours told apart with any colour vision up to ten classes; beyond, a run through a uniform map."""
-    if n_classes <= 10:
-        return list(mpl.color_sequences["petroff10"][:n_classes])
-    return list(mpl.colormaps["cividis"](np.linspace(0, 1, n_classes)))

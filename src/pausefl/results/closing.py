@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pausefl.registry import MECHANISMS
 from pausefl.results.markdown import aligned
@@ -24,10 +25,10 @@ def closing(folder: Path) -> str:
     summary, rounds = read_run(folder)
     head = f"{summary['scenario']['name']}, {summary['selector']}, seed {summary['seed']}:"
     lines = [f"  {line}" for line in aligned(list(_rows(summary, rounds, folder)))]
-    return "\n".join([head, *lines, *[f"Warning: {warning}" for warning in warnings(summary, rounds)]])
+    return "\n".join([head, *lines, *[f"Warning: {warning}" for warning in _warnings(summary, rounds)]])
 
 
-def warnings(summary: Mapping[str, Any], rounds: pd.DataFrame) -> Iterator[str]:
+def _warnings(summary: Mapping[str, Any], rounds: pd.DataFrame) -> Iterator[str]:
     """Yield a sentence for each thing that a reader of the results has to know."""
     if (t := summary["diverged_round"]) is not None:
         yield f"the model diverged in round {t}: from there on it has chance level and an infinite loss"
@@ -44,41 +45,45 @@ def warnings(summary: Mapping[str, Any], rounds: pd.DataFrame) -> Iterator[str]:
             f"{refused['n']} updates were not finite and were left out, the first of user {first['user']} in"
             f" round {first['round']}"
         )
-    best = _best_accuracy(rounds)
-    if best is not None and t is None and math.isfinite(rounds["leakage_max"].iloc[-1]):
-        last = float(evaluations(rounds, "accuracy")[-1])
-        if best[0] - last > max(_FALLEN_BY, _FALLEN_SHARE * best[0]):
+    accuracy = evaluations(rounds, "accuracy")
+    if len(accuracy) and t is None and math.isfinite(rounds["leakage_max"].iloc[-1]):
+        best, best_round = _best(accuracy, rounds)
+        last = float(accuracy[-1])
+        if best - last > max(_FALLEN_BY, _FALLEN_SHARE * best):
             # Without a decay, later participations need not have smaller budgets.
             grew = ", as noise grew" if summary["scenario"]["privacy"].get("decay") else ""
-            yield f"accuracy fell from {100 * best[0]:.3g} % (round {best[1]}) to {100 * last:.3g} %{grew}"
+            yield f"accuracy fell from {100 * best:.3g} % (round {best_round}) to {100 * last:.3g} %{grew}"
 
 
-def _best_accuracy(rounds: pd.DataFrame) -> tuple[float, int] | None:
-    """The best moving average of accuracy, and its first round; None without accuracies."""
-    values = evaluations(rounds, "accuracy")
-    if not len(values):
-        return None
-    evaluated = rounds["round"].to_numpy()[rounds["accuracy"].notna()]
-    return float(values.max()), int(evaluated[values.argmax()])
+def _best(accuracy: NDArray[np.float64], rounds: pd.DataFrame) -> tuple[float, int]:
+    """The best moving average of accuracy, and its first round."""
+    evaluated = rounds.loc[rounds["accuracy"].notna(), "round"]
+    return float(accuracy.max()), int(evaluated.iloc[accuracy.argmax()])
 
 
 def _rows(summary: Mapping[str, Any], rounds: pd.DataFrame, folder: Path) -> Iterator[tuple[str, str]]:
     """Label and value of each line."""
-    for column, unit, factor in (("accuracy", " %", 100), ("loss", "", 1)):
-        values = evaluations(rounds, column)
+    accuracy = evaluations(rounds, "accuracy")
+    shown = ("accuracy", " %", 100 * accuracy), ("loss", "", evaluations(rounds, "loss"))
+    for column, unit, values in shown:
         if len(values) and np.isfinite(values[-1]):
-            yield f"test {column}", f"{factor * values[-1]:.4g}{unit} ({_averaged(rounds[column])})"
-    if (best := _best_accuracy(rounds)) is not None:
-        yield "best accuracy", f"{100 * best[0]:.4g} % in round {best[1]}, averaged likewise"
+            yield f"test {column}", f"{values[-1]:.4g}{unit} ({_averaged(rounds[column])})"
+    if len(accuracy):
+        best, best_round = _best(accuracy, rounds)
+        yield "best accuracy", f"{100 * best:.4g} % in round {best_round}, averaged likewise"
     if not summary["trained"]:
         yield "trained", "no, only selected"
     elif "trained_by" in summary:
         yield "trained", f"by the run of {summary['trained_by']['scenario']}, which trains the same"
-    last = rounds.iloc[-1]
+    last, privacy = rounds.iloc[-1], summary["scenario"]["privacy"]
     horizon = summary["scenario"]["training"].get("time_horizon_s")
     ended = f", the first to reach {horizon:g}" if summary.get("ended_by") == "time_horizon_s" else ""
     yield "rounds", f"{len(rounds)} in {last['elapsed_s']:.1f} simulated seconds{ended}"
-    yield "largest leakage", _leakage(summary["scenario"]["privacy"], float(last["leakage_max"]))
+    leakage = "unlimited: updates are not protected"
+    if privacy is not None and math.isfinite(last["leakage_max"]):
+        protects = MECHANISMS.find(privacy["mechanism"]).protects
+        leakage = f"ε = {last['leakage_max']:.4g} of {privacy['epsilon_total']:g} per {protects}"
+    yield "largest leakage", leakage
     yield "took", f"{summary['timings_s']['total']:.1f} s, {summary['peak_memory_bytes'] / 1e6:.0f} MB"
     yield "files", f"{folder}/rounds.parquet, ledger.parquet and summary.json"
 
@@ -90,11 +95,3 @@ def _averaged(values: pd.Series[float]) -> str:
     if n == len(window):
         return f"mean of the last {n} rounds" if n > 1 else "of the only round"
     return f"mean of {n} evaluations in {len(window)} rounds" if n > 1 else "of the last evaluation"
-
-
-def _leakage(privacy: Mapping[str, Any] | None, leakage: float) -> str:
-    """The largest leakage of a user beside its budget."""
-    if privacy is None or math.isinf(leakage):
-        return "unlimited: updates are not protected"
-    protects = MECHANISMS.find(privacy["mechanism"]).protects
-    return f"ε = {leakage:.4g} of {privacy['epsilon_total']:g} per {protects}"

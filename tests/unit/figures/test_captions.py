@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pausefl.figures import captions
-from pausefl.figures.deviations import DEVIATIONS
+from pausefl.figures.deviations import DEVIATIONS, applying
 from pausefl.figures.words import MOST_WORDS, Caption
 from pausefl.registry import FIGURES, TABLES
 from pausefl.report.text import markdown
@@ -130,7 +130,7 @@ def test_captions_say_what_was_changed(kind: str, scenario: config.Scenario) -> 
 
 
 def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:
-    return [text.split(":")[0] for text in captions.scenario_deviations(kind, scenario)]
+    return [text.split(":")[0] for text in applying(captions.RECORDS[kind].deviations, scenario)]
 
 
 def test_only_deviations_that_apply(scenario: config.Scenario) -> None:
