@@ -106,7 +106,7 @@ def plot_beside(
     ]
     explained = {str(line.get_label()): line for line in lines} | spread_of(curves.values())
     figure.set_figheight(figure.get_figheight() + 0.13 * (-(-len(explained) // 2) - 2))
-    label_all(figure, " ".join(shown.y_label.split()) if len(curves) > 3 else shown.y_label)
+    label_all(figure, shown.quantity if len(curves) > 3 else shown.y_label)
     place: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": "small"}
     for text in figure.legend(explained.values(), explained.keys(), **place).get_texts():
         text.set_linespacing(0.9)

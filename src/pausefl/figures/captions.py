@@ -46,12 +46,9 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
 def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
     """What the shared words of a caption need to know of a scenario and the seed of each run.
 
-    Returns
-    -------
-    dict
-        ``scenario``; ``records`` of its selectors; ``seeds``, each once; ``all_seeds``, their number in
-        words, up to which some selectors have fewer; ``protected``, what the ε are for; ``privacy``, or None;
-        ``guarantees``, sentences on what a user may spend.
+    ``records`` are of its selectors; ``seeds`` has each once, ``all_seeds`` their number in words, up to
+    which some selectors have fewer; ``protected`` is what the ε are for; ``guarantees``, sentences on what a
+    user may spend.
     """
     runs, privacy, guarantees = Counter(seeds), scenario.privacy, []
     number = "one seed" if len(runs) == 1 else f"{len(runs)} seeds"

@@ -74,9 +74,8 @@ class Band:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the curves of a figure show: columns of the rounds, and the labels of the axes."""
+    """What curves show: ``accuracy``, ``loss`` or ``leakage_max``, against another column of the rounds."""
 
-    #: ``accuracy``, ``loss`` or ``leakage_max``.
     column: str
     y_label: str
     x_column: str = "elapsed_s"
@@ -87,6 +86,11 @@ class Shown:
     def is_leakage(self) -> bool:
         """Whether it is a step function, of which the authors' archive has single rounds alone."""
         return self.column == "leakage_max"
+
+    @property
+    def quantity(self) -> str:
+        """The label of the ordinate in one line."""
+        return " ".join(self.y_label.split())
 
 
 def on_one_axis(runs: Collection[tuple[Array, Array]], step: bool = False) -> tuple[Array, Array]:
@@ -170,9 +174,11 @@ _SEED: dict[str, Any] = {"linewidth": 0.45}
 _FILLED: dict[str, Any] = {"alpha": 0.18, "linewidth": 0}
 
 
-def _few(curve: Band) -> bool:
-    """Whether each seed is a line of its own."""
-    return 1 < curve.n_seeds <= FEW and bool(curve.seeds)
+def _spread(curve: Band, wide: bool) -> str:
+    """How a curve's seeds are shown: ``lines``, ``band``, ``bar``; nothing if there is one."""
+    if curve.n_seeds == 1:
+        return ""
+    return "lines" if curve.n_seeds <= FEW and curve.seeds else "band" if wide else "bar"
 
 
 def spread_of(curves: Collection[Band], wide: bool = True) -> dict[str, Any]:
@@ -180,16 +186,15 @@ def spread_of(curves: Collection[Band], wide: bool = True) -> dict[str, Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    keys: dict[str, Any] = {}
-    if any(map(_few, curves)):
-        keys["Thin lines: seeds"] = Line2D([], [], color="black", **_SEED)
-    if any(curve.n_seeds > 1 and not _few(curve) for curve in curves):
-        bar: dict[str, Any] = {"marker": r"$\mathrm{I}$", "markersize": 7, "markeredgewidth": 0.2}
-        if wide:
-            keys["Band: range of seeds"] = Patch(facecolor="black", **_FILLED), Line2D([], [], color="black")
-        else:
-            keys["Bar: range of seeds"] = Line2D([], [], color="black", linestyle="none", **bar)
-    return keys
+    bar: dict[str, Any] = {"marker": r"$\mathrm{I}$", "markersize": 7, "markeredgewidth": 0.2}
+    line = Line2D([], [], color="black")
+    keys: dict[str, tuple[str, Any]] = {
+        "lines": ("Thin lines: seeds", Line2D([], [], color="black", **_SEED)),
+        "band": ("Band: range of seeds", (Patch(facecolor="black", **_FILLED), line)),
+        "bar": ("Bar: range of seeds", Line2D([], [], color="black", linestyle="none", **bar)),
+    }
+    shown = {_spread(curve, wide) for curve in curves}
+    return dict(key for how, key in keys.items() if how in shown)
 
 
 def plot_band(
@@ -207,11 +212,13 @@ def plot_band(
     """
     style, shape = look(selector), "steps-post" if step else "default"
     below = {"color": style["color"], "zorder": style["zorder"] - 2}
-    if _few(curve):
+    how = _spread(curve, wide)
+    if how == "lines":
         for x, y in curve.seeds.values():
             axes.plot(x, y, drawstyle=shape, **below, **_SEED)
-    elif curve.n_seeds > 1 and wide:
-        axes.fill_between(curve.x, curve.low, curve.high, step="post" if step else None, **below, **_FILLED)
+    elif how == "band":
+        joined: Any = {"step": "post" if step else None}
+        axes.fill_between(curve.x, curve.low, curve.high, **joined, **below, **_FILLED)
     if not wide:
         style["linewidth"] *= 0.75
     # Marks of different selectors are at different places of the same curve.
@@ -250,7 +257,7 @@ def plot_curves(
         own: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() + 2}
         if last == len(curve.x) - 1:
             axes.plot(x, y, linestyle="none", clip_on=False, **own, **marker(selector))
-            if curve.n_seeds > FEW and not wide and curve.high[-1] > curve.low[-1] + 0.01 * abs(y):
+            if _spread(curve, wide) == "bar" and curve.high[-1] > curve.low[-1] + 0.01 * abs(y):
                 beside = sum(abs(x - other) < NEAR * max(drawn) for other in drawn)
                 root = axes.get_figure(root=True)
                 moved = offset_copy(axes.transData, root, x=4 + 3.5 * beside, units="points")
@@ -279,7 +286,7 @@ def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Ban
     words = [*(str(line.get_label()) for line in lines), *spread]
     names = ["\n".join(textwrap.wrap(one, NAME_WIDTH)) for one in words]
     right = (1 - NEAR) * figure.axes[0].get_xlim()[1]
-    bars = 0 if wide else sum(curve.n_seeds > FEW and curve.x[-1] > right for curve in curves.values())
+    bars = sum(_spread(curve, wide) == "bar" and curve.x[-1] > right for curve in curves.values())
     legend = figure.axes[0].legend(
         [*lines, *spread.values()],
         names,

@@ -19,14 +19,8 @@ def plot(
     """Plot a kind of figure of the rounds that `pausefl.results.runs.collect` returns of a scenario.
 
     Below it are the scale, unless that of the papers, and ``notes``, sentences that warn of the runs
-    (`pausefl.figures.notes`); above it the scenario's ``title``, if asked for.
-
-    Raises
-    ------
-    ConfigError
-        If the kind is unknown.
-    PauseflError
-        If no run has anything to plot.
+    (`pausefl.figures.notes`); above it the scenario's ``title``, if asked for. `ConfigError` if the kind is
+    unknown, `PauseflError` if no run has anything to plot.
     """
     function = FIGURES.find(kind).load()
     with theme():

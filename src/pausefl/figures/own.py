@@ -56,11 +56,8 @@ def plot_runs(runs: Iterable[Finished], kind: str | None = None) -> tuple[str, P
     """A figure of some runs, and its kind: by default the first that they can have.
 
     A line, or a panel, for each group of runs (`pausefl.results.groups.grouped`), with a band of its seeds.
-
-    Raises
-    ------
-    PauseflError
-        If the kind is unknown, the runs lack what it needs, or differ in what it can show only once.
+    `PauseflError` if the kind is unknown, the runs lack what it needs, or differ in what it can show only
+    once.
     """
     groups = grouped(runs)
     if not groups:
@@ -83,10 +80,7 @@ def plot_runs(runs: Iterable[Finished], kind: str | None = None) -> tuple[str, P
 def write_figure(plotted: Plotted, path: Path) -> None:
     """Write a figure to a file, whose name ends as one of `PICTURES`, or its numbers, as one of `TABLES`.
 
-    Raises
-    ------
-    ConfigError
-        If it ends otherwise.
+    `ConfigError` if it ends otherwise.
     """
     suffix = path.suffix[1:].lower()
     if suffix not in (allowed := (*PICTURES, *TABLES)):

@@ -26,7 +26,7 @@ from pausefl.figures.curves import (
     with_names,
 )
 from pausefl.figures.panels import Plotted
-from pausefl.figures.style import marker, new_column
+from pausefl.figures.style import COLUMN_WIDTH, marker
 from pausefl.registry.figures import is_regression
 from pausefl.registry.selectors import look_of
 from pausefl.results.outcomes import target_accuracy
@@ -116,21 +116,14 @@ def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str,
     else:
         curves = smoothed_bands(rounds, shown.column, shown.scale)
     if not curves:
-        what = " ".join(shown.y_label.split())
-        raise PauseflError(f"scenario '{scenario.name}': no run has finite values of '{what}' to plot")
+        what = f"no run has finite values of '{shown.quantity}' to plot"
+        raise PauseflError(f"scenario '{scenario.name}': {what}")
     return curves
 
 
 def _ends(curves: Mapping[str, Band], shown: Shown) -> pd.DataFrame:
     """The numbers of a figure: the end of each curve, with the range of its seeds."""
-    heads = (
-        "Selector",
-        "Seeds",
-        shown.x_label,
-        " ".join(shown.y_label.split()),
-        "Lowest seed",
-        "Highest seed",
-    )
+    heads = ["Selector", "Seeds", shown.x_label, shown.quantity, "Lowest seed", "Highest seed"]
     ends = (
         (look_of(name).label, curve.n_seeds, curve.x[-1], curve.mean[-1], curve.low[-1], curve.high[-1])
         for name, curve in curves.items()
@@ -151,6 +144,8 @@ def _plot(
 
     ``more`` are explained after the curves.
     """
+    from matplotlib.figure import Figure
+
     limit, cut = on_time_axis(curves, shown.x_column)
     inside = {name: curve for name, (curve, _) in cut.items()}
     far = _exploding(inside) if shown.column == "loss" else set()
@@ -165,7 +160,10 @@ def _plot(
     means = np.concatenate([curve.mean[np.isfinite(curve.mean)] for curve in near.values()])
     logarithmic = shown.column == "loss" and means.min() > 0 and means.max() > LOG_SPAN * means.min()
     hidden = not far and not shown.is_leakage and _hidden(near, logarithmic)
-    figure, (axes, *below) = new_column(2 if hidden else 1)
+    figure = Figure(figsize=(COLUMN_WIDTH, 3.25 if hidden else 2.35), layout="constrained")
+    ratios = [2.0, 1.0] if hidden else [2.0]
+    panels = figure.subplots(len(ratios), 1, sharex=True, squeeze=False, height_ratios=ratios)[:, 0]
+    axes = panels[0]
     margin = 0.05 * float(np.ptp(means))
     between = (-np.inf, means.max() + margin if far else np.inf)
     wide = len(curves) <= MOST_BANDS
@@ -175,9 +173,9 @@ def _plot(
         axes.set_yscale("log")
     elif far:
         axes.set_ylim(means.min() - margin, means.max() + margin)
-    for lower in below:
-        _plot_differences(lower, near, scenario, logarithmic)
-    [axes, *below][-1].set_xlabel(shown.x_label)
+    if hidden:
+        _plot_differences(panels[1], near, scenario, logarithmic)
+    panels[-1].set_xlabel(shown.x_label)
     axes.set_xlim(0, limit)
     return with_names(figure, [*lines, *more], curves), dict.fromkeys(curves, axes)
 

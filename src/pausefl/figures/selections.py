@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.figure import Figure
@@ -31,8 +30,10 @@ NARROW, WIDE = 3, 6
 #: From never to always.
 _COLORS = ("#FFFFFF", "#9ECAE1", "#2171B5", "#08214D")
 
-#: Columns of the numbers that stand above the maps, too.
-FAST, REST = "Participations of the fast half (%)", "Rounds of rest between two participations, median"
+#: Columns of the numbers; ranks are places in the order of speed.
+FAST = "Participations of the fast half (%)"
+RANKS = "Ranks from the fastest to the slowest of a round, mean"
+REST = "Rounds of rest between two participations, median"
 
 Bools = NDArray[np.bool_]
 
@@ -86,18 +87,29 @@ def plot_selections(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     cells = grid.reshape(-1, n_maps, n_columns).swapaxes(1, 2).reshape(-1, n_maps)
     colors, scale = LinearSegmentedColormap.from_list("share", _COLORS), PowerNorm(0.6, 0, 1)
     look: dict[str, Any] = {"cmap": colors, "norm": scale, "aspect": "auto", "interpolation": "none"}
-    numbers = _numbers(shown, [seed for seed, _ in runs.values()])
+    rows = []
     for i, (name, took_part) in enumerate(shown.items()):
-        lines = textwrap.wrap(look_of(name).label, int(16 * width / n_columns))
-        lines.append(f"{numbers[FAST][i]:.0f} % fast, rest {numbers[REST][i]:.3g}")
+        end, label = took_part.shape[1], look_of(name).label
+        ranks = [np.ptp(np.flatnonzero(users)) for users in took_part.T if users.any()]
+        rests = np.concatenate([np.diff(np.flatnonzero(own)) - 1 for own in took_part])
+        fast = 100 * took_part[: n_users // 2].sum() / max(took_part.sum(), 1)
+        rest = np.median(rests) if len(rests) else np.nan
+        rows.append((label, runs[name][0], end, fast, np.mean(ranks), rest))
+        lines = [*textwrap.wrap(label, int(16 * width / n_columns)), f"{fast:.0f} % fast, rest {rest:.3g}"]
         heading: dict[str, Any] = {"fontsize": "small", "fontweight": "normal", "linespacing": 0.95}
         cells[i, 0].set_title("\n".join(lines), loc="left", pad=3, **heading)
-        end = took_part.shape[1]
         for axes, begin in zip(cells[i], (0, max(end - MOST_ROUNDS, 0)), strict=False):
             shares = binned(took_part[:, begin:], in_row, 1 if begin or n_maps == 1 else in_bin)
             axes.imshow(shares, extent=(begin + 0.5, end + 0.5, n_users, 0), **look)
             axes.set_xlim(begin + 0.5, (end if begin else most) + 0.5)
-            _dress(axes, n_users, first=i % n_columns == 0)
+            axes.axhline(n_users // 2, color="black", linewidth=0.6)
+            halves = ["", ""] if i % n_columns else ["fast", "slow"]
+            axes.set_yticks([n_users / 4, 3 * n_users / 4], halves)
+            axes.tick_params(axis="y", length=0)
+            axes.tick_params(labelsize="small")
+            axes.locator_params(axis="x", nbins=3)
+            axes.grid(visible=False)
+            axes.spines[["top", "right"]].set_visible(True)
         cells[i, -1].set_xlabel("Round", fontsize="small", labelpad=1)
     for axes in cells[len(shown) :].flat:
         axes.remove()
@@ -111,31 +123,5 @@ def plot_selections(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
             ScalarMappable(scale, colors), ax=figure.axes, location="bottom", aspect=40 * width / COLUMN_WIDTH
         )
         bar.set_ticks([0, 0.25, 0.5, 1], labels=["never", "25 %", "50 %", "every round"], fontsize="small")
-    return Plotted(figure, numbers=numbers)
-
-
-def _dress(axes: Axes, n_users: int, first: bool) -> None:
-    """The line between the halves, and their names at the ``first`` map of a row."""
-    axes.axhline(n_users // 2, color="black", linewidth=0.6)
-    axes.set_yticks([n_users / 4, 3 * n_users / 4], ["fast", "slow"] if first else ["", ""])
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(labelsize="small")
-    axes.locator_params(axis="x", nbins=3)
-    axes.grid(visible=False)
-    axes.spines[["top", "right"]].set_visible(True)
-
-
-def _numbers(shown: Mapping[str, Bools], seeds: Sequence[int]) -> pd.DataFrame:
-    """What the maps show, in numbers, one row a selector; ranks are places in the order of speed."""
-    rows = []
-    for (name, took_part), seed in zip(shown.items(), seeds, strict=True):
-        n_users, n_rounds = took_part.shape
-        ranks = [np.flatnonzero(users) for users in took_part.T if users.any()]
-        rests = np.concatenate([np.diff(np.flatnonzero(rounds)) - 1 for rounds in took_part])
-        fast = 100 * took_part[: n_users // 2].sum() / max(took_part.sum(), 1)
-        rest = np.median(rests) if len(rests) else np.nan
-        rows.append(
-            (look_of(name).label, seed, n_rounds, fast, np.mean([np.ptp(one) for one in ranks]), rest)
-        )
-    spread = "Ranks from the fastest to the slowest of a round, mean"
-    return pd.DataFrame(rows, columns=["Selector", "Seed", "Rounds", FAST, spread, REST])
+    heads = ["Selector", "Seed", "Rounds", FAST, RANKS, REST]
+    return Plotted(figure, numbers=pd.DataFrame(rows, columns=heads))

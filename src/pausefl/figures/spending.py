@@ -46,12 +46,8 @@ MANY: Parts = {
 def spent_in(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Floats:
     """Epsilon that each of K users has spent in a run of T rounds, (T + 1, K); row 0 is before the first.
 
-    ``run`` has the rounds in order, with ``selection`` and ``leakage_max``.
-
-    Raises
-    ------
-    PauseflError
-        If the selections do not add up to the recorded leakage.
+    ``run`` has the rounds in order, with ``selection`` and ``leakage_max``. `PauseflError` if the selections
+    do not add up to the recorded leakage.
     """
     counts = np.zeros((len(run) + 1, n_users), np.int64)
     counts[1:] = participations(run, n_users).T.cumsum(axis=0)
@@ -65,12 +61,7 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted
     """What every user has spent against rounds, in a panel for each private selector; first seed.
 
     Up to `MOST_LINES` users are lines, more are bands: of all users, and of those between two quantiles. The
-    highest of them is bold, the budget a thin line.
-
-    Raises
-    ------
-    PauseflError
-        If no run has a budget.
+    highest of them is bold, the budget a thin line. `PauseflError` if no run has a budget.
     """
     privacy, n_users = scenario.privacy, scenario.network.n_users
     runs = first_seeds(run for run in runs_of(rounds) if np.isfinite(run[2]["leakage_max"]).all())

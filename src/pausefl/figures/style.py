@@ -64,16 +64,6 @@ def new_figure(height: float = 2.9) -> tuple[Figure, Axes]:
     return figure, figure.subplots()
 
 
-def new_column(n_panels: int = 1) -> tuple[Figure, list[Axes]]:
-    """A figure of one column's width for curves: a panel, and lower ones below it with the same abscissa."""
-    from matplotlib.figure import Figure
-
-    height = 2.35 + 0.9 * (n_panels - 1)
-    figure = Figure(figsize=(COLUMN_WIDTH, height), layout="constrained")
-    ratios = [2.0] + [1.0] * (n_panels - 1)
-    return figure, list(figure.subplots(n_panels, 1, sharex=True, squeeze=False, height_ratios=ratios)[:, 0])
-
-
 def new_grid(
     titles: Sequence[str], x_label: str, n_columns: int, width: float, height: float
 ) -> tuple[Figure, list[Axes]]:
@@ -148,14 +138,9 @@ def save(
 ) -> None:
     """Write ``stem.png``, ``stem.pdf`` and ``stem.json``, the same bytes every time.
 
-    The last has ``metadata``: what the figure was made from (runs, seeds, code hashes, configuration); and
-    ``numbers``, a mapping for each row, null where there is no finite number. The folder is
-    made if need be; a dot in the name is kept. The layout of the figure is final afterwards.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If ``metadata`` is not JSON (NaN and infinities are not).
+    The last has ``metadata``, what the figure was made from, and ``numbers``, a mapping for each row, null
+    where there is no finite number. A dot in the name is kept. The layout of the figure is final afterwards.
+    `ValueError` or `TypeError` if ``metadata`` is not JSON (NaN and infinities are not).
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
 
 import pandas as pd
 
@@ -38,17 +37,19 @@ _INSTRUCTIONS = "hardware.instructions"
 def compare(*folders: Path) -> str:
     """Runs side by side: settings that differ, results, and of two the first round that differs.
 
-    Raises
-    ------
-    PauseflError
-        If a folder is neither that of a finished run nor the name of a published one, or there is but one.
+    `PauseflError` if a folder is neither that of a finished run nor the name of a published one, or there is
+    but one.
     """
     if len(folders) < 2:
         raise PauseflError("one run has nothing to be compared with: name the folders of two or more")
     runs = [Finished.read(folder) for folder in folders]
     numbers = [str(i + 1) for i in range(len(runs))]
     heads = numbers if len(runs) > len(ascii_uppercase) else list(ascii_uppercase[: len(runs)])
-    settings, results = [_settings(run.summary) for run in runs], [_results(run) for run in runs]
+    results = [_results(run) for run in runs]
+    settings = []
+    for run in runs:
+        what = {key: value for key, value in run.summary.items() if key not in _COURSE}
+        settings.append(flattened(what | {"scenario": as_of_today(what["scenario"])}))
     keys = dict.fromkeys(key for other in settings[1:] for key in differing(settings[0], other))
     shown = {key: [str(values.get(key, "–")) for values in settings] for key in keys if key not in _REPORTED}
     if len(runs) == 2:
@@ -84,12 +85,8 @@ def compare(*folders: Path) -> str:
 def write_means(folders: Iterable[Path], out: Path) -> None:
     """Write means and standard deviations over seeds, one row for each selector in each settings.
 
-    The columns are those of ``results/tables/SCENARIO/summary.csv``, or ``.md`` or ``.tex``.
-
-    Raises
-    ------
-    PauseflError
-        If a folder has no finished run, or ``out`` ends otherwise.
+    The columns are those of ``results/tables/SCENARIO/summary.csv``, or ``.md`` or ``.tex``. `PauseflError`
+    if a folder has no finished run, or ``out`` ends otherwise.
     """
     if (suffix := out.suffix.lower()) not in (".csv", ".md", ".tex"):
         raise ConfigError(
@@ -111,12 +108,6 @@ def _by_value(key: str, values: Sequence[str], heads: Sequence[str]) -> Iterator
     for value in dict.fromkeys(values):
         having = " ".join(head for head, own in zip(heads, values, strict=True) if own == value)
         yield [key if value == values[0] else "", value, having]
-
-
-def _settings(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """What was run, by dotted key."""
-    what = {key: value for key, value in summary.items() if key not in _COURSE}
-    return flattened(what | {"scenario": as_of_today(summary["scenario"])})
 
 
 def _only(*texts: str) -> list[str]:

@@ -105,12 +105,7 @@ def grouped(runs: Iterable[Finished]) -> list[Group]:
 
     Groups of different settings say in which they differ: by the names of their scenarios, and by what
     differs between groups of one name. Runs of the same selector, settings and seed are told apart by their
-    folders.
-
-    Raises
-    ------
-    PauseflError
-        If two of these have no folders that tell them apart.
+    folders; `PauseflError` if these do not.
     """
     alike: dict[tuple[Any, ...], list[Finished]] = {}
     for run in runs:
