@@ -252,6 +252,8 @@ def plot_curves(
         label = labels[selector] + n_seeds_of(curve, curves)
         lines[selector] = line = plot_band(axes, selector, curve, step, label, wide)
         inside = (curve.x <= end) & (between[0] <= curve.mean) & (curve.mean <= between[1])
+        if not inside.any():
+            continue
         last = int(np.flatnonzero(inside)[-1])
         x, y = float(curve.x[last]), curve.mean[last]
         own: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() + 2}

@@ -194,6 +194,14 @@ def test_an_exploding_loss_leaves_the_axis_of_the_others_and_says_how_far(scenar
     assert legend_texts(figure) == ["FedAvg with privacy (to 3e5)", "PAUSE"]
 
 
+def test_a_loss_that_is_never_on_the_axis_of_the_others_is_named_all_the_same(
+    scenario: config.Scenario,
+) -> None:
+    runs = [rounds_of("pause", 0, [1, 2], loss=[1, 0.9]), rounds_of("fedavg", 0, [1, 2], loss=[5, 500])]
+    figure = kinds.plot("loss_vs_time", pd.concat(runs), scenario).figure
+    assert legend_texts(figure) == ["FedAvg with privacy (to 3e2)", "PAUSE"]
+
+
 def test_a_loss_that_is_infinite_after_divergence_ends_the_line(scenario: config.Scenario) -> None:
     rounds = rounds_of("pause", 0, [1, 2, 3], loss=[1, 2, math.inf])
     axes = axes_of(kinds.plot("loss_vs_time", rounds, scenario).figure)
