@@ -73,11 +73,10 @@ def plot_beside(
     titles = [look_of(name).label + n_seeds_of(curve, curves) for name, curve in curves.items()]
     figure, panels = new_grid(titles, shown.x_label, n_columns=3, width=COLUMN_WIDTH, height=0.95)
     # One line with gaps: nine lines in each of nine panels take time.
-    near = [curve.until(limit) for name, curve in curves.items() if name not in far]
-    others = [
-        np.concatenate([np.append(values, np.nan) for values in found])
-        for found in ([curve.x for curve in near], [curve.mean for curve in near])
-    ]
+    near = [curve for name, curve in curves.items() if name not in far]
+    gap = [np.nan]
+    x_of_others = np.concatenate([part for curve in near for part in (curve.x, gap)])
+    y_of_others = np.concatenate([part for curve in near for part in (curve.mean, gap)])
     log = logged(scenario)
     look = _ROUNDS if log or shown.is_leakage else _CURVE
     first = None
@@ -90,7 +89,9 @@ def plot_beside(
             first = first or axes
             if axes is not first:
                 axes.sharey(first)
-            axes.plot(*others, drawstyle="steps-post" if shown.is_leakage else "default", **_OTHERS)
+            axes.plot(
+                x_of_others, y_of_others, drawstyle="steps-post" if shown.is_leakage else "default", **_OTHERS
+            )
         if selector in theirs:
             x, y = theirs[selector]
             axes.plot(x[x <= limit], y[x <= limit], **look)

@@ -39,7 +39,13 @@ def plot_partition(partition: Partition, labels: npt.NDArray[Any], n_classes: in
         distinct, uniform = mpl.color_sequences["petroff10"], mpl.colormaps["cividis"]
         colors = distinct[:n_classes] if n_classes <= 10 else uniform(np.linspace(0, 1, n_classes))
         _plot_sizes(upper, counts, list(colors))
-        _plot_shares(lower, counts)
+        place, bar = lower.inset_axes((1.012, 0.02, 0.014, 0.96)), {"label": "% of the user's data"}
+        shares, look = 100 * counts.T / counts.sum(axis=1), {"cmap": "Blues", "vmin": 0, "rasterized": True}
+        sns.heatmap(shares, ax=lower, cbar_ax=place, cbar_kws=bar, **look)
+        lower.invert_yaxis()
+        lower.set_ylabel("class")
+        listed = np.arange(0, n_classes, 1 if n_classes <= _LISTED else 5)
+        lower.set_yticks(listed + 0.5, listed, rotation=0)
     else:
         _plot_sizes(upper, sizes[order][:, None], ["#3f90da"])
         x, y, few = np.arange(n_users) + 0.5, partition.quality[order], n_users <= _SEPARATE_BARS
@@ -101,14 +107,3 @@ def _plot_sizes(axes: Axes, counts: npt.NDArray[np.int64], colors: list[Any]) ->
     )
     if axes.get_legend():
         sns.move_legend(axes, "upper left", bbox_to_anchor=(1.01, 1.03), handlelength=1, handleheight=1)
-
-
-def _plot_shares(axes: Axes, counts: npt.NDArray[np.int64]) -> None:
-    shares = 100 * counts.T / counts.sum(axis=1)
-    place = axes.inset_axes((1.012, 0.02, 0.014, 0.96))
-    bar = {"label": "% of the user's data"}
-    sns.heatmap(shares, cmap="Blues", vmin=0, ax=axes, cbar_ax=place, cbar_kws=bar, rasterized=True)
-    axes.invert_yaxis()
-    axes.set_ylabel("class")
-    listed = np.arange(0, len(shares), 1 if len(shares) <= _LISTED else 5)
-    axes.set_yticks(listed + 0.5, listed, rotation=0)

@@ -7,8 +7,6 @@ from operator import itemgetter
 from pathlib import Path
 from string import ascii_uppercase
 
-import pandas as pd
-
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.files import write_text
 from pausefl.registry.figures import protected
@@ -58,7 +56,11 @@ def compare(*folders: Path) -> str:
         titles = ["", *heads]
         different = [titles, *([key, *values] for key, values in shown.items())] if shown else []
         outcome = [titles, *([key, *(one[key] for one in results)] for key in results[0])]
-        align, last = "l", ["", _first_difference(*(run.rounds for run in runs))]
+        first, second = (run.rounds for run in runs)
+        rounds = sorted(first_differences(first, second).items(), key=itemgetter(1))
+        listed = ", ".join(f"{column} in round {row + 1}" for column, row in rounds)
+        alike = f"Their first {min(len(first), len(second))} rounds are identical."
+        align, last = "l", ["", f"First difference: {listed}." if listed else alike]
     else:
         different = [
             row for key, values in shown.items() if key not in _TOLD for row in _by_value(key, values, heads)
@@ -131,12 +133,3 @@ def _results(run: Finished) -> dict[str, str]:
         "wall-clock time (s)": f"{summary['timings_s']['total']:.1f}",
         "peak memory (MB)": f"{summary['peak_memory_bytes'] / 1e6:.0f}",
     }
-
-
-def _first_difference(first: pd.DataFrame, second: pd.DataFrame) -> str:
-    """The first round in which each column differs."""
-    found = first_differences(first, second)
-    if not found:
-        return f"Their first {min(len(first), len(second))} rounds are identical."
-    listed = [f"{column} in round {row + 1}" for column, row in sorted(found.items(), key=itemgetter(1))]
-    return f"First difference: {', '.join(listed)}."
