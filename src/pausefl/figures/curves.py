@@ -309,6 +309,16 @@ def with_names(figure: Figure, lines: Sequence[Line2D], curves: Mapping[str, Ban
     return figure
 
 
+def ends(curves: Mapping[str, Band], shown: Shown) -> pd.DataFrame:
+    """The numbers of a figure: the end of each curve, with the range of its seeds."""
+    heads = ["Selector", "Seeds", shown.x_label, shown.quantity, "Lowest seed", "Highest seed"]
+    rows = (
+        (look_of(name).label, curve.n_seeds, curve.x[-1], curve.mean[-1], curve.low[-1], curve.high[-1])
+        for name, curve in curves.items()
+    )
+    return pd.DataFrame(rows, columns=heads)
+
+
 def n_seeds_of(curve: Band, curves: Mapping[str, Band]) -> str:
     """What a curve's name says of its seeds: how many, where others have more."""
     fewer = curve.n_seeds < max(other.n_seeds for other in curves.values())

@@ -16,6 +16,7 @@ from pausefl.figures.curves import (
     Band,
     Shown,
     bands,
+    ends,
     leakage_bands,
     leakage_label,
     mark_budget,
@@ -59,7 +60,7 @@ def plot_accuracy_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     """
     shown = Shown("accuracy", "Test accuracy (%)", scale=100)
     curves = _curves(rounds, scenario, shown)
-    numbers, target = _ends(curves, shown), 100 * target_accuracy(rounds)
+    numbers, target = ends(curves, shown), 100 * target_accuracy(rounds)
     times = {name: _time_to(target, curve) for name, curve in curves.items()}
     if not np.isnan(target):
         numbers[f"To {target:.1f} % (s)"] = list(times.values())
@@ -87,7 +88,7 @@ def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     label = "Test loss\n(mean squared error)" if is_regression(scenario) else "Test loss"
     shown = Shown("loss", label)
     curves = _curves(rounds, scenario, shown)
-    return Plotted(_plot(curves, scenario, shown)[0], numbers=_ends(curves, shown))
+    return Plotted(_plot(curves, scenario, shown)[0], numbers=ends(curves, shown))
 
 
 def plot_leakage_vs_time(
@@ -101,7 +102,7 @@ def plot_leakage_vs_time(
     figure, panels = _plot(curves, scenario, shown, more)
     for axes in dict.fromkeys(panels.values()):
         mark_budget(axes, scenario, words=False)
-    return Plotted(figure, numbers=_ends(curves, shown))
+    return Plotted(figure, numbers=ends(curves, shown))
 
 
 def plot_leakage_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
@@ -119,16 +120,6 @@ def _curves(rounds: pd.DataFrame, scenario: Scenario, shown: Shown) -> dict[str,
         what = f"no run has finite values of '{shown.quantity}' to plot"
         raise PauseflError(f"scenario '{scenario.name}': {what}")
     return curves
-
-
-def _ends(curves: Mapping[str, Band], shown: Shown) -> pd.DataFrame:
-    """The numbers of a figure: the end of each curve, with the range of its seeds."""
-    heads = ["Selector", "Seeds", shown.x_label, shown.quantity, "Lowest seed", "Highest seed"]
-    ends = (
-        (look_of(name).label, curve.n_seeds, curve.x[-1], curve.mean[-1], curve.low[-1], curve.high[-1])
-        for name, curve in curves.items()
-    )
-    return pd.DataFrame(ends, columns=heads)
 
 
 def _time_to(target: float, curve: Band) -> float:

@@ -39,7 +39,7 @@ Bools = NDArray[np.bool_]
 
 
 def participations(run: pd.DataFrame, n_users: int) -> Bools:
-    """Who took part, shape (K, T): K users, and T rounds of one run in order."""
+    """Who took part, however often sampled, shape (K, T): K users, and T rounds of one run in order."""
     took_part = np.zeros((n_users, len(run)), np.bool_)
     for t, users in enumerate(run["selection"]):
         took_part[np.asarray(users, np.int64), t] = True
