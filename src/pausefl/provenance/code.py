@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec, resolve_name
@@ -17,6 +16,8 @@ from pausefl.registry import BACKENDS, SOURCES, Record
 if TYPE_CHECKING:
     from pausefl.settings import Scenario
 
+#: The folder that has the package.
+_ROOT = Path(__file__).parents[2]
 #: They check settings, whose values are parameters of steps, word messages, or say how a run went.
 _IGNORED = tuple(f"pausefl.{name}." for name in ("errors", "files", "progress", "provenance", "settings"))
 #: What does not count either where records say what is used: what names all parts, and what shows results.
@@ -45,27 +46,35 @@ def code_hash(*modules: str | Path, records: Iterable[Record] | None = None) -> 
     """
     used = list(records or ())
     ignored = _IGNORED + (() if records is None else _BESIDE_RECORDS)
-    found, pending = {str(record): "" for record in used}, [*modules, *(record.code for record in used)]
+    found, roots = {str(record): "" for record in used}, [*modules, *(record.code for record in used)]
+    pending = [(one if isinstance(one, Path) else one.partition(":")[0], _home(str(one))) for one in roots]
     while pending:
-        one = pending.pop()
+        one, home = pending.pop()
         # A script stands in another folder in another checkout.
-        module = "" if isinstance(one, Path) else one.partition(":")[0]
-        path = one if isinstance(one, Path) else _file(module)
+        module, path = ("", one) if isinstance(one, Path) else (one, _file(one, home))
         if path and module not in found and not f"{module}.".startswith(ignored):
             found[module], imported = _read(path, module)
-            pending += imported
+            # Beside an installed module are others' modules.
+            beside = None if f"{module}.".startswith("pausefl.") or "site-packages" in path.parts else home
+            pending += [(name, beside) for name in imported]
     return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()[:16]
 
 
+def _home(place: str) -> Path | None:
+    """Folder that has the top of a user's own module, with what else is the user's; None for pausefl's."""
+    first = re.split("[.:]", place)[0]
+    spec = find_spec(first) if first.isidentifier() and first != "pausefl" else None
+    file = spec and next(iter(spec.submodule_search_locations or ()), spec.origin)
+    return Path(file).parent if file else None
+
+
 @cache
-def _file(module: str) -> Path | None:
-    """File of a module of the package or of a user's own; None for one of an installed library."""
-    first = module.partition(".")[0]
-    spec = None if first in sys.stdlib_module_names else find_spec(first)
-    place = spec and next(iter(spec.submodule_search_locations or ()), spec.origin)
-    if not place or (first != "pausefl" and "site-packages" in Path(place).parts):
+def _file(module: str, home: Path | None) -> Path | None:
+    """File of a module of the package, or of one in a user's ``home``; None for any other."""
+    root = _ROOT if f"{module}.".startswith("pausefl.") else home
+    if root is None:
         return None
-    base = Path(place).parent.joinpath(*module.split("."))
+    base = root.joinpath(*module.split("."))
     return next(filter(Path.is_file, (base / "__init__.py", base.parent / f"{base.name}.py")), None)
 
 

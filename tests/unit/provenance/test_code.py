@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -26,8 +24,7 @@ def edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
     """Edits a file of a copy of the package, which is hashed in its place."""
     copy = tmp_path / "pausefl"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("config", "docs", "__pycache__"))
-    there = SimpleNamespace(submodule_search_locations=[str(copy)], origin=None)
-    monkeypatch.setattr(code, "find_spec", lambda name: there if name == "pausefl" else find_spec(name))
+    monkeypatch.setattr(code, "_ROOT", tmp_path)
 
     def change(file: str, old: str, new: str) -> None:
         text = (copy / file).read_text("utf-8")
@@ -137,3 +134,13 @@ def test_of_a_users_own_module_those_beside_it_count(tmp_path: Path, monkeypatch
     (tmp_path / "own_helpers.py").write_text("def pick(): return 2\n", "utf-8")
     code._read.cache_clear()
     assert code_hash("own_rule:Rule") != before
+
+
+def test_a_library_beside_the_work_does_not_count(
+    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = jobs(scenario)
+    (tmp_path / "torch.py").write_text("X = 1\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    code._file.cache_clear()
+    assert jobs(scenario) == before
