@@ -20,7 +20,7 @@ RUNS = [
 ]
 THREE = RUNS[:3]
 #: Rounds of a job that is stopped and goes on, and of one that does not come to its end.
-MANY_ROUNDS, TOO_MANY_ROUNDS = 5000, 100_000
+MANY_ROUNDS, TOO_MANY_ROUNDS = 15_000, 100_000
 
 
 def targets(*runs: str) -> tuple[str, ...]:
@@ -142,9 +142,9 @@ def test_limits_of_memory_and_time_are_shown(cluster: Cluster, copy: Callable[..
         cluster.ask("scontrol", "update", f"JobId={number}", "EndTime=now")
         output = submission.finish(ok=False)
     failed = output.split("FAILED: ")[1:]
-    job = next(text for text in failed if text.startswith("train tiny pause seed 0"))
+    job = next(text for text in failed if text.startswith("job tiny pause seed 0"))
     assert "TIMEOUT" in job or "DUE TO TIME LIMIT" in job
-    picture = next(text for text in failed if text.startswith("plot partition"))
+    picture = next(text for text in failed if text.startswith("plot_partition"))
     assert re.search(r"OUT_OF_MEMORY|[Ee]xceeded job memory limit|oom.kill", picture)
     assert "stopped after round" in job_log(checkout, run).read_text("utf-8")
 

@@ -98,9 +98,14 @@ def test_a_report_of_a_scenario_and_of_a_study(everything: Checkout, tmp_path: P
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [
-        pytest.param("src/pausefl/report/page.py", '{"all": own}', '{"total": own}', id="code"),
+        pytest.param("src/pausefl/report/page.py", '"The demo"', '"A demo"', id="code"),
         pytest.param("src/pausefl/report/page.css", "--ink: #", "--ink:#", id="style"),
-        pytest.param("src/pausefl/report/page.html.jinja", "<h2>Cost</h2>", "<h2>Costs</h2>", id="template"),
+        pytest.param(
+            "src/pausefl/report/page.html.jinja",
+            "<h2>Deviations</h2>",
+            "<h2>All deviations</h2>",
+            id="template",
+        ),
         pytest.param("src/pausefl/figures/words/summary.md.jinja", "Means ±", "The means ±", id="caption"),
         pytest.param("docs/deviations.md", "# Deviation ledger", "# The ledger", id="ledger"),
     ],

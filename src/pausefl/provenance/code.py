@@ -95,9 +95,10 @@ def _read(path: Path, module: str) -> tuple[str, list[str]]:
 
 @cache
 def _beside(folder: Path) -> str:
-    """Hash of the files in a folder below the package, and in those below it, that are no Python."""
-    files = (file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix != ".py")
-    data = [file.read_bytes() for file in files if "__pycache__" not in file.parts]
+    """Hash of the files of a package that are no Python, without those of packages in it."""
+    packages = {path.parent for path in folder.rglob("__init__.py")} - {folder}
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and file.suffix != ".py"]
+    data = [f.read_bytes() for f in files if "__pycache__" not in f.parts and not packages & {*f.parents}]
     return hashlib.sha256(b"".join(data)).hexdigest()
 
 
