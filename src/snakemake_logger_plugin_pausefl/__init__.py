@@ -27,6 +27,8 @@ _NOISE = re.compile(
 )
 #: How Snakemake says that a user stops it, by SIGINT or SIGTERM.
 _STOPS = ("Terminating processes on user request", "Will exit after finishing currently running jobs")
+#: Results that are named at the end.
+_SHOWN = re.compile(r"results/(report|figures|tables|studies|claims)/")
 #: Lines of a failed step's log that are shown, and characters of a line.
 _LINES, _WIDTH = 30, 300
 
@@ -155,7 +157,8 @@ class LogHandler(LogHandlerBase):
             head = f"\nFailed: {len(self.failed)} of {self.n_steps} steps; done: {self.n_done}."
             advice = "Correct what the log says and run the same command: what is done stays done."
             return "\n".join([head, *(f"  {title}" for title in self.failed.values()), advice])
-        files = {str(file) for job in self.jobs.values() if not job.output for file in job.input}
+        asked = (str(file) for job in self.jobs.values() if not job.output for file in job.input)
+        files = filter(_SHOWN.match, dict.fromkeys(asked))
         # A page is named, of everything else the folder and how many files are there.
         places = Counter(f if f.endswith(".html") else "/".join(f.split("/")[:2]) + "/" for f in files)
         lines = [f"  {place}{f' ({n} files)' if n > 1 else ''}" for place, n in sorted(places.items())]
