@@ -1,4 +1,4 @@
-# Studies of selection alone and of the noise: one rule computes, another plots, so that an edit of a plot recomputes nothing.
+# Studies of selection alone and of the noise: one rule computes, another plots.
 # The kinds differ in their files, so each kind has such a pair.
 from pausefl.studies import kinds
 from pausefl.workflow import paths
