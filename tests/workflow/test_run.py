@@ -170,14 +170,14 @@ def test_what_trains_the_same_under_another_reward_is_trained_once(copy: Checkou
 def test_a_figure_that_fails_leaves_the_others(copy: Checkout) -> None:
     figures = copy.root / "results/figures/tiny"
     shutil.rmtree(figures)
-    old = "def plot_leakage_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:"
+    old = "def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:"
     copy.edit("src/pausefl/figures/runs.py", old, f"{old}\n    raise RuntimeError('no ink')")
-    output = copy.snakemake("--cores", "1", "results/figures/tiny/leakage_vs_time.pdf", ok=False)
-    for words in ("RuntimeError: no ink", "not plotted: leakage_vs_time"):
+    output = copy.snakemake("--cores", "1", "results/figures/tiny/loss_vs_time.pdf", ok=False)
+    for words in ("RuntimeError: no ink", "not plotted: loss_vs_time"):
         assert words in output
-    assert {path.stem for path in figures.glob("*.pdf")} == set(PLOTTED) - {"leakage_vs_time"}
+    assert {path.stem for path in figures.glob("*.pdf")} == set(PLOTTED) - {"loss_vs_time"}
     copy.edit("src/pausefl/figures/runs.py", "    raise RuntimeError('no ink')", "")
-    copy.snakemake("--cores", "1", "results/figures/tiny/leakage_vs_time.pdf")
+    copy.snakemake("--cores", "1", "results/figures/tiny/loss_vs_time.pdf")
     assert {path.stem for path in figures.glob("*.pdf")} == set(PLOTTED)
 
 
