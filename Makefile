@@ -27,7 +27,7 @@ reproduce: .venv/installed ## run every experiment of config/config.yaml: many h
 figures: .venv/installed ## every figure and verdict of the published runs, made anew; nothing is trained
 	$(SNAKEMAKE) --configfile config/published.yaml -- all metrics
 
-verify: .venv/installed ## replay every published run without training, and compare all digests: a minute
+verify: .venv/installed ## replay every published run without training, and compare: two minutes
 	$(BIN)/python -m pausefl.tools.verify
 
 claim: .venv/installed ## what one claim needs, and its verdict (ID=C3); trains what is not there
