@@ -13,7 +13,7 @@ from typing import Any
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError, StoppedError
-from pausefl.federated.earlier import STATE_FILE, Checkpoint, Saving
+from pausefl.federated.checkpoint import STATE_FILE, Checkpoint, Saving
 from pausefl.federated.job import Job, check_data, check_free, identity_of, summary_of, write_files
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result, Simulation

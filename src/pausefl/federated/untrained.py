@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pausefl.bandit.history import Feedback, History
 from pausefl.data.partition import make_partition
 from pausefl.data.sources import training_size
 from pausefl.errors import ConfigError
 from pausefl.privacy import GeometricSchedule, Ledger
 from pausefl.registry import SOURCES
+from pausefl.selectors import Selector
 from pausefl.settings import RawData, Scenario
 from pausefl.streams import Streams
 
@@ -76,6 +78,20 @@ def selection_only(scenario: Scenario, selector: str, seed: int, genie: bool = F
         kept.loss_share,
     )
     return simulation
+
+
+class Repeated(Selector):
+    """Selects as a finished run did."""
+
+    def __init__(self, selections: list[NDArray[np.int64]]) -> None:
+        self.selections = selections
+
+    def __call__(self, history: History, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The users of that round."""
+        return self.selections[history.round - 1]
+
+    def observe(self, feedback: Feedback, history: History) -> None:
+        """Remember nothing."""
 
 
 def _balanced_labels(scenario: Scenario, n_examples: int) -> NDArray[np.int64]:

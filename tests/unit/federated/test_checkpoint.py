@@ -25,9 +25,8 @@ from pausefl.cli import main
 from pausefl.data.dataset import Dataset, load_dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.errors import ConfigError, PauseflError, StoppedError
-from pausefl.federated import earlier
 from pausefl.federated import job as job_module
-from pausefl.federated.earlier import Checkpoint, Saving
+from pausefl.federated.checkpoint import Checkpoint, Saving
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job, stop_requests
 from pausefl.federated.simulation import Simulation
@@ -288,7 +287,7 @@ def test_a_full_disk_leaves_the_old_state_and_the_job_goes_on(
         seen.append((saved, runs.state.read_bytes(), names(runs.out)))
         return saved
 
-    monkeypatch.setattr(earlier.np, "savez", half)
+    monkeypatch.setattr(np, "savez", half)
     monkeypatch.setattr(Checkpoint, "save", watched)
     assert tables(runs.run()) == unbroken
     assert seen == [(False, before, {"state.npz", "job.lock"})] * 3

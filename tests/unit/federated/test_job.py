@@ -83,7 +83,7 @@ def test_files_columns_and_types(start: Callable[..., Path], train: bool) -> Non
 
 def test_importing_jobs_and_studies_loads_no_pytorch() -> None:
     code = (
-        "import sys; from pausefl.federated import earlier, run; from pausefl.federated import untrained;"
+        "import sys; from pausefl.federated import checkpoint, retime, run, untrained;"
         " sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,10 +1,7 @@
-"""What earlier processes left: the state of an unfinished job, its finished run, and that of another reward.
+"""What earlier processes left of a job: the state of an unfinished one, or its finished run.
 
 A job is the same as an earlier one if all that its result depends on is the same (`identity_of`). Then it
-resumes from the state, and it is not run again if it is finished. A run under another reward may have trained
-the same: a selector that does not look at the reward chooses the same users whatever it is. Then updates,
-noise and models are the same to the bit; only the reward and, with overlaps that cost time, the latency of a
-round differ, and both follow from the selections.
+resumes from the state, and it is not run again if it is finished.
 """
 
 from __future__ import annotations
@@ -20,31 +17,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pausefl import digests
-from pausefl.bandit.history import Feedback, History
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.federated.job import (
-    Job,
-    check_data,
-    check_free,
-    identity_of,
-    summary_of,
-    write_files,
-)
-from pausefl.federated.runnable import NOT_TRAINED, check_runnable, not_within
-from pausefl.federated.simulation import Result, Simulation, State
-from pausefl.files import check_readable, check_writable, locked, replacing
-from pausefl.provenance import job_code, peak_memory_bytes
-from pausefl.registry import SELECTORS
-from pausefl.selectors import Selector
+from pausefl.federated.job import Job, check_free, identity_of
+from pausefl.federated.simulation import State
+from pausefl.files import check_readable, replacing
+from pausefl.provenance import peak_memory_bytes
 from pausefl.settings.changes import flattened
-from pausefl.settings.scenario import as_of_today, scenario_of_job
-from pausefl.streams import Streams
-from pausefl.training.sizes import model_layout
+from pausefl.settings.scenario import as_of_today
 
 #: Name of the state of an unfinished job, beside the results.
 STATE_FILE = "state.npz"
@@ -56,12 +39,8 @@ _N_LISTED = 4
 _HASHES = ("code", "data set", "partition")
 #: Parts of an identity that say how a job is run, not what it is.
 _HOW = ("code", "device", "n_threads", "versions")
-#: Columns of ``rounds.parquet`` that only training makes.
-_TRAINED = ["train_loss", "accuracy", "loss"]
-#: What a taken-over run has in common with the run that trained.
-_COMMON = ("device", "n_threads", "diverged_round", "refused_updates", "class_accuracy")
-#: What a run under another reward says of the machine that trained, and of the time it took.
-_ORIGIN = ("versions", "hardware", "timings_s")
+#: What a summary must have besides.
+_NEEDED = ("dataset_origin", "diverged_round", "refused_updates", "class_accuracy", "hardware", "timings_s")
 
 
 def _to_stderr(text: str) -> None:
@@ -225,14 +204,7 @@ class Checkpoint:
 def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, repeat: bool = False) -> bool:
     """Whether ``out`` holds the finished run of a job, so that nothing is left to run.
 
-    Parameters
-    ----------
-    job, dataset, partition
-        What to run, on which data.
-    out
-        Folder of the results.
-    repeat
-        Whether to run the job again although it is finished; never in place of another.
+    With ``repeat`` a job is run again although it is finished; never in place of another.
 
     Raises
     ------
@@ -246,7 +218,7 @@ def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, rep
         return False
     check_free(out)
     try:
-        there, summary, _ = _finished(out)
+        there, summary, _ = finished_run(out)
     except PauseflError as error:
         if repeat:
             return False
@@ -274,86 +246,7 @@ def is_finished(job: Job, dataset: Dataset, partition: Partition, out: Path, rep
     return not repeat
 
 
-class Repeated(Selector):
-    """Selects as a finished run did."""
-
-    def __init__(self, selections: list[NDArray[np.int64]]) -> None:
-        self.selections = selections
-
-    def __call__(self, history: History, rng: np.random.Generator) -> NDArray[np.int64]:
-        """The users of that round."""
-        return self.selections[history.round - 1]
-
-    def observe(self, feedback: Feedback, history: History) -> None:
-        """Remember nothing."""
-
-
-def take_over(job: Job, dataset: Dataset, partition: Partition, trained: Path, out: Path) -> bool:
-    """Make the three files of a job from a finished run that trained the same (`trains_alike`).
-
-    The selection is run alone, and must be that of the finished run in every round. A selector that looks at
-    updates or losses repeats that run's selections. Loss and accuracy are taken over. If longer rounds end
-    the job earlier, at its time horizon, those of its rounds are.
-
-    Parameters
-    ----------
-    job, dataset, partition
-        What to make, on which data. Nothing is trained: ``device`` and ``n_threads`` are those of the
-        finished run.
-    trained
-        Folder of the finished run.
-    out
-        Folder of the results.
-
-    Returns
-    -------
-    bool
-        Whether that could be done. Not, and nothing is written, if the job ends earlier than the finished
-        run, and that run was not evaluated then or had updates refused: the job has to train.
-
-    Raises
-    ------
-    ConfigError
-        If the finished run trained anything else, or with other code than today's.
-    PauseflError
-        If it is damaged, or selects otherwise than the job, or ``out`` cannot be written to.
-    """
-    check_runnable(job.scenario, [job.selector])
-    check_data(job.scenario, dataset, partition)
-    check_writable(out)
-    check_free(out)
-    there, summary, rounds = _finished(trained)
-    identity = identity_of(job, dataset, partition, summary["device"])
-    _check_same_training(job, identity, there, trained)
-    with locked(out, Saving().note):
-        checkpoint = Checkpoint(out / STATE_FILE, identity, Saving())
-        result = _selected_alone(job, dataset, partition, rounds)
-        n, n_trained = len(result.rounds), len(rounds)
-        if n > n_trained:
-            raise ConfigError(f"{trained} ended after round {n_trained}, and this job has {n} rounds")
-        if problem := _other_selection(result.rounds, rounds.iloc[:n]):
-            raise PauseflError(f"{trained} does not select as this job does: {problem}. Train this job")
-        result.rounds[_TRAINED] = rounds[_TRAINED].iloc[:n]
-        common = {key: summary[key] for key in _COMMON}
-        if n < n_trained:
-            if np.isnan(rounds["loss"].iloc[n - 1]) or summary["refused_updates"]["n"]:
-                return False
-            diverged = summary["diverged_round"]
-            common["diverged_round"] = diverged if diverged is not None and diverged <= n else None
-            common["class_accuracy"] = None  # known of the last model alone
-        ours = summary_of(job, dataset, identity, result, checkpoint.course(result.seconds))
-        origin = {
-            "scenario": summary["scenario"]["name"],
-            "code_hash": summary["code_hash"],
-            "rounds.parquet": summary["digests"]["rounds.parquet"],
-            **{key: summary[key] for key in _ORIGIN},
-        }
-        write_files(result, ours | common | {"trained_by": origin}, out)
-        checkpoint.remove()
-    return True
-
-
-def _finished(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
+def finished_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
     """Identity, summary and rounds of a finished run; `PauseflError` if it is damaged."""
     for name in ("summary.json", "rounds.parquet"):
         check_readable(folder / name)
@@ -368,7 +261,7 @@ def _finished(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataFram
             "genie": bool(rounds["pseudo_regret"].notna().any()),
             "code": summary["code_hash"],
         }
-        [summary[key] for key in ("dataset_origin", *_COMMON, *_ORIGIN)]
+        [summary[key] for key in _NEEDED]
         whole = summary["digests"]["rounds.parquet"] == digests.of_table(rounds)
     except Exception as error:  # a damaged file fails in many ways
         raise PauseflError(
@@ -379,39 +272,6 @@ def _finished(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pd.DataFram
             f"{folder}: files of different runs: rounds.parquet differs from what summary.json has"
         )
     return there, summary, rounds
-
-
-def _check_same_training(job: Job, identity: dict[str, Any], there: dict[str, Any], trained: Path) -> None:
-    """Raise `ConfigError` unless a finished run trained what the job would train."""
-    free = [*(f"scenario.{key}" for key in NOT_TRAINED), "genie", *_HOW]
-    differing = {key: words for key, words in differences(there, identity).items() if not_within(key, free)}
-    if SELECTORS[job.selector].uses_reward:
-        differing["selector"] = f"selector '{job.selector}' looks at the reward"
-    if not differing:
-        code = job_code(scenario_of_job(there["scenario"]), job.selector, genie=there["genie"])
-        if code != there["code"]:
-            differing["code"] = "other code"
-    if differing:
-        raise ConfigError(f"{trained} trained something else than this job would: {listed(differing)}")
-
-
-def _selected_alone(job: Job, dataset: Dataset, partition: Partition, trained: pd.DataFrame) -> Result:
-    """The job's rounds without training."""
-    layout = model_layout(job.scenario.model, dataset)
-    simulation = Simulation(job.scenario, job.selector, Streams(job.seed), partition, layout, None, job.genie)
-    record = SELECTORS[job.selector]
-    if record.needs_updates or record.needs_losses:
-        simulation.select, simulation.n_observed = Repeated(trained["selection"].tolist()), 0
-    return simulation.run(job.n_rounds)
-
-
-def _other_selection(alone: pd.DataFrame, trained: pd.DataFrame) -> str:
-    """The first round that differs in what does not depend on the reward; empty if there is none."""
-    for column, what in (("selection", "users"), ("leakage_max", "leakage"), ("leakage_mean", "leakage")):
-        pairs = enumerate(zip(alone[column], trained[column], strict=True), start=1)
-        if t := next((t for t, (ours, theirs) in pairs if not np.array_equal(ours, theirs)), 0):
-            return f"round {t} has other {what}"
-    return ""
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, str]:
