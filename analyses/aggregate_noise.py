@@ -28,8 +28,8 @@ from pausefl.federated.simulation import Simulation
 from pausefl.federated.untrained import selection_only
 from pausefl.privacy import make_mechanism
 from pausefl.results.outcomes import WINDOW, outcomes
-from pausefl.results.published import published_in
-from pausefl.results.runs import check_settings, read_runs, runs_of
+from pausefl.runs.collected import runs_in
+from pausefl.runs.run import check_settings, rounds_of, runs_of
 from pausefl.settings import Experiment, Scenario, load_scenario
 from pausefl.studies.selection import run as simulated
 
@@ -59,17 +59,9 @@ class Noisy(NamedTuple):
 def runs(name: str, folder: Path = PUBLISHED) -> Iterator[Noisy]:
     """Each run of a scenario that has privacy."""
     scenario = load_scenario(name, ROOT / "config" / "scenarios")
-    published = published_in(folder / name)
-    if published is not None:
-        keys = [*published.lines]
-    else:
-        keys = [(path.parent.name, int(path.name[5:])) for path in sorted((folder / name).glob("*/seed-*"))]
-    if not keys:
-        raise PauseflError(f"no runs in {folder / name}")
-    rounds, summaries = read_runs(
-        {Experiment(name, *key): folder / name / key[0] / f"seed-{key[1]}" for key in keys}
-    )
-    check_settings(summaries, scenario.job_settings())
+    runs = runs_in(folder / name)
+    check_settings(runs, scenario.job_settings())
+    rounds = rounds_of(runs)
     found = outcomes(rounds)
     for selector, seed, run in runs_of(rounds):
         if not np.isfinite(run["leakage_max"]).all():

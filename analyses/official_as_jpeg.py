@@ -19,7 +19,7 @@ from PIL import Image
 from pausefl.data.sources import prepare
 from pausefl.digests import of_arrays
 from pausefl.errors import PauseflError
-from pausefl.results.published import LINES
+from pausefl.runs.collected import LINES
 from pausefl.settings import DataSettings, RawData
 
 #: Class names of the official labels 0 to 9.

@@ -27,9 +27,9 @@ from pausefl.registry.figures import LOGGED
 from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
 from pausefl.results.archive import read_off
-from pausefl.results.published import published_in, run_folder
-from pausefl.results.runs import collect
-from pausefl.settings import Experiment, load_scenario
+from pausefl.runs.collected import runs_in
+from pausefl.runs.run import rounds_of
+from pausefl.settings import load_scenario
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = ROOT / "results" / "published"
@@ -47,9 +47,8 @@ PLACES = (18, 19, 20, 1, 2, 3, 9, 10, 11, 12)
 def runs(name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``selector``, ``round`` and ``accuracy`` in [0, 1]: of the authors' log what was read, and ours."""
     theirs = [log.assign(selector=selector) for selector, log in read_off(name).items()]
-    published = published_in(PUBLISHED / name)
-    jobs = [Experiment(name, *key) for key in published.lines] if published else []
-    ours = collect({job: run_folder(PUBLISHED, job) for job in jobs}) if jobs else theirs[0].head(0)
+    there = (PUBLISHED / name).is_dir()
+    ours = rounds_of(runs_in(PUBLISHED / name)) if there else theirs[0].head(0)
     of = pd.concat(theirs, ignore_index=True), ours
     return of[0].dropna(subset="accuracy"), of[1].dropna(subset="accuracy")
 

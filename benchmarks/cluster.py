@@ -31,10 +31,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests/helpers"))
 from slurm import Cluster, missing_programs, submitted
 from workspace import Checkout, make_checkout
 
-from pausefl.project import Project
 from pausefl.results.markdown import number, table
 from pausefl.settings import Experiment, read_yaml
-from pausefl.workflow.plan import LEAST, asked, shipped_rates
+from pausefl.workflow.plan import LEAST, memory_mb
+from pausefl.workflow.plan import minutes as minutes_asked
+from pausefl.workflow.project import Project
 
 #: Of a job, as ``squeue`` says it: number, and what begins `Try`.
 _FIELDS = "%i|%k|%l|%M|%m"
@@ -118,7 +119,7 @@ def published() -> Iterator[list[str]]:
         for run in map(json.loads, file.read_text("utf-8").splitlines()):
             if file.parent.name in plan.job_scenarios and "trained_by" not in run:
                 job = Experiment(file.parent.name, run["selector"], run["seed"])
-                limit, memory = asked(plan, [job], rates)
+                limit, memory = minutes_asked(plan, job), memory_mb(plan, job.scenario)
                 took, peak = run["timings_s"]["total"] / 60, run["peak_memory_bytes"] / 1e6
                 name = job.scenario if limit > LEAST else "all others"
                 used.setdefault(name, []).append((limit, took, memory, peak))

@@ -22,7 +22,7 @@ from pausefl.stderr import heard
 
 if TYPE_CHECKING:
     from pausefl.federated.watcher import Watcher
-    from pausefl.project import Project
+    from pausefl.workflow.project import Project
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -38,7 +38,7 @@ def _shipped(text: str) -> Path:
     return path if (path := Path(text)).exists() or not (home() / path).exists() else home() / path
 
 
-CONFIG = Path("config/config.yaml")
+CONFIG, PUBLISHED = Path("config/config.yaml"), Path("results/published")
 #: Address space of a small job on two cores, in GB.
 _JOB_MEMORY = 2.0
 ConfigFile = Annotated[Path, typer.Option(parser=_shipped, metavar="FILE", help="Configuration file.")]
@@ -124,14 +124,6 @@ def run(
     ] = 120.0,
     restart: Annotated[bool, typer.Option(help="Ignore the checkpoint of an earlier run.")] = False,
     force: Annotated[bool, typer.Option(help="Run the job again if it is finished.")] = False,
-    trained_by: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Take loss and accuracy over from the finished run of the same job under another reward. The"
-            " selector must not look at the reward.",
-        ),
-    ] = None,
 ) -> None:
     """Run one job: one scenario, one selector, one seed.
 
@@ -144,7 +136,7 @@ def run(
     if (limit := _memory_limit()) < _JOB_MEMORY:
         raise ConfigError(f"a job needs {_JOB_MEMORY:g} GB of address space; ulimit -v allows {limit:.1f} GB")
     from pausefl.data.sources import check_in_folder
-    from pausefl.federated.earlier import STATE_FILE, Saving, is_finished, take_over
+    from pausefl.federated.checkpoint import STATE_FILE, Saving, is_finished
     from pausefl.federated.job import Job
     from pausefl.federated.run import run_job
     from pausefl.federated.runnable import check_runnable
@@ -156,8 +148,6 @@ def run(
 
     if data_folder is not None and data is not None:
         raise ConfigError("--data replaces raw data, so --data-folder has no use: give only one of them")
-    if trained_by is not None and not train:
-        raise ConfigError("--trained-by is for training, so --no-train has no use: give only one of them")
     raw, folder = load_places(config, data_root, download, scenarios)
     loaded = with_changes(load_scenario(scenario, folder, home() / SHIPPED), settings or [])
     check_runnable(loaded, [selector])
@@ -172,11 +162,6 @@ def run(
         with locked(out, typer.echo):  # a job that was killed after its last file left its state and its lock
             (out / STATE_FILE).unlink(missing_ok=True)
         typer.echo("Already finished; nothing was run. To run it again: --force")
-    elif trained_by is not None:
-        if not take_over(job, dataset, partition, trained_by, out):
-            raise ConfigError(
-                f"{trained_by} has no evaluation of the model after this job's last round: train this job"
-            )
     else:
         watcher = Watcher(n_rounds, horizon=loaded.training.horizon)
         with _followed(watcher, f"{scenario} {selector} seed {seed}"):
@@ -262,8 +247,8 @@ def list_all(
 
 def _project(config: Path) -> Project:
     """A configuration with all that it names, as the workflow reads it."""
-    from pausefl.project import Project
     from pausefl.settings import home, read_yaml
+    from pausefl.workflow.project import Project
 
     return Project.load(read_yaml(config), home(), str(config))
 
@@ -271,7 +256,7 @@ def _project(config: Path) -> Project:
 @app.command()
 def claims(
     config: ConfigFile = CONFIG,
-    results: Annotated[Path, typer.Option(help="Folder with runs and studies.")] = Path("results"),
+    results: Annotated[Path, typer.Option(help="Folder with collected runs and studies.")] = Path("results"),
     partial: Annotated[
         bool, typer.Option(help="Judge the results that exist, even if some are missing.")
     ] = False,
@@ -290,8 +275,9 @@ def claims(
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import evaluate
 
+    runs, tables = results / "collected", results / "studies"
     if published:
-        config, results = Path("config/published.yaml"), Path("results/published")
+        config, runs, tables = Path("config/published.yaml"), PUBLISHED, PUBLISHED / "studies"
     project = _project(config)
     claimed = load_claims(file, *project.folders)
     scenarios = {name: project.scenarios[name] for name in filter(project.judged, project.own)}
@@ -301,9 +287,9 @@ def claims(
     experiments = [one for name in scenarios for one in project.experiments[name]]
     for scale in found:
         logs = scenarios_as_run(claimed, *project.folders)
-        records = Records(scenarios, experiments, project.studies, results, logs=logs)
+        records = Records(scenarios, experiments, project.studies, runs, tables, logs)
         judged = to_text(evaluate(claimed, records, scale, partial), scale)
-        typer.echo(f"Judged on {results}: {records.extent()}")
+        typer.echo(f"Judged on {runs} and {tables}: {records.extent()}")
         typer.echo(judged, nl=False)
         for name in sorted(records.missing) if missing else ():
             typer.echo(f"missing: {name}")

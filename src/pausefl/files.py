@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import socket
 import stat
 import tempfile
@@ -78,6 +79,20 @@ def replacing(*paths: Path) -> Iterator[tuple[Path, ...]]:
     finally:
         for temporary in staged:
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a folder to write to, and put it in the place of ``path`` if nothing fails."""
+    staged = path.with_name(f".{path.name}.tmp")
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    try:
+        yield staged
+        shutil.rmtree(path, ignore_errors=True)
+        os.replace(staged, path)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -14,7 +14,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,22 +28,19 @@ from pausefl.data.dataset import Dataset, load_dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.data.sources import fetch, prepare
 from pausefl.errors import ConfigError, PauseflError, StoppedError
-from pausefl.federated.earlier import Saving
-from pausefl.federated.job import Job, check_free, write_files
+from pausefl.federated.checkpoint import Saving
+from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.federated.runnable import check_runnable
-from pausefl.federated.simulation import Result
 from pausefl.federated.watcher import Watcher
-from pausefl.files import check_writable
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import SelectorRecord, registered
-from pausefl.results.groups import Finished
-from pausefl.results.published import RunFiles
-from pausefl.results.runs import as_collected
-from pausefl.results.runs import read_run as read_files
+from pausefl.runs import collected
+from pausefl.runs.run import Run as Run
+from pausefl.runs.run import rounds_of
 from pausefl.selectors.base import Selector
 from pausefl.selectors.own import Checked
-from pausefl.settings import Experiment, RawData, Scenario
+from pausefl.settings import RawData, Scenario
 from pausefl.settings.changes import with_values
 from pausefl.streams import Streams
 
@@ -55,64 +52,6 @@ AnySelector = str | Selector | type[Selector] | Callable[[History, np.random.Gen
 
 #: What a selector may declare of itself, as attributes of these names; `SelectorRecord` describes them.
 _DECLARED = tuple(one.name for one in fields(SelectorRecord) if one.name not in ("code", "stated_cost"))
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A finished run.
-
-    Attributes
-    ----------
-    rounds
-        One row a round: the columns of ``rounds.parquet`` (docs/files.md). ``accuracy`` is in [0, 1],
-        ``elapsed_s`` in simulated seconds, ``leakage_max`` the largest epsilon that a user has spent.
-    ledger
-        One row a user: participations, and what these leaked (``ledger.parquet``).
-    summary
-        Settings, code, versions, machine, timings (``summary.json``).
-    """
-
-    rounds: pd.DataFrame = field(repr=False)
-    ledger: pd.DataFrame = field(repr=False)
-    summary: dict[str, Any] = field(repr=False)
-
-    @property
-    def scenario(self) -> str:
-        """Name of the scenario."""
-        return str(self.summary["scenario"]["name"])
-
-    @property
-    def selector(self) -> str:
-        """Name of the selector."""
-        return str(self.summary["selector"])
-
-    @property
-    def seed(self) -> int:
-        """Seed of all random streams."""
-        return int(self.summary["seed"])
-
-    def __repr__(self) -> str:
-        return f"Run({self.scenario}, {self.selector}, seed {self.seed}, {len(self.rounds)} rounds)"
-
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the three files of ``pausefl run`` to a folder, which `read_run` reads.
-
-        Parameters
-        ----------
-        folder
-            Made if it is not there.
-
-        Raises
-        ------
-        PauseflError
-            If the folder cannot be written to, or already has a run.
-        """
-        out = Path(folder)
-        check_writable(out)
-        check_free(out)
-        if (out / "summary.json").exists():
-            raise PauseflError(f"{out} already has a run; save this one to another folder")
-        write_files(Result(self.rounds, self.ledger, {}, None, []), self.summary, out)
 
 
 def _shipped() -> Path:
@@ -272,7 +211,7 @@ def run(
                 run_job(job, dataset, partition, Path(folder), after_round, saving, started)
         except StoppedError as stopped:
             raise KeyboardInterrupt(str(stopped).partition(";")[0]) from None
-        finished = read_run(folder)
+        finished = replace(read_run(folder), folder=None)
     if record is not None:
         # The hash follows the package's code; of code elsewhere there is the source, where Python has it.
         finished.summary.update(code_hash=None, selector_source=_source(record.given))
@@ -319,15 +258,14 @@ def read_run(folder: str | os.PathLike[str]) -> Run:
     Parameters
     ----------
     folder
-        Of the run. A published run is named ``results/published/SCENARIO/SELECTOR/seed-SEED``.
+        Of the run. A collected or published run is named ``results/published/SCENARIO/SELECTOR/seed-SEED``.
 
     Raises
     ------
     PauseflError
         If a file is missing or damaged, or the files are not of one run.
     """
-    summary, rounds = read_files(Path(folder))
-    return Run(rounds, RunFiles.of(Path(folder)).table("ledger.parquet"), summary)
+    return collected.read_run(Path(folder))
 
 
 def collect(runs: Iterable[Run]) -> pd.DataFrame:
@@ -344,10 +282,9 @@ def collect(runs: Iterable[Run]) -> pd.DataFrame:
         The columns ``scenario``, ``selector`` and ``seed``, then those of `Run.rounds`; NaN where a quantity
         was not computed.
     """
-    frames = [as_collected(one.rounds, Experiment(one.scenario, one.selector, one.seed)) for one in runs]
-    if not frames:
+    if not (runs := list(runs)):
         raise PauseflError("there are no runs to collect")
-    return pd.concat(frames, ignore_index=True)
+    return rounds_of(runs)
 
 
 def plot(
@@ -364,7 +301,8 @@ def plot(
     Parameters
     ----------
     runs
-        A run or several: each from `run` or `read_run`, or the folder of one.
+        A run or several: each from `run` or `read_run`, or the folder of one, or that of a scenario's
+        collected runs.
     figure
         Kind of figure, ``accuracy_vs_time``; None for the first that the runs can have.
     out
@@ -398,18 +336,13 @@ def plot_to(
         raise PauseflError(
             f"figures need the package {error.name}: install pausefl with the extra 'workflow'"
         ) from None
-    kind, plotted = plot_runs(
-        map(_finished, [runs] if isinstance(runs, Run | str | os.PathLike) else runs), figure
-    )
+    several = [runs] if isinstance(runs, Run | str | os.PathLike) else runs
+    parts = ([one] if isinstance(one, Run) else collected.runs_in(Path(one)) for one in several)
+    kind, plotted = plot_runs([run for part in parts for run in part], figure)
     file = Path(f"{kind}.png") if out is None and default else out
     if file is not None:
         write_figure(plotted, file)
     return plotted.figure, file
-
-
-def _finished(run: Run | str | os.PathLike[str]) -> Finished:
-    """A run with its name."""
-    return Finished(repr(run), run.summary, run.rounds) if isinstance(run, Run) else Finished.read(Path(run))
 
 
 @dataclass(frozen=True)

@@ -314,7 +314,7 @@ def test_what_a_job_left_that_was_killed_after_its_last_file_is_removed(
 ) -> None:
     command = run_demo(tmp_path / "out", "--no-train", "--data", prepared, "--rounds", 2, "--save-every", 0)
     with monkeypatch.context() as killed:
-        killed.setattr("pausefl.federated.earlier.Checkpoint.remove", lambda self: None)
+        killed.setattr("pausefl.federated.checkpoint.Checkpoint.remove", lambda self: None)
         assert pausefl(*command)[0] == 0
     assert (tmp_path / "out/state.npz").exists()
     (tmp_path / "out/job.lock").touch()

@@ -1,70 +1,61 @@
 # Raw files to prepared arrays to partitions.
-from pausefl.data.sources import find_record, located
-from pausefl.workflow import paths
-
-# Only files that are missing have a rule, so that Snakemake never deletes or replaces those that exist; what a storage
-# lacks shows later, so there all have one. The sources differ in their files, so each source has a rule.
-for source, files in paths.downloads(W, STORED).items():
-
-    rule:
-        """raw files of a data set"""
-        name:
-            f"download_{source}"
-        output:
-            files,
-        log:
-            f"results/logs/download/{source}.log",
-        # First and alone: if it fails, nothing else has started.
-        priority: 1
-        localrule: True
-        threads: workflow.resource_settings.cores or 1
-        params:
-            source=source,
-        script:
-            "../scripts/download.py"
+rule download:
+    """official files of a data source"""
+    output:
+        local(directory(f"{W.config.raw.root}/{{folder}}")),
+    log:
+        "results/logs/download/{folder}.log",
+    # Nothing that is there is ever replaced.
+    wildcard_constraints:
+        folder=one_of(folder.name for folder in W.downloads),
+    # First: if it fails, little else has started.
+    priority: 1
+    localrule: True
+    params:
+        source=lambda w, output: W.downloads[Path(output[0])],
+    script:
+        "../scripts/download.py"
 
 
-rule prepare_data:
+rule prepare:
+    """a data set as arrays"""
     input:
-        raw_files,
+        raw_folder,
     output:
         "data/prepared/{dataset}.npz",
     log:
-        "results/logs/prepare_data/{dataset}.log",
-    benchmark:
-        "results/benchmarks/prepare_data/{dataset}.tsv"
+        "results/logs/prepare/{dataset}.log",
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        mem_mb=lambda w, attempt: 4000 * attempt,
+        runtime=lambda w, attempt: 60 * attempt,
     params:
-        settings=lambda wildcards: W.datasets[wildcards.dataset],
-        raw=lambda wildcards, input: located(W.datasets[wildcards.dataset], W.config.raw.folders, input),
-        code=lambda wildcards: code_of(
-            "prepare_data", records=[find_record(W.datasets[wildcards.dataset], W.config.raw)]
-        ),
+        settings=lambda w: W.datasets[w.dataset],
+        root=str(W.config.raw.root),
+        folders=W.config.raw.folders,
+        code=lambda w: code_of("prepare", records=[find_record(W.datasets[w.dataset], W.config.raw)]),
     script:
-        "../scripts/prepare_data.py"
+        "../scripts/prepare.py"
 
 
 rule partition:
+    """which training examples each user has"""
     input:
-        data="data/prepared/{dataset}.npz",
+        "data/prepared/{dataset}.npz",
     output:
         "data/partitions/{dataset}/{partition}/seed-{seed}.npz",
     log:
         "results/logs/partition/{dataset}/{partition}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/partition/{dataset}/{partition}/seed-{seed}.tsv"
     params:
-        data=lambda wildcards: division(wildcards).data,
-        partition=lambda wildcards: division(wildcards).partition,
-        n_users=lambda wildcards: division(wildcards).network.n_users,
+        data=lambda w: W.partitions[w.dataset, w.partition].data,
+        partition=lambda w: W.partitions[w.dataset, w.partition].partition,
+        n_users=lambda w: W.partitions[w.dataset, w.partition].network.n_users,
         code=code_of("partition", records=()),
     script:
         "../scripts/partition.py"
 
 
 rule plot_partition:
+    """examples and labels of each user"""
     input:
         data="data/prepared/{dataset}.npz",
         partition="data/partitions/{dataset}/{partition}/seed-{seed}.npz",
@@ -77,10 +68,8 @@ rule plot_partition:
         ),
     log:
         "results/logs/plot_partition/{dataset}/{partition}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/plot_partition/{dataset}/{partition}/seed-{seed}.tsv"
     params:
-        partition=lambda wildcards: division(wildcards).partition,
+        partition=lambda w: W.partitions[w.dataset, w.partition].partition,
         code=code_of("plot_partition"),
     script:
         "../scripts/plot_partition.py"

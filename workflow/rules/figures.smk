@@ -1,43 +1,39 @@
-# The figures of a scenario, from its table, in one process: that starts slower than it plots.
-from pausefl.registry import FIGURES
-from pausefl.workflow import paths, targets
+# Tables and figures of the runs of a scenario.
+rule tables:
+    """tables of a scenario: means over seeds, all runs, what users have spent, the authors' runs"""
+    input:
+        lambda w: collected(w.scenario),
+    output:
+        report(
+            directory("results/tables/{scenario}"),
+            patterns=["{content}.md"],
+            caption="../report/caption.rst",
+            category="Tables",
+            labels={"scenario": "{scenario}", "content": "{content}"},
+        ),
+    log:
+        "results/logs/tables/{scenario}.log",
+    params:
+        shown=lambda w: shown(w.scenario),
+        kinds=lambda w: kinds_of(W.scenarios[w.scenario], W.selectors(w.scenario), TABLES),
+        code=code_of("tables"),
+    script:
+        "../scripts/tables.py"
 
-# Kinds of figures differ between scenarios, and so do the files: one rule for all scenarios with the same kinds.
-for figures, scenarios in targets.scenarios_by_figures(W).items():
-    kinds = targets.figure_kinds(W, scenarios[0])
-    places = at_once(scenarios)
-    stems = [f"results/figures/{place}/{kind}" for place in places for kind in kinds]
 
-    rule:
-        name:
-            f"plot_{figures}"
-        input:
-            rounds=[f"results/tables/{place}/rounds.parquet" for place in places],
-            about=[f"results/tables/{place}/about.json" for place in places],
-        output:
-            pdf=[f"{stem}.pdf" for stem in stems],
-            png=[
-                report(
-                    f"results/figures/{place}/{kind}.png",
-                    caption="../report/caption.rst",
-                    category="Figures",
-                    subcategory=place,
-                    labels={"figure": kind},
-                )
-                for place in places
-                for kind in kinds
-            ],
-            sidecar=[f"{stem}.json" for stem in stems],
-        log:
-            f"results/logs/figures/{places[0]}.log",
-        benchmark:
-            f"results/benchmarks/figures/{places[0]}.tsv"
-        wildcard_constraints:
-            scenario=paths.one_of(scenarios),
-        params:
-            kinds=kinds,
-            title=W.config.titles,
-            scenarios=partial(to_plot, places),
-            code=code_of("plot_figures", *(FIGURES[kind].code for kind in kinds)),
-        script:
-            "../scripts/plot_figures.py"
+rule figures:
+    """a figure of a scenario, with a JSON file that says what it was made from"""
+    input:
+        lambda w: collected(W.figures[w.figure][0]),
+    output:
+        multiext("results/figures/{figure}", ".pdf", ".json"),
+        png=report("results/figures/{figure}.png", caption="../report/caption.rst", category="Figures"),
+    log:
+        "results/logs/figures/{figure}.log",
+    params:
+        shown=lambda w: shown(W.figures[w.figure][0]),
+        kind=lambda w: W.figures[w.figure][1],
+        title=W.config.titles,
+        code=lambda w: code_of("figures", FIGURES[W.figures[w.figure][1]].code),
+    script:
+        "../scripts/figures.py"

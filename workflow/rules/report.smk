@@ -1,22 +1,71 @@
-# One page with everything, or with one scenario or study.
-from pausefl.workflow import contents, paths
-
-
-rule write_report:
+# What stands on all runs and studies: verdicts on claims, six figures at a glance, a page with everything, numbers for DVC.
+rule claims:
+    """verdicts on the papers' claims at one scale"""
     input:
-        lambda wildcards: of_checkout(contents.inputs(W, wildcards.report)),
+        lambda w: kept(targets.claim_inputs(W, w.scale)),
+    output:
+        multiext("results/claims/{scale}/claims", ".json", ".csv"),
+        text=report("results/claims/{scale}/claims.md", caption="../report/caption.rst", category="Claims"),
+    log:
+        "results/logs/claims/{scale}.log",
+    params:
+        tested=lambda w: targets.tested_on(W, w.scale),
+        runs=W.runs,
+        study_tables=W.study_tables,
+        code=code_of("claims"),
+    script:
+        "../scripts/claims.py"
+
+
+rule overview:
+    """six figures of PAUSE v2 at a glance, and a reader's first questions"""
+    input:
+        collected(*targets.overview_scenarios(W)),
+        curves=kept(targets.overview_studies(W)),
+    output:
+        multiext("results/figures/overview", ".pdf", ".json"),
+        "results/tables/questions.csv",
+        png=report("results/figures/overview.png", caption="../report/caption.rst", category="Overview"),
+        text=report("results/tables/questions.md", caption="../report/caption.rst", category="Overview"),
+    log:
+        "results/logs/overview.log",
+    params:
+        shown=[shown(name) for name in targets.overview_scenarios(W)],
+        logged=questions.logged(*W.folders),
+        code=code_of("overview"),
+    script:
+        "../scripts/overview.py"
+
+
+rule report:
+    """a page with everything, the demo, one scenario or one study"""
+    input:
+        lambda w: kept(contents.inputs(W, w.report)),
+        ledger=local(str(W.root / "docs/deviations.md")),
     output:
         "results/report/{report}.html",
     log:
         "results/logs/report/{report}.log",
-    benchmark:
-        "results/benchmarks/report/{report}.tsv"
-    wildcard_constraints:
-        report=paths.one_of(name for name, target in TARGETS.items() if target.reported),
+    threads: 2
     params:
-        names=lambda wildcards: contents.inputs(W, wildcards.report),
-        parts=lambda wildcards: contents.parts(W, wildcards.report),
-        content=lambda wildcards: contents.digest(W, wildcards.report),
+        parts=lambda w: contents.parts(W, w.report),
         code=code_of("report"),
     script:
         "../scripts/report.py"
+
+
+rule metrics:
+    """numbers and curves that Git keeps and DVC compares"""
+    input:
+        collected(*W.own),
+        tables=expand("results/tables/{scenario}", scenario=W.own),
+        claims=expand("results/claims/{scale}/claims.json", scale=W.scales),
+    output:
+        targets.metrics_files(W),
+    log:
+        "results/logs/metrics.log",
+    params:
+        shown=[shown(name) for name in W.own],
+        code=code_of("metrics"),
+    script:
+        "../scripts/metrics.py"

@@ -1,16 +1,41 @@
-# What can be asked for by name: the demo, a scenario, a figure, a study, the claims. Some have a rule of their own.
-for name, target in TARGETS.items():
+# What can be asked for by name besides rules: the demo, studies, each scenario, figure, study and claim.
+rule demo:
+    """everything on an embedded data set, in minutes"""
+    input:
+        made("demo"),
+    localrule: True
 
-    if name in ("all", "publish", "republish"):
-        continue
 
-    # A rule without output is known by its name alone, so no wildcard can stand for these.
+rule studies:
+    """all studies without training"""
+    input:
+        made("studies"),
+    localrule: True
+
+
+rule benchmark:
+    """selectors side by side, beyond the papers"""
+    input:
+        made("benchmark"),
+    localrule: True
+
+
+# Aliases: `snakemake pause_v2_fig8` makes results/figures/pause_v2_fig8.pdf.
+for name in targets.aliases(W):
+
     rule:
         name:
             name
         input:
-            of_checkout(target.files),
+            made(name),
         localrule: True
 
-    # A docstring in a rule is a constant; `--list-target-rules` shows this one.
-    getattr(rules, name).rule.docstring = target.title
+
+rule unknown:
+    """any other name: says which is nearest"""
+    input:
+        lambda w: made(w.name),
+    output:
+        touch("{name}"),
+    wildcard_constraints:
+        name=r"\w+",

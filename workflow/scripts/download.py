@@ -2,10 +2,9 @@
 
 from pausefl.workflow.step import logged
 
-from pausefl.data.sources import download, located
-from pausefl.settings import DataSettings
+from pathlib import Path
+
+from pausefl.data.sources import download
 
 with logged(snakemake.log[0]):
-    source = snakemake.params.source
-    raw = located(DataSettings(source=source, n_validation=0), {}, snakemake.output)
-    download(source, raw.root)
+    download(snakemake.params.source, Path(snakemake.output[0]).parent)

@@ -5,9 +5,12 @@ from pausefl.workflow.step import logged
 from pathlib import Path
 
 from pausefl.results.dvc_metrics import write
+from pausefl.runs.collected import read_scenarios
+from pausefl.runs.run import rounds_of
 
+files = snakemake.input
 with logged(snakemake.log[0]):
-    tables = [Path(path).parent for path in snakemake.input.summaries]
-    claims = [Path(path) for path in snakemake.input.claims]
-    results = Path(tables[0]).parents[1]
-    write(tables, claims, results / "metrics", results / "plots")
+    runs = read_scenarios(files, [one["runs"] for one in snakemake.params.shown])
+    tables = {Path(folder): rounds_of(runs[Path(folder).name].values()) for folder in files.tables}
+    results = Path(snakemake.output[0].partition("metrics/")[0])
+    write(tables, map(Path, files.claims), results / "metrics", results / "plots")

@@ -2,34 +2,28 @@
 
 from pausefl.workflow.step import logged
 
-import json
 from pathlib import Path
 
 from pausefl.figures import overview
+from pausefl.figures.notes import origin
 from pausefl.figures.style import save
 from pausefl.files import replacing
 from pausefl.report import questions
-from pausefl.results.archive import logged_rounds
-from pausefl.results.published import read_study
-from pausefl.results.reading import read_table
-from pausefl.settings import Scenario
+from pausefl.runs.collected import read_scenarios
+from pausefl.runs.reading import read_table
+from pausefl.runs.run import rounds_of
 
-output = snakemake.output
+output, shown = snakemake.output, snakemake.params.shown
 with logged(snakemake.log[0]):
-    rounds = {Path(path).parent.name: read_table(Path(path)) for path in snakemake.input.rounds}
-    files = [Path(path) for path in snakemake.input.get("curves", [])]
-    curves = read_study(files[0].parent, files[0].name) if files else None
-    shown = overview.scenarios(rounds)
-    about = [json.loads(Path(path).read_text("utf-8")) for path in snakemake.input.about]
-    metadata = {
-        key: sorted({one for each in about for one in each[key]})
-        for key in ("runs", "seeds", "dataset_origins")
-    }
-    figure = overview.plot({name: rounds[name] for name in shown})
-    save(figure, Path(output.png).with_suffix(""), metadata | {"scenarios": shown, "notes": []})
-    logged = snakemake.params.logged.items()
-    logs = {name: logged_rounds(Scenario.read(settings, "scenario")) for name, settings in logged}
-    answers = questions.answers(rounds, curves, logs)
-    with replacing(Path(output.csv), Path(output.text)) as (to_csv, to_text):
+    runs = read_scenarios(snakemake.input, [one["runs"] for one in shown])
+    rounds = {name: rounds_of(own.values()) for name, own in runs.items()}
+    names = overview.scenarios(rounds)
+    about = origin({key: run for name in names for key, run in runs[name].items()}, shown[0]["folder"])
+    figure = overview.plot({name: rounds[name] for name in names})
+    save(figure, Path(output.png).with_suffix(""), about | {"scenarios": names, "notes": []})
+    curves = [read_table(Path(folder) / questions.CURVES) for folder in snakemake.input.curves]
+    logs = questions.logs(snakemake.params.logged)
+    answers = questions.answers(rounds, curves[0] if curves else None, logs)
+    with replacing(Path(output.text).with_suffix(".csv"), Path(output.text)) as (to_csv, to_text):
         answers.to_csv(to_csv, index=False)
         to_text.write_text(questions.to_markdown(answers), encoding="utf-8")

@@ -2,13 +2,15 @@
 
 from pausefl.workflow.step import logged
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 from pausefl.files import write_text
 from pausefl.report.page import render
-from pausefl.workflow.contents import located
 
 with logged(snakemake.log[0]):
-    params = snakemake.params
-    parts = located(params.parts, params.names, snakemake.input)
-    write_text(Path(snakemake.output[0]), render(parts))
+    out, ledger = (Path(file).resolve() for file in (snakemake.output[0], snakemake.input.ledger))
+    # If a storage has the results, these are copies in another folder.
+    os.chdir(str(snakemake.input[0]).partition("results/")[0] or ".")
+    write_text(out, render(replace(snakemake.params.parts, ledger=str(ledger)), snakemake.threads))

@@ -29,7 +29,6 @@ from pausefl.claims.statistics import (
     judge_slope,
     region,
 )
-from pausefl.registry.own import as_folder
 from pausefl.registry.selectors import LABELS
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import Scale
@@ -84,10 +83,12 @@ def _facts(records: Records, asked: Comparison, seeds: Iterable[Any] = ()) -> di
     """
     seeds, prints = tuple(int(seed) for seed in seeds), {}
     for (side, (study, selector)), seed in product(enumerate(asked.sides), seeds):
-        file = f"{as_folder(selector)}/seed-{seed}.parquet"
-        table = records.study(study, file) if records.has(study, file) else None
+        configured = records.studies.get(study)
+        kept = configured is not None and "runs.parquet" in configured.claims
+        table = records.study(study, "runs.parquet") if kept else None
         if table is not None:
-            times = np.ascontiguousarray(table["elapsed_s"].to_numpy(np.float64)).tobytes()
+            own = table[(table["selector"] == selector) & (table["seed"] == seed)]
+            times = np.ascontiguousarray(own["elapsed_s"].to_numpy(np.float64)).tobytes()
             prints[side, seed] = hashlib.sha256(times).hexdigest()
     return {"seeds": seeds, "runs": (f"study {asked.where}",), "prints": prints}
 

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 from pausefl.bandit.latency import mean_latencies
 from pausefl.results.archive import logged_rounds
 from pausefl.results.outcomes import outcomes
-from pausefl.results.published import RunFiles, read_study, run_folder, run_name, study_file
-from pausefl.results.reading import read_table
-from pausefl.results.runs import collect, runs_of
+from pausefl.runs.collected import exists, read_runs, run_folder
+from pausefl.runs.reading import read_table
+from pausefl.runs.run import rounds_of, runs_of
 from pausefl.settings import Experiment, NetworkSettings, Scenario
-from pausefl.studies import Studies
+from pausefl.settings.scenario import scenario_of_job
+from pausefl.studies import Studies, study_of
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Replicate:
     """One finished run, under one seed."""
 
     name: str
-    """Its folder below that of all runs, or of all studies."""
+    """Scenario or study, selector and seed: ``demo_small/pause/seed-0``."""
     rounds: pd.DataFrame
-    """One row a round, in order, as `pausefl.results.runs.collect` returns them."""
+    """One row a round, in order, as `pausefl.runs.run.rounds_of` returns them."""
     outcome: Mapping[str, Any]
     """Numbers of the run, as `pausefl.results.outcomes.outcomes` returns them."""
     expected_s: NDArray[np.float64]
@@ -93,15 +94,27 @@ class Records:
     scenarios: Mapping[str, Scenario]
     experiments: Iterable[Experiment]
     studies: Studies
-    results: Path
-    """Folder with ``runs`` and ``studies``, or that of published results."""
-    tables: Mapping[str, Path] = field(default_factory=dict)
-    """Tables of all rounds of a scenario's runs, by scenario. The runs of the others are read one by one."""
+    runs: Path
+    """Folder with the collected, or published, runs of each scenario."""
+    tables: Path
+    """Folder with the computed tables of each study."""
     logs: Mapping[str, Scenario] = field(default_factory=dict)
     """Scenarios as run that claims are tested on, in the configuration or not."""
     found: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
     """Names of runs and files of studies that were asked for and do not exist; ``found`` has the others."""
+
+    @staticmethod
+    def of(tested: Mapping[str, Any], runs: Path, tables: Path) -> Records:
+        """Records of plain values, as `pausefl.workflow.targets.tested_on` returns them."""
+        return Records(
+            {name: scenario_of_job(settings) for name, settings in tested["scenarios"].items()},
+            tested["jobs"],
+            Studies({name: study_of(*study) for name, study in tested["studies"].items()}),
+            runs,
+            tables,
+            {name: Scenario.read(settings, "scenario") for name, settings in tested["logs"].items()},
+        )
 
     def __post_init__(self) -> None:
         """Read each scenario once."""
@@ -128,13 +141,12 @@ class Records:
         seeds: dict[str, tuple[int, ...]] = {}
         for job in sorted(jobs, key=lambda job: job.seed):
             seeds[job.selector] = (*seeds.get(job.selector, ()), job.seed)
-        if name in self.tables:
-            return Replicates(scenario, seeds, _found(read_table(self.tables[name]), name, scenario))
-        folders = {job: run_folder(self.results, job) for job in jobs}
-        there = {job: folder for job, folder in folders.items() if RunFiles.of(folder).there()}
+        folders = {job: run_folder(self.runs, job) for job in jobs}
+        there = {job: folder for job, folder in folders.items() if exists(folder)}
         for job in jobs:
-            (self.found if job in there else self.missing).add(run_name(name, job.selector, job.seed))
-        return Replicates(scenario, seeds, _found(collect(there), name, scenario) if there else {})
+            (self.found if job in there else self.missing).add(_name(*astuple(job)))
+        rounds = rounds_of(read_runs(there).values()) if there else None
+        return Replicates(scenario, seeds, {} if rounds is None else _found(rounds, name, scenario))
 
     def _selected(self, name: str) -> Replicates | None:
         """The runs that `trained` returns, and what the selection study of the scenario has beyond them."""
@@ -149,7 +161,7 @@ class Records:
 
     def _simulated(self, name: str) -> Replicates | None:
         study, file = self.studies.simulation_of(name), "rounds.parquet"
-        if study is None or (name in self.scenarios and not self.has(study, file)):
+        if study is None or (name in self.scenarios and not (self.tables / study / file).is_file()):
             return None  # the missing results are the runs
         if (rounds := self.study(study, file)) is None:
             return None
@@ -179,16 +191,15 @@ class Records:
         """A table of a study; None if it is not configured or `missing`."""
         if name not in self.studies:
             return None
-        table = read_study(self._folder(name), file)
-        (self.missing if table is None else self.found).add(f"study {name}: {file}")
-        return table
+        path = self.tables / name / file
+        there = path.is_file()
+        (self.found if there else self.missing).add(f"study {name}: {file}")
+        return read_table(path) if there else None
 
-    def has(self, study: str, file: str) -> bool:
-        """Whether a study has a file, or a published one that stands for it."""
-        return study_file(self._folder(study), file).is_file()
 
-    def _folder(self, study: str) -> Path:
-        return self.results / "studies" / study
+def _name(*run: str | int) -> str:
+    """A run in messages: scenario, selector, seed."""
+    return "{}/{}/seed-{}".format(*run)
 
 
 def _found(rounds: pd.DataFrame, place: str, scenario: Scenario) -> dict[tuple[str, int], Replicate]:
@@ -196,6 +207,6 @@ def _found(rounds: pd.DataFrame, place: str, scenario: Scenario) -> dict[tuple[s
     expected_s = expected_latencies(scenario.network)
     outcome = {(run.selector, run.seed): values for run, values in outcomes(rounds).items()}
     return {
-        (selector, seed): Replicate(run_name(place, selector, seed), run, outcome[selector, seed], expected_s)
+        (selector, seed): Replicate(_name(place, selector, seed), run, outcome[selector, seed], expected_s)
         for selector, seed, run in runs_of(rounds)
     }

@@ -26,7 +26,7 @@ from pausefl.registry import SELECTORS
 from pausefl.registry.figures import protected
 from pausefl.registry.selectors import in_legend_order, look_of
 from pausefl.results.outcomes import smoothed
-from pausefl.results.runs import runs_of
+from pausefl.runs.run import runs_of
 from pausefl.settings import Scenario
 
 if TYPE_CHECKING:

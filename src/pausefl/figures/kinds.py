@@ -16,7 +16,7 @@ from pausefl.settings import Scenario
 def plot(
     kind: str, rounds: pd.DataFrame, scenario: Scenario, notes: Sequence[str] = (), title: bool = False
 ) -> Plotted:
-    """Plot a kind of figure of the rounds that `pausefl.results.runs.collect` returns of a scenario.
+    """Plot a kind of figure of the rounds that `pausefl.runs.run.rounds_of` returns of a scenario.
 
     Below it are the scale, unless that of the papers, and ``notes``, sentences that warn of the runs
     (`pausefl.figures.notes`); above it the scenario's ``title``, if asked for. `ConfigError` if the kind is

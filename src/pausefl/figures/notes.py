@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 from pausefl.registry.selectors import LABELS, SELECTORS, in_legend_order
-from pausefl.settings import Scenario
+from pausefl.runs.collected import run_folder
+from pausefl.runs.run import Run
+from pausefl.settings import Experiment, Scenario
 
 #: Sections of a scenario that its partitions depend on.
 SHARED = ("data", "partition", "network")
@@ -155,6 +158,32 @@ def run_notes(summaries: Iterable[Mapping[str, Any]]) -> Notes:
     return Notes([f"{what}: {words}." for what, words in warnings.items() if words], quiet)
 
 
+def notes_of(scenario: Scenario, runs: Iterable[Run]) -> Notes:
+    """Warnings about runs of a scenario that are shown together."""
+    runs = list(runs)
+    notes = run_notes(run.summary for run in runs)
+    notes.shown.extend(filter(None, [absent_note(scenario, {run.selector for run in runs})]))
+    return notes
+
+
+def origin(runs: Mapping[Experiment, Run], folder: str) -> dict[str, Any]:
+    """What runs that are shown together come from: their names, seeds, versions of libraries, and data."""
+    summaries = [run.summary for run in runs.values()]
+
+    def values(key: str) -> list[Any]:
+        return sorted({summary[key] for summary in summaries})
+
+    return {
+        "runs": [str(run_folder(Path(folder), one)) for one in runs],
+        "seeds": values("seed"),
+        "versions": {
+            name: sorted({summary["versions"][name] for summary in summaries})
+            for name in summaries[0]["versions"]
+        },
+        "dataset_origins": values("dataset_origin"),
+    }
+
+
 def _unlike(own: Iterable[Mapping[str, Any]]) -> str:
     """In what seeds of one selector were computed otherwise than others, ``device (0, 2 | 1)``.
 
@@ -176,8 +205,3 @@ def _unlike(own: Iterable[Mapping[str, Any]]) -> str:
         for what, found in seeds.items()
         if len(found) > 1
     )
-
-
-def with_notes(markdown: str, notes: Iterable[str]) -> str:
-    """A page of Markdown with notes in bold at its top; blank ones are left out."""
-    return "".join(f"**{note}**\n\n" for note in notes if note) + markdown

@@ -66,7 +66,7 @@ def scenarios(ran: Collection[str]) -> list[str]:
 
 
 def plot(rounds: Mapping[str, pd.DataFrame]) -> Figure:
-    """Plot the picture from the rounds of `scenarios`, as `pausefl.results.runs.collect` returns them."""
+    """Plot the picture from the rounds of `scenarios`, as `pausefl.runs.run.rounds_of` returns them."""
     from matplotlib.lines import Line2D
 
     curves: list[Band] = []

@@ -32,7 +32,8 @@ from pausefl.registry.selectors import (
     registered,
     spare_look,
 )
-from pausefl.results.groups import Finished, Group, collected, grouped
+from pausefl.runs.groups import Group, grouped, rounds_of_groups
+from pausefl.runs.run import Run
 from pausefl.settings import Scenario
 from pausefl.settings.changes import differing
 
@@ -52,10 +53,10 @@ _MARKERS = "sD^vP<>X"
 _DASHES: tuple[Line, ...] = (DASH, DOT, DASH_DOT, LONG_DASH, DASH_DOT_DOT)
 
 
-def plot_runs(runs: Iterable[Finished], kind: str | None = None) -> tuple[str, Plotted]:
+def plot_runs(runs: Iterable[Run], kind: str | None = None) -> tuple[str, Plotted]:
     """A figure of some runs, and its kind: by default the first that they can have.
 
-    A line, or a panel, for each group of runs (`pausefl.results.groups.grouped`), with a band of its seeds.
+    A line, or a panel, for each group of runs (`pausefl.runs.groups.grouped`), with a band of its seeds.
     `PauseflError` if the kind is unknown, the runs lack what it needs, or differ in what it can show only
     once.
     """
@@ -74,7 +75,7 @@ def plot_runs(runs: Iterable[Finished], kind: str | None = None) -> tuple[str, P
     with registered(_records(groups)):
         # Notes are for the picture.
         notes = run_notes({**run.summary, "selector": one.name} for one in groups for run in one.runs)
-        return kind, plot(kind, collected(groups), _common(groups), notes.shown)
+        return kind, plot(kind, rounds_of_groups(groups), _common(groups), notes.shown)
 
 
 def write_figure(plotted: Plotted, path: Path) -> None:

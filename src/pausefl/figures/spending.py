@@ -22,7 +22,7 @@ from pausefl.figures.style import COLUMN_WIDTH, label_all, new_grid
 from pausefl.privacy import make_schedule
 from pausefl.registry.figures import MOST_LINES, protected
 from pausefl.registry.selectors import look_of
-from pausefl.results.runs import runs_of
+from pausefl.runs.run import runs_of
 from pausefl.settings import PrivacySettings, Scenario
 
 Floats = NDArray[np.float64]

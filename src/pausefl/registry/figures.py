@@ -57,7 +57,7 @@ class FigureRecord(Record):
     Attributes
     ----------
     code
-        Of a figure: a function of the rounds (`pausefl.results.runs.collect`) and the scenario that returns
+        Of a figure: a function of the rounds (`pausefl.runs.run.rounds_of`) and the scenario that returns
         a Matplotlib figure.
     label
         What is shown, for headings.

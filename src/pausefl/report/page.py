@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from pausefl.report.contents import caption_of, sections_of, selectors_of
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import figure, pixels
 from pausefl.results import archive
-from pausefl.results.reading import read_json
+from pausefl.runs.reading import read_json
 
 #: Folder of the page's template and texts.
 _HERE = Path(__file__).parent
@@ -42,14 +43,19 @@ _SCALES = {
 _SHOWN = ("name", "title", "selectors", "figures", "scale", "changed")
 
 
-def render(parts: ReportParts) -> str:
-    """HTML of a report; the same results give the same bytes."""
+def render(parts: ReportParts, n_threads: int = 1) -> str:
+    """HTML of a report; the same results give the same bytes, whatever the number of threads."""
     ledger = Path(parts.ledger).read_text("utf-8")
     linked = partial(text.link_deviations, known=set(re.findall(r"^\| (D\d+) +\|", ledger, re.MULTILINE)))
     title, introduction, reading = (_HERE / "introduction.md").read_text("utf-8").split("\n\n", 2)
     beside, *sections = sections_of(parts)
     claims = [read_json(Path(path)) for path in parts.claims.values()]
     entries = [entry for section in sections for entry in section.entries]
+    paths = {entry.path for entry in [*entries, *beside.entries] if entry.same_as is None}
+    paths |= {*_overview(parts).values()}
+    with ThreadPoolExecutor(n_threads) as pool:
+        drawn = sorted(path for path in paths if path.endswith(".png"))
+        pictures = dict(zip(drawn, pool.map(figure, map(Path, drawn)), strict=True))
     there = {entry.scale or "any" for entry in entries} | set(parts.claims)
     of_papers = bool({"paper", "any"} & there)
     # Of a single scenario, or of other scenarios than the papers', nobody misses the papers' figures.
@@ -66,7 +72,7 @@ def render(parts: ReportParts) -> str:
         "caption": lambda words: linked(text.markdown(words)),
         "caption_of": caption_of,
         "table": lambda path: linked(text.markdown(Path(path).read_text("utf-8"), 5)),
-        "picture": lambda path: figure(Path(path)),
+        "picture": pictures.__getitem__,
         "pixels": lambda path: pixels(Path(path)),
         "notes": lambda path: read_json(Path(path).with_suffix(".json")).get("notes", ()),
         "selectors": lambda part: [LABELS[name] for name in selectors_of(part)],

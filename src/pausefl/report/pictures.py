@@ -49,7 +49,7 @@ def pixels(path: Path) -> Picture:
     with Image.open(path) as image:
         few = image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     file = io.BytesIO()
-    few.save(file, "PNG", optimize=True)
+    few.save(file, "PNG")
     return Picture(*few.size, source=f"data:image/png;base64,{_base64(file.getvalue())}")
 
 

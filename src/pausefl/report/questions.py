@@ -22,8 +22,8 @@ from pausefl.results import markdown
 from pausefl.results.archive import logged_rounds
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import outcomes
-from pausefl.results.runs import runs_of
-from pausefl.settings import load_scenario
+from pausefl.runs.run import runs_of
+from pausefl.settings import Scenario, load_scenario
 
 #: Where numbers come from: the columns of the table.
 LOG = "authors' log"
@@ -139,9 +139,14 @@ def _written(logged: str) -> str:
     return logged.removesuffix("_as_run")
 
 
-def logs(*folders: Path) -> dict[str, pd.DataFrame]:
-    """Rounds of the authors' logs by the scenario as run, from the ``folders`` that have its settings."""
-    return {name: logged_rounds(load_scenario(name, *folders)) for name in dict.fromkeys(LOGGED.values())}
+def logged(*folders: Path) -> dict[str, dict[str, Any]]:
+    """Settings, in plain values, of the scenarios as run that there are logs of; from the first folder."""
+    return {name: load_scenario(name, *folders).as_dict() for name in dict.fromkeys(LOGGED.values())}
+
+
+def logs(scenarios: Mapping[str, Mapping[str, Any]]) -> dict[str, pd.DataFrame]:
+    """Rounds of the authors' logs by the scenario as run, from its `logged` settings."""
+    return {name: logged_rounds(Scenario.read(one, "scenario")) for name, one in scenarios.items()}
 
 
 def answers(
@@ -152,7 +157,7 @@ def answers(
     Parameters
     ----------
     rounds
-        Rounds of all runs (`pausefl.results.runs.collect`) by scenario, of those of `scenarios` that ran.
+        Rounds of all runs (`pausefl.runs.run.rounds_of`) by scenario, of those of `scenarios` that ran.
     curves
         The table `CURVES` of the study `LONG_RUNS`, if there is one.
     logs

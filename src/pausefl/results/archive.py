@@ -22,7 +22,7 @@ from pausefl.registry import SELECTORS
 from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.results import markdown
 from pausefl.results.outcomes import TARGET, moving_average, seconds_to_target, target_accuracy
-from pausefl.results.runs import runs_of
+from pausefl.runs.run import runs_of
 from pausefl.settings import Scenario
 
 #: Rounds at which accuracies and leakages are compared.
@@ -104,7 +104,7 @@ def read_off(scenario: str) -> dict[str, pd.DataFrame]:
 
 
 def logged_rounds(scenario: Scenario) -> pd.DataFrame:
-    """The runs of `logged` as a table of all rounds, as `pausefl.results.runs.collect` returns them.
+    """The runs of `logged` as a table of all rounds, as `pausefl.runs.run.rounds_of` returns them.
 
     Times and accuracies are on straight lines between rounds that were read, and means of 10 rounds where
     they are known; a run of which more than `LARGEST_GAP` rounds on end were not read has no accuracies.
@@ -160,7 +160,7 @@ def _by_selector(rows: pd.DataFrame, scenario: str) -> dict[str, pd.DataFrame]:
 def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
     """What the authors' runs of a scenario and ours achieved, one row a number of theirs.
 
-    ``rounds`` are our runs, as `pausefl.results.runs.collect` returns them, or empty.
+    ``rounds`` are our runs, as `pausefl.runs.run.rounds_of` returns them, or empty.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pausefl.registry import MECHANISMS
 from pausefl.results.markdown import aligned
 from pausefl.results.outcomes import WINDOW, evaluations
-from pausefl.results.runs import read_run
+from pausefl.runs.collected import read_run
 
 #: A fall of accuracy is reported beyond this share of the best, and beyond this much: any learning has less.
 _FALLEN_SHARE, _FALLEN_BY = 0.1, 0.05
@@ -22,7 +22,8 @@ _FALLEN_SHARE, _FALLEN_BY = 0.1, 0.05
 
 def closing(folder: Path) -> str:
     """The result of a finished run, what it took, where its files are, and warnings."""
-    summary, rounds = read_run(folder)
+    run = read_run(folder)
+    summary, rounds = run.summary, run.rounds
     head = f"{summary['scenario']['name']}, {summary['selector']}, seed {summary['seed']}:"
     lines = [f"  {line}" for line in aligned(list(_rows(summary, rounds, folder)))]
     return "\n".join([head, *lines, *[f"Warning: {warning}" for warning in _warnings(summary, rounds)]])

@@ -10,11 +10,13 @@ from string import ascii_uppercase
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.files import write_text
 from pausefl.registry.figures import protected
-from pausefl.results.differences import first_differences
-from pausefl.results.groups import OWN, Finished, collected, grouped
 from pausefl.results.markdown import aligned, to_latex
 from pausefl.results.outcomes import WINDOW, evaluations
 from pausefl.results.tables import by_selector, summarise, to_markdown
+from pausefl.runs.collected import runs_in
+from pausefl.runs.differences import first_differences
+from pausefl.runs.groups import OWN, grouped, rounds_of_groups
+from pausefl.runs.run import Run
 from pausefl.settings import Experiment
 from pausefl.settings.changes import differing, flattened
 from pausefl.settings.scenario import as_of_today
@@ -35,12 +37,12 @@ _INSTRUCTIONS = "hardware.instructions"
 def compare(*folders: Path) -> str:
     """Runs side by side: settings that differ, results, and of two the first round that differs.
 
-    `PauseflError` if a folder is neither that of a finished run nor the name of a published one, or there is
-    but one.
+    A folder of collected runs stands for all of them. `PauseflError` if a folder has no finished run, or
+    there is but one.
     """
-    if len(folders) < 2:
+    runs = [run for folder in folders for run in runs_in(folder)]
+    if len(runs) < 2:
         raise PauseflError("one run has nothing to be compared with: name the folders of two or more")
-    runs = [Finished.read(folder) for folder in folders]
     numbers = [str(i + 1) for i in range(len(runs))]
     heads = numbers if len(runs) > len(ascii_uppercase) else list(ascii_uppercase[: len(runs)])
     results = [_results(run) for run in runs]
@@ -72,7 +74,7 @@ def compare(*folders: Path) -> str:
         align, last = "llr", [f"  Accuracy and loss are means of at most {WINDOW} last rounds."]
     return "\n".join(
         [
-            *(f"{head}: {folder}" for head, folder in zip(heads, folders, strict=True)),
+            *(f"{head}: {run.name}" for head, run in zip(heads, runs, strict=True)),
             "",
             "Settings, code and machine that differ:",
             *(f"  {line}" for line in aligned(different or [["nothing"]])),
@@ -94,10 +96,10 @@ def write_means(folders: Iterable[Path], out: Path) -> None:
         raise ConfigError(
             f"a table cannot be written as '{out.name}'. {suggest(suffix, ('.csv', '.md', '.tex'))}"
         )
-    groups = grouped(map(Finished.read, folders))
+    groups = grouped(run for folder in folders for run in runs_in(folder))
     labels = {group.name: group.label for group in groups}
     runs = {Experiment(OWN, one.name, run.seed): run.summary for one in groups for run in one.runs}
-    table = by_selector(summarise(collected(groups), runs))
+    table = by_selector(summarise(rounds_of_groups(groups), runs))
     text = to_markdown(table, labels, protected(groups[0].scenario))
     if suffix == ".csv":
         text = table.assign(selector=table["selector"].map(labels)).to_csv(index=False)
@@ -118,7 +120,7 @@ def _only(*texts: str) -> list[str]:
     return [" ".join(sorted(only)) or "–" for only in (ours - theirs, theirs - ours)]
 
 
-def _results(run: Finished) -> dict[str, str]:
+def _results(run: Run) -> dict[str, str]:
     """Results of a run in words."""
     summary, rounds = run.summary, run.rounds
     accuracy, loss = (evaluations(rounds, column) for column in ("accuracy", "loss"))

@@ -15,7 +15,7 @@ import pandas as pd
 from pausefl.files import write_text
 from pausefl.registry.own import as_folder
 from pausefl.results.outcomes import moving_average
-from pausefl.results.runs import runs_of
+from pausefl.runs.run import runs_of
 
 #: Key numbers of a selector; the loss only where there is no accuracy.
 NUMBERS = ("final_accuracy", "final_loss", "seconds_to_target", "leakage_max")
@@ -27,19 +27,19 @@ N_POINTS = 100
 _DIGITS = 5
 
 
-def write(tables: Iterable[Path], claims: Iterable[Path], metrics: Path, plots: Path) -> None:
+def write(tables: Mapping[Path, pd.DataFrame], claims: Iterable[Path], metrics: Path, plots: Path) -> None:
     """Write numbers and curves of finished scenarios, and the number of claims with each finding.
 
-    ``tables`` are folders with ``summary.csv`` and ``rounds.parquet``, ``claims`` are ``SCALE/claims.json``.
-    What is written, ``SCENARIO/SELECTOR.json`` and ``claims/SCALE.json`` to ``metrics``, ``SCENARIO.csv`` to
-    ``plots``, replaces all that is there.
+    ``tables`` has the rounds of scenarios by the folders with their ``summary.csv``, ``claims`` are
+    ``SCALE/claims.json``. What is written, ``SCENARIO/SELECTOR.json`` and ``claims/SCALE.json`` to
+    ``metrics``, ``SCENARIO.csv`` to ``plots``, replaces all that is there.
     """
     texts: dict[Path, str] = {}
-    for folder in tables:
+    for folder, rounds in tables.items():
         for row in pd.read_csv(folder / "summary.csv").to_dict("records"):
             own = {str(key): value for key, value in row.items()}
             texts[metrics / folder.name / f"{as_folder(row['selector'])}.json"] = _json(numbers(own))
-        texts[plots / f"{folder.name}.csv"] = curves_text(pd.read_parquet(folder / "rounds.parquet"))
+        texts[plots / f"{folder.name}.csv"] = curves_text(rounds)
     for path in claims:
         judged = json.loads(path.read_text("utf-8"))["claims"]
         texts[metrics / "claims" / f"{path.parent.name}.json"] = _json(findings(judged))

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.registry import SELECTORS
-from pausefl.results.runs import runs_of
+from pausefl.runs.run import runs_of
 from pausefl.settings import Experiment
 
 #: Rounds in the trailing moving average of accuracy and loss.
@@ -28,7 +28,7 @@ TARGET_SHARE = 0.9
 
 
 def outcomes(rounds: pd.DataFrame) -> dict[Experiment, dict[str, Any]]:
-    """The outcome of each run in a table of `pausefl.results.runs.collect`.
+    """The outcome of each run in a table of `pausefl.runs.run.rounds_of`.
 
     Returns
     -------

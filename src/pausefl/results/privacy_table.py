@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,14 +13,14 @@ from pausefl.privacy import loss_share, make_mechanism, make_schedule
 from pausefl.privacy.pld import DELTA, epsilons
 from pausefl.registry import MECHANISMS, SELECTORS
 from pausefl.results import markdown
-from pausefl.results.published import RunFiles
+from pausefl.runs.run import Run
 from pausefl.settings import Experiment, PrivacySettings
 
 #: Columns of a ledger.
 LEDGER = ("user", "participations", "epsilon_coordinate", "epsilon_update", "values_unprotected")
 
 
-def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings) -> pd.DataFrame:
+def privacy_table(runs: Mapping[Experiment, Run], privacy: PrivacySettings) -> pd.DataFrame:
     """Two rows a run of a scenario: the user who has spent most, and the median user.
 
     Returns
@@ -34,9 +33,9 @@ def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings)
         in the order of `pausefl.registry.SELECTORS`.
     """
     rows: list[dict[str, Any]] = []
-    order = SELECTORS.order(run.selector for run in run_dirs)
-    for run in sorted(run_dirs, key=lambda run: (order.index(run.selector), run.seed)):
-        ledger = _ledger(RunFiles.of(run_dirs[run]))
+    order = SELECTORS.order(run.selector for run in runs)
+    for run in sorted(runs, key=lambda run: (order.index(run.selector), run.seed)):
+        ledger = _ledger(runs[run])
         ledger = ledger.sort_values(["epsilon_coordinate", "participations", "user"])
         for rank, user in (("highest", ledger.iloc[-1]), ("median", ledger.iloc[len(ledger) // 2])):
             key = {"scenario": run.scenario, "selector": run.selector, "seed": run.seed, "rank": rank}
@@ -55,11 +54,11 @@ def privacy_table(run_dirs: Mapping[Experiment, Path], privacy: PrivacySettings)
     return table
 
 
-def _ledger(files: RunFiles) -> pd.DataFrame:
-    ledger = files.table("ledger.parquet")
+def _ledger(run: Run) -> pd.DataFrame:
+    ledger = run.ledger
     missing = [name for name in LEDGER if name not in ledger]
     if missing or ledger.empty:
-        raise PauseflError(f"{files.path('ledger.parquet')} lacks {', '.join(missing) or 'users'}")
+        raise PauseflError(f"the ledger of {run.name} lacks {', '.join(missing) or 'users'}")
     return ledger[list(LEDGER)]
 
 

@@ -13,7 +13,7 @@ from pausefl.errors import PauseflError
 from pausefl.registry import SELECTORS
 from pausefl.results import markdown
 from pausefl.results.outcomes import TARGET_SHARE, WINDOW, outcomes
-from pausefl.results.runs import rounds_made
+from pausefl.runs.run import rounds_made
 from pausefl.settings import Experiment
 
 _AVERAGED = (
@@ -31,7 +31,7 @@ _AVERAGED = (
 
 
 def summarise(rounds: pd.DataFrame, summaries: Mapping[Experiment, Mapping[str, Any]]) -> pd.DataFrame:
-    """One row a run of `pausefl.results.runs.read_runs`.
+    """One row a run of `pausefl.runs.run.rounds_of`, and their summaries.
 
     Returns
     -------

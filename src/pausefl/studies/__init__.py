@@ -17,7 +17,6 @@ from typing import Any, Self
 from pydantic import Field, GetJsonSchemaHandler, create_model, model_validator
 from pydantic_core import CoreSchema
 
-from pausefl.registry.own import from_folder
 from pausefl.settings.base import Settings
 from pausefl.settings.types import Name
 from pausefl.settings.yaml import read_yaml
@@ -43,16 +42,9 @@ class Studies(dict[str, Study]):
         """Those of a kind."""
         return {name: study for name, study in self.items() if study.kind == kind}
 
-    def part(self, study: str, selector: str = "", seed: int | str = "") -> Study:
-        """A study, or the part of one that is computed run by run that is a selector's run under a seed."""
-        return self[study].only(from_folder(selector), seed)
-
     def published(self, folder: Path) -> Studies:
-        """Those that have a folder in ``folder``, and those that are computed in no time.
-
-        All configurations share one file of studies, so it may list more than were published.
-        """
-        return Studies({name: one for name, one in self.items() if one.instant or (folder / name).is_dir()})
+        """Those that have a folder in ``folder``; one file has the studies of all configurations."""
+        return Studies({name: one for name, one in self.items() if (folder / name).is_dir()})
 
     def simulation_of(self, scenario: str) -> str | None:
         """Name of the study that simulates the jobs of a scenario; None if there is none."""

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import pandas as pd
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
-from pausefl.errors import ConfigError, PauseflError, suggest
+from pausefl.errors import ConfigError, suggest
 from pausefl.figures.captions import places_of, values_of
 from pausefl.figures.deviations import applying, iterates
 from pausefl.figures.words import Caption, caption, render
-from pausefl.files import replacing
 from pausefl.registry import SELECTORS, SOURCES, Record
-from pausefl.registry.own import as_folder
+from pausefl.runs.reading import read_table
 from pausefl.settings.base import Settings
 from pausefl.settings.load import load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
@@ -79,12 +77,11 @@ class Study(Settings):
     label: ClassVar[str]
     #: The caption (`pausefl.figures.words`). Its first paragraph is what is shown.
     words: ClassVar[str]
-    #: Computed files in the study's folder. A name with ``{selector}`` and ``{seed}`` stands for a file for
-    #: each of them; then ``compute`` may be called for one selector and seed at a time.
+    #: Files of the computed tables.
     data: ClassVar[tuple[str, ...]]
-    #: Derived files, which are made with the figure.
+    #: Files of the derived tables, which are made with the figure.
     tables: ClassVar[tuple[str, ...]] = ()
-    #: Computed or derived files that claims are tested on, named as in ``data``.
+    #: Files of ``data`` or ``tables`` that claims are tested on.
     claims: ClassVar[tuple[str, ...]] = ()
     #: Where the papers have it.
     place: ClassVar[str] = "Nowhere"
@@ -102,8 +99,8 @@ class Study(Settings):
     trained: ClassVar[bool] = False
     #: Whether it goes beyond the papers: then it is made only if asked for.
     beyond: ClassVar[bool] = False
-    #: Whether it is computed in no time; then its files are not published.
-    instant: ClassVar[bool] = False
+    #: Whether it computes in several processes at once.
+    parallel: ClassVar[bool] = False
 
     title: Annotated[str, Strict()]
     """Title of the figure."""
@@ -111,7 +108,8 @@ class Study(Settings):
     def compute(self, *args: Any, **kwargs: Any) -> Tables:
         """Computed tables, by the names of their files without suffix.
 
-        Arguments are a function for lines of the log and, if it is ``trained``, the folders of `runs`.
+        Arguments are a function for lines of the log; if it is ``trained``, ``folders`` of `runs`; and if it
+        is ``parallel``, ``n_processes``.
         """
         raise NotImplementedError
 
@@ -137,19 +135,6 @@ class Study(Settings):
     def records(self) -> list[Record]:
         """Records of what its settings name."""
         return []
-
-    @classmethod
-    def by_run(cls) -> bool:
-        """Whether there is a computed file for each selector and seed."""
-        return any("{seed}" in file for file in cls.data)
-
-    def files(self, names: Iterable[str]) -> list[str]:
-        """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
-        return list(names)
-
-    def only(self, selector: str = "", seed: int | str = "") -> Self:
-        """The part that is computed on its own: a selector's, if there is a file for each."""
-        return self
 
     @property
     def in_scenario(self) -> Scenario | None:
@@ -185,7 +170,7 @@ class Study(Settings):
 
     def seconds(self, rates: Mapping[str, Any]) -> list[float]:
         """Time of each of its steps by the rates of ``workflow/rates.json``; NaN if it is not known."""
-        return [0.0 if self.instant or self.trained else math.nan]
+        return [0.0 if self.trained else math.nan]
 
     def caption(self, figures: Mapping[str, str]) -> Caption:
         """Caption of the figure and the table; ``figures`` are names and kinds of those of its scenario."""
@@ -280,19 +265,6 @@ class SeededStudy(ScenarioStudy):
         """Number of runs of a selector under one seed."""
         return 1
 
-    def only(self, selector: str = "", seed: int | str = "") -> Self:
-        """The part that is one selector's, under one seed if one is given."""
-        if not selector:
-            return self
-        one = self.replace(scenario=self.scenario.replace(selectors=(selector,)))
-        return one if seed == "" else one.replace(seeds=(int(seed),))
-
-    def files(self, names: Iterable[str]) -> list[str]:
-        """Files of the study's folder; a name with ``{seed}`` is one for every selector and seed."""
-        runs = list(product(map(as_folder, self.selectors), self.seeds))
-        found = (name.format(selector=selector, seed=seed) for name in names for selector, seed in runs)
-        return list(dict.fromkeys(found))  # a name without {seed} once
-
     def check(self) -> None:
         """Raise `ConfigError` if a selector cannot run."""
         from pausefl.federated.runnable import check_runnable
@@ -320,7 +292,7 @@ class SeededStudy(ScenarioStudy):
             for name in self.selectors
             for _ in range(n_runs)
         ]
-        return [rates["start_s"] + run for run in (runs if self.by_run() else [math.fsum(runs)])]
+        return [rates["start_s"] + run for run in (runs if self.parallel else [math.fsum(runs)])]
 
     def _values(self) -> dict[str, Any]:
         known = super()._values() | values_of(self.scenario, self.seeds)
@@ -329,30 +301,18 @@ class SeededStudy(ScenarioStudy):
 
 
 def read_tables(folder: Path, files: Iterable[str]) -> dict[str, pd.DataFrame]:
-    """Tables by the names of their files without suffix; ``.parquet`` or ``.csv``, relative to a folder."""
-    from pausefl.results.published import read_study
-
-    tables = {_name(file): read_study(folder, file) for file in files}
-    if missing := [name for name, table in tables.items() if table is None]:
-        raise PauseflError(f"{folder} has no {', '.join(missing)}")
-    return {name: table for name, table in tables.items() if table is not None}
+    """Tables by the names of their files without suffix; `PauseflError` if one is missing or damaged."""
+    return {Path(file).stem: read_table(folder / file) for file in files}
 
 
 def write_tables(tables: Tables, folder: Path, files: Iterable[str]) -> None:
-    """Write tables to files, as `read_tables` finds them; folders are made if need be."""
-    by_file = {as_folder(name): table for name, table in tables.items()}
+    """Write tables to the files of a folder that have their names."""
     for file in files:
-        path, table = folder / file, by_file[_name(file)]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as (staged,):
-            if path.suffix == ".parquet":
-                table.to_parquet(staged, index=False)
-            else:
-                table.to_csv(staged, index=False)
-
-
-def _name(file: str) -> str:
-    return Path(file).with_suffix("").as_posix()
+        path, table = folder / file, tables[Path(file).stem]
+        if path.suffix == ".parquet":
+            table.to_parquet(path, index=False)
+        else:
+            table.to_csv(path, index=False)
 
 
 def _changed(name: str, values: Mapping[str, Any], folders: Iterable[Path]) -> Scenario:

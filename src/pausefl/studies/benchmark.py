@@ -20,8 +20,9 @@ from pausefl.registry.selectors import LABELS, in_legend_order
 from pausefl.results import markdown
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
-from pausefl.results.runs import read_runs, rounds_made, runs_of
 from pausefl.results.tables import mean_sd
+from pausefl.runs.collected import read_runs
+from pausefl.runs.run import rounds_made, rounds_of, runs_of
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.types import Name, Positive
 from pausefl.studies.base import ANNEALING, ChangedScenarioStudy, Note, SeededStudy, Tables
@@ -165,12 +166,13 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
         ``runs``, one row a run: ``selector``, ``seed`` and what `measure` returns.
         """
         scenario = self.job_scenario
-        rounds, summaries = read_runs(folders)
+        runs = read_runs(folders)
+        rounds = rounds_of(runs.values())
         target = target_accuracy(rounds, self.time_s)
         rows = []
         for selector, seed, run in runs_of(rounds):
             note(f"{selector}, seed {seed}")
-            summary = summaries[Experiment(scenario.name, selector, seed)]
+            summary = runs[Experiment(scenario.name, selector, seed)].summary
             measured = measure(scenario, run, summary, self.time_s, target)
             rows.append({"selector": selector, "seed": seed} | measured)
         return {"runs": pd.DataFrame(rows)}

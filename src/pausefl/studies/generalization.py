@@ -46,7 +46,6 @@ class Generalization(Study):
     data = ("generalization.csv",)
     place = "PAUSE v1 and v2, Fig. 1; BSFL, Fig. 2"
     deviations = ("D71",)
-    instant = True
     words = WORDS
 
     n_users: Count

@@ -31,7 +31,8 @@ from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LABELS, LONG_DASH, i
 from pausefl.results import markdown
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.outcomes import moving_average
-from pausefl.results.runs import collect
+from pausefl.runs.collected import read_runs
+from pausefl.runs.run import rounds_of
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.base import Settings
 from pausefl.settings.changes import with_values
@@ -313,12 +314,8 @@ class TrainedKnobs(Changes):
         frames = []
         for (knob, value), scenario in self.scenarios.items():
             note(f"{knob}: {value}")
-            rounds = collect(
-                {
-                    row: folders[row]
-                    for row in (Experiment(scenario.name, *run) for run in self.runs[scenario.name])
-                }
-            )
+            rows = [Experiment(scenario.name, *run) for run in self.runs[scenario.name]]
+            rounds = rounds_of(read_runs({row: folders[row] for row in rows}).values())
             for (selector, seed), run in rounds.groupby(["selector", "seed"], sort=False):
                 run = run.assign(accuracy=moving_average(run["accuracy"].to_numpy(np.float64)))
                 kept = run[(run["round"] % STEP == 0) | (run["round"] == run["round"].max())]

@@ -15,8 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -97,9 +100,10 @@ class Regret(SeededStudy, ChangedScenarioStudy):
 
     kind = "regret"
     label = "pseudo-regret against rounds"
-    data = ("{selector}/seed-{seed}.parquet",)
+    data = ("runs.parquet",)
     tables = ("regret.csv", "fits.csv", "growth.csv")
-    claims = ("fits.csv", "growth.csv", "{selector}/seed-{seed}.parquet")
+    claims = ("fits.csv", "growth.csv", "runs.parquet")
+    parallel = True
     besides = frozenset({"genie"})
     place = "PAUSE v2, Theorem 3, which bounds regret by a multiple of ln t; BSFL, Figs. 5 and 8, left panels"
     deviations = (*ANNEALING, "D5", "D11", "D25", "D30", "D49")
@@ -115,23 +119,28 @@ class Regret(SeededStudy, ChangedScenarioStudy):
         """Rounds of each run."""
         return self.n_rounds
 
-    def compute(self, note: Note) -> Tables:
+    def compute(self, note: Note, n_processes: int = 1) -> Tables:
         """Simulate every selector under every seed.
 
-        By ``SELECTOR/seed-SEED``, what `run` returns, with columns ``selector`` and ``seed`` in front.
+        ``runs``: ``selector``, ``seed`` and what `run` returns, sorted by both.
         """
-        tables = {}
-        for selector, seed in product(self.scenario.selectors, self.seeds):
-            note(f"{selector}, seed {seed}")
-            table = run(self.scenario, selector, seed, self.n_rounds, self.reward_step)
-            table.insert(0, "selector", selector)
-            table.insert(1, "seed", seed)
-            tables[f"{selector}/seed-{seed}"] = table
-        return tables
+        keys = sorted(product(self.scenario.selectors, self.seeds))
+        of = partial(run, self.scenario, n_rounds=self.n_rounds, step=self.reward_step)
+        parts = []
+        # Processes are spawned: a fork of one with threads may wait for ever.
+        with ProcessPoolExecutor(n_processes, get_context("spawn")) as pool:
+            mapped = pool.map if n_processes > 1 else map
+            for (selector, seed), rounds in zip(keys, mapped(of, *zip(*keys, strict=True)), strict=True):
+                note(f"{selector}, seed {seed}")
+                rounds.insert(0, "selector", selector)
+                rounds.insert(1, "seed", seed)
+                parts.append(rounds)
+        return {"runs": pd.concat(parts, ignore_index=True)}
 
     def draw(self, tables: Tables) -> Plotted:
         """Regret and its growth; ``regret`` of all runs, ``fits`` and ``growth``."""
-        runs = pd.concat(tables.values(), ignore_index=True)
+        order = self.scenario.selectors.index
+        runs = tables["runs"].sort_values("selector", key=lambda names: names.map(order), kind="stable")
         grown = growth(runs)
         return Plotted(plot_regret(runs, grown), {"regret": runs, "fits": fits(runs), "growth": grown})
 

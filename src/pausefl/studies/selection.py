@@ -19,8 +19,8 @@ from pausefl.registry.figures import protected
 from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
 from pausefl.results.intervals import across_seeds
-from pausefl.results.runs import as_collected
 from pausefl.results.tables import mean_sd
+from pausefl.runs.run import joined
 from pausefl.settings import Experiment, Scenario
 from pausefl.studies.base import ANNEALING, Note, SeededStudy, Tables
 
@@ -108,11 +108,11 @@ class Selection(SeededStudy):
 
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
-    """All rounds of a job, as `pausefl.results.runs.collect` has an untrained run: what is learned is NaN."""
+    """All rounds of a job, as `pausefl.runs.run.rounds_of` has an untrained run: what is learned is NaN."""
     simulation = selection_only(scenario, selector, seed)
     simulation.horizon = scenario.training.horizon
     rounds = simulation.run(scenario.training.n_rounds).rounds
-    return as_collected(rounds, Experiment(scenario.name, selector, seed))
+    return joined({Experiment(scenario.name, selector, seed): rounds})
 
 
 def summary(rounds: pd.DataFrame) -> pd.DataFrame:

@@ -3,8 +3,8 @@
 ``python -m pausefl.tools.documentation`` writes a reader's questions into ``README.md``, the picture that
 opens it into ``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the
 reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours
-into ``docs/authors.md``, all selectors side by side into ``docs/benchmark.md``, and the rules of job arrays
-into ``profiles/slurm``. Times and disk space are estimates of `pausefl.workflow.plan`.
+into ``docs/authors.md`` and all selectors side by side into ``docs/benchmark.md``. Times and disk space are
+estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
 from pausefl.figures import overview, papers
 from pausefl.figures.style import save
-from pausefl.project import Project
 from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.registry.selectors import LABELS
 from pausefl.report import questions
 from pausefl.results import archive, markdown
-from pausefl.results.published import read_study, run_folder
-from pausefl.results.runs import collect
+from pausefl.runs.collected import read_collected
+from pausefl.runs.reading import read_table
+from pausefl.runs.run import rounds_of
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.studies import benchmark, load_studies
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
-from pausefl.workflow.targets import array_rules
+from pausefl.workflow.project import Project
 
 
 class PublishedVerdicts:
@@ -52,6 +52,7 @@ class PublishedVerdicts:
             published.experiments,
             load_studies(root / "config/studies.yaml", folder),
             root / "results/published",
+            root / "results/published/studies",
             logs=scenarios_as_run(self.claims, folder),
         )
         self.judged = evaluate(self.claims, self.records, "paper", partial=True)
@@ -160,11 +161,9 @@ def beside_authors(names: Iterable[str], root: Path) -> str:
 
 
 def _beside(name: str, config: Config, root: Path) -> str:
-    folders = {
-        row: run_folder(root / "results/published", row) for row in config.experiments if row.scenario == name
-    }
     scenario = load_scenario(name, root / "config/scenarios")
-    table = archive.beside_ours(collect(folders) if folders else pd.DataFrame(), scenario)
+    rounds = _rounds(name, config, root)
+    table = archive.beside_ours(pd.DataFrame() if rounds is None else rounds, scenario)
     assert scenario.privacy is not None
     network = f"{scenario.network.n_selected} of {scenario.network.n_users} users a round"
     words = f"{network}, budget ε = {scenario.privacy.epsilon_total:g} per coordinate."
@@ -184,19 +183,25 @@ def _beside(name: str, config: Config, root: Path) -> str:
     return f"### {scenario.title}\n\n{words}\n\n{archive.to_markdown(table, LABELS)}"
 
 
-def rounds_of(root: Path) -> dict[str, pd.DataFrame]:
+def _rounds(name: str, config: Config, root: Path) -> pd.DataFrame | None:
+    """Rounds of the published runs of a scenario that a configuration has; None if it has none."""
+    wanted = [row for row in config.experiments if row.scenario == name]
+    return rounds_of(read_collected(root / "results/published" / name, wanted).values()) if wanted else None
+
+
+def overview_rounds(root: Path) -> dict[str, pd.DataFrame]:
     """Rounds of the published runs that the overview is made from, by scenario."""
-    runs: dict[str, dict[Experiment, Path]] = {}
-    for row in _published(root).experiments:
-        if row.scenario in questions.scenarios():
-            runs.setdefault(row.scenario, {})[row] = run_folder(root / "results/published", row)
-    return {name: collect(folders) for name, folders in runs.items()}
+    config = _published(root)
+    found = {name: _rounds(name, config, root) for name in questions.scenarios()}
+    return {name: rounds for name, rounds in found.items() if rounds is not None}
 
 
 def questions_table(rounds: Mapping[str, pd.DataFrame], root: Path) -> str:
     """The questions that a reader asks first, answered by the published runs."""
-    curves = read_study(root / "results/published/studies" / questions.LONG_RUNS, questions.CURVES)
-    return questions.to_markdown(questions.answers(rounds, curves, questions.logs(root / "config/scenarios")))
+    curves = read_table(root / "results/published/studies" / questions.LONG_RUNS / questions.CURVES)
+    return questions.to_markdown(
+        questions.answers(rounds, curves, questions.logs(questions.logged(root / "config/scenarios")))
+    )
 
 
 def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
@@ -234,21 +239,14 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
     return page
 
 
-def arrays(plan: Project) -> str:
-    """The setting of the Slurm profile that names the rules of job arrays."""
-    names = array_rules(plan)
-    return f'slurm-array-jobs: "{", ".join(names)}"\n# '
-
-
 def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     """Text of each generated page of the repository at ``root``, by path."""
     tables = {
         "docs/artifact.md": {"claims": published.table()},
-        "README.md": {"questions": questions_table(rounds_of(root), root)},
+        "README.md": {"questions": questions_table(overview_rounds(root), root)},
         "docs/verdicts.md": published.verdicts(),
         "docs/costs.md": {"runs": runs_table(root)},
         "docs/benchmark.md": benchmark_tables(root),
-        "profiles/slurm/profile.v9+.yaml": {"arrays": arrays(published.plan)},
         "docs/authors.md": {
             "logs": beside_authors(LOGGED, root),
             "archived": beside_authors(ARCHIVED, root),
@@ -261,7 +259,7 @@ def main() -> None:
     """Write the pages."""
     for path, text in pages(PublishedVerdicts()).items():
         path.write_text(text, encoding="utf-8")
-    Path("docs/images/overview.png").write_bytes(picture(rounds_of(Path())))
+    Path("docs/images/overview.png").write_bytes(picture(overview_rounds(Path())))
 
 
 if __name__ == "__main__":

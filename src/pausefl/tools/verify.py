@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -26,27 +26,18 @@ from numpy.typing import NDArray
 from pausefl.bandit.history import History
 from pausefl.data.dataset import Dataset
 from pausefl.errors import PauseflError
-from pausefl.federated.earlier import Repeated
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.federated.simulation import Result, make_protection
-from pausefl.federated.untrained import selection_only
+from pausefl.federated.untrained import Repeated, selection_only
 from pausefl.library import data_of_job
 from pausefl.provenance import hardware, versions
 from pausefl.registry import SELECTORS, SOURCES
-from pausefl.results.differences import difference, first_differences
-from pausefl.results.published import (
-    LINES,
-    TABLES,
-    Key,
-    PublishedRuns,
-    RunFiles,
-    run_folder,
-    run_name,
-)
-from pausefl.results.runs import ROUND_COLUMNS, read_run
+from pausefl.runs.collected import LINES, Collected, Key, read_run
+from pausefl.runs.differences import difference, first_differences
+from pausefl.runs.run import ROUND_COLUMNS, read_folder
 from pausefl.selectors import Selector
-from pausefl.settings import Experiment, ModelSettings, RawData, Scenario, load_scenario
+from pausefl.settings import ModelSettings, RawData, Scenario, load_scenario
 from pausefl.settings.changes import differing
 from pausefl.settings.scenario import as_of_today
 from pausefl.training.layout import Layout
@@ -65,53 +56,51 @@ def problems(published: Path, scenarios: Path, tell: Callable[[str], None] = pri
     """
     for path in sorted(published.glob(f"*/{LINES}")):
         try:
-            there, scenario = PublishedRuns(path.parent), load_scenario(path.parent.name, scenarios)
-            tell(f"{scenario.name}: {len(there.lines)} runs")
+            there, scenario = Collected(path.parent), load_scenario(path.parent.name, scenarios)
+            tell(f"{scenario.name}: {len(there.summaries)} runs")
         except PauseflError as error:
             yield str(error)
             continue
-        for key in there.lines:
-            for check in (_read, partial(_replayed, tell=tell)):
-                try:
-                    problem = check(there, key, scenario)
-                except (PauseflError, LookupError, TypeError, ValueError) as error:
-                    problem = str(error)
-                if problem:
-                    yield f"{run_name(scenario.name, *key)}: {problem}"
+        for key in there.summaries:
+            try:
+                problem = _replayed(there, key, scenario, tell)
+            except (PauseflError, LookupError, TypeError, ValueError) as error:
+                problem = str(error)
+            if problem:
+                yield f"{_named(scenario.name, key)}: {problem}"
 
 
-def _read(runs: PublishedRuns, key: Key, scenario: Scenario) -> str:
-    read_run(run_folder(runs.folder.parent, Experiment(scenario.name, *key)))
-    return ""
+def _named(scenario: str, key: Key) -> str:
+    return f"{scenario}/{key[0]}/seed-{key[1]}"
 
 
-def _replayed(runs: PublishedRuns, key: Key, scenario: Scenario, tell: Callable[[str], None]) -> str:
+def _replayed(runs: Collected, key: Key, scenario: Scenario, tell: Callable[[str], None]) -> str:
     """How a run differs from its replay.
 
     ``tell`` gets how an annealer selects otherwise on this processor.
     """
-    line = runs.summary(key)
-    if differing(as_of_today(line["scenario"]), scenario.job_settings()):
+    run = runs.run(key)
+    if differing(as_of_today(run.summary["scenario"]), scenario.job_settings()):
         return "settings differ from the scenario's of today, so it was not replayed"
-    rounds, ledger = (runs.table(name, key) for name in TABLES)
     columns = list(ROUND_COLUMNS)
 
     def differ(otherwise: list[int] | None = None) -> str:
-        alone = replayed(scenario, *key, line["n_rounds"], rounds, otherwise)
-        return difference(alone.rounds[columns], rounds[columns], RTOL) or difference(
-            alone.ledger, ledger, RTOL
+        alone = replayed(scenario, *key, run.summary["n_rounds"], run.rounds, otherwise)
+        return difference(alone.rounds[columns], run.rounds[columns], RTOL) or difference(
+            alone.ledger, run.ledger, RTOL
         )
 
     problem = differ()
     annealer = "selection.temperature_divisor" in SELECTORS[key[0]].requires
-    if not (problem and annealer) or line["hardware"].get("instructions") == hardware()["instructions"]:
+    alike = run.summary["hardware"].get("instructions") == hardware()["instructions"]
+    if not problem or not annealer or alike:
         return problem
     otherwise: list[int] = []
     problem_besides = differ(otherwise)
-    n, name = len(otherwise), run_name(scenario.name, *key)
-    if not 0 < n <= OTHERWISE * len(rounds):
+    n, n_rounds, name = len(otherwise), len(run.rounds), _named(scenario.name, key)
+    if not 0 < n <= OTHERWISE * n_rounds:
         return problem
-    tell(f"{name}: by a last digit, this processor would select otherwise in {n} of {len(rounds)} rounds")
+    tell(f"{name}: by a last digit, this processor would select otherwise in {n} of {n_rounds} rounds")
     return problem_besides
 
 
@@ -188,8 +177,8 @@ def trained_again(run: Path, scenarios: Path, raw: RawData, n_rounds: int | None
     PauseflError
         If there is no such run, its scenario has other settings today, or data or device are missing.
     """
-    files = RunFiles.of(run)
-    summary, rounds = read_run(run)
+    published = read_run(run)
+    summary, rounds = published.summary, published.rounds
     scenario = load_scenario(summary["scenario"]["name"], scenarios)
     if differing(as_of_today(summary["scenario"]), scenario.job_settings()):
         raise PauseflError(f"{run}: scenario '{scenario.name}' has other settings today")
@@ -202,11 +191,11 @@ def trained_again(run: Path, scenarios: Path, raw: RawData, n_rounds: int | None
         raise PauseflError(f"{run} was trained on {summary['dataset_origin']}, and here is {data.origin}")
     with tempfile.TemporaryDirectory() as folder:
         run_job(job, data, partition, Path(folder))
-        again, ledger = (RunFiles(Path(folder)).table(name) for name in TABLES)
-    same = rounds.iloc[: len(again)].reset_index(drop=True)
-    found = [_apart(again, same)]
-    if len(again) == len(rounds):
-        found.append(_apart(ledger, files.table("ledger.parquet")))
+        again = read_folder(Path(folder))
+    same = rounds.iloc[: len(again.rounds)].reset_index(drop=True)
+    found = [_apart(again.rounds, same)]
+    if len(again.rounds) == len(rounds):
+        found.append(_apart(again.ledger, published.ledger))
     if not any(found):
         return ""
     there = f"{summary['hardware']['processor']}, PyTorch {summary['versions']['torch']}"

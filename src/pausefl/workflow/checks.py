@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 from pausefl.data.partition import check_partition
 from pausefl.data.sources import check_available, missing_files, training_size
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_table
+from pausefl.figures.papers import in_parts
 from pausefl.files import check_writable
-from pausefl.project import Project
-from pausefl.registry import SOURCES
-from pausefl.results.published import RunFiles
-from pausefl.settings import Experiment
-from pausefl.studies import kinds
-from pausefl.workflow import paths, targets
+from pausefl.runs.collected import collected_in, named
+from pausefl.workflow.project import Project
+
+#: Folders that the workflow writes to.
+_WRITTEN = ("data", "results", ".snakemake", *(f".snakemake/{name}" for name in ("log", "locks", "metadata")))
 
 
-def check(table: Project) -> None:
-    """Check that every name is one target, and that every job, study and partition can be made.
+def check(project: Project) -> None:
+    """Check that every name is one target, and that every job, study, partition and folder can be made.
 
     Raises
     ------
@@ -29,16 +28,20 @@ def check(table: Project) -> None:
         For the first thing that is wrong.
     """
     check_interpreter(sys.executable)
-    check_names(table)
-    if table.config.published:
+    check_names(project)
+    for folder in map(Path, _WRITTEN):
+        if folder.exists():
+            check_writable(folder)
+    if project.config.published:
+        check_published(project)
         return
-    check_table(table.config)
-    for study in table.studies.values():
+    check_table(project.config)
+    for study in project.studies.values():
         study.check()
-    for name, scenario in table.scenarios.items():
-        n_examples = training_size(scenario.data, table.config.raw)
+    for name, scenario in project.scenarios.items():
+        n_examples = training_size(scenario.data, project.config.raw)
         if n_examples is not None:
-            check_partition(scenario, n_examples, table.seeds(name))
+            check_partition(scenario, n_examples, project.seeds(name))
 
 
 def check_interpreter(executable: str) -> None:
@@ -50,57 +53,48 @@ def check_interpreter(executable: str) -> None:
         )
 
 
-def check_names(table: Project) -> None:
+def check_names(project: Project) -> None:
     """Refuse a scenario, figure or study whose name is also that of another one, or of a rule."""
-    by_kinds = [f"plot_{figures}" for figures in targets.scenarios_by_figures(table)]
-    own = [*rules(table.root), *targets.scenarios_by_tables(table), *by_kinds]
-    owners = dict.fromkeys(own, targets.RULE)
-    names = [(target.name, target.owner) for target in targets.every(table) if target.owner != targets.RULE]
-    names += [
-        (own, f"the scenario of the jobs of study '{name}'")
-        for name, study in table.studies.items()
-        for own in study.own_names
+    owners = dict.fromkeys(rules(project.root), "a rule of the workflow")
+    scenarios = project.scenarios.items()
+    names = [
+        *((name, "a scenario") for name, _ in scenarios),
+        *((name, "a study") for name in project.studies),
+        *((figure, f"a figure of scenario '{name}'") for name, one in scenarios for figure in one.figures),
+        *(
+            (whole, f"the whole of {' and '.join(parts)}")
+            for whole, parts in in_parts(project.figures).items()
+        ),
+        *((f"claim_{claim.id}", f"the target of claim '{claim.id}'") for claim in project.claims),
+        *(
+            (own, f"the scenario of the jobs of study '{name}'")
+            for name, study in project.studies.items()
+            for own in study.own_names
+        ),
     ]
     for name, owner in names:
-        if name in owners:
+        if owners.setdefault(name, owner) != owner:
             raise ConfigError(f"{owner} is called '{name}', like {owners[name]}: rename one of them")
-        owners[name] = owner
 
 
 def rules(root: Path) -> set[str]:
-    """Names of the workflow's own rules and targets."""
+    """Names of the workflow's own rules."""
     files = [root / "workflow/Snakefile", root / "Snakefile", *(root / "workflow/rules").glob("*.smk")]
     texts = [file.read_text("utf-8") for file in files if file.is_file()]
-    found = {name for text in texts for name in re.findall(r"^\s*rule (\w+):", text, re.MULTILINE)}
-    found |= {f"{verb}_{kind}" for kind in kinds() for verb in ("compute", "plot")}
-    return found | {f"download_{source}" for source in SOURCES} | targets.COLLECTIONS.keys()
+    return {name for text in texts for name in re.findall(r"^\s*rule (\w+):", text, re.MULTILINE)}
 
 
-def check_published(table: Project, experiments: Iterable[Experiment]) -> None:
+def check_published(project: Project) -> None:
     """Raise `ConfigError` if a run is to be read from ``results/published`` and is not there."""
-    folders = [paths.run_folder(table, one) for one in experiments]
-    if missing := [folder for folder in folders if not RunFiles.of(Path(folder)).there()]:
-        others = f", nor {len(missing) - 1} other runs" if len(missing) > 1 else ""
-        raise ConfigError(f"runs = 'published', but there is no {missing[0]}{others}")
+    for scenario in project.own:
+        there = collected_in(folder := Path(project.runs, scenario))
+        wanted = {(job.selector, job.seed) for job in project.experiments[scenario]}
+        if missing := wanted - (there.summaries.keys() if there else set()):
+            raise ConfigError(f"runs = 'published', but {folder} has no run of {named(missing)}")
 
 
-def check_folders(files: Iterable[str]) -> None:
-    """Raise `PauseflError` if a folder cannot be written that is to hold some of these files."""
-    folders = {next(folder for folder in Path(file).parents if folder.exists()) for file in files}
-    for folder in sorted(folders):
-        check_writable(folder)
-
-
-def run_files(table: Project, scenario: str) -> list[str]:
-    """Files of all jobs of a scenario; `ConfigError` if they are published without some of the jobs."""
-    files = paths.run_files(table, scenario)
-    if table.config.published and all(Path(path).is_file() for path in files):
-        check_published(table, table.experiments[scenario])
-    return files
-
-
-def check_data(table: Project) -> list[str]:
-    """Check that the raw data, or published runs, of a configuration are there.
+def check_data(project: Project) -> list[str]:
+    """Check that the raw data of a configuration are there.
 
     Returns
     -------
@@ -111,15 +105,12 @@ def check_data(table: Project) -> list[str]:
     ------
     DataError
         If raw files are missing that it cannot download.
-    ConfigError
-        If a run is to be read from ``results/published`` and is not there.
     """
-    if table.config.published:
-        check_published(table, table.config.experiments)
+    if project.config.published:
         return []
     wanted = {}
-    for data in (table.scenarios[name].data for name in table.own):
-        check_available(data, table.config.raw)
-        if missing_files(data, table.config.raw):
+    for data in (project.scenarios[name].data for name in project.own):
+        check_available(data, project.config.raw)
+        if missing_files(data, project.config.raw):
             wanted[data.source] = True
     return list(wanted)

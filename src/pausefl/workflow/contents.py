@@ -2,112 +2,74 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from pausefl.data.sources import describe_origin
-from pausefl.project import Project
-from pausefl.registry import FIGURES, TABLES
+from pausefl.registry import TABLES, kinds_of
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
-from pausefl.workflow import paths, targets
+from pausefl.workflow import targets
+from pausefl.workflow.project import Project
 
 
 @cache
-def parts(table: Project, report: str) -> ReportParts:
+def parts(project: Project, report: str) -> ReportParts:
     """Everything that a report shows."""
-    target = targets.find(table, report)
+    shown = targets.shown(project, report)
     return ReportParts(
         name=report,
-        scenarios={name: _scenario(table, name) for name in target.scenarios},
-        studies={name: _study(table, name) for name in target.studies},
-        claims={scale: f"results/claims/{scale}/claims.json" for scale in target.scales},
-        overview=paths.overview(table) if report == "all" else (),
-        ledger=str(table.root / "docs/deviations.md"),
+        scenarios={name: _scenario(project, name) for name in shown.scenarios},
+        studies={name: _study(project, name) for name in shown.studies},
+        claims={scale: f"results/claims/{scale}/claims.json" for scale in shown.scales},
+        overview=targets.overview_files(project) if report == "all" else (),
+        ledger=str(project.root / "docs/deviations.md"),
     )
 
 
-def digest(table: Project, report: str) -> str:
-    """Hash of what a report shows: a plain value, which Snakemake can compare."""
-    records = [(name, one.label, one.deviations) for name, one in (*FIGURES.items(), *TABLES.items())]
-    return hashlib.sha256(repr((parts(table, report), records)).encode()).hexdigest()
-
-
-def inputs(table: Project, report: str) -> list[str]:
-    """Every file that a report reads."""
-    shown = parts(table, report)
-    scenarios, studies = shown.scenarios.values(), shown.studies.values()
-    pictures = [path for part in scenarios for path in part.figures.values()]
-    pictures += [part.figure for part in studies]
+def inputs(project: Project, report: str) -> list[str]:
+    """Every file and folder of results that a report reads."""
+    content = parts(project, report)
+    pictures = [path for part in content.scenarios.values() for path in part.figures.values()]
+    pictures += [part.figure for part in content.studies.values()]
+    tables = [*content.scenarios, *(name for name in content.studies if project.studies[name].tables)]
     return [
-        *pictures,
-        *[str(Path(path).with_suffix(suffix)) for path in pictures for suffix in (".pdf", ".json")],
-        *[path for part in scenarios for path in part.tables.values()],
-        *[part.archive for part in scenarios if part.archive],
-        *[part.summary for part in scenarios],
-        *[part.table for part in studies if part.table],
-        *[part.partition for part in scenarios if part.partition],
-        *shown.claims.values(),
-        *shown.overview,
-        shown.ledger,
+        *[str(Path(path).with_suffix(f".{suffix}")) for path in pictures for suffix in targets.FIGURE_FILES],
+        *[f"results/tables/{name}" for name in tables],
+        *[part.partition for part in content.scenarios.values() if part.partition],
+        *content.claims.values(),
+        *content.overview,
     ]
 
 
-def located(parts: ReportParts, names: Sequence[str], files: Sequence[str]) -> ReportParts:
-    """A report of ``files`` in place of those of `inputs`, ``names``: copies of what a storage has."""
-    where = dict(zip(names, map(str, files), strict=True))
-
-    def of_scenario(part: ScenarioPart) -> ScenarioPart:
-        return replace(
-            part,
-            figures={kind: where[path] for kind, path in part.figures.items()},
-            tables={name: where[path] for name, path in part.tables.items()},
-            summary=where[part.summary],
-            archive=part.archive and where[part.archive],
-            partition=part.partition and where[part.partition],
-        )
-
-    def of_study(part: StudyPart) -> StudyPart:
-        return replace(part, figure=where[part.figure], table=part.table and where[part.table])
-
-    return replace(
-        parts,
-        scenarios={name: of_scenario(part) for name, part in parts.scenarios.items()},
-        studies={name: of_study(part) for name, part in parts.studies.items()},
-        claims={scale: where[path] for scale, path in parts.claims.items()},
-        overview=[where[path] for path in parts.overview],
-        ledger=where[parts.ledger],
-    )
-
-
-def _scenario(table: Project, name: str) -> ScenarioPart:
-    kinds = targets.figure_kinds(table, name)
-    tables = {Path(path).stem: path for path in paths.tables(table, name) if path.endswith(".md")}
-    pictures = targets.partition_picture(table, name)
-    one = table.scenarios[name]
+def _scenario(project: Project, name: str) -> ScenarioPart:
+    figures: dict[str, str] = {}  # of a kind that has several names, the first
+    for figure, (scenario, kind) in project.figures.items():
+        if scenario == name:
+            figures.setdefault(kind, f"results/figures/{figure}.png")
+    one, pictures = project.scenarios[name], targets.partition_picture(project, name)
+    kinds = kinds_of(one, project.selectors(name), TABLES)
+    tables = {kind: f"results/tables/{name}/{kind}.md" for kind in kinds}
     return ScenarioPart(
         scenario=one,
-        settings=table.settings(name),
-        runs=tuple(table.experiments[name]),
-        figures={kind: f"results/figures/{name}/{kind}.png" for kind in kinds},
+        settings=project.settings(name),
+        runs=tuple(project.experiments[name]),
+        figures=figures,
         tables=tables,
         summary=tables["summary"].replace(".md", ".csv"),
         archive=tables["authors"].replace(".md", ".csv") if "authors" in tables else None,
-        origin=describe_origin(one.data, table.config.raw),
+        origin=describe_origin(one.data, project.config.raw),
         partition=pictures[0] if pictures else None,
     )
 
 
-def _study(table: Project, name: str) -> StudyPart:
-    text, study = f"results/studies/{name}/summary.md", table.studies[name]
+def _study(project: Project, name: str) -> StudyPart:
+    study, figures = project.studies[name], project.repeated_figures(name)
     return StudyPart(
         kind=study.kind,
         title=study.title,
         scale=study.in_scenario.scale if study.in_scenario is not None else "",
-        caption=study.caption(table.repeated_figures(name)),
-        figures=tuple(table.repeated_figures(name)) or (name,),
-        figure=f"results/studies/{name}/{name}.png",
-        table=text if text in paths.study_plots(table, name) else None,
+        caption=study.caption(figures),
+        figures=tuple(figures) or (name,),
+        figure=f"results/figures/{name}.png",
+        table=f"results/tables/{name}/summary.md" if "summary.md" in study.tables else None,
     )

@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pausefl.project import Project
 from pausefl.registry import FIGURES, SELECTORS, Record
 from pausefl.results.markdown import aligned
 from pausefl.settings import Scenario, load_scenario, scenario_names
 from pausefl.workflow.plan import estimate, number
+from pausefl.workflow.project import Project
 
 #: What there are lists of: the head of each, and the sides of its columns.
 KINDS = {

@@ -14,20 +14,20 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from pausefl.data.sources import training_size
 from pausefl.progress import about
-from pausefl.project import Project
 from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.results.markdown import aligned
-from pausefl.results.published import RunFiles
-from pausefl.results.runs import has_settings
+from pausefl.runs.collected import read_summary, run_folder
+from pausefl.runs.run import has_settings
 from pausefl.settings import Experiment, RawData, Scenario
-from pausefl.workflow import paths
-from pausefl.workflow.targets import find
+from pausefl.workflow import targets
+from pausefl.workflow.project import Project
 
 #: Bytes of a round in `rounds.parquet`, of one selected user in it, of a user in `ledger.parquet`, and of the
 #: rest of a run's files, schemas and summary among them.
@@ -61,6 +61,7 @@ class Estimate:
     disk_bytes: float
 
 
+@cache
 def shipped_rates() -> dict[str, Any]:
     """The rates that come with the package."""
     rates: dict[str, Any] = json.loads(
@@ -112,11 +113,15 @@ def job_estimate(table: Project, experiment: Experiment, rates: Mapping[str, Any
     )
 
 
-def asked(table: Project, job: Experiment, rates: Mapping[str, Any]) -> tuple[int, int]:
-    """Minutes and MB of memory to ask of a cluster for a job."""
-    seconds = job_estimate(table, job, rates).seconds
-    minutes = _UNKNOWN if math.isnan(seconds) else max(LEAST, math.ceil(_MARGIN * seconds / 60))
-    return minutes, _MEMORY[MODELS[table.job_scenarios[job.scenario].model.name].family]
+def minutes(table: Project, job: Experiment) -> int:
+    """Minutes to ask of a cluster for a job."""
+    seconds = job_estimate(table, job, shipped_rates()).seconds
+    return _UNKNOWN if math.isnan(seconds) else max(LEAST, math.ceil(_MARGIN * seconds / 60))
+
+
+def memory_mb(table: Project, scenario: str) -> int:
+    """Memory to ask of a cluster for a job of a scenario; MB."""
+    return _MEMORY[MODELS[table.job_scenarios[scenario].model.name].family]
 
 
 def with_trainers(table: Project, jobs: Iterable[Experiment]) -> list[Experiment]:
@@ -150,9 +155,9 @@ def wall_clock(seconds: Iterable[float], n_cores: int) -> float:
 
 def is_done(table: Project, experiment: Experiment, results: Path) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
-    folder = results / paths.run_folder(table, experiment)
-    there = all(RunFiles.of(folder).path(name).is_file() for name in paths.RUN_FILES)
-    return there and has_settings(folder, table.job_scenarios[experiment.scenario])
+    runs = table.runs if table.config.published else "results/runs"
+    summary = read_summary(run_folder(results / runs, experiment))
+    return summary is not None and has_settings(summary, table.job_scenarios[experiment.scenario])
 
 
 def to_text(
@@ -167,8 +172,9 @@ def to_text(
     Without a target, it is all of the configuration. Finished jobs and studies in the working directory
     ``results`` are not counted.
     """
-    wanted = find(table, target or "all")
-    jobs = wanted.jobs if table.config.published else with_trainers(table, wanted.jobs)
+    wanted = targets.find(table, target or "all")
+    jobs = targets.jobs(table, wanted)
+    jobs = jobs if table.config.published else with_trainers(table, jobs)
     costs = {job: job_estimate(table, job, rates) for job in jobs}
     todo = {job: None for job in jobs if not is_done(table, job, results)}
     lines = [["scenario", "selector", "jobs", "done", "minutes a job", "core-hours", "MB"]]
@@ -184,12 +190,12 @@ def to_text(
         lines.append([name, selector, str(len(own)), str(len(own) - len(unfinished)), *numbers])
     left = [costs[job].seconds for job in todo]
     simulated = [["study", "core-hours"]]
-    for name in wanted.studies:
+    for name in targets.needs(table, wanted)[1]:
         study, seconds = table.studies[name], table.studies[name].seconds(rates)
         cost = number(math.fsum(seconds) / 3600)
         if study.trained and not table.config.published:
             cost = "in the jobs above"
-        if all((results / path).is_file() for path in paths.study_data(table, name)):
+        if (results / table.study_tables / name).is_dir():
             cost, seconds = "done", []
         simulated.append([name, cost])
         left += seconds

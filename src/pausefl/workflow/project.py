@@ -10,9 +10,9 @@ from typing import Any
 
 from pausefl.claims.load import Claim, load_claims, scales
 from pausefl.data.partition import partition_key
-from pausefl.data.sources import dataset_key
+from pausefl.data.sources import dataset_key, find_record, missing_files, raw_files
 from pausefl.federated.runnable import trains_alike
-from pausefl.registry import SELECTORS
+from pausefl.registry import SELECTORS, kinds_of
 from pausefl.settings import (
     SHIPPED,
     Config,
@@ -88,17 +88,43 @@ class Project:
         """Scenarios by name: those of the demo, then those of the configuration."""
         return self.config.scenarios
 
+    @property
+    def runs(self) -> str:
+        """Folder of the runs that tables, figures and verdicts are made from, by scenario."""
+        return "results/published" if self.config.published else "results/collected"
+
+    @property
+    def study_tables(self) -> str:
+        """Folder of what each study computed."""
+        return "results/published/studies" if self.config.published else "results/studies"
+
+    @cached_property
+    def figures(self) -> dict[str, tuple[str, str]]:
+        """Scenario and kind of each figure that its runs have the data for.
+
+        A kind that the scenario gives no name is called ``SCENARIO_KIND``.
+        """
+        found: dict[str, tuple[str, str]] = {}
+        for name, one in self.scenarios.items():
+            for kind in kinds_of(one, self.selectors(name)):
+                own = [figure for figure, shown in one.figures.items() if shown == kind]
+                found |= dict.fromkeys(own or [f"{name}_{kind}"], (name, kind))
+        return found
+
+    @cached_property
+    def reproduced(self) -> list[str]:
+        """Studies of a whole configuration: what is published, else those not beyond the papers."""
+        return [name for name, one in self.studies.items() if self.config.published or not one.beyond]
+
     @cached_property
     def job_scenarios(self) -> dict[str, Scenario]:
         """Scenarios that jobs can run in: besides the others, those of studies that collect runs."""
-        studies = () if self.config.published else self.studies.values()
-        studied = {one.name: one for study in studies for one in study.job_scenarios}
+        studied = {one.name: one for study in self.studies.values() for one in study.job_scenarios}
         return self.scenarios | studied | self.scenarios  # in this order, and the table's own
 
     def runs_of_study(self, study: str) -> list[Experiment]:
         """Jobs whose runs a study collects."""
-        runs = {} if self.config.published else self.studies[study].runs
-        return [Experiment(name, *run) for name, own in runs.items() for run in own]
+        return [Experiment(name, *run) for name, own in self.studies[study].runs.items() for run in own]
 
     @cached_property
     def experiments(self) -> dict[str, list[Experiment]]:
@@ -130,6 +156,27 @@ class Project:
     def dataset(self, scenario: str) -> str:
         """Name of the data set of a scenario."""
         return dataset_key(self.job_scenarios[scenario].data, self.config.raw)
+
+    def partition(self, scenario: str) -> str:
+        """File of the partition that all selectors of a scenario share, with ``{seed}`` for the seed."""
+        key = partition_key(self.job_scenarios[scenario])
+        return f"data/partitions/{self.dataset(scenario)}/{key}/seed-{{seed}}.npz"
+
+    def raw_folder(self, dataset: str) -> Path | None:
+        """Folder that has the raw files of a data set; None if these come with pausefl, or are made."""
+        raw = self.config.raw
+        files = raw_files(self.datasets[dataset], raw)
+        return raw.root / files[0].relative_to(raw.root.absolute()).parts[0] if files else None
+
+    @cached_property
+    def downloads(self) -> dict[Path, str]:
+        """Data source of each folder of official files that are missing and may be downloaded."""
+        raw, found = self.config.raw, {}
+        for name, data in self.datasets.items():
+            folder = self.raw_folder(name)
+            if folder and raw.download and find_record(data, raw).torchvision and missing_files(data, raw):
+                found[folder] = data.source
+        return found
 
     @cached_property
     def partitions(self) -> dict[tuple[str, str], Scenario]:

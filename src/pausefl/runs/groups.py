@@ -12,10 +12,9 @@ import pandas as pd
 
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.registry.selectors import LABELS, spare_look
-from pausefl.results.published import RunFiles
-from pausefl.results.runs import as_collected, read_run
+from pausefl.runs.run import Run, joined
 from pausefl.settings import SHIPPED, Experiment, Scenario, home, load_scenario
-from pausefl.settings.changes import flattened, replaced
+from pausefl.settings.changes import replaced
 from pausefl.settings.scenario import as_of_today, scenario_of_job
 
 #: What stands for the scenario of runs of several ones.
@@ -23,52 +22,10 @@ OWN = "own"
 
 
 @dataclass(frozen=True)
-class Finished:
-    """A finished run, and what it is called in messages: its folder, if it has one."""
-
-    name: str
-    summary: Mapping[str, Any]
-    rounds: pd.DataFrame
-
-    @staticmethod
-    def read(folder: Path) -> Finished:
-        """A run by its folder, or by the name of a published one.
-
-        `PauseflError` if it is neither, or what `pausefl.results.runs.read_run` finds wrong.
-        """
-        if not RunFiles.of(folder).there():
-            raise PauseflError(f"{folder} is not a finished run: it has no summary.json")
-        return Finished(str(folder), *read_run(folder))
-
-    @property
-    def selector(self) -> str:
-        """Name of its selector."""
-        return str(self.summary["selector"])
-
-    @property
-    def seed(self) -> int:
-        """Its seed."""
-        return int(self.summary["seed"])
-
-    @property
-    def place(self) -> str:
-        """The folder that has the folders of its seeds, where they are called ``seed-N``; else its own."""
-        path = Path(self.name)
-        return str(path.parent if path.name == f"seed-{self.seed}" else path)
-
-    @cached_property
-    def settings(self) -> dict[str, Any]:
-        """What was run, apart from selector and seed, by dotted key."""
-        made_with = as_of_today(self.summary["scenario"])
-        more = {"data": self.summary.get("dataset_origin"), "rounds": self.summary["n_rounds"]}
-        return flattened(made_with) | more
-
-
-@dataclass(frozen=True)
 class Group:
     """Runs of one selector with the same settings, in the order of their seeds."""
 
-    runs: Sequence[Finished]
+    runs: Sequence[Run]
     #: A name for it, as a selector's: its selector's own, unless another group has that one.
     name: str
     #: What sets it apart from other groups of its selector; empty if nothing needs to.
@@ -100,22 +57,22 @@ class Group:
         return own.model_copy(update={"changed": found, "title": base.title}) if found else base
 
 
-def grouped(runs: Iterable[Finished]) -> list[Group]:
+def grouped(runs: Iterable[Run]) -> list[Group]:
     """The groups of some runs, in the order of their first runs.
 
     Groups of different settings say in which they differ: by the names of their scenarios, and by what
     differs between groups of one name. Runs of the same selector, settings and seed are told apart by their
     folders; `PauseflError` if these do not.
     """
-    alike: dict[tuple[Any, ...], list[Finished]] = {}
+    alike: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
         key = run.selector, *sorted((key, str(value)) for key, value in run.settings.items())
         alike.setdefault(key, []).append(run)
-    parts: list[tuple[str, list[Finished]]] = []
+    parts: list[tuple[str, list[Run]]] = []
     for own in alike.values():
-        by_place: dict[str, list[Finished]] = {}
+        by_place: dict[str, list[Run]] = {}
         for run in own:
-            by_place.setdefault(run.place if _repeated(own) else "", []).append(run)
+            by_place.setdefault(_place(run) if _repeated(own) else "", []).append(run)
         parts += by_place.items()
     groups: list[Group] = []
     settings = [own[0].settings for _, own in parts]
@@ -133,7 +90,13 @@ def grouped(runs: Iterable[Finished]) -> list[Group]:
     return groups
 
 
-def _repeated(runs: Sequence[Finished]) -> list[Finished]:
+def _place(run: Run) -> str:
+    """The folder that has the folders of its seeds, where they are called ``seed-N``; else its own name."""
+    path = Path(run.name)
+    return str(path.parent if path.name == f"seed-{run.seed}" else path)
+
+
+def _repeated(runs: Sequence[Run]) -> list[Run]:
     """The runs of the first seed that several have; none if there is none."""
     seeds = [run.seed for run in runs]
     again = next((seed for seed in seeds if seeds.count(seed) > 1), None)
@@ -154,9 +117,6 @@ def _difference(own: Mapping[str, Any], settings: Sequence[Mapping[str, Any]]) -
     return ", ".join(parts)
 
 
-def collected(groups: Iterable[Group]) -> pd.DataFrame:
-    """The rounds of groups as `pausefl.results.runs.collect` returns them, with their names as selectors."""
-    return pd.concat(
-        [as_collected(run.rounds, Experiment(OWN, one.name, run.seed)) for one in groups for run in one.runs],
-        ignore_index=True,
-    )
+def rounds_of_groups(groups: Iterable[Group]) -> pd.DataFrame:
+    """The rounds of groups as `pausefl.runs.run.rounds_of` returns them, with their names as selectors."""
+    return joined({Experiment(OWN, one.name, run.seed): run.rounds for one in groups for run in one.runs})

@@ -1,0 +1,266 @@
+"""A finished run, read from its files and checked, and the rounds of several as one table."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pausefl import digests
+from pausefl.bandit.latency import LatencyLaw
+from pausefl.errors import PauseflError
+from pausefl.files import check_writable, remedy
+from pausefl.runs.reading import read_json, read_table
+from pausefl.settings import Experiment, NetworkSettings, Scenario
+from pausefl.settings.changes import differing, flattened, replaced
+from pausefl.settings.scenario import MOST_ROUNDS, as_of_today
+from pausefl.streams import Streams
+
+#: Tables of a run.
+TABLES = ("rounds.parquet", "ledger.parquet")
+#: Files of a run in a folder of its own.
+RUN_FILES = (*TABLES, "summary.json")
+
+#: Columns that identify a run.
+KEY = ["scenario", "selector", "seed"]
+#: Columns of rounds that every run has, and those that only trained runs have.
+ROUND_COLUMNS = (
+    "round",
+    "selection",
+    "latency_s",
+    "elapsed_s",
+    "leakage_max",
+    "leakage_mean",
+    "reward",
+    "pseudo_regret",
+)
+TRAINED_COLUMNS = ("train_loss", "accuracy", "loss")
+
+_SUMMARY_KEYS = (*KEY, "n_rounds", "trained", "timings_s", "peak_memory_bytes", "diverged_round")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """A finished run.
+
+    Attributes
+    ----------
+    rounds
+        One row a round: the columns of ``rounds.parquet`` (docs/files.md). ``accuracy`` is in [0, 1],
+        ``elapsed_s`` in simulated seconds, ``leakage_max`` the largest epsilon that a user has spent.
+    ledger
+        One row a user: participations, and what these leaked (``ledger.parquet``).
+    summary
+        Settings, code, versions, machine, timings (``summary.json``).
+    folder
+        Its folder, or that which it would have below collected runs; None if it was not read from files.
+    """
+
+    rounds: pd.DataFrame
+    ledger: pd.DataFrame
+    summary: dict[str, Any]
+    folder: Path | None = None
+
+    @property
+    def scenario(self) -> str:
+        """Name of the scenario."""
+        return str(self.summary["scenario"]["name"])
+
+    @property
+    def selector(self) -> str:
+        """Name of the selector."""
+        return str(self.summary["selector"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random streams."""
+        return int(self.summary["seed"])
+
+    def __repr__(self) -> str:
+        return f"Run({self.scenario}, {self.selector}, seed {self.seed}, {len(self.rounds)} rounds)"
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return repr(self) if self.folder is None else str(self.folder)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What was run, apart from selector and seed, by dotted key."""
+        more = {"data": self.summary.get("dataset_origin"), "rounds": self.summary["n_rounds"]}
+        return flattened(as_of_today(self.summary["scenario"])) | more
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the three files of ``pausefl run`` to a folder, which `pausefl.read_run` reads.
+
+        Parameters
+        ----------
+        folder
+            Made if it is not there.
+
+        Raises
+        ------
+        PauseflError
+            If the folder cannot be written to, or already has a run.
+        """
+        from pausefl.federated.job import check_free, write_files
+        from pausefl.federated.simulation import Result
+
+        out = Path(folder)
+        check_writable(out)
+        check_free(out)
+        if (out / "summary.json").exists():
+            raise PauseflError(f"{out} already has a run; save this one to another folder")
+        write_files(Result(self.rounds, self.ledger, {}, None, []), self.summary, out)
+
+
+def rounds_made(summary: Mapping[str, Any]) -> int:
+    """Rounds of a finished run: fewer than its ``n_rounds`` if its time horizon ended it."""
+    made: int = summary.get("rounds_made", summary["n_rounds"])  # earlier versions had no horizon
+    return made
+
+
+def read_folder(folder: Path) -> Run:
+    """The run in a folder of its own; `PauseflError` if a file is missing, damaged or of another run."""
+    for name in RUN_FILES:
+        if not (folder / name).exists():
+            raise PauseflError(f"{folder / name} is missing")
+    files = dict(zip(RUN_FILES, (folder / name for name in RUN_FILES), strict=True))
+    summary = read_json(files["summary.json"])
+    rounds, ledger = (read_table(files[name]) for name in TABLES)
+    return checked(Run(rounds, ledger, summary, folder), files)
+
+
+def checked(run: Run, files: Mapping[str, Path]) -> Run:
+    """A run whose three parts are of one run, as far as they tell; ``files`` are those of `RUN_FILES`.
+
+    Checked are the columns, the number of rounds, the digests of the tables (runs of earlier versions have
+    none), whether anything was trained, who took part how often and what that leaked, the time of the first
+    round, which the seed determines, and where a time horizon ended the run. `PauseflError` if one is wrong.
+    """
+    summary, rounds = run.summary, run.rounds
+    _check_keys(files["summary.json"], summary, _SUMMARY_KEYS)
+    _check_keys(files["rounds.parquet"], rounds, ROUND_COLUMNS)
+    _check_keys(files["ledger.parquet"], run.ledger, ("user", "participations", "epsilon_coordinate"))
+    n_rounds = rounds_made(summary)
+    for key, value in (("n_rounds", summary["n_rounds"]), ("rounds_made", n_rounds)):
+        if not isinstance(value, int) or not 1 <= value <= MOST_ROUNDS:
+            raise PauseflError(f"{files['summary.json']}: {key} = {value!r} is no number of rounds")
+    if len(rounds) != n_rounds or rounds["round"].tolist() != list(range(1, n_rounds + 1)):
+        raise PauseflError(
+            f"{run.name}: rounds.parquet holds {len(rounds)} rounds, expected 1 .. {n_rounds} without gaps"
+            + remedy(files["rounds.parquet"])
+        )
+    try:
+        problem = _disagreement(run)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        problem = f"a value is of the wrong kind ({error!r})"
+    if problem:
+        raise PauseflError(f"{run.name}: {problem}{remedy(files['summary.json'])}")
+    return run
+
+
+def _check_keys(path: Path, found: Container[str], wanted: Iterable[str]) -> None:
+    if missing := [key for key in wanted if key not in found]:
+        raise PauseflError(f"{path} lacks {', '.join(missing)}{remedy(path)}")
+
+
+def _disagreement(run: Run) -> str:
+    """In what the three parts of a run are not of one run; empty if they are."""
+    summary, rounds, ledger = run.summary, run.rounds, run.ledger
+    taken = np.array([user for users in rounds["selection"] for user in set(users.tolist())], np.int64)
+    written, problem = summary.get("digests", {}), ""
+    if ("accuracy" in rounds) != summary["trained"]:
+        problem = "one of rounds.parquet and summary.json is of a run without training"
+    elif not np.array_equal(np.bincount(taken, minlength=len(ledger)), ledger["participations"]):
+        problem = "rounds.parquet and ledger.parquet differ in who took part how often"
+    elif not np.isclose(rounds["leakage_max"].iloc[-1], ledger["epsilon_coordinate"].max(), rtol=1e-9):
+        problem = "rounds.parquet and ledger.parquet differ in the largest leakage"
+    elif not _of_this_seed(rounds, summary):
+        problem = "the latencies of rounds.parquet are not those of the seed and the network in summary.json"
+    elif not _ends_rightly(rounds, summary):
+        problem = "rounds.parquet does not end where n_rounds and the time horizon in summary.json end it"
+    else:
+        tables = zip(TABLES, (rounds, ledger), strict=True)
+        other = [name for name, one in tables if written.get(name, of := digests.of_table(one)) != of]
+        problem = f"{' and '.join(other)} differ from what summary.json was written with" if other else ""
+    return problem and f"files of different runs: {problem}"
+
+
+def _of_this_seed(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
+    """Whether the first round's time is that of its slowest user, as seed and network have it."""
+    network = NetworkSettings.read(summary["scenario"]["network"], "summary.json")
+    users, time = rounds["selection"].iloc[0], float(rounds["latency_s"].iloc[0])
+    if not len(users):
+        return time == 0
+    slowest = float(LatencyLaw(network, Streams(summary["seed"])).sample(1)[users].max())
+    # R2 adds time for users of the same cluster.
+    delay = summary["scenario"]["reward"].get("overlap_latency") or 0.0
+    longest = min(slowest, network.round_latency_max or math.inf)
+    return longest * (1 - 1e-6) <= time <= longest * (1 + 1e-6) + delay * len(users)
+
+
+def _ends_rightly(rounds: pd.DataFrame, summary: Mapping[str, Any]) -> bool:
+    """Whether the last round is the first to reach the time horizon, or the last that the run may have."""
+    horizon = summary["scenario"]["training"].get("time_horizon_s") or math.inf
+    reached = np.flatnonzero(rounds["elapsed_s"].to_numpy(np.float64) >= horizon)
+    return len(rounds) == int(reached[0] + 1 if len(reached) else summary["n_rounds"])
+
+
+def check_settings(runs: Iterable[Run], settings: Mapping[str, Any]) -> None:
+    """Raise `PauseflError` if a run was made with other `job_settings` than its scenario has today."""
+    for run in runs:
+        if differing := replaced(as_of_today(run.summary["scenario"]), settings):
+            changes = ", ".join(f"{key} = {value}" for key, value in differing.items())
+            raise PauseflError(
+                f"the run of {run.selector}, seed {run.seed}, was made with other settings than scenario"
+                f" '{run.scenario}' has today: {changes}"
+            )
+
+
+def has_settings(summary: Mapping[str, Any], scenario: Scenario) -> bool:
+    """Whether a finished run, by its summary, was made with a scenario's settings of today."""
+    made_with = summary.get("scenario")
+    return isinstance(made_with, dict) and not differing(as_of_today(made_with), scenario.job_settings())
+
+
+def rounds_of(runs: Iterable[Run]) -> pd.DataFrame:
+    """Rounds of runs, at least one, one below the other: what `joined` returns."""
+    return joined({Experiment(one.scenario, one.selector, one.seed): one.rounds for one in runs})
+
+
+def joined(rounds: Mapping[Experiment, pd.DataFrame]) -> pd.DataFrame:
+    """Rounds of several runs, each with at least `ROUND_COLUMNS`, one below the other.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a round: ``scenario``, ``selector``, ``seed``, `ROUND_COLUMNS` and `TRAINED_COLUMNS`, in the
+        order of ``rounds``. Selections are int64 arrays of user ids, times are simulated seconds, leakage is
+        the epsilon of what the mechanism protects (a coordinate or the update), accuracy is in [0, 1]. NaN
+        where a quantity was not computed.
+    """
+    lengths = [len(table) for table in rounds.values()]
+    columns: dict[str, Any] = {key: np.repeat([getattr(run, key) for run in rounds], lengths) for key in KEY}
+    kinds: dict[str, type] = {"round": np.int64, "selection": object}
+    for name in (*ROUND_COLUMNS, *TRAINED_COLUMNS):
+        kind = kinds.get(name, np.float64)
+        parts = [
+            table[name].to_numpy(kind) if name in table else np.full(len(table), np.nan)
+            for table in rounds.values()
+        ]
+        columns[name] = np.concatenate(parts)
+    return pd.DataFrame(columns)
+
+
+def runs_of(rounds: pd.DataFrame) -> Iterator[tuple[str, int, pd.DataFrame]]:
+    """Yield each run of a table of `rounds_of`: selector, seed, rounds in order."""
+    for _, run in rounds.groupby(KEY, sort=False):
+        yield str(run["selector"].iloc[0]), int(run["seed"].iloc[0]), run.sort_values("round")
