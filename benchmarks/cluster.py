@@ -113,7 +113,7 @@ def rows(checkout: Checkout, tries: list[Try]) -> Iterator[list[str]]:
 
 def published() -> Iterator[list[str]]:
     """A row for the published runs of a scenario that trained; all that ask for the least share one."""
-    plan, rates = Project.load(read_yaml(Path("config/config.yaml")), Path()), shipped_rates()
+    plan = Project.load(read_yaml(Path("config/config.yaml")), Path())
     used: dict[str, list[tuple[float, float, float, float]]] = {}
     for file in sorted(Path("results/published").glob("*/runs.jsonl")):
         for run in map(json.loads, file.read_text("utf-8").splitlines()):
