@@ -214,19 +214,17 @@ def _check_selector(selector: str) -> None:
 @app.command()
 def plan(
     target: Annotated[
-        str | None,
-        typer.Argument(help="A scenario, figure, study or claim_ID. Default: all of the configuration."),
-    ] = None,
+        str, typer.Argument(help="A scenario, figure, study or claim_ID. Default: all of the configuration.")
+    ] = "all",
     config: ConfigFile = CONFIG,
     cores: Annotated[
         int | None, typer.Option(min=1, help="Number of cores. Default: all.", show_default=False)
     ] = None,
 ) -> None:
-    """Estimate what is left to run: jobs, core-hours, time on some cores, disk space."""
-    from pausefl.workflow.plan import shipped_rates, to_text
+    """Estimate what is left to run: jobs, core-hours, time on some cores."""
+    from pausefl.workflow.plan import to_text
 
-    n_cores = cores or len(os.sched_getaffinity(0))
-    typer.echo(to_text(_project(config), target, n_cores, shipped_rates()))
+    typer.echo(to_text(_project(config), target, cores or len(os.sched_getaffinity(0))))
 
 
 @app.command("list")

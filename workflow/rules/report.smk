@@ -9,7 +9,7 @@ rule claims:
     log:
         "results/logs/claims/{scale}.log",
     params:
-        tested=lambda w: targets.tested_on(W, w.scale),
+        tested=lambda w: contents.tested_on(W, w.scale),
         runs=W.runs,
         study_tables=W.study_tables,
         code=code_of("claims"),

@@ -106,7 +106,7 @@ class Records:
 
     @staticmethod
     def of(tested: Mapping[str, Any], runs: Path, tables: Path) -> Records:
-        """Records of plain values, as `pausefl.workflow.targets.tested_on` returns them."""
+        """Records of plain values, as `pausefl.workflow.contents.tested_on` returns them."""
         return Records(
             {name: scenario_of_job(settings) for name, settings in tested["scenarios"].items()},
             tested["jobs"],

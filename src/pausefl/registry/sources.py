@@ -46,7 +46,6 @@ class SourceRecord(Record):
     #: Whether targets are numbers; there are no classes, and no accuracy.
     regression: bool = False
     #: Bytes of a prepared example, for the plan; 0 if it varies, or if all take hardly any space.
-    example_bytes: int = field(default=0, repr=False)
     #: Class of ``torchvision.datasets`` that downloads the files; empty if they cannot be downloaded.
     torchvision: str = field(default="", repr=False)
     #: Folder on the web with the archives, in place of the class's own list, which has http addresses.
@@ -106,7 +105,6 @@ SOURCES: Registry[SourceRecord] = Registry(
             n_train=60_000,
             n_test=10_000,
             image_shape=(1, 28, 28),
-            example_bytes=28 * 28 + 8,
             torchvision="MNIST",
             mirror="https://ossci-datasets.s3.amazonaws.com/mnist/",
             in_folder=_replacement("read_mnist", "MNIST"),
@@ -119,7 +117,6 @@ SOURCES: Registry[SourceRecord] = Registry(
             n_test=10_000,
             n_balanced=10,
             image_shape=(1, 28, 28),
-            example_bytes=28 * 28 + 8,
             torchvision="FashionMNIST",
             mirror="https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
             in_folder=_replacement("read_mnist", "Fashion-MNIST"),
@@ -135,7 +132,6 @@ SOURCES: Registry[SourceRecord] = Registry(
             n_test=10_000,
             n_balanced=10,
             image_shape=(3, 32, 32),
-            example_bytes=3 * 32 * 32 + 8,
             torchvision="CIFAR10",
             in_folder=_replacement("read_cifar10", "CIFAR-10"),
         ),

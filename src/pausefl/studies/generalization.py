@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle, product
 from typing import Any, Self
 
@@ -62,6 +63,10 @@ class Generalization(Study):
         if self.n_selected > self.n_users:
             raise ValueError(f"n_selected = {self.n_selected} exceeds n_users = {self.n_users}")
         return self
+
+    def seconds(self, rates: Mapping[str, Any]) -> list[float]:
+        """Next to nothing."""
+        return [0.0]
 
     def compute(self, note: Note) -> Tables:
         """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.

@@ -3,8 +3,8 @@
 ``python -m pausefl.tools.documentation`` writes a reader's questions into ``README.md``, the picture that
 opens it into ``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the
 reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours
-into ``docs/authors.md`` and all selectors side by side into ``docs/benchmark.md``. Times and disk space are
-estimates of `pausefl.workflow.plan`.
+into ``docs/authors.md`` and all selectors side by side into ``docs/benchmark.md``. Times are estimates
+of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -64,7 +63,6 @@ class PublishedVerdicts:
             "What the papers say",
             "Command",
             "Core-hours",
-            "MB",
             "Tests",
             "As written",
             "As run",
@@ -73,7 +71,7 @@ class PublishedVerdicts:
             (claim.id, claim.sentence, *_cost(claim, self.plan), written.finding, run.finding if run else "–")
             for claim, written, run in side_by_side(self.judged)
         )
-        return markdown.table(head, rows, "lllrrlll")
+        return markdown.table(head, rows, "lllrlll")
 
     def verdicts(self) -> dict[str, str]:
         """The parts of the page of verdicts, by name."""
@@ -82,44 +80,38 @@ class PublishedVerdicts:
 
     def hours_as_run(self) -> dict[str, float]:
         """Core-hours of the runs that were not made of the scenarios as run, by claim."""
-        plan, made, rates = self.plan, set(self.records.experiments), shipped_rates()
+        plan, made = self.plan, set(self.records.experiments)
         names = {claim.id: scenarios_as_run([claim], plan.folders[0]) for claim in self.claims}
-        return {id_: sum(_left(plan, name, made, rates)[1] for name in own) for id_, own in names.items()}
+        return {id_: sum(_left(plan, name, made)[1] for name in own) for id_, own in names.items()}
 
     def not_run(self) -> str:
         """The scenarios of claims with runs that were not made, and what these would cost."""
-        rows, rates = [], shipped_rates()
+        rows = []
         of_claims = {claim.id: places([claim], "paper")[0] for claim in self.claims}
         for name in self.plan.own:
             claims = [claim for claim, named in of_claims.items() if name in named]
-            jobs, hours = _left(self.plan, name, set(self.records.experiments), rates)
+            jobs, hours = _left(self.plan, name, set(self.records.experiments))
             if claims and jobs:
                 rows.append((f"`{name}`", ", ".join(claims), str(jobs), f"{hours:.1f}"))
         return markdown.table(("Scenario", "Claims", "Jobs", "Core-hours"), rows, "llrr")
 
 
-def _left(
-    plan: Project, name: str, made: Collection[Experiment], rates: Mapping[str, Any]
-) -> tuple[int, float]:
+def _left(plan: Project, name: str, made: Collection[Experiment]) -> tuple[int, float]:
     """Number of jobs of a scenario that were not made, and their core-hours."""
-    seconds = [job_estimate(plan, job, rates).seconds for job in plan.experiments[name] if job not in made]
+    seconds = [job_estimate(plan, job) for job in plan.experiments[name] if job not in made]
     return len(seconds), sum(seconds) / 3600
 
 
-def _cost(claim: Claim, table: Project) -> tuple[str, str, str, str]:
-    """Command, core-hours, megabytes and kinds of tests of a claim."""
+def _cost(claim: Claim, table: Project) -> tuple[str, str, str]:
+    """Command, core-hours and kinds of tests of a claim."""
     scenarios, studies = places([claim], "paper")
-    rates = shipped_rates()
     jobs = [one for name in table.own if name in scenarios for one in table.experiments[name]]
-    costs = [job_estimate(table, job, rates) for job in with_trainers(table, jobs)]
-    seconds = [job.seconds for job in costs]
-    seconds += [each for name in studies for each in table.studies[name].seconds(rates)]
+    seconds = [job_estimate(table, job) for job in with_trainers(table, jobs)]
+    seconds += [each for name in studies for each in table.studies[name].seconds(shipped_rates())]
     hours = math.fsum(seconds) / 3600
-    megabytes = sum(job.disk_bytes for job in costs) / 1e6
     return (
         f"`make claim ID={claim.id}`",
         "see [costs](costs.md)" if math.isnan(hours) else f"{hours:.1f}" if hours >= 0.05 else "< 0.1",
-        f"{max(1, math.ceil(megabytes))}",
         ", ".join(
             f"[{kind}](claims.md#kinds-of-tests)" for kind in dict.fromkeys(t.kind for t in claim.tests)
         ),
@@ -129,10 +121,10 @@ def _cost(claim: Claim, table: Project) -> tuple[str, str, str, str]:
 def runs_table(root: Path) -> str:
     """The published runs of each scenario that ``config/config.yaml`` has, and what the others would cost."""
     full = Project.load(read_yaml(root / "config/config.yaml"), root)
-    published, rates = set(_published(root).experiments), shipped_rates()
+    published = set(_published(root).experiments)
 
     def left(*names: str) -> str:
-        jobs, hours = map(sum, zip(*(_left(full, name, published, rates) for name in names), strict=True))
+        jobs, hours = map(sum, zip(*(_left(full, name, published) for name in names), strict=True))
         return f"{jobs} jobs, {hours:.1f} h" if jobs else "–"
 
     rows = []

@@ -1,10 +1,12 @@
-"""What each report shows: the configuration, the demo, one scenario or one study."""
+"""What each report shows, and what claims are tested on."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from pausefl.claims.load import scenarios_as_run
 from pausefl.data.sources import describe_origin
 from pausefl.registry import TABLES, kinds_of
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
@@ -39,6 +41,20 @@ def inputs(project: Project, report: str) -> list[str]:
         *content.claims.values(),
         *content.overview,
     ]
+
+
+def tested_on(project: Project, scale: str) -> dict[str, Any]:
+    """Claims, and what they are tested on at a scale, in plain values without titles."""
+    scenarios, studies = targets.claim_places(project, scale)
+    return {
+        "claims": [claim.model_dump(exclude_unset=True) for claim in project.claims],
+        "jobs": [job for name in scenarios for job in project.experiments[name]],
+        "scenarios": {name: project.scenarios[name].job_settings() for name in scenarios},
+        "studies": {name: (project.studies[name].kind, project.studies[name].settings()) for name in studies},
+        "logs": {
+            name: one.as_dict() for name, one in scenarios_as_run(project.claims, *project.folders).items()
+        },
+    }
 
 
 def _scenario(project: Project, name: str) -> ScenarioPart:

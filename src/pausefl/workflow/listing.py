@@ -36,7 +36,7 @@ def _rows(table: Project, kind: str, rates: Mapping[str, Any]) -> Iterator[list[
     """Yield the rows of a list below its head."""
 
     def hours(jobs: Iterable[tuple[Scenario, str]], more: Iterable[float] = ()) -> str:
-        costs = [estimate(scenario, name, table.config.raw, rates).seconds for scenario, name in jobs]
+        costs = [estimate(scenario, name, table.config.raw, rates) for scenario, name in jobs]
         return number(math.fsum([*costs, *more]) / 3600)
 
     if kind == "selectors":

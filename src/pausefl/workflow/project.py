@@ -39,9 +39,7 @@ class Project:
     #: Names of the configuration's own scenarios, and of those of the demo.
     own: tuple[str, ...]
     demo: tuple[str, ...]
-    #: With published runs, those that were published.
     studies: Studies
-    #: Whether or not the configuration has anything to test them on.
     claims: tuple[Claim, ...]
 
     @classmethod
@@ -65,23 +63,15 @@ class Project:
         if config.published:
             studies = studies.published(Path("results/published/studies"))
         else:
-            shown = load_config(
-                _located(read_yaml(root / "config/demo.yaml"), root), "config/demo.yaml", shipped
-            )
-            others = [one for one in shown.experiments if one.scenario not in own]
-            demo = tuple(shown.scenarios)
-            config = replace(
-                config,
-                scenarios=shown.scenarios | config.scenarios,
-                experiments=(*others, *config.experiments),
-            )
-        return cls(root, folders, config, own, demo, studies, load_claims(cls.file_of_claims(root), *folders))
-
-    @staticmethod
-    def file_of_claims(root: Path) -> Path:
-        """That of the working directory if it has one, else that of the workflow in ``root``."""
-        own = Path("config/claims.yaml")
-        return own if own.is_file() else root / own
+            document = _located(read_yaml(root / "config/demo.yaml"), root)
+            small = load_config(document, "config/demo.yaml", shipped)
+            demo = tuple(small.scenarios)
+            jobs = (*(job for job in small.experiments if job.scenario not in own), *config.experiments)
+            config = replace(config, scenarios=small.scenarios | config.scenarios, experiments=jobs)
+        # Claims of the working directory, if it has some, else those of the workflow.
+        file = Path("config/claims.yaml")
+        claims = load_claims(file if file.is_file() else root / file, *folders)
+        return cls(root, folders, config, own, demo, studies, claims)
 
     @property
     def scenarios(self) -> dict[str, Scenario]:
@@ -111,7 +101,7 @@ class Project:
                 found |= dict.fromkeys(own or [f"{name}_{kind}"], (name, kind))
         return found
 
-    @cached_property
+    @property
     def reproduced(self) -> list[str]:
         """Studies of a whole configuration: what is published, else those not beyond the papers."""
         return [name for name, one in self.studies.items() if self.config.published or not one.beyond]
@@ -211,11 +201,10 @@ class Project:
     @cached_property
     def _alike(self) -> dict[str, list[str]]:
         """Earlier scenarios of the table that train the same, by scenario."""
-        names = list(self.scenarios)
-        return {
-            name: [other for other in names[:i] if trains_alike(self.scenarios[name], self.scenarios[other])]
-            for i, name in enumerate(names)
-        }
+        of, found = list(self.scenarios.values()), {}
+        for i, one in enumerate(of):
+            found[one.name] = [other.name for other in of[:i] if trains_alike(one, other)]
+        return found
 
     def repeated_figures(self, study: str) -> dict[str, str]:
         """Figures of its scenario, and their kinds, that a study makes without training."""

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pausefl.claims.load import Claim, places, scenarios_as_run
+from pausefl.claims.load import Claim, places
 from pausefl.errors import ConfigError, suggest
 from pausefl.figures import overview
 from pausefl.figures.papers import in_parts
@@ -200,20 +200,6 @@ def claim_inputs(project: Project, scale: str, claims: Sequence[Claim] = ()) -> 
     scenarios, studies = claim_places(project, scale, claims)
     runs = [file for name in scenarios for file in collected_files(project, name)]
     return runs + [f"{project.study_tables}/{name}" for name in studies]
-
-
-def tested_on(project: Project, scale: str) -> dict[str, Any]:
-    """Claims, and what they are tested on at a scale, in plain values without titles."""
-    scenarios, studies = claim_places(project, scale)
-    return {
-        "claims": [claim.model_dump(exclude_unset=True) for claim in project.claims],
-        "jobs": [job for name in scenarios for job in project.experiments[name]],
-        "scenarios": {name: project.scenarios[name].job_settings() for name in scenarios},
-        "studies": {name: (project.studies[name].kind, project.studies[name].settings()) for name in studies},
-        "logs": {
-            name: one.as_dict() for name, one in scenarios_as_run(project.claims, *project.folders).items()
-        },
-    }
 
 
 def metrics_files(project: Project) -> list[str]:
