@@ -108,7 +108,7 @@ lock: ## digests of what constraints.txt pins, from the package index, for Linux
 
 clean: ## remove everything the workflow made; raw data stay
 	rm -rf data/prepared data/partitions results/claims results/figures results/logs results/benchmarks \
-		results/report results/runs results/studies results/tables .snakemake
+		results/report results/runs results/collected results/studies results/tables results/verdicts .snakemake
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else \
