@@ -58,11 +58,10 @@ def collected(*scenarios):
     return kept([file for name in scenarios for file in targets.collected_files(W, name)])
 
 
-def raw_folder(wildcards):
-    """The folder of a data set's raw files; none if they come with pausefl, or are made."""
+def raw(wildcards):
+    """Raw files of a data set, or their folder; none if they come with pausefl, or are made."""
     checked(check_available, W.datasets[wildcards.dataset], W.config.raw)
-    folder = W.raw_folder(wildcards.dataset)
-    return local(str(folder)) if folder else []
+    return [local(str(path)) for path in W.raw(wildcards.dataset)]
 
 
 def shown(scenario):

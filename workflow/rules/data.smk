@@ -20,7 +20,7 @@ rule download:
 rule prepare:
     """a data set as arrays"""
     input:
-        raw_folder,
+        raw,
     output:
         "data/prepared/{dataset}.npz",
     log:

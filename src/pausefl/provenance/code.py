@@ -80,7 +80,7 @@ def _file(module: str, home: Path | None) -> Path | None:
 
 @cache
 def _read(path: Path, module: str) -> tuple[str, list[str]]:
-    """What counts of a module, and what it may import: modules, and names in them."""
+    """Hash of what counts of a module, and what it may import: modules, and names in them."""
     tree, imported = _Bare().visit(ast.parse(path.read_text("utf-8"))), []
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(tree):
@@ -89,8 +89,8 @@ def _read(path: Path, module: str) -> tuple[str, list[str]]:
         elif isinstance(node, ast.ImportFrom):
             base = resolve_name("." * node.level + (node.module or ""), package)
             imported += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-    in_package = re.match(r"pausefl\.\w+\.", module)
-    return ast.dump(tree) + (_beside(path.parent) if in_package else ""), imported
+    beside = _beside(path.parent) if re.match(r"pausefl\.\w+\.", module) else ""
+    return hashlib.sha256((ast.dump(tree) + beside).encode()).hexdigest(), imported
 
 
 @cache

@@ -152,21 +152,25 @@ class Project:
         key = partition_key(self.job_scenarios[scenario])
         return f"data/partitions/{self.dataset(scenario)}/{key}/seed-{{seed}}.npz"
 
-    def raw_folder(self, dataset: str) -> Path | None:
-        """Folder that has the raw files of a data set; None if these come with pausefl, or are made."""
-        raw = self.config.raw
-        files = raw_files(self.datasets[dataset], raw)
-        return raw.root / files[0].relative_to(raw.root.absolute()).parts[0] if files else None
+    def raw(self, dataset: str) -> list[Path]:
+        """Raw files of a data set; of official files their folder, and nothing of what comes with pausefl."""
+        settings, raw = self.datasets[dataset], self.config.raw
+        root, files = raw.root.absolute(), raw_files(settings, raw)
+        inside = [raw.root / one.relative_to(root) if one.is_relative_to(root) else one for one in files]
+        if not find_record(settings, raw).torchvision:
+            return inside
+        return [raw.root / inside[0].relative_to(raw.root).parts[0]]
 
     @cached_property
     def downloads(self) -> dict[Path, str]:
         """Data source of each folder of official files that are missing and may be downloaded."""
-        raw, found = self.config.raw, {}
-        for name, data in self.datasets.items():
-            folder = self.raw_folder(name)
-            if folder and raw.download and find_record(data, raw).torchvision and missing_files(data, raw):
-                found[folder] = data.source
-        return found
+        raw = self.config.raw
+        missing = {
+            name: data
+            for name, data in self.datasets.items()
+            if raw.download and find_record(data, raw).torchvision and missing_files(data, raw)
+        }
+        return {self.raw(name)[0]: data.source for name, data in missing.items()}
 
     @cached_property
     def partitions(self) -> dict[tuple[str, str], Scenario]:
