@@ -1,4 +1,4 @@
-# The configuration `W`, checked before anything runs, and the functions that the rules share.
+# The configuration, checked before anything runs, and the functions that the rules share.
 import os
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from pausefl.provenance import code_hash, job_code
 from pausefl.registry import FIGURES, TABLES, kinds_of
 from pausefl.registry.own import from_folder
 from pausefl.report import questions
-from pausefl.runs.collected import FILES
 from pausefl.settings import home, read_yaml
 from pausefl.workflow import checks, contents, plan, targets
 from pausefl.workflow.project import Project
@@ -32,8 +31,12 @@ def checked(action, *arguments):
 # Where the configuration and the ledger are that come with pausefl: beside the Snakefile, or, where that is read from
 # Git, in the package.
 BESIDE = Path(str(workflow.current_basedir)).parents[1]
-for file in workflow.configfiles:  # Snakemake takes the last of two equal keys
-    checked(read_yaml, Path(file))
+for configfile in workflow.configfiles:  # refuses equal keys, of which Snakemake would take the last
+    checked(read_yaml, Path(configfile))
+
+# Of the configuration `W`: `own` are names of its scenarios, `scenarios` these and the demo's by name, `job_scenarios` also
+# those of studies that train; `experiments` are the jobs of a scenario; `figures` have a scenario and a kind; `studies`,
+# `datasets` are settings by name; `runs_folder` is results/collected, or with `runs: published` results/published.
 W = checked(Project.load, config, Path(os.path.relpath(BESIDE)) if BESIDE.is_dir() else home())
 checked(checks.check, W)
 
@@ -43,19 +46,19 @@ def one_of(names):
     return "|".join(names) or "(?!)"
 
 
-def kept(files):
-    """Files as they are, but published ones `local`: Git keeps them, whatever storage keeps the results."""
+def local_if_published(files):
+    """Files as they are, but those that Git keeps `local`, whatever storage keeps the results."""
     return [local(file) if file.startswith("results/published/") else file for file in files]
 
 
-def made(name):
-    """Everything that a name stands for."""
-    return kept(checked(targets.find, W, name).files)
+def files_of(name):
+    """All files that a name stands for (src/pausefl/workflow/targets.py)."""
+    return local_if_published(checked(targets.find, W, name).files)
 
 
 def collected(*scenarios):
     """All runs of scenarios, three files each, computed or published."""
-    return kept([file for name in scenarios for file in targets.collected_files(W, name)])
+    return local_if_published([file for name in scenarios for file in targets.collected_files(W, name)])
 
 
 def raw(wildcards):
@@ -64,9 +67,9 @@ def raw(wildcards):
     return [local(str(path)) for path in W.raw(wildcards.dataset)]
 
 
-def shown(scenario):
+def runs_shown(scenario):
     """What tables and figures of a scenario show: its settings, which runs, and the folder of these."""
-    return {"scenario": W.settings(scenario), "runs": W.experiments[scenario], "folder": W.runs}
+    return {"scenario": W.settings(scenario), "runs": W.experiments[scenario], "folder": W.runs_folder}
 
 
 def study_cores(wildcards):
@@ -76,7 +79,10 @@ def study_cores(wildcards):
 
 
 def code_of(script, *modules, records=None):
-    """Hash of a script of the workflow, of what it imports, and of what it loads by name."""
+    """Hash of a script, of the modules that it imports, and of what it loads by name.
+
+    `records` are the selectors, models and so on that it uses; without, it may use all of them.
+    """
     return code_hash(Path(workflow.source_path(f"../scripts/{script}.py")), *modules, records=records)
 
 

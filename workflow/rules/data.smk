@@ -5,7 +5,7 @@ rule download:
         local(directory(f"{W.config.raw.root}/{{folder}}")),
     log:
         "results/logs/download/{folder}.log",
-    # Nothing that is there is ever replaced.
+    # Of folders that lack files: nothing else in the raw data has a rule that could replace it.
     wildcard_constraints:
         folder=one_of(folder.name for folder in W.downloads),
     # First: if it fails, little else has started.
@@ -46,9 +46,9 @@ rule partition:
     log:
         "results/logs/partition/{dataset}/{partition}/seed-{seed}.log",
     params:
-        data=lambda w: W.partitions[w.dataset, w.partition].data,
-        partition=lambda w: W.partitions[w.dataset, w.partition].partition,
-        n_users=lambda w: W.partitions[w.dataset, w.partition].network.n_users,
+        data=lambda w: W.divided[w.dataset, w.partition].data,
+        partition=lambda w: W.divided[w.dataset, w.partition].partition,
+        n_users=lambda w: W.divided[w.dataset, w.partition].network.n_users,
         code=code_of("partition", records=()),
     script:
         "../scripts/partition.py"
@@ -69,7 +69,7 @@ rule plot_partition:
     log:
         "results/logs/plot_partition/{dataset}/{partition}/seed-{seed}.log",
     params:
-        partition=lambda w: W.partitions[w.dataset, w.partition].partition,
+        partition=lambda w: W.divided[w.dataset, w.partition].partition,
         code=code_of("plot_partition"),
     script:
         "../scripts/plot_partition.py"

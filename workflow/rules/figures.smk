@@ -14,7 +14,7 @@ rule tables:
     log:
         "results/logs/tables/{scenario}.log",
     params:
-        shown=lambda w: shown(w.scenario),
+        shown=lambda w: runs_shown(w.scenario),
         kinds=lambda w: kinds_of(W.scenarios[w.scenario], W.selectors(w.scenario), TABLES),
         code=code_of("tables"),
     script:
@@ -24,16 +24,16 @@ rule tables:
 rule figures:
     """a figure of a scenario, with a JSON file that says what it was made from"""
     input:
-        lambda w: collected(W.figures[w.figure][0]),
+        lambda w: collected(W.figures[w.figure].scenario),
     output:
         multiext("results/figures/{figure}", ".pdf", ".json"),
         png=report("results/figures/{figure}.png", caption="../report/caption.rst", category="Figures"),
     log:
         "results/logs/figures/{figure}.log",
     params:
-        shown=lambda w: shown(W.figures[w.figure][0]),
-        kind=lambda w: W.figures[w.figure][1],
+        shown=lambda w: runs_shown(W.figures[w.figure].scenario),
+        kind=lambda w: W.figures[w.figure].kind,
         title=W.config.titles,
-        code=lambda w: code_of("figures", FIGURES[W.figures[w.figure][1]].code),
+        code=lambda w: code_of("figures", FIGURES[W.figures[w.figure].kind].code),
     script:
         "../scripts/figures.py"

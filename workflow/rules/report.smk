@@ -2,7 +2,7 @@
 rule claims:
     """verdicts on the papers' claims at one scale"""
     input:
-        lambda w: kept(targets.claim_inputs(W, w.scale)),
+        lambda w: local_if_published(targets.claim_inputs(W, w.scale)),
     output:
         multiext("results/claims/{scale}/claims", ".json", ".csv"),
         text=report("results/claims/{scale}/claims.md", caption="../report/caption.rst", category="Claims"),
@@ -10,8 +10,8 @@ rule claims:
         "results/logs/claims/{scale}.log",
     params:
         tested=lambda w: contents.tested_on(W, w.scale),
-        runs=W.runs,
-        study_tables=W.study_tables,
+        runs_folder=W.runs_folder,
+        studies_folder=W.studies_folder,
         code=code_of("claims"),
     script:
         "../scripts/claims.py"
@@ -21,7 +21,7 @@ rule overview:
     """six figures of PAUSE v2 at a glance, and a reader's first questions"""
     input:
         collected(*targets.overview_scenarios(W)),
-        curves=kept(targets.overview_studies(W)),
+        curves=local_if_published(targets.overview_studies(W)),
     output:
         multiext("results/figures/overview", ".pdf", ".json"),
         "results/tables/questions.csv",
@@ -30,7 +30,7 @@ rule overview:
     log:
         "results/logs/overview.log",
     params:
-        shown=[shown(name) for name in targets.overview_scenarios(W)],
+        shown=[runs_shown(name) for name in targets.overview_scenarios(W)],
         logged=questions.logged(*W.folders),
         code=code_of("overview"),
     script:
@@ -40,7 +40,7 @@ rule overview:
 rule report:
     """a page with everything, the demo, one scenario or one study"""
     input:
-        lambda w: kept(contents.inputs(W, w.report)),
+        lambda w: local_if_published(contents.inputs(W, w.report)),
         ledger=local(str(W.root / "docs/deviations.md")),
     output:
         "results/report/{report}.html",
@@ -65,7 +65,7 @@ rule metrics:
     log:
         "results/logs/metrics.log",
     params:
-        shown=[shown(name) for name in W.own],
+        shown=[runs_shown(name) for name in W.own],
         code=code_of("metrics"),
     script:
         "../scripts/metrics.py"

@@ -3,8 +3,8 @@ rule job:
     """one federated job: a selector in a scenario under a seed"""
     input:
         data=lambda w: f"data/prepared/{W.dataset(w.scenario)}.npz",
-        partition=lambda w: W.partition(w.scenario),
-        # A run under another reward that trains the same, if there is one.
+        partition=lambda w: W.partition_file(w.scenario),  # of {seed}
+        # The run under another reward that trains the same, if there is one: its training is taken over.
         trained_by=lambda w: targets.trained_by(W, targets.job_of(w)),
     output:
         rounds="results/runs/{scenario}/{selector}/seed-{seed}/rounds.parquet",
@@ -32,7 +32,9 @@ rule collect:
     input:
         lambda w: targets.run_files(W.experiments[w.scenario]),
     output:
-        expand("results/collected/{{scenario}}/{file}", file=FILES),
+        rounds="results/collected/{scenario}/rounds.parquet",
+        ledger="results/collected/{scenario}/ledger.parquet",
+        summaries="results/collected/{scenario}/runs.jsonl",
     log:
         "results/logs/collect/{scenario}.log",
     params:
@@ -46,7 +48,7 @@ rule collect:
 rule publish:
     """keep finished runs and studies in results/published, which Git has"""
     input:
-        runs=expand("results/collected/{scenario}/{file}", scenario=W.own, file=FILES),
+        runs=expand("results/collected/{scenario}/runs.jsonl", scenario=W.own),
         studies=expand("results/studies/{study}", study=W.reproduced),
     log:
         "results/logs/publish.log",

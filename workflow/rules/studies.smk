@@ -25,7 +25,7 @@ rule study:
 rule plot_study:
     """the figure of a study, and its tables for people"""
     input:
-        lambda w: kept([f"{W.study_tables}/{w.study}"]),
+        lambda w: local_if_published([f"{W.studies_folder}/{w.study}"]),
     output:
         multiext("results/figures/{study}", ".pdf", ".json"),
         png=report("results/figures/{study}.png", caption="../report/caption.rst", category="Studies"),
@@ -36,7 +36,7 @@ rule plot_study:
         kind=lambda w: W.studies[w.study].kind,
         settings=lambda w: W.studies[w.study].settings(),
         title=lambda w: W.studies[w.study].title if W.config.titles else "",
-        data=lambda w: f"{W.study_tables}/{w.study}",
+        data=lambda w: f"{W.studies_folder}/{w.study}",
         code=lambda w: code_of("plot_study", W.studies[w.study].__module__),
     script:
         "../scripts/plot_study.py"
@@ -46,7 +46,7 @@ rule plot_study:
 rule verdict:
     """whether what a study computed refutes what it checks"""
     input:
-        lambda w: kept([f"{W.study_tables}/{w.study}"]),
+        lambda w: local_if_published([f"{W.studies_folder}/{w.study}"]),
         "results/figures/{study}.png",
     output:
         "results/verdicts/{study}.txt",

@@ -2,21 +2,21 @@
 rule demo:
     """everything on an embedded data set, in minutes"""
     input:
-        made("demo"),
+        files_of("demo"),
     localrule: True
 
 
 rule studies:
     """all studies without training"""
     input:
-        made("studies"),
+        files_of("studies"),
     localrule: True
 
 
 rule benchmark:
     """selectors side by side, beyond the papers"""
     input:
-        made("benchmark"),
+        files_of("benchmark"),
     localrule: True
 
 
@@ -27,14 +27,14 @@ for name in targets.aliases(W):
         name:
             name
         input:
-            made(name),
+            files_of(name),
         localrule: True
 
 
 rule unknown:
-    """any other name: says which is nearest"""
+    """fails for any other name, and says which is nearest"""
     input:
-        lambda w: made(w.name),
+        lambda w: files_of(w.name),
     output:
         touch("{name}"),
     wildcard_constraints:

@@ -21,7 +21,7 @@ def root_of(folder):
 
 with logged(snakemake.log[0]):
     claims = Claims.read({"claims": params.tested["claims"]}, "claims").claims
-    records = Records.of(params.tested, root_of(params.runs), root_of(params.study_tables))
+    records = Records.of(params.tested, root_of(params.runs_folder), root_of(params.studies_folder))
     judged = evaluate(claims, records, scale)
     with replacing(*map(Path, snakemake.output)) as (as_json, as_table, as_text):
         as_json.write_text(page.to_json(judged, scale, params.code), encoding="utf-8")

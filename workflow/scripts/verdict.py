@@ -1,4 +1,4 @@
-"""Fail if what a study computed refutes what it checks."""
+"""Write what a study that checks something found; its `verdict` raises an error if that is refuted."""
 
 from pausefl.workflow.step import logged
 

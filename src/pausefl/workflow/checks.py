@@ -87,30 +87,17 @@ def rules(root: Path) -> set[str]:
 def check_published(project: Project) -> None:
     """Raise `ConfigError` if a run is to be read from ``results/published`` and is not there."""
     for scenario in project.own:
-        there = collected_in(folder := Path(project.runs, scenario))
+        there = collected_in(folder := Path(project.runs_folder, scenario))
         wanted = {(job.selector, job.seed) for job in project.experiments[scenario]}
         if missing := wanted - (there.summaries.keys() if there else set()):
             raise ConfigError(f"runs = 'published', but {folder} has no run of {named(missing)}")
 
 
 def check_data(project: Project) -> list[str]:
-    """Check that the raw data of a configuration are there.
-
-    Returns
-    -------
-    list of str
-        Data sources that are missing and that the workflow would download.
-
-    Raises
-    ------
-    DataError
-        If raw files are missing that it cannot download.
-    """
-    if project.config.published:
-        return []
-    wanted = {}
-    for data in (project.scenarios[name].data for name in project.own):
+    """Data sources that the workflow would download; `DataError` if raw files are missing that it cannot."""
+    wanted: dict[str, None] = {}
+    for data in (project.scenarios[name].data for name in project.own if not project.config.published):
         check_available(data, project.config.raw)
         if missing_files(data, project.config.raw):
-            wanted[data.source] = True
+            wanted[data.source] = None
     return list(wanted)

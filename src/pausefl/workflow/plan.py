@@ -126,7 +126,7 @@ def network_key(scenario: Scenario) -> str:
 
 def is_done(table: Project, experiment: Experiment) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
-    runs = Path(table.runs if table.config.published else "results/runs")
+    runs = Path(table.runs_folder if table.config.published else "results/runs")
     summary = read_summary(run_folder(runs, experiment))
     return summary is not None and has_settings(summary, table.job_scenarios[experiment.scenario])
 
@@ -150,7 +150,7 @@ def to_text(table: Project, target: str, n_cores: int) -> str:
         lines.append([*names, *counts, number(max(costs[job] for job in own) / 60, 1), number(hours)])
     left, simulated = [costs[job] for job in jobs if job not in done], [["study", "core-hours"]]
     for name in targets.needs(table, wanted)[1]:
-        study, there = table.studies[name], Path(table.study_tables, name).is_dir()
+        study, there = table.studies[name], Path(table.studies_folder, name).is_dir()
         seconds = [] if there else study.seconds(shipped_rates())
         cost = "in the jobs above" if study.trained else number(math.fsum(seconds) / 3600)
         simulated.append([name, "done" if there else cost])

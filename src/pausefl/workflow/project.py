@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pausefl.claims.load import Claim, load_claims, scales
 from pausefl.data.partition import partition_key
@@ -24,6 +24,13 @@ from pausefl.settings import (
     read_yaml,
 )
 from pausefl.studies import Studies, load_studies
+
+
+class ScenarioFigure(NamedTuple):
+    """A figure of the runs of a scenario, of a kind of `pausefl.registry.FIGURES`."""
+
+    scenario: str
+    kind: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,26 +86,26 @@ class Project:
         return self.config.scenarios
 
     @property
-    def runs(self) -> str:
+    def runs_folder(self) -> str:
         """Folder of the runs that tables, figures and verdicts are made from, by scenario."""
         return "results/published" if self.config.published else "results/collected"
 
     @property
-    def study_tables(self) -> str:
+    def studies_folder(self) -> str:
         """Folder of what each study computed."""
         return "results/published/studies" if self.config.published else "results/studies"
 
     @cached_property
-    def figures(self) -> dict[str, tuple[str, str]]:
-        """Scenario and kind of each figure that its runs have the data for.
+    def figures(self) -> dict[str, ScenarioFigure]:
+        """Each figure that runs of its scenario have the data for, by name.
 
         A kind that the scenario gives no name is called ``SCENARIO_KIND``.
         """
-        found: dict[str, tuple[str, str]] = {}
+        found: dict[str, ScenarioFigure] = {}
         for name, one in self.scenarios.items():
             for kind in kinds_of(one, self.selectors(name)):
                 own = [figure for figure, shown in one.figures.items() if shown == kind]
-                found |= dict.fromkeys(own or [f"{name}_{kind}"], (name, kind))
+                found |= dict.fromkeys(own or [f"{name}_{kind}"], ScenarioFigure(name, kind))
         return found
 
     @property
@@ -147,7 +154,7 @@ class Project:
         """Name of the data set of a scenario."""
         return dataset_key(self.job_scenarios[scenario].data, self.config.raw)
 
-    def partition(self, scenario: str) -> str:
+    def partition_file(self, scenario: str) -> str:
         """File of the partition that all selectors of a scenario share, with ``{seed}`` for the seed."""
         key = partition_key(self.job_scenarios[scenario])
         return f"data/partitions/{self.dataset(scenario)}/{key}/seed-{{seed}}.npz"
@@ -173,7 +180,7 @@ class Project:
         return {self.raw(name)[0]: data.source for name, data in missing.items()}
 
     @cached_property
-    def partitions(self) -> dict[tuple[str, str], Scenario]:
+    def divided(self) -> dict[tuple[str, str], Scenario]:
         """A scenario by the names of its data set and its partition, which scenarios can share."""
         found: dict[tuple[str, str], Scenario] = {}
         for name, scenario in self.job_scenarios.items():

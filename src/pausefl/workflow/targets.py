@@ -123,7 +123,7 @@ def of_study(project: Project, study: str) -> list[str]:
     one = project.studies[study]
     tables = [f"results/tables/{study}"] if one.tables else []
     verdict = [f"results/verdicts/{study}.txt"] if one.judged else []
-    return [f"{project.study_tables}/{study}", *figure_files(study), *tables, *verdict]
+    return [f"{project.studies_folder}/{study}", *figure_files(study), *tables, *verdict]
 
 
 def figure_files(figure: str) -> list[str]:
@@ -149,7 +149,7 @@ def run_files(jobs: Iterable[Experiment]) -> list[str]:
 
 def collected_files(project: Project, scenario: str) -> list[str]:
     """Files with all runs of a scenario."""
-    return [f"{project.runs}/{scenario}/{name}" for name in FILES]
+    return [f"{project.runs_folder}/{scenario}/{name}" for name in FILES]
 
 
 def partition_picture(project: Project, scenario: str) -> list[str]:
@@ -159,7 +159,7 @@ def partition_picture(project: Project, scenario: str) -> list[str]:
     """
     if project.config.published:
         return []
-    file = project.partition(scenario).format(seed=project.seeds(scenario)[0])
+    file = project.partition_file(scenario).format(seed=project.seeds(scenario)[0])
     return [file.replace(".npz", ".png")]
 
 
@@ -182,7 +182,7 @@ def overview_scenarios(project: Project) -> list[str]:
 
 def overview_studies(project: Project) -> list[str]:
     """Folder of the study that answers one of its questions, if there is one."""
-    return [f"{project.study_tables}/{name}" for name in (questions.LONG_RUNS,) if name in project.studies]
+    return [f"{project.studies_folder}/{name}" for name in (questions.LONG_RUNS,) if name in project.studies]
 
 
 def claim_places(project: Project, scale: str, claims: Sequence[Claim] = ()) -> tuple[list[str], list[str]]:
@@ -199,7 +199,7 @@ def claim_inputs(project: Project, scale: str, claims: Sequence[Claim] = ()) -> 
     """Collected runs and tables of studies that claims need at a scale."""
     scenarios, studies = claim_places(project, scale, claims)
     runs = [file for name in scenarios for file in collected_files(project, name)]
-    return runs + [f"{project.study_tables}/{name}" for name in studies]
+    return runs + [f"{project.studies_folder}/{name}" for name in studies]
 
 
 def metrics_files(project: Project) -> list[str]:
@@ -215,7 +215,7 @@ def metrics_files(project: Project) -> list[str]:
 def needs(project: Project, target: Target) -> tuple[list[str], list[str]]:
     """Scenarios and studies that a target needs, as its files tell."""
     names = {part.partition(".")[0] for file in target.files for part in Path(file).parts}
-    names |= {project.figures[name][0] for name in names & project.figures.keys()}
+    names |= {project.figures[name].scenario for name in names & project.figures.keys()}
     return [n for n in project.scenarios if n in names], [n for n in project.studies if n in names]
 
 
