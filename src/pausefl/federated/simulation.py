@@ -267,12 +267,11 @@ class Simulation:
         latency = self.latency_law.sample(t)[users]
         outcome = self._outcome(users, latency)
         trained: dict[str, float] = {}
-        seen = np.empty((len(users), self.n_observed), np.float32) if self.n_observed else None
-        losses = None
+        seen, losses = None, None
         if self.trainer is not None:
             weights = self._weights(users, times)
             of_update = (1 - self.ledger.loss_share) * epsilon
-            trained["train_loss"], each = self._train(self.trainer, users, weights, of_update, t, seen)
+            trained["train_loss"], each, seen = self._train(self.trainer, users, weights, of_update, t)
             losses = self._reported(each, epsilon, users, t) if self.needs_losses else None
             last = t == n_rounds or self.elapsed >= self.horizon
             due = last or t <= self.evaluate_all_until or t % self.evaluate_every == 0
@@ -301,8 +300,8 @@ class Simulation:
         return np.asarray(size / max(size.sum(), 1))
 
     def _train(
-        self, trainer: Trainer, users: Users, weights: Floats, epsilon: Floats, t: int, seen: Vector | None
-    ) -> tuple[float, Floats]:
+        self, trainer: Trainer, users: Users, weights: Floats, epsilon: Floats, t: int
+    ) -> tuple[float, Floats, Vector | None]:
         """Local training, protected release and aggregation (v2, eq. 2).
 
         Parameters
@@ -313,13 +312,13 @@ class Simulation:
             (n,) ids, weights in the aggregate, and budgets of this participation.
         t
             The round.
-        seen
-            (n, d) filled with the first d values of each released update, unless None.
 
         Returns
         -------
-        Mean loss of the training examples visited, NaN if there are none, and that of each user (n,).
+        Mean loss of the training examples visited, NaN if there are none; that of each user (n,); and of each
+        released update the first `n_observed` values (n, d), None if d = 0.
         """
+        seen = np.empty((len(users), self.n_observed), np.float32) if self.n_observed else None
         place = {user: i for i, user in enumerate(users)}
         total, loss_sum, n_visited = np.zeros_like(self.theta), 0.0, 0
         losses = np.empty(len(users))
@@ -339,7 +338,7 @@ class Simulation:
                     if seen is not None:
                         seen[i] = update[: seen.shape[1]]
         self.theta += total
-        return loss_sum / n_visited if n_visited else np.nan, losses
+        return loss_sum / n_visited if n_visited else np.nan, losses, seen
 
     def _reported(self, losses: Floats, epsilon: Floats, users: Users, t: int) -> Floats:
         """The losses (n,) that the server receives; as they are if no part of the budgets pays for them."""

@@ -19,7 +19,7 @@ from pausefl.bandit.history import Feedback, History
 from pausefl.data.partition import make_partition
 from pausefl.data.sources import training_size
 from pausefl.errors import ConfigError
-from pausefl.privacy import GeometricSchedule, Ledger
+from pausefl.privacy import Ledger
 from pausefl.registry import SOURCES
 from pausefl.selectors import Selector
 from pausefl.settings import RawData, Scenario
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class NoiselessLedger(Ledger):
-    """A ledger whose geometric schedule never ends, however small the budgets become."""
+    """A ledger whose endless schedule never ends, however small the budgets become."""
 
     def may_take_part(self) -> NDArray[np.bool_]:
         """Whether each user (K,) has budget for another participation."""
-        if isinstance(self.schedule, GeometricSchedule):
+        if self.schedule is not None and self.schedule.endless:
             return np.ones(self.n_users, np.bool_)
         return super().may_take_part()
 

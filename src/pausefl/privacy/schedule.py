@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,8 @@ class Schedule(ABC):
 
     #: eps_bar, the budget of a user.
     epsilon_total: float
+    #: Whether every participation has a budget, however small.
+    endless: ClassVar[bool] = False
 
     @classmethod
     def build(cls, settings: PrivacySettings) -> Self:
@@ -51,6 +53,7 @@ class GeometricSchedule(Schedule):
 
     epsilon_total: float
     decay: float
+    endless = True
 
     @classmethod
     def build(cls, settings: PrivacySettings) -> Self:

@@ -22,7 +22,7 @@ from pausefl.federated.run import run_job
 from pausefl.federated.runnable import trains_alike
 from pausefl.registry import SELECTORS
 from pausefl.results.closing import closing
-from pausefl.results.runs import read_run
+from pausefl.runs.collected import read_run
 from pausefl.selectors.baselines import Random
 from pausefl.settings import Scenario
 

@@ -227,10 +227,10 @@ def test_an_update_that_is_not_finite_is_refused_and_noise_leaves_in_its_place(
             yield local
 
     monkeypatch.setattr(simulation.trainer, "train", break_one)
-    observed = np.empty((3, simulation.ledger.n_protected), np.float32)
+    simulation.n_observed = simulation.ledger.n_protected
     users = np.array([0, 1, 2])
     epsilon = simulation.ledger.spend(users)
-    simulation._train(simulation.trainer, users, np.ones(3) / 3, epsilon, 1, observed)
+    *_, observed = simulation._train(simulation.trainer, users, np.ones(3) / 3, epsilon, 1)
     assert simulation.protection is not None
     np.testing.assert_array_equal(observed[1], simulation.protection.noise(epsilon[1], 1, 1))
     assert (observed[0] != simulation.protection.noise(epsilon[0], 0, 1)).any()
