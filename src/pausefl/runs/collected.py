@@ -160,10 +160,10 @@ def read_run(folder: Path) -> Run:
 
 def runs_in(folder: Path) -> list[Run]:
     """The run that `read_run` finds, or all collected runs of a folder; `PauseflError` if there are none."""
-    if collected := collected_in(folder):
+    if (folder / LINES).exists() and (collected := collected_in(folder)):
         return [collected.run(key) for key in collected.summaries]
     if not exists(folder):
-        raise PauseflError(f"{folder} is not a finished run: it has no summary.json")
+        raise PauseflError(f"{folder} is not a finished run: it has no summary.json, nor the {LINES} of several")
     return [read_run(folder)]
 
 

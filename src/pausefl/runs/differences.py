@@ -1,6 +1,6 @@
 """What differs between two tables, and between two folders of results.
 
-``python -m pausefl.results.differences OLD NEW`` prints one line for each file that differs and exits with 1
+``python -m pausefl.runs.differences OLD NEW`` prints one line for each file that differs and exits with 1
 if there is any. Files of only one folder are listed too. Hashes of code, texts of captions and notes, and
 whatever says how long a run took do not count.
 """
@@ -109,7 +109,7 @@ _COMPARE = {".csv": _tables, ".parquet": _tables, ".json": _documents, ".png": _
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m pausefl.results.differences", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m pausefl.runs.differences", description=__doc__)
     parser.add_argument("old", type=Path, help="folder of results")
     parser.add_argument("new", type=Path, help="folder to compare with it")
     folders = parser.parse_args()
