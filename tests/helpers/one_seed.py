@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.results.published import LINES, TABLES
+from pausefl.runs.collected import LINES
+from pausefl.runs.run import TABLES
 
 
 def copy_seed_0(source: Path, target: Path) -> Path:

@@ -13,7 +13,8 @@ import pandas as pd
 from pausefl.claims.base import ClaimTest
 from pausefl.claims.load import KINDS, Claim
 from pausefl.claims.records import Records
-from pausefl.results.runs import as_collected
+from pausefl.runs.collected import run_folder
+from pausefl.runs.run import joined
 from pausefl.settings import Experiment, Scenario
 from pausefl.studies import Studies, Study
 from pausefl.studies.regret import Regret
@@ -48,15 +49,16 @@ def trained(
     return untrained(len(accuracy), round_s, leakage).assign(train_loss=1.0, accuracy=accuracy, loss=loss)
 
 
-def write_run(root: Path, experiment: Experiment, rounds: pd.DataFrame, **summary: Any) -> Path:
-    """Write a run below ``root`` as a job does; ``summary`` replaces values of its summary."""
-    folder = root / experiment.scenario / experiment.selector / f"seed-{experiment.seed}"
-    folder.mkdir(parents=True)
+def write_files(folder: Path, rounds: pd.DataFrame, **summary: Any) -> Path:
+    """Write rounds, a ledger and a summary to a folder; ``summary`` replaces values of one by ``pause``."""
+    folder.mkdir(parents=True, exist_ok=True)
     rounds.to_parquet(folder / "rounds.parquet")
+    ledger = {"user": [0, 1], "participations": [1, 1], "epsilon_coordinate": [1.0, 1.0]}
+    pd.DataFrame(ledger).to_parquet(folder / "ledger.parquet")
     document = {
-        "scenario": {"name": experiment.scenario},
-        "selector": experiment.selector,
-        "seed": experiment.seed,
+        "scenario": {"name": "s"},
+        "selector": "pause",
+        "seed": 0,
         "n_rounds": len(rounds),
         "trained": "accuracy" in rounds,
         "timings_s": {"selection": 0.1, "total": 1.0},
@@ -65,6 +67,12 @@ def write_run(root: Path, experiment: Experiment, rounds: pd.DataFrame, **summar
     }
     (folder / "summary.json").write_text(json.dumps(document | summary), encoding="utf-8")
     return folder
+
+
+def write_run(root: Path, run: Experiment, rounds: pd.DataFrame, **summary: Any) -> Path:
+    """Write a run below ``root`` as a job does."""
+    own = {"scenario": {"name": run.scenario}, "selector": run.selector, "seed": run.seed}
+    return write_files(run_folder(root, run), rounds, **own | summary)
 
 
 class World:
@@ -114,7 +122,7 @@ class World:
     def simulate(self, selector: str, seed: int, *, round_s: float = 1.0, leakage: float = 2.0) -> None:
         """Write a run of the selection study of the scenario ``s``."""
         rounds = untrained(20, round_s, leakage)
-        self.simulated.append(as_collected(rounds, Experiment("s", selector, seed)))
+        self.simulated.append(joined({Experiment("s", selector, seed): rounds}))
         folder = self.folder / "studies" / "selection_s"
         folder.mkdir(parents=True, exist_ok=True)
         pd.concat(self.simulated).to_parquet(folder / "rounds.parquet")
@@ -141,7 +149,9 @@ class World:
             seeds = dict.fromkeys(int(rounds["seed"].iloc[0]) for rounds in self.simulated)
             scenario = self.base.replace(name="s", selectors=tuple(names))
             studies["selection_s"] = Selection(title="Simulated", scenario=scenario, seeds=tuple(seeds))
-        return Records(self.scenarios, self.experiments, studies, self.folder)
+        return Records(
+            self.scenarios, self.experiments, studies, self.folder / "runs", self.folder / "studies"
+        )
 
 
 def claim(*tests: ClaimTest) -> Claim:

@@ -22,7 +22,7 @@ from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, gaps, holm, judge, region
 from pausefl.privacy.schedule import GeometricSchedule
 from pausefl.results.intervals import estimate
-from pausefl.results.runs import collect
+from pausefl.runs.collected import read_runs, run_folder, write
 from pausefl.selectors.exact import Pause
 from pausefl.studies import regret
 from pausefl.studies.comparison import Comparison as Race
@@ -133,14 +133,14 @@ def test_a_seed_that_one_side_alone_is_to_have_is_not_missing(world: World) -> N
     assert (finding.seeds, finding.n_missing, finding.note) == ((0, 1), 0, "")
 
 
-def test_runs_can_be_read_from_the_table_of_a_scenario(world: World) -> None:
+def test_collected_runs_are_judged_as_their_own_folders_are(world: World) -> None:
     for seed in range(3):
         world.add("pause", seed, leakage=1.0 + seed)
         world.add("random", seed, leakage=2.0 + seed)
-    expected, runs, table = found(world, ordering()), world.folder / "runs", world.folder / "rounds.parquet"
-    collect({row: runs / f"s/{row.selector}/seed-{row.seed}" for row in world.experiments}).to_parquet(table)
+    expected, runs, collected = found(world, ordering()), world.folder / "runs", world.folder / "collected"
+    write(read_runs({one: run_folder(runs, one) for one in world.experiments}).values(), collected / "s")
     shutil.rmtree(runs)
-    records = replace(world.records(), tables={"s": table})
+    records = replace(world.records(), runs=collected)
     assert list(ordering().compare(records, SCALE)) == expected
     assert not records.missing
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -19,9 +18,9 @@ from pausefl.registry.selectors import LABELS
 from pausefl.results import archive, privacy_table, tables
 from pausefl.results.compare import write_means
 from pausefl.results.markdown import to_latex
-from pausefl.results.published import LINES
-from pausefl.results.runs import read_runs
-from pausefl.settings import Experiment, load_scenario
+from pausefl.runs.collected import Collected, read_collected
+from pausefl.runs.run import rounds_of
+from pausefl.settings import load_scenario
 
 ROOT = Path(__file__).parents[3]
 NAME = "mnist_large_iid_r1_as_run"
@@ -55,14 +54,12 @@ def test_latex_typesets_tables_of_every_kind(tmp_path: Path) -> None:
         load_scenario(NAME, ROOT / "config" / "scenarios"),
         ROOT / "results" / "published" / NAME,
     )
-    keys = [json.loads(line) for line in (folder / LINES).read_text("utf-8").splitlines()]
-    runs = {
-        Experiment(NAME, key["selector"], key["seed"]): folder / key["selector"] / f"seed-{key['seed']}"
-        for key in keys
-    }
-    rounds, summaries = read_runs(runs)
-    by_selector = tables.by_selector(tables.summarise(rounds, summaries))
-    write_means([*runs.values()][:3], tmp_path / "means.tex")
+    runs = read_collected(folder, Collected(folder).experiments())
+    rounds = rounds_of(runs.values())
+    by_selector = tables.by_selector(
+        tables.summarise(rounds, {key: run.summary for key, run in runs.items()})
+    )
+    write_means([run.folder for run in runs.values() if run.folder][:3], tmp_path / "means.tex")
     shown = plot("accuracy_vs_time", rounds, scenario).numbers
     assert shown is not None
     assert scenario.privacy is not None

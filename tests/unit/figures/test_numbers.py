@@ -22,8 +22,9 @@ from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.figures import kinds
 from pausefl.registry.selectors import look_of
-from pausefl.results.runs import collect, read_runs
 from pausefl.results.tables import by_selector, summarise
+from pausefl.runs.collected import read_runs
+from pausefl.runs.run import rounds_of
 from pausefl.settings import Experiment, Scenario
 
 SELECTORS, SEEDS, N_ROUNDS = ("pause", "random", "fedavg"), (0, 1), 23
@@ -138,7 +139,7 @@ def test_curves_over_time(
     kind: str, column: str, scale: float, runs: tuple[Scenario, dict[Experiment, Path]]
 ) -> None:
     scenario, folders = runs
-    figure = kinds.plot(kind, collect(folders), scenario).figure
+    figure = kinds.plot(kind, rounds_of(read_runs(folders).values()), scenario).figure
     for selector in SELECTORS:
         seeds = [
             [(x, scale * y) for x, y in smooth(rows_of(folder), column)]
@@ -153,7 +154,7 @@ def test_leakage(kind: str, x: str, runs: tuple[Scenario, dict[Experiment, Path]
     scenario, folders = runs
     assert scenario.privacy is not None
     assert scenario.privacy.decay is not None
-    figure = kinds.plot(kind, collect(folders), scenario).figure
+    figure = kinds.plot(kind, rounds_of(read_runs(folders).values()), scenario).figure
     for selector in SELECTORS:
         seeds = []
         for run, folder in folders.items():
@@ -182,7 +183,7 @@ def test_target_its_pins_and_the_table(runs: tuple[Scenario, dict[Experiment, Pa
         for selector in SELECTORS
     ]
     target = 0.9 * max(then)
-    figure = kinds.plot("accuracy_vs_time", collect(folders), scenario).figure
+    figure = kinds.plot("accuracy_vs_time", rounds_of(read_runs(folders).values()), scenario).figure
     axes = figure.axes[0]
     legend = axes.get_legend()
     assert legend is not None
@@ -191,7 +192,9 @@ def test_target_its_pins_and_the_table(runs: tuple[Scenario, dict[Experiment, Pa
     assert [line for line in axes.lines if list(line.get_ydata()) == pytest.approx([100 * target] * 2)]
     pins = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
     dots = [line for line in pins if line.get_linestyle() == "None"]
-    table = by_selector(summarise(*read_runs(folders))).set_index("selector")
+    read = read_runs(folders)
+    runs = summarise(rounds_of(read.values()), {key: run.summary for key, run in read.items()})
+    table = by_selector(runs).set_index("selector")
     reached = {}
     for selector in SELECTORS:
         times = [

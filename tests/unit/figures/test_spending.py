@@ -17,7 +17,8 @@ from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.figures import kinds, spending
 from pausefl.privacy import make_schedule
-from pausefl.results.runs import collect, runs_of
+from pausefl.runs.collected import read_run
+from pausefl.runs.run import rounds_of, runs_of
 from pausefl.settings import Experiment, load_scenario
 from pausefl.settings import scenario as config
 
@@ -84,7 +85,7 @@ def test_spending_of_real_runs_is_the_leakage_that_they_recorded(
     n_rounds = 25 if privacy is None else 3  # which is all that everyone has a budget for
     job = Job(whole, selector, 3, n_rounds=n_rounds, train=False, device="cpu")
     run_job(job, digits, share_out(whole), tmp_path)
-    rounds = collect({Experiment("demo_small", selector, 3): tmp_path})
+    rounds = rounds_of([read_run(tmp_path)])
     ((_, _, run),) = runs_of(rounds)
     assert whole.privacy is not None
     spent = spending.spent_in(run, whole.network.n_users, whole.privacy)

@@ -7,18 +7,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from worlds import write_run
 
 from pausefl.claims.load import load_claims
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
 from pausefl.report import questions
 from pausefl.report.questions import QUESTIONS, answers, sentences, to_markdown
+from pausefl.runs.run import KEY, runs_of
 from pausefl.settings import Experiment, load_scenario
 from pausefl.studies import Studies
 
 ROOT = Path(__file__).parents[3]
 AS_WRITTEN, AS_RUN = "as written", "as run"
-LOGS = questions.logs(ROOT / "config/scenarios")
+LOGS = questions.logs(questions.logged(ROOT / "config/scenarios"))
 
 
 def run(scenario: str, selector: str, seed: int, latency: float, top: float, n: int = 40) -> pd.DataFrame:
@@ -111,16 +113,18 @@ def test_the_scenarios_are_those_of_the_papers_figures() -> None:
         assert {figure.removesuffix("_as_written") for figure in written.figures} & set(ran.figures)
 
 
+@pytest.mark.usefixtures("made_up_runs")
 def test_the_answers_are_those_of_the_claims(tmp_path: Path) -> None:
     """The same runs, judged as claims: C3, C5b, C14 and C15."""
     name = "mnist_large_iid_r1"
     own = rounds(name).assign(
-        selection=[np.array([0, 1])] * 320, latency_s=1.0, leakage_mean=0.1, reward=0.0, pseudo_regret=np.nan
+        selection=[np.array([0, 1])] * 320, latency_s=1.0, leakage_mean=0.1, reward=0.0, pseudo_regret=np.nan, train_loss=1.0
     )
-    own.to_parquet(path := tmp_path / "rounds.parquet")
+    for selector, seed, run in runs_of(own):
+        write_run(tmp_path / "runs", Experiment(name, selector, seed), run.drop(columns=KEY))
     scenario = load_scenario(name, ROOT / "config/scenarios")
     jobs = [Experiment(name, selector, seed) for selector in own["selector"].unique() for seed in (0, 1)]
-    records = Records({name: scenario}, jobs, Studies(), tmp_path, {name: path})
+    records = Records({name: scenario}, jobs, Studies(), tmp_path / "runs", tmp_path)
     claims = load_claims(ROOT / "config/claims.yaml", ROOT / "config/scenarios")
     judged = {
         (one.question, round(one.gap, 9)) for each in evaluate(claims, records, "paper", partial=True)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from pausefl.results.closing import closing
-from pausefl.results.runs import ROUND_COLUMNS
+from pausefl.runs.run import ROUND_COLUMNS
 from pausefl.settings import load_scenario
 
 pytestmark = pytest.mark.usefixtures("made_up_runs")

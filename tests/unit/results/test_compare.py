@@ -10,7 +10,7 @@ import pytest
 
 from pausefl.errors import PauseflError
 from pausefl.results.compare import compare
-from pausefl.results.runs import ROUND_COLUMNS
+from pausefl.runs.run import ROUND_COLUMNS
 
 pytestmark = pytest.mark.usefixtures("made_up_runs")
 

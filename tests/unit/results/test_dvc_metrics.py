@@ -83,7 +83,6 @@ def test_what_was_there_of_other_scenarios_is_removed(tmp_path: Path) -> None:
     table, metrics, plots = tmp_path / "tables/tiny", tmp_path / "metrics", tmp_path / "plots"
     table.mkdir(parents=True)
     pd.DataFrame([{"selector": "pause", **row(final_accuracy=0.5)}]).to_csv(table / "summary.csv")
-    rounds(3, accuracy=[0.5], loss=[1.0]).to_parquet(table / "rounds.parquet")
     claims = tmp_path / "claims/paper/claims.json"
     claims.parent.mkdir(parents=True)
     claims.write_text(json.dumps({"claims": [{"finding": "mixed"}]}), "utf-8")
@@ -91,7 +90,7 @@ def test_what_was_there_of_other_scenarios_is_removed(tmp_path: Path) -> None:
     for path in old:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}", "utf-8")
-    write([table], [claims], metrics, plots)
+    write({table: rounds(3, accuracy=[0.5], loss=[1.0])}, [claims], metrics, plots)
     found = {str(p.relative_to(tmp_path)) for folder in (metrics, plots) for p in folder.rglob("*.*")}
     assert found == {"metrics/tiny/pause.json", "metrics/claims/paper.json", "plots/tiny.csv"}
     assert json.loads((metrics / "tiny/pause.json").read_text("utf-8")) == {"final_accuracy": 0.5}

@@ -6,14 +6,14 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.figures.notes import scale_note
-from pausefl.results.runs import check_settings
+from pausefl.runs.run import Run, check_settings
 from pausefl.settings import (
-    Experiment,
     Scenario,
     load_config,
     load_scenario,
@@ -31,6 +31,12 @@ SHIPPED = ROOT / "config" / "scenarios"
 @pytest.fixture
 def mnist() -> Scenario:
     return load_scenario("mnist_large_iid_r1", SHIPPED)
+
+
+def run_of(scenario: Scenario) -> Run:
+    """A run of ``pause`` under seed 3, without its tables."""
+    settings = json.loads(json.dumps(scenario.job_settings()))
+    return Run(pd.DataFrame(), pd.DataFrame(), {"scenario": settings, "selector": "pause", "seed": 3})
 
 
 def write(folder: Path, name: str, lines: str) -> None:
@@ -95,9 +101,8 @@ def test_another_part_by_name_is_another_setting(
     section, _, name = key.partition(".")
     assert getattr(getattr(changed, section), name) == text.partition("=")[2]
     assert told in scale_note(changed)
-    run = Experiment("mnist_large_iid_r1", "pause", 0)
     with pytest.raises(PauseflError, match=re.escape(f"{key} = {text.partition('=')[2]}")):
-        check_settings({run: {"scenario": changed.job_settings()}}, mnist.job_settings())
+        check_settings([run_of(changed)], mnist.job_settings())
 
 
 @pytest.mark.parametrize(
@@ -181,10 +186,8 @@ def test_a_folder_of_ones_own_needs_only_ones_own_scenarios(tmp_path: Path) -> N
 
 
 def test_runs_of_other_settings_are_not_put_into_a_table(mnist: Scenario) -> None:
-    run = Experiment("mnist_large_iid_r1", "pause", 3)
-    summary = {"scenario": json.loads(json.dumps(mnist.job_settings()))}
-    check_settings({run: summary}, mnist.job_settings())
+    check_settings([run_of(mnist)], mnist.job_settings())
     other = with_changes(mnist, ["network.n_users=20"])
     message = r"pause, seed 3, was made with other settings .* network\.n_users = 300"
     with pytest.raises(PauseflError, match=message):
-        check_settings({run: summary}, other.job_settings())
+        check_settings([run_of(mnist)], other.job_settings())

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.results.runs import collect
+from pausefl.runs.collected import read_run, run_folder
+from pausefl.runs.run import rounds_of
 from pausefl.settings import Experiment, Scenario, load_scenario
 from pausefl.studies import load_studies
 from pausefl.studies.selection import run, summary, to_markdown
@@ -28,8 +29,8 @@ ROOT = Path(__file__).parents[3]
     ],
 )
 def test_a_simulated_job_is_the_published_one_that_was_trained(name: str, selector: str, seed: int) -> None:
-    experiment = Experiment(name, selector, seed)
-    trained = collect({experiment: ROOT / f"results/published/{name}/{selector}/seed-{seed}"})
+    folder = run_folder(ROOT / "results/published", Experiment(name, selector, seed))
+    trained = rounds_of([read_run(folder)])
     simulated = run(load_scenario(name, ROOT / "config/scenarios"), selector, seed)
     assert list(simulated) == list(trained)
     for ours, theirs in zip(simulated["selection"], trained["selection"], strict=True):

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
+from worlds import trained
 
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import moving_average
+from pausefl.runs.run import Run
 from pausefl.settings import Experiment, Scenario
 from pausefl.studies import knobs
 from pausefl.studies.knobs import TrainedKnobs
@@ -62,17 +64,14 @@ def test_runs_are_collected_by_change(demo: Scenario, monkeypatch: pytest.Monkey
     )
     asked: list[dict[Experiment, Path]] = []
 
-    def collect(folders: dict[Experiment, Path]) -> pd.DataFrame:
+    def read_runs(folders: dict[Experiment, Path]) -> dict[Experiment, Run]:
         asked.append(folders)
-        runs = [
-            pd.DataFrame({"selector": row.selector, "seed": row.seed, "round": np.arange(1, 26)}).assign(
-                elapsed_s=np.arange(1, 26) * 0.5, accuracy=np.arange(25) / 25, leakage_max=row.seed
-            )
-            for row in folders
-        ]
-        return pd.concat(runs, ignore_index=True)
+        rounds = trained(np.arange(25) / 25, round_s=0.5)
+        keys = (({"name": row.scenario}, row.selector, row.seed) for row in folders)
+        summaries = (dict(zip(("scenario", "selector", "seed"), key, strict=True)) for key in keys)
+        return {row: Run(rounds, pd.DataFrame(), one) for row, one in zip(folders, summaries, strict=True)}
 
-    monkeypatch.setattr(knobs, "collect", collect)
+    monkeypatch.setattr(knobs, "read_runs", read_runs)
     folders = {Experiment(name, *run): Path(name) for name, own in study.runs.items() for run in own}
     curves = study.compute(lambda note: None, folders)["curves"]
     assert [len(one) for one in asked] == [4, 2]

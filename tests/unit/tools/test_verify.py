@@ -23,7 +23,7 @@ from pausefl.results.published import (
     PublishedRuns,
 )
 from pausefl.results.publishing import publish_runs
-from pausefl.results.runs import ROUND_COLUMNS
+from pausefl.runs.run import ROUND_COLUMNS
 from pausefl.settings import Experiment, Scenario, load_scenario
 from pausefl.tools.verify import main, problems, replayed
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import PauseflError
-from pausefl.results.groups import Finished, grouped
+from pausefl.runs.groups import Finished, grouped
 from pausefl.settings import Scenario, load_scenario
 from pausefl.settings.changes import with_values
 

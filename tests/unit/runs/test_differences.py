@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from pausefl.results.differences import difference, differences
+from pausefl.runs.differences import difference, differences
 
 ROUNDS = pd.DataFrame(
     {
