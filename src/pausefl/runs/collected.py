@@ -59,7 +59,7 @@ class Collected:
         path = self.folder / LINES
         check_readable(path)
         summaries: dict[Key, dict[str, Any]] = {}
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        for number, line in enumerate(path.read_bytes().splitlines(), 1):
             try:
                 found = json.loads(line)
                 key, scenario = (str(found["selector"]), int(found["seed"])), found["scenario"]["name"]
