@@ -19,8 +19,9 @@ from pausefl.data.sources import prepare
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.results.runs import collect
-from pausefl.settings import Experiment, Scenario
+from pausefl.runs.collected import FILES, read_run, write
+from pausefl.runs.run import RUN_FILES
+from pausefl.settings import Scenario
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "missing": Path.unlink,
@@ -45,12 +46,13 @@ def finished(
     share_out: Callable[[Scenario, int], Partition],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """A folder with a prepared data set, a partition, and two finished runs."""
+    """A folder with a prepared data set, a partition, and two finished runs, alone and collected."""
     folder = tmp_path_factory.mktemp("finished")
     digits.save(folder / "digits.npz")
     share_out(demo, 0).save(folder / "partition.npz")
     for selector in ("pause", "random"):
         run_job(Job(demo, selector, 0, 5, device="cpu"), digits, share_out(demo, 0), folder / selector)
+    write((read_run(folder / selector) for selector in ("pause", "random")), folder / "demo_small")
     return folder
 
 
@@ -89,10 +91,8 @@ MADE = {
 WRITTEN: dict[str, Callable[[Path], object]] = {
     "digits.npz": lambda folder: load_dataset(folder / "digits.npz"),
     "partition.npz": lambda folder: load_partition(folder / "partition.npz"),
-    **{
-        f"pause/{name}": lambda folder: collect({Experiment("demo_small", "pause", 0): folder / "pause"})
-        for name in ("rounds.parquet", "ledger.parquet", "summary.json")
-    },
+    **{f"pause/{name}": lambda folder: read_run(folder / "pause") for name in RUN_FILES},
+    **{f"demo_small/{name}": lambda folder: read_run(folder / "demo_small/pause/seed-0") for name in FILES},
 }
 
 
@@ -117,7 +117,7 @@ def test_damaged_results_are_refused(name: str, damage: str, finished: Path, tmp
         WRITTEN[name](folder)
 
 
-@pytest.mark.parametrize("name", ["rounds.parquet", "ledger.parquet", "summary.json"])
+@pytest.mark.parametrize("name", [name for name in WRITTEN if not name.endswith("npz")])
 @pytest.mark.parametrize("damage", ["cut in the middle", "text", "folder"])
 def test_commands_name_what_is_damaged(
     name: str,
@@ -128,9 +128,10 @@ def test_commands_name_what_is_damaged(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     folder = shutil.copytree(finished, tmp_path / "copy")
-    DAMAGES[damage](folder / "pause" / name)
-    monkeypatch.setattr("sys.argv", ["pausefl", "compare", str(folder / "pause"), str(folder / "random")])
+    DAMAGES[damage](folder / name)
+    compared = [str(folder / Path(name).parent), str(folder / "random")]
+    monkeypatch.setattr("sys.argv", ["pausefl", "compare", *compared])
     with pytest.raises(SystemExit) as ended:
         main()
     shown = capsys.readouterr().err
-    assert (ended.value.code, name in "".join(shown.split()), "Traceback" in shown) == (2, True, False)
+    assert (ended.value.code, Path(name).name in "".join(shown.split()), "Traceback" in shown) == (2, True, False)

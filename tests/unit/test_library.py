@@ -287,7 +287,7 @@ def test_runs_are_saved_read_and_collected(scenario: pausefl.Scenario, tmp_path:
     assert read.summary == json.loads(json.dumps(runs[1].summary))
     with pytest.raises(pausefl.PauseflError, match="already has a run"):
         runs[0].save(tmp_path / "a" / "first")
-    with pytest.raises(pausefl.PauseflError, match=r"summary\.json is missing"):
+    with pytest.raises(pausefl.PauseflError, match=r"rounds\.parquet is missing"):
         pausefl.read_run(tmp_path)
     table = pausefl.collect(runs)
     assert table.columns[:4].tolist() == ["scenario", "selector", "seed", "round"]

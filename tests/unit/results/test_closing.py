@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from worlds import write_files
 
 from pausefl.results.closing import closing
 from pausefl.runs.run import ROUND_COLUMNS
@@ -29,21 +29,14 @@ def finished(folder: Path, scenario: str = "demo_small", rounds: Any = None, **s
         "loss": [3.0, 2.0, 1.0],
     }
     whole = rounds if rounds and "round" in rounds else table | (rounds or {})
-    pd.DataFrame(whole).to_parquet(folder / "rounds.parquet")
-    settings = summary.pop("scenario_settings", None) or load_scenario(scenario, SCENARIOS).job_settings()
     document = {
-        "scenario": settings,
-        "selector": "pause",
+        "scenario": summary.pop("scenario_settings", None) or load_scenario(scenario, SCENARIOS).job_settings(),
         "seed": 4,
-        "n_rounds": 3,
-        "trained": True,
-        "diverged_round": None,
         "refused_updates": {"n": 0, "first": []},
         "timings_s": {"total": 12.34},
         "peak_memory_bytes": 5e8,
     }
-    (folder / "summary.json").write_text(json.dumps(document | summary), "utf-8")
-    return closing(folder)
+    return closing(write_files(folder, pd.DataFrame(whole), **document | summary))
 
 
 def test_it_says_what_came_out_and_where_it_is(tmp_path: Path) -> None:
@@ -109,6 +102,6 @@ FALLEN = [0.5] * 15 + [0.1] * 15
 
 
 def test_a_fall_as_noise_grew_is_a_warning(tmp_path: Path) -> None:
-    said = " ".join(finished(tmp_path, rounds=long_run(FALLEN), n_rounds=30).split())
+    said = " ".join(finished(tmp_path, rounds=long_run(FALLEN)).split())
     assert "best accuracy 50 % in round 1, averaged likewise" in said
     assert said.endswith("Warning: accuracy fell from 50 % (round 1) to 10 %, as noise grew")

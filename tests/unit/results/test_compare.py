@@ -5,39 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
+from worlds import trained, write_files
 
 from pausefl.errors import PauseflError
 from pausefl.results.compare import compare
-from pausefl.runs.run import ROUND_COLUMNS
 
 pytestmark = pytest.mark.usefixtures("made_up_runs")
 
 
 def write(folder: Path, selector: str = "pause", accuracy: float = 0.5) -> Path:
     """A run of six rounds; the accuracy of the fourth is as given."""
-    folder.mkdir()
-    summary = {
-        "scenario": {"name": "s", "training": {"learning_rate": 0.1}},
-        "selector": selector,
-        "seed": 0,
-        "n_rounds": 6,
-        "trained": True,
-        "timings_s": {"total": 2.0},
-        "peak_memory_bytes": 10**8,
-        "diverged_round": None,
-    }
-    (folder / "summary.json").write_text(json.dumps(summary), "utf-8")
-    rounds = dict.fromkeys(ROUND_COLUMNS, [1.0] * 6) | {
-        "round": range(1, 7),
-        "selection": [[0, 1]] * 6,
-        "elapsed_s": [1.5 * t for t in range(1, 7)],
-        "leakage_max": [float("inf")] * 6,
-        "accuracy": [0.5, 0.5, 0.5, accuracy, 0.5, float("nan")],
-    }
-    pd.DataFrame(rounds).to_parquet(folder / "rounds.parquet")
-    return folder
+    rounds = trained([0.5, 0.5, 0.5, accuracy, 0.5, float("nan")], round_s=1.5, leakage=float("inf"))
+    settings = {"name": "s", "training": {"learning_rate": 0.1}}
+    return write_files(folder, rounds, scenario=settings, selector=selector)
 
 
 def test_what_differs_is_listed(tmp_path: Path) -> None:

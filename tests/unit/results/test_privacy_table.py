@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,31 +13,30 @@ from pausefl.errors import PauseflError
 from pausefl.privacy import CoordinateMechanism, Ledger, VectorMechanism, make_mechanism, make_schedule
 from pausefl.privacy.pld import epsilons
 from pausefl.results.privacy_table import privacy_table
+from pausefl.runs.run import Run
 from pausefl.settings import Experiment, PrivacySettings
 
 COORDINATE = PrivacySettings(epsilon_total=10, decay=0.04, sensitivity=0.003)
 VECTOR = PrivacySettings(epsilon_total=10, decay=0.04, mechanism="vector", clip_norm=0.5)
 
 
-def write(folder: Path, participations: list[int], privacy: PrivacySettings | None) -> Path:
+def spent(participations: list[int], privacy: PrivacySettings | None) -> Run:
     """The ledger of a run in which users took part as often as told; 100 protected values, 7 others."""
     schedule = mechanism = None
     if privacy is not None:
         schedule, mechanism = make_schedule(privacy), make_mechanism(privacy)
     ledger = Ledger(len(participations), 100, 7, schedule, mechanism)
     ledger.restore(pd.Series(participations).to_numpy())
-    folder.mkdir(parents=True)
-    ledger.table().to_parquet(folder / "ledger.parquet")
-    return folder
+    return Run(pd.DataFrame(), ledger.table(), {}, Path("runs/a"))
 
 
 @pytest.mark.parametrize("privacy", [COORDINATE, VECTOR])
-def test_highest_and_median_user_of_every_run(privacy: PrivacySettings, tmp_path: Path) -> None:
+def test_highest_and_median_user_of_every_run(privacy: PrivacySettings) -> None:
     runs = {
-        Experiment("s", "random", 1): write(tmp_path / "c", [2, 2, 1, 0], privacy),
-        Experiment("s", "pause", 1): write(tmp_path / "b", [4, 0, 3, 9], privacy),
-        Experiment("s", "pause", 0): write(tmp_path / "a", [5, 3, 20], privacy),
-        Experiment("s", "fedavg_no_privacy", 0): write(tmp_path / "d", [30, 30], None),
+        Experiment("s", "random", 1): spent([2, 2, 1, 0], privacy),
+        Experiment("s", "pause", 1): spent([4, 0, 3, 9], privacy),
+        Experiment("s", "pause", 0): spent([5, 3, 20], privacy),
+        Experiment("s", "fedavg_no_privacy", 0): spent([30, 30], None),
     }
     table = privacy_table(runs, privacy)
     assert table[["selector", "seed", "rank", "user", "participations"]].values.tolist() == [
@@ -61,24 +61,17 @@ def test_highest_and_median_user_of_every_run(privacy: PrivacySettings, tmp_path
     assert set(table["delta"]) == {1e-5}
 
 
-def test_a_reported_loss_is_part_of_the_account_of_selectors_that_need_it(tmp_path: Path) -> None:
+def test_a_reported_loss_is_part_of_the_account_of_selectors_that_need_it() -> None:
     paid = COORDINATE.replace(loss_share=0.5, loss_bound=2.0)
-    runs = {
-        Experiment("s", name, 0): write(tmp_path / name, [20, 20, 20], COORDINATE)
-        for name in ("random", "oort")
-    }
+    runs = {Experiment("s", name, 0): spent([20, 20, 20], COORDINATE) for name in ("random", "oort")}
     found = privacy_table(runs, paid).groupby("selector")["epsilon_pld"].max()
     schedule, mechanism = make_schedule(paid), make_mechanism(paid)
     assert found["random"] == epsilons(schedule, mechanism, [20])[20]
     assert found["oort"] == epsilons(schedule, mechanism, [20], loss_share=0.5)[20] != found["random"]
 
 
-def test_a_ledger_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    runs = {Experiment("s", "pause", 0): write(tmp_path / "a", [3], COORDINATE)}
-    path = tmp_path / "a" / "ledger.parquet"
-    pd.read_parquet(path).drop(columns="participations").to_parquet(path)
-    with pytest.raises(PauseflError, match=r"ledger.parquet lacks participations"):
-        privacy_table(runs, COORDINATE)
-    path.write_bytes(b"no")
-    with pytest.raises(PauseflError, match=r"ledger.parquet cannot be read"):
-        privacy_table(runs, COORDINATE)
+def test_a_ledger_that_cannot_be_used_is_named() -> None:
+    run = spent([3], COORDINATE)
+    for ledger, lacking in ((run.ledger.drop(columns="epsilon_update"), "epsilon_update"), (run.ledger[:0], "users")):
+        with pytest.raises(PauseflError, match=f"the ledger of runs/a lacks {lacking}"):
+            privacy_table({Experiment("s", "pause", 0): replace(run, ledger=ledger)}, COORDINATE)

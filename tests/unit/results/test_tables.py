@@ -14,7 +14,8 @@ from worlds import trained, untrained, write_run
 from pausefl.errors import PauseflError
 from pausefl.results import tables
 from pausefl.results.outcomes import moving_average, seconds_to_target, target_accuracy
-from pausefl.results.runs import ROUND_COLUMNS, TRAINED_COLUMNS, collect, read_runs
+from pausefl.runs.collected import read_runs
+from pausefl.runs.run import ROUND_COLUMNS, TRAINED_COLUMNS, rounds_of
 from pausefl.settings import Experiment
 
 WriteRun = Callable[..., tuple[Experiment, Path]]

@@ -7,9 +7,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from worlds import untrained
 
 from pausefl.errors import PauseflError
-from pausefl.runs.groups import Finished, grouped
+from pausefl.runs.groups import grouped, rounds_of_groups
+from pausefl.runs.run import Run
 from pausefl.settings import Scenario, load_scenario
 from pausefl.settings.changes import with_values
 
@@ -18,15 +20,15 @@ SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
 
 def run(
     name: str, selector: str = "pause", seed: int = 0, values: dict[str, Any] | None = None, rounds: int = 200
-) -> Finished:
+) -> Run:
     """A run of a variant of the small demo, or of the large one."""
     scenario: Scenario = load_scenario("demo_large" if "large" in name else "demo_small", SCENARIOS)
     settings = with_values(scenario, values or {}, "test").job_settings()
     summary = {"scenario": settings, "selector": selector, "seed": seed, "n_rounds": rounds}
-    return Finished(name, summary, pd.DataFrame())
+    return Run(untrained(2), pd.DataFrame(), summary, Path(name))
 
 
-def labels(*runs: Finished) -> list[str]:
+def labels(*runs: Run) -> list[str]:
     return [group.label.replace("\u00a0", " ") for group in grouped(runs)]
 
 
@@ -35,6 +37,12 @@ def test_seeds_of_a_selector_are_one_group() -> None:
     assert [[one.name for one in group.runs] for group in groups] == [["a", "b"], ["c"]]
     assert [group.name for group in groups] == ["pause", "random"]
     assert [group.label for group in groups] == ["PAUSE", "Random"]
+    rounds = rounds_of_groups(groups)
+    assert list(zip(rounds["selector"], rounds["seed"], strict=True))[::2] == [
+        ("pause", 0),
+        ("pause", 1),
+        ("random", 0),
+    ]
 
 
 def test_settings_that_differ_are_in_the_name() -> None:

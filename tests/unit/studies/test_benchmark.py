@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import product
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from worlds import trained, write_run
 
 from pausefl.errors import ConfigError
 from pausefl.settings import Experiment, Scenario, load_scenario
@@ -95,25 +95,20 @@ def test_the_front_has_those_that_nobody_beats_in_all() -> None:
     assert benchmark.on_front(pd.concat([across[:1], across[:1]])) == [True, True]
 
 
-def test_runs_become_a_table(demo: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("made_up_runs")
+def test_runs_become_a_table(demo: Scenario, tmp_path: Path) -> None:
     scenario = demo.replace(selectors=("pause", "random"))
     study = Benchmark(title="", scenario=scenario, jobs="tiny", seeds=(0, 1), time_s=20.0)
     again = study_of("benchmark", study.settings())
     assert again.runs == study.runs == {"tiny": list(product(("pause", "random"), (0, 1)))}
     assert again.job_scenario.job_settings() == study.job_scenario.job_settings()
-    folders, frames = {}, []
-    for name, own in study.runs.items():
-        for selector, seed in own:
-            folder = tmp_path / selector / str(seed)
-            folder.mkdir(parents=True)
-            losses = "unaccounted" if selector == "pause" else None
-            (folder / "summary.json").write_text(json.dumps(SUMMARY | {"losses": losses}))
-            folders[Experiment(name, selector, seed)] = folder
-            accuracy = 0.8 if selector == "pause" else 0.73 - 0.1 * seed
-            frames.append(rounds(accuracy).assign(scenario=name, selector=selector, seed=seed))
-    summaries = {run: json.loads((folder / "summary.json").read_text()) for run, folder in folders.items()}
-    both = pd.concat(frames), summaries
-    monkeypatch.setattr(benchmark, "read_runs", lambda asked: both if asked == folders else None)
+    folders = {}
+    for selector, seed in study.runs["tiny"]:
+        run = Experiment("tiny", selector, seed)
+        own = rounds(0.8 if selector == "pause" else 0.73 - 0.1 * seed).to_dict("series")
+        losses = "unaccounted" if selector == "pause" else None
+        more = SUMMARY | {"losses": losses, "scenario": {"name": "tiny"}}
+        folders[run] = write_run(tmp_path, run, trained([0.0] * 20).assign(**own), **more)
     runs = study.compute(lambda note: None, folders)["runs"]
     assert runs["target_accuracy"].unique() == [pytest.approx(0.72)]
     across = benchmark.summary(runs, study)

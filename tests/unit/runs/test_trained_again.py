@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from pausefl.data.sources import prepare
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.provenance import hardware, versions
-from pausefl.results.published import LINES, PublishedRuns, RunFiles, run_folder
-from pausefl.results.runs import has_settings
+from pausefl.runs.collected import LINES, Collected, read_run, run_folder
+from pausefl.runs.run import Run, has_settings
 from pausefl.settings import Experiment, RawData, load_scenario
 from pausefl.streams import Streams
 
@@ -32,18 +33,17 @@ def chosen(source: str) -> Path:
     seconds = {}
     for path in sorted(PUBLISHED.glob(f"*/{LINES}")):
         scenario = load_scenario(path.parent.name, ROOT / "config" / "scenarios")
-        runs = PublishedRuns(path.parent)
-        for selector, seed in runs.lines if scenario.data.source == source else ():
-            run = run_folder(PUBLISHED, Experiment(scenario.name, selector, seed))
-            if has_settings(run, scenario):
-                seconds[run] = runs.summary((selector, seed))["timings_s"]["total"]
+        runs = Collected(path.parent).summaries.items() if scenario.data.source == source else ()
+        for key, summary in runs:
+            if has_settings(summary, scenario):
+                run = run_folder(PUBLISHED, Experiment(scenario.name, *key))
+                seconds[run] = summary["timings_s"]["total"]
     assert seconds, f"no published run on {source} has today's settings: run them again and publish them"
     return min(seconds, key=lambda path: seconds[path])
 
 
-def trained_again(published: Path, data_root: Path, out: Path) -> tuple[dict[str, Any], pd.DataFrame]:
-    """The summary of a published run, and the rounds of a new one."""
-    summary = RunFiles.of(published).summary()
+def trained_again(summary: Mapping[str, Any], data_root: Path, out: Path) -> Run:
+    """A run by the summary of another."""
     scenario = load_scenario(summary["scenario"]["name"], ROOT / "config" / "scenarios")
     data = prepare(scenario.data, RawData(data_root, False, {}))
     shares = make_partition(
@@ -51,12 +51,13 @@ def trained_again(published: Path, data_root: Path, out: Path) -> tuple[dict[str
     )
     job = Job(scenario, summary["selector"], summary["seed"], summary["n_rounds"], True, False, "cpu", 1)
     run_job(job, data, shares, out)
-    return summary, pd.read_parquet(out / "rounds.parquet")
+    return read_run(out)
 
 
 def check(published: Path, data_root: Path, out: Path) -> None:
-    summary, ours = trained_again(published, data_root, out)
-    theirs = RunFiles.of(published).table("rounds.parquet")
+    run = read_run(published)
+    summary, theirs = run.summary, run.rounds
+    ours = trained_again(summary, data_root, out).rounds
     print(f"trained again: {published.relative_to(ROOT)}")
     if ours.equals(theirs):
         return

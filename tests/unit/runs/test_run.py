@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.results.publishing import publish_runs
-from pausefl.results.runs import check_settings, has_settings, read_run, rounds_made
-from pausefl.settings import Experiment, Scenario, load_scenario
+from pausefl.runs.collected import read_run, read_summary, write
+from pausefl.runs.run import check_settings, has_settings, rounds_made
+from pausefl.settings import Scenario, load_scenario
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config"
@@ -37,9 +38,18 @@ def run(tmp_path: Path) -> Path:
     return unpacked("pause/seed-0", tmp_path / "run")
 
 
+def edit(run: Path, change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Change the summary of a run."""
+    path = run / "summary.json"
+    summary: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    change(summary)
+    path.write_text(json.dumps(summary), "utf-8")
+    return summary
+
+
 def test_a_published_run_agrees(run: Path) -> None:
-    summary, rounds = read_run(run)
-    assert (summary["selector"], len(rounds)) == ("pause", summary["n_rounds"])
+    found = read_run(run)
+    assert (found.selector, len(found.rounds)) == ("pause", found.summary["n_rounds"])
 
 
 @pytest.mark.parametrize(
@@ -68,12 +78,11 @@ def ended(demo: Scenario, digits: Dataset, share_out: Callable[..., Partition], 
 
 
 def test_a_run_that_its_time_horizon_ended_agrees(ended: Path) -> None:
-    summary, rounds = read_run(ended)
-    assert rounds_made(summary) == len(rounds) < summary["n_rounds"] == 100
-    assert rounds["accuracy"].isna().any()
-    published = ended.parent / "published"
-    publish_runs({Experiment("demo_small", "pause", 0): ended}, published)
-    read_run(published / "demo_small" / "pause" / "seed-0")
+    run = read_run(ended)
+    assert rounds_made(run.summary) == len(run.rounds) < run.summary["n_rounds"] == 100
+    assert run.rounds["accuracy"].isna().any()
+    write([run], ended.parent / "demo_small")
+    assert read_run(ended.parent / "demo_small" / "pause" / "seed-0").summary == run.summary
 
 
 @pytest.mark.parametrize(
@@ -85,18 +94,14 @@ def test_a_run_that_its_time_horizon_ended_agrees(ended: Path) -> None:
     ],
 )
 def test_a_wrong_number_of_rounds_is_refused(ended: Path, changes: dict[str, Any], words: str) -> None:
-    path = ended / "summary.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    edit(ended, lambda summary: summary.update(changes))
     with pytest.raises(PauseflError, match=words):
         read_run(ended)
 
 
 @pytest.mark.parametrize("horizon", [None, 0.9, 100.0])
 def test_a_run_that_does_not_end_at_its_horizon_is_refused(ended: Path, horizon: float | None) -> None:
-    path = ended / "summary.json"
-    summary = json.loads(path.read_text())
-    summary["scenario"]["training"]["time_horizon_s"] = horizon
-    path.write_text(json.dumps(summary))
+    edit(ended, lambda summary: summary["scenario"]["training"].update(time_horizon_s=horizon))
     with pytest.raises(PauseflError, match="does not end where"):
         read_run(ended)
 
@@ -117,30 +122,34 @@ def test_tables_that_the_summary_was_not_written_with_are_named(ended: Path, nam
 
 
 def test_a_run_without_digests_is_read(ended: Path) -> None:
-    path = ended / "summary.json"
-    summary = json.loads(path.read_text())
-    del summary["digests"]
-    path.write_text(json.dumps(summary))
+    edit(ended, lambda summary: summary.pop("digests"))
     read_run(ended)
 
 
 def test_settings_that_lack_a_new_key_have_its_default(ended: Path) -> None:
-    path = ended / "summary.json"
-    summary = json.loads(path.read_text())
+    summary = read_summary(ended)
+    assert summary is not None
     today = load_scenario("demo_small", CONFIG / "scenarios")
     ended_in_time = today.replace(training=today.training.replace(time_horizon_s=2.5, evaluate_every=3))
-    assert has_settings(ended, ended_in_time)
-    assert not has_settings(ended, today)
+    assert has_settings(summary, ended_in_time)
+    assert not has_settings(summary, today)
     for key in ("time_horizon_s", "evaluate_all_until"):
         del summary["scenario"]["training"][key]
     summary["scenario"]["training"]["evaluate_every"] = 1
-    path.write_text(json.dumps(summary))
-    assert has_settings(ended, today)
-    assert not has_settings(ended, ended_in_time)
-    run = Experiment("demo_small", "pause", 0)
-    check_settings({run: summary}, today.job_settings())
+    assert has_settings(summary, today)
+    assert not has_settings(summary, ended_in_time)
+    assert not has_settings({"scenario": "demo_small"}, today)
+    run = replace(read_run(ended), summary=summary)
+    check_settings([run], today.job_settings())
     with pytest.raises(PauseflError, match=r"other settings.* training\.time_horizon_s = None"):
-        check_settings({run: summary}, ended_in_time.job_settings())
+        check_settings([run], ended_in_time.job_settings())
+
+
+def test_a_summary_alone_is_not_that_of_a_finished_run(ended: Path) -> None:
+    (ended / "ledger.parquet").unlink()
+    assert read_summary(ended) is None
+    with pytest.raises(PauseflError, match=r"ledger\.parquet is missing"):
+        read_run(ended)
 
 
 def test_another_leakage_is_refused(run: Path) -> None:
