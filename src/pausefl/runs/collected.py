@@ -163,7 +163,9 @@ def runs_in(folder: Path) -> list[Run]:
     if (folder / LINES).exists() and (collected := collected_in(folder)):
         return [collected.run(key) for key in collected.summaries]
     if not exists(folder):
-        raise PauseflError(f"{folder} is not a finished run: it has no summary.json, nor the {LINES} of several")
+        raise PauseflError(
+            f"{folder} is not a finished run: it has no summary.json, nor the {LINES} of several"
+        )
     return [read_run(folder)]
 
 
@@ -234,7 +236,8 @@ def write(runs: Iterable[Run], folder: Path) -> None:
     with replacing(*(folder / name for name in FILES)) as (rounds, ledger, lines):
         write_table(pd.concat([_keyed(run.rounds, run) for run in ordered], ignore_index=True), rounds)
         write_table(pd.concat([_keyed(run.ledger, run) for run in ordered], ignore_index=True), ledger)
-        texts = (json.dumps({"selector": run.selector, "seed": run.seed} | run.summary) for run in ordered)
+        summaries = ({"selector": run.selector, "seed": run.seed} | run.summary for run in ordered)
+        texts = (json.dumps(one, separators=(",", ":")) for one in summaries)
         lines.write_text("".join(f"{text}\n" for text in texts), "utf-8")
 
 
