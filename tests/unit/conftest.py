@@ -55,7 +55,7 @@ def share_out(digits: Dataset) -> Callable[[Scenario, int], Partition]:
 
 @pytest.fixture
 def made_up_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let runs pass that tests make up: their ledgers are not theirs, and no seed determines their latencies."""
+    """Let runs pass that tests make up, whose ledgers and latencies are of no run."""
     monkeypatch.setattr("pausefl.runs.run._disagreement", lambda _: "")
 
 

@@ -134,4 +134,8 @@ def test_commands_name_what_is_damaged(
     with pytest.raises(SystemExit) as ended:
         main()
     shown = capsys.readouterr().err
-    assert (ended.value.code, Path(name).name in "".join(shown.split()), "Traceback" in shown) == (2, True, False)
+    assert (ended.value.code, Path(name).name in "".join(shown.split()), "Traceback" in shown) == (
+        2,
+        True,
+        False,
+    )

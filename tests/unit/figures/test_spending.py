@@ -19,7 +19,7 @@ from pausefl.figures import kinds, spending
 from pausefl.privacy import make_schedule
 from pausefl.runs.collected import read_run
 from pausefl.runs.run import rounds_of, runs_of
-from pausefl.settings import Experiment, load_scenario
+from pausefl.settings import load_scenario
 from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]

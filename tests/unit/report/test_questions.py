@@ -118,7 +118,12 @@ def test_the_answers_are_those_of_the_claims(tmp_path: Path) -> None:
     """The same runs, judged as claims: C3, C5b, C14 and C15."""
     name = "mnist_large_iid_r1"
     own = rounds(name).assign(
-        selection=[np.array([0, 1])] * 320, latency_s=1.0, leakage_mean=0.1, reward=0.0, pseudo_regret=np.nan, train_loss=1.0
+        selection=[np.array([0, 1])] * 320,
+        latency_s=1.0,
+        leakage_mean=0.1,
+        reward=0.0,
+        pseudo_regret=np.nan,
+        train_loss=1.0,
     )
     for selector, seed, run in runs_of(own):
         write_run(tmp_path / "runs", Experiment(name, selector, seed), run.drop(columns=KEY))

@@ -30,7 +30,8 @@ def finished(folder: Path, scenario: str = "demo_small", rounds: Any = None, **s
     }
     whole = rounds if rounds and "round" in rounds else table | (rounds or {})
     document = {
-        "scenario": summary.pop("scenario_settings", None) or load_scenario(scenario, SCENARIOS).job_settings(),
+        "scenario": summary.pop("scenario_settings", None)
+        or load_scenario(scenario, SCENARIOS).job_settings(),
         "seed": 4,
         "refused_updates": {"n": 0, "first": []},
         "timings_s": {"total": 12.34},

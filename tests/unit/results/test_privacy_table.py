@@ -72,6 +72,9 @@ def test_a_reported_loss_is_part_of_the_account_of_selectors_that_need_it() -> N
 
 def test_a_ledger_that_cannot_be_used_is_named() -> None:
     run = spent([3], COORDINATE)
-    for ledger, lacking in ((run.ledger.drop(columns="epsilon_update"), "epsilon_update"), (run.ledger[:0], "users")):
+    for ledger, lacking in (
+        (run.ledger.drop(columns="epsilon_update"), "epsilon_update"),
+        (run.ledger[:0], "users"),
+    ):
         with pytest.raises(PauseflError, match=f"the ledger of runs/a lacks {lacking}"):
             privacy_table({Experiment("s", "pause", 0): replace(run, ledger=ledger)}, COORDINATE)

@@ -15,7 +15,7 @@ from pausefl.errors import PauseflError
 from pausefl.results import tables
 from pausefl.results.outcomes import moving_average, seconds_to_target, target_accuracy
 from pausefl.runs.collected import read_runs
-from pausefl.runs.run import ROUND_COLUMNS, TRAINED_COLUMNS, rounds_of
+from pausefl.runs.run import KEY, ROUND_COLUMNS, TRAINED_COLUMNS, rounds_of
 from pausefl.settings import Experiment
 
 WriteRun = Callable[..., tuple[Experiment, Path]]
@@ -23,7 +23,7 @@ WriteRun = Callable[..., tuple[Experiment, Path]]
 
 @pytest.fixture
 def write(tmp_path: Path, made_up_runs: None) -> WriteRun:
-    """Write one run with rounds of one second each; returns what `collect` wants of it."""
+    """Write one run with rounds of one second each; returns what `read_runs` wants of it."""
 
     def one(
         selector: str,
@@ -47,22 +47,18 @@ def write(tmp_path: Path, made_up_runs: None) -> WriteRun:
 
 
 def summary_of(runs: dict[Experiment, Path]) -> pd.DataFrame:
-    return tables.summarise(*read_runs(runs))
+    read = read_runs(runs)
+    return tables.summarise(rounds_of(read.values()), {key: run.summary for key, run in read.items()})
 
 
 def row_of(table: pd.DataFrame, selector: str) -> pd.Series:
     return table[table["selector"] == selector].iloc[0]
 
 
-def test_collect_is_tidy(write: WriteRun) -> None:
-    rounds = collect(dict([write("pause", 0, [0.5] * 20), write("random", 1, None)]))
-    assert list(rounds.columns) == [
-        "scenario",
-        "selector",
-        "seed",
-        *ROUND_COLUMNS,
-        *TRAINED_COLUMNS,
-    ]
+def test_rounds_of_runs_are_tidy(write: WriteRun) -> None:
+    runs = read_runs(dict([write("pause", 0, [0.5] * 20), write("random", 1, None)]))
+    rounds = rounds_of(runs.values())
+    assert list(rounds.columns) == [*KEY, *ROUND_COLUMNS, *TRAINED_COLUMNS]
     assert rounds.groupby(["selector", "seed"])["round"].count().to_dict() == {
         ("pause", 0): 20,
         ("random", 1): 20,
@@ -81,11 +77,11 @@ def test_every_unusable_run_is_listed(write: WriteRun, tmp_path: Path) -> None:
     pd.read_parquet(folders[3] / "rounds.parquet").iloc[:7].to_parquet(folders[3] / "rounds.parquet")
     (folders[4] / "summary.json").write_text((folders[0] / "summary.json").read_text(), encoding="utf-8")
     with pytest.raises(PauseflError) as error:
-        collect(runs)
+        read_runs(runs)
     message = str(error.value)
     assert "5 of 6 runs" in message
     assert "pause, seed 0" not in message
-    assert f"random, seed 0: {tmp_path / 'nowhere' / 'summary.json'}" in message
+    assert f"random, seed 0: {tmp_path / 'nowhere' / 'rounds.parquet'}" in message
     assert f"pause, seed 1: {folders[1] / 'rounds.parquet'}" in message
     assert f"pause, seed 2: {folders[2] / 'summary.json'}" in message
     assert "pause, seed 3" in message
@@ -98,17 +94,17 @@ def test_missing_column_is_named(write: WriteRun) -> None:
     rounds = pd.read_parquet(folder / "rounds.parquet")
     rounds.drop(columns="leakage_max").to_parquet(folder / "rounds.parquet")
     with pytest.raises(PauseflError, match="lacks leakage_max"):
-        collect({experiment: folder})
+        read_runs({experiment: folder})
 
 
 def test_runs_must_belong_together(write: WriteRun) -> None:
     first, second = write("pause", 0, [0.5] * 20), write("random", 0, [0.5] * 30, n_rounds=30)
     with pytest.raises(PauseflError, match=r"20 rounds: pause/seed-0; 30 rounds: random/seed-0"):
-        collect(dict([first, second]))
+        read_runs(dict([first, second]))
     with pytest.raises(PauseflError, match="one scenario, got s, t"):
-        collect(dict([first, (Experiment("t", "pause", 0), second[1])]))
+        read_runs(dict([first, (Experiment("t", "pause", 0), second[1])]))
     with pytest.raises(PauseflError, match="no runs"):
-        collect({})
+        read_runs({})
 
 
 def test_moving_average_is_trailing() -> None:
@@ -154,7 +150,7 @@ def test_summary_by_hand(write: WriteRun) -> None:
     assert table["diverged_round"].isna().all()
 
 
-def rounds_of(selector: str, accuracy: Sequence[float], seconds: Sequence[float]) -> pd.DataFrame:
+def lasting(selector: str, accuracy: Sequence[float], seconds: Sequence[float]) -> pd.DataFrame:
     """Rounds of one run that last so many seconds."""
     names = {"scenario": "s", "selector": selector, "seed": 0}
     columns = {"latency_s": seconds, "elapsed_s": np.cumsum(seconds), "accuracy": accuracy, "loss": 1.0}
@@ -162,7 +158,7 @@ def rounds_of(selector: str, accuracy: Sequence[float], seconds: Sequence[float]
 
 
 def test_an_accuracy_of_exactly_the_target_reaches_it() -> None:
-    run = rounds_of("pause", [0.25] * 2 + [0.5] * 12, [1.0] * 14)
+    run = lasting("pause", [0.25] * 2 + [0.5] * 12, [1.0] * 14)
     assert seconds_to_target(run, 0.25) == 1.0
     assert seconds_to_target(run, 0.5) == 12.0
     assert math.isnan(seconds_to_target(run, 0.501))
@@ -172,8 +168,8 @@ def test_an_accuracy_of_exactly_the_target_reaches_it() -> None:
 def test_the_target_is_of_the_time_when_the_first_run_ends(order: tuple[str, str]) -> None:
     """Random has more at its end, 40 s, and less after 10 s, when PAUSE ends."""
     runs = {
-        "pause": rounds_of("pause", [0.4] * 10, [1.0] * 10),
-        "random": rounds_of("random", [0.2] * 10 + [0.8] * 30, [1.0] * 40),
+        "pause": lasting("pause", [0.4] * 10, [1.0] * 10),
+        "random": lasting("random", [0.2] * 10 + [0.8] * 30, [1.0] * 40),
     }
     assert target_accuracy(pd.concat([runs[name] for name in order])) == pytest.approx(0.36)
 

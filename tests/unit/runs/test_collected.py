@@ -1,4 +1,4 @@
-"""Published runs: what Git has is whole, and what was cut, edited or swapped is refused by name."""
+"""Collected and published runs: the same, bit for bit; what was cut, edited or swapped is refused by name."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ from one_seed import copy_seed_0
 import pausefl
 from pausefl.errors import PauseflError
 from pausefl.results.compare import compare
-from pausefl.results.published import (
+from pausefl.runs.collected import (
     LINES,
-    TABLES,
-    PublishedRuns,
-    RunFiles,
-    read_study,
+    Collected,
+    exists,
+    read_collected,
+    read_run,
+    read_scenarios,
+    run_folder,
+    runs_in,
+    write,
 )
-from pausefl.results.runs import collect, read_run, read_runs
+from pausefl.runs.run import TABLES
 from pausefl.settings import Experiment
-from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED = ROOT / "results" / "published"
@@ -33,18 +36,11 @@ NAME = "cifar10_small_iid_r1"
 ROUNDS, LEDGER = TABLES
 
 
-def runs_of(folder: Path) -> dict[Experiment, Path]:
-    """Names of all published runs of a scenario."""
-    return {
-        Experiment(folder.name, *key): folder / key[0] / f"seed-{key[1]}"
-        for key in PublishedRuns(folder).lines
-    }
-
-
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in PUBLISHED.glob(f"*/{LINES}")))
 def test_every_published_run_is_whole(name: str) -> None:
-    rounds, summaries = read_runs(runs_of(PUBLISHED / name))
-    assert len(summaries) == rounds[["selector", "seed"]].drop_duplicates().shape[0] > 0
+    runs = runs_in(PUBLISHED / name)
+    assert [(run.selector, run.seed) for run in runs] == sorted(Collected(PUBLISHED / name).summaries)
+    assert runs
 
 
 def test_a_reader_needs_pandas_alone() -> None:
@@ -61,6 +57,15 @@ def test_a_reader_needs_pandas_alone() -> None:
     assert run.ledger["participations"].sum() == sum(map(len, run.rounds["selection"]))
 
 
+def test_what_is_published_is_written_again_with_the_same_lines(tmp_path: Path) -> None:
+    runs = runs_in(PUBLISHED / NAME)
+    write(reversed(runs), tmp_path / NAME)
+    assert (tmp_path / NAME / LINES).read_bytes() == (PUBLISHED / NAME / LINES).read_bytes()
+    for ours, theirs in zip(runs_in(tmp_path / NAME), runs, strict=True):
+        pd.testing.assert_frame_equal(ours.rounds, theirs.rounds, check_exact=True)
+        pd.testing.assert_frame_equal(ours.ledger, theirs.ledger, check_exact=True)
+
+
 def test_a_published_run_is_compared_by_its_name(tmp_path: Path) -> None:
     name = PUBLISHED / NAME / "pause" / "seed-0"
     pausefl.read_run(name).save(tmp_path / "own")
@@ -69,6 +74,22 @@ def test_a_published_run_is_compared_by_its_name(tmp_path: Path) -> None:
     assert "rounds are identical" in text
     with pytest.raises(PauseflError, match="pause/seed-7 is not a finished run"):
         compare(name, name.with_name("seed-7"))
+
+
+def test_a_folder_of_collected_runs_is_compared_as_all_of_them(folder: Path) -> None:
+    named = [line[3:] for line in compare(folder).splitlines() if line[1:3] == ": "]
+    assert named == [str(run_folder(folder.parent, one)) for one in Collected(folder).experiments()]
+    assert len(named) == 9
+
+
+def test_some_runs_of_each_of_several_scenarios_are_read() -> None:
+    wanted = [[Experiment(name, "random", seed) for seed in (1, 0)] for name in (NAME, "mnist_small_authors")]
+    files = [str(PUBLISHED / one[0].scenario / file) for one in wanted for file in (ROUNDS, LEDGER, LINES)]
+    found = read_scenarios([*files, "config/other.yaml"], wanted)
+    assert {name: list(runs) for name, runs in found.items()} == {one[0].scenario: one for one in wanted}
+    assert found[NAME][wanted[0][0]].seed == 1
+    with pytest.raises(PauseflError, match=f"{LINES} has no run of random, seed 99"):
+        read_collected(PUBLISHED / NAME, [Experiment(NAME, "random", 99)])
 
 
 Change = Callable[[pd.DataFrame], pd.DataFrame]
@@ -126,12 +147,12 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_changed_rows_are_refused_by_name(folder: Path, file: str, change: Change) -> None:
-    path = folder / file
+    path, experiments = folder / file, Collected(folder).experiments()
     change(pd.read_parquet(path)).to_parquet(path, index=False)
     with pytest.raises(PauseflError, match=r"(pause/seed-0|rounds\.parquet).*git restore"):
         read_run(folder / "pause" / "seed-0")
     with pytest.raises(PauseflError, match=rf"(?s)'{NAME}': \d of 9 runs cannot be used:"):
-        collect(runs_of(folder))
+        read_collected(folder, experiments)
     if "reward" in pd.read_parquet(path):
         read_run(folder / "fastest" / "seed-0")
 
@@ -218,38 +239,18 @@ def test_a_file_that_is_missing_or_damaged_is_an_error_of_the_user(folder: Path,
 
 
 def test_the_same_error_is_told_once(folder: Path) -> None:
-    runs = runs_of(folder)
+    experiments = Collected(folder).experiments()
     (folder / LEDGER).unlink()
     with pytest.raises(PauseflError, match="9 of 9 runs cannot be used") as error:
-        collect(runs)
+        read_collected(folder, experiments)
     assert str(error.value).count("no such file") == 1
 
 
 def test_what_is_read_follows_the_files(folder: Path) -> None:
     """They are kept in memory from run to run."""
-    run = folder / "pause" / "seed-0"
-    summary, _ = read_run(run)
-    summary["seed"] = 9
-    assert read_run(run)[0]["seed"] == 0
+    run = run_folder(folder.parent, Experiment(NAME, "pause", 0))
+    read_run(run).summary["seed"] = 9
+    assert read_run(run).seed == 0
+    assert exists(run)
     edited(folder, lambda lines: lines.pop("pause") and None)
-    assert not RunFiles.of(run).there()
-
-
-def test_a_study_that_was_not_published_is_none(tmp_path: Path) -> None:
-    studies = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios")
-    (tmp_path / "bsfl_fig4").mkdir()
-    there = studies.published(tmp_path)
-    assert set(there) == {"bsfl_fig4", *studies.of_kind("generalization")}
-
-
-def test_a_run_of_a_study_is_a_part_of_its_table() -> None:
-    study = PUBLISHED / "studies" / "bsfl_fig5_regret"
-    table = read_study(study, "random/seed-3.parquet")
-    assert table is not None
-    assert table[["selector", "seed"]].drop_duplicates().to_numpy().tolist() == [["random", 3]]
-    assert table["round"].is_monotonic_increasing
-    assert read_study(study, "random/seed-9.parquet") is None
-    assert read_study(study, "absent.csv") is None
-    growth = read_study(study, "growth.csv")
-    assert growth is not None
-    assert len(growth) == len(pd.read_csv(study / "growth.csv"))
+    assert not exists(run)

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
-from itertools import permutations
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
+from pausefl import digests
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.results.published import (
-    FILES,
-    LINES,
-    TABLES,
-    RunFiles,
-    read_study,
-)
-from pausefl.results.publishing import publish_runs, publish_study, write_table
-from pausefl.results.runs import read_run
+from pausefl.runs.collected import FILES, LINES, read_runs, run_folder, write, write_table
+from pausefl.runs.publishing import publish_runs, publish_study
+from pausefl.runs.run import Run
 from pausefl.settings import Experiment, Scenario
 
 NAME = "demo_small"
 PAUSE, LATER, RANDOM, UNTRAINED = (
     Experiment(NAME, *key) for key in (("pause", 2), ("pause", 10), ("random", 0), ("fastest", 0))
 )
+
+Runs = dict[Experiment, Run]
 
 
 @pytest.fixture(scope="module")
@@ -41,132 +36,132 @@ def made(
     digits: Dataset,
     share_out: Callable[..., Partition],
     tmp_path_factory: pytest.TempPathFactory,
-) -> dict[Experiment, Path]:
+) -> Runs:
     """Four finished runs, of which one was not trained."""
-    runs = {}
-    for run in (PAUSE, LATER, RANDOM, UNTRAINED):
-        runs[run] = tmp_path_factory.mktemp("runs") / run.selector / f"seed-{run.seed}"
+    root, folders = tmp_path_factory.mktemp("runs"), {}
+    for run in (RANDOM, LATER, UNTRAINED, PAUSE):
+        folders[run] = run_folder(root, run)
         job = Job(demo, run.selector, run.seed, 4, run != UNTRAINED, device="cpu")
-        run_job(job, digits, share_out(demo, run.seed), runs[run])
-    return runs
+        run_job(job, digits, share_out(demo, run.seed), folders[run])
+    return read_runs(folders)
 
 
 @pytest.fixture
-def own(made: dict[Experiment, Path], tmp_path: Path) -> dict[Experiment, Path]:
-    """Copies of them, to be changed."""
-    return {
-        run: Path(shutil.copytree(folder, tmp_path / "runs" / run.selector / f"seed-{run.seed}"))
-        for run, folder in made.items()
-    }
+def folder(tmp_path: Path) -> Path:
+    """Where they are published."""
+    return tmp_path / "published" / NAME
 
 
-def contents(published: Path) -> dict[str, bytes]:
-    """All that was published, by file."""
-    return {str(path.relative_to(published)): path.read_bytes() for path in published.rglob("*.*")}
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def edit(folder: Path, **changes: object) -> None:
-    """Change the summary of a run."""
-    path = folder / "summary.json"
-    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
+def with_summary(run: Run, **changes: object) -> Run:
+    return replace(run, summary=run.summary | changes)
 
 
-def test_published_runs_are_read_as_they_were(made: dict[Experiment, Path], tmp_path: Path) -> None:
-    published = tmp_path / "published"
-    assert publish_runs(made, published) == [
-        f"{NAME}: 4 added (fastest, seed 0; pause, seed 2; pause, seed 10; random, seed 0)"
-    ]
-    assert sorted(contents(published)) == sorted(f"{NAME}/{file}" for file in FILES)
-    for run, folder in made.items():
-        files = RunFiles.of(published / NAME / run.selector / f"seed-{run.seed}")
-        for name in TABLES:
-            pd.testing.assert_frame_equal(files.table(name), pd.read_parquet(folder / name), check_exact=True)
-        assert files.summary() == json.loads((folder / "summary.json").read_text("utf-8"))
-        read_run(files.folder)
-    assert "accuracy" not in RunFiles.of(published / NAME / "fastest" / "seed-0").table("rounds.parquet")
+def test_written_runs_are_read_as_they_were(made: Runs, tmp_path: Path) -> None:
+    collected = tmp_path / NAME
+    write(made.values(), collected)
+    assert sorted(contents(collected)) == sorted(FILES)
+    read = read_runs({run: run_folder(tmp_path, run) for run in made})
+    for key, run in read.items():
+        for ours, theirs in ((run.rounds, made[key].rounds), (run.ledger, made[key].ledger)):
+            pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+            assert digests.of_table(ours) == digests.of_table(theirs)
+        assert run.summary == made[key].summary
+    assert ("accuracy" in read[UNTRAINED].rounds, "accuracy" in read[PAUSE].rounds) == (False, True)
 
 
-def test_the_order_of_publishing_is_not_seen(made: dict[Experiment, Path], tmp_path: Path) -> None:
-    publish_runs(made, tmp_path / "published")
-    wanted = contents(tmp_path / "published")
-    for i, order in enumerate(permutations(made)):
-        if i % 5 == 0:
-            published = tmp_path / str(i) / "published"
-            for run in order:
-                publish_runs({run: made[run]}, published)
-            assert contents(published) == wanted
-
-
-def test_one_more_run_is_one_more_line(made: dict[Experiment, Path], tmp_path: Path) -> None:
-    published = tmp_path / "published"
-    path = published / NAME / LINES
-    publish_runs({run: made[run] for run in (RANDOM, LATER)}, published)
-    before = path.read_text("utf-8").splitlines()
-    publish_runs({run: made[run] for run in (PAUSE, RANDOM)}, published)
-    after = path.read_text("utf-8").splitlines()
-    assert len(after) == 3
-    assert [line for line in after if line in before] == before
-    (line,) = set(after) - set(before)
-    assert line.startswith('{"selector":"pause","seed":2,')
-
-
-def test_a_run_that_is_there_is_left(
-    own: dict[Experiment, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_neither_order_nor_steps_are_seen_and_published_is_what_was_collected(
+    made: Runs, tmp_path: Path
 ) -> None:
+    """Whoever publishes what is collected, or was published, copies its bytes."""
+    collected = tmp_path / "collected" / NAME
+    write(made.values(), collected)
+    wanted = contents(collected)
+    keys = [(line["selector"], line["seed"]) for line in map(json.loads, wanted[LINES].splitlines())]
+    assert keys == [("fastest", 0), ("pause", 2), ("pause", 10), ("random", 0)]
+    write(reversed(made.values()), collected)
+    assert contents(collected) == wanted
+    for i, order in enumerate(([0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2])):
+        published = tmp_path / str(i) / NAME
+        for k in order:
+            publish_runs([[*made.values()][k]], published)
+        assert contents(published) == wanted
+    again = read_runs({run: run_folder(collected.parent, run) for run in made})
+    said = publish_runs(again.values(), tmp_path / "published" / NAME)
+    added = "fastest, seed 0; pause, seed 2; pause, seed 10; random, seed 0"
+    assert said == f"{NAME}: 4 added ({added})"
+    assert contents(tmp_path / "published" / NAME) == wanted
+
+
+def test_one_more_run_is_one_more_line(made: Runs, folder: Path) -> None:
+    publish_runs([made[RANDOM], made[LATER]], folder)
+    before = contents(folder)[LINES].splitlines()
+    said = publish_runs([made[PAUSE], made[RANDOM]], folder)
+    assert said == f"{NAME}: 1 added (pause, seed 2), 1 there already"
+    after = contents(folder)[LINES].splitlines()
+    assert after[1:] == before
+    assert after[0].startswith(b'{"selector":"pause","seed":2,')
+
+
+def test_a_run_that_is_there_is_left(made: Runs, folder: Path) -> None:
     """Also one with the same numbers and settings that took another time under other code."""
-    published = tmp_path / "published"
-    publish_runs(own, published)
-    wanted = contents(published)
-    edit(own[PAUSE], code_hash="0" * 16, peak_memory_bytes=1)
-    with monkeypatch.context() as patched:
-        patched.setattr("pausefl.results.publishing.write_table", pytest.fail)
-        assert publish_runs(own, published) == [f"{NAME}: 4 there already"]
-    assert contents(published) == wanted
-    assert publish_runs(own, published, replace=True) == [
-        f"{NAME}: 1 replaced (pause, seed 2), 3 there already"
-    ]
-    changed = (published / NAME / LINES).read_text("utf-8").splitlines()
-    assert len(set(changed) - set(wanted[f"{NAME}/{LINES}"].decode().splitlines())) == 1
+    publish_runs(made.values(), folder)
+    wanted = contents(folder)
+    times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    other = with_summary(made[PAUSE], code_hash="0" * 16, peak_memory_bytes=1)
+    assert publish_runs((made | {PAUSE: other}).values(), folder) == f"{NAME}: 4 there already"
+    assert contents(folder) == wanted
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
 
 
-def test_other_numbers_or_settings_are_refused_unless_asked_for(
-    own: dict[Experiment, Path], made: dict[Experiment, Path], tmp_path: Path
-) -> None:
-    published = tmp_path / "published"
-    publish_runs({run: own[run] for run in (PAUSE, RANDOM)}, published)
-    wanted = contents(published)
-    path = own[PAUSE] / "rounds.parquet"
-    rounds = pd.read_parquet(path)
+@pytest.mark.parametrize("changed", ["rounds", "ledger", "settings", "length"])
+def test_other_numbers_or_settings_are_refused(made: Runs, folder: Path, changed: str) -> None:
+    publish_runs([made[PAUSE], made[RANDOM]], folder)
+    wanted, run = contents(folder), made[PAUSE]
+    rounds, ledger, scenario = run.rounds.copy(), run.ledger.copy(), run.summary["scenario"]
     rounds.loc[1, "train_loss"] = np.nextafter(rounds.loc[1, "train_loss"], 0)
-    rounds.to_parquet(path, index=False)
-    with pytest.raises(PauseflError, match=r"rounds.parquet differ from what summary.json"):
-        publish_runs(own, published, replace=True)
-    summary = json.loads((own[PAUSE] / "summary.json").read_text("utf-8"))
-    edit(own[PAUSE], digests={})
-    words = f"'{NAME}': published already with other settings or numbers: pause, seed 2; .*republish"
+    ledger.loc[0, "values_unprotected"] += 1
+    reward = scenario["reward"] | {"gamma": scenario["reward"]["gamma"] + 1}
+    other = {
+        "rounds": replace(run, rounds=rounds),
+        "ledger": replace(run, ledger=ledger),
+        "settings": with_summary(run, scenario=scenario | {"reward": reward}),
+        "length": replace(run, rounds=run.rounds[:3]),
+    }[changed]
+    words = f"{folder} has other settings or numbers of pause, seed 2; nothing was published"
     with pytest.raises(PauseflError, match=words):
-        publish_runs(own, published)
-    assert contents(published) == wanted
-    publish_runs(own, published, replace=True)
-    read = RunFiles.of(published / NAME / "pause" / "seed-2").table("rounds.parquet")
-    pd.testing.assert_frame_equal(read, rounds, check_exact=True)
-    summary["scenario"]["reward"]["gamma"] += 1
-    shutil.copy(made[PAUSE] / "rounds.parquet", path)
-    edit(own[PAUSE], **summary)
-    with pytest.raises(PauseflError, match="published already with other settings or numbers: pause, seed 2"):
-        publish_runs(own, tmp_path / "published")
+        publish_runs([made[LATER], other], folder)
+    assert contents(folder) == wanted
 
 
-def test_nothing_is_written_beside_damaged_runs(made: dict[Experiment, Path], tmp_path: Path) -> None:
-    published = tmp_path / "published"
-    publish_runs({RANDOM: made[RANDOM]}, published)
-    path = published / NAME / "rounds.parquet"
-    rounds = pd.read_parquet(path)
-    rounds.assign(accuracy=0.5).to_parquet(path, index=False)
-    wanted = contents(published)
+@pytest.mark.parametrize("file", FILES)
+def test_nothing_is_written_beside_damaged_runs(made: Runs, folder: Path, file: str) -> None:
+    publish_runs([made[RANDOM]], folder)
+    path = folder / file
+    path.write_bytes(path.read_bytes()[:-9])
+    wanted = contents(folder)
+    with pytest.raises(PauseflError, match=f"{path}.*git restore"):
+        publish_runs([made[PAUSE]], folder)
+    assert contents(folder) == wanted
+    path.unlink()
+    del wanted[file]
+    with pytest.raises(PauseflError, match=f"{path}: no such file"):
+        publish_runs([made[PAUSE]], folder)
+    assert contents(folder) == wanted
+
+
+def test_edited_rows_are_not_published_with(made: Runs, folder: Path) -> None:
+    publish_runs([made[RANDOM]], folder)
+    path = folder / "rounds.parquet"
+    pd.read_parquet(path).assign(accuracy=0.5).to_parquet(path, index=False)
+    wanted = contents(folder)
     with pytest.raises(PauseflError, match=r"random/seed-0: files of different runs.*git restore"):
-        publish_runs({PAUSE: made[PAUSE]}, published)
-    assert contents(published) == wanted
+        publish_runs([made[PAUSE]], folder)
+    assert contents(folder) == wanted
 
 
 @pytest.mark.parametrize("n", [0, 1, 300])
@@ -186,7 +181,7 @@ def test_a_table_keeps_its_values_and_types(tmp_path: Path, n: int) -> None:
         }
     )
     table.to_parquet(tmp_path / "plain.parquet", index=False)
-    write_table(pa.Table.from_pandas(table, preserve_index=False), tmp_path / "small.parquet")
+    write_table(table, tmp_path / "small.parquet")
     ours, theirs = (pd.read_parquet(tmp_path / f"{name}.parquet") for name in ("plain", "small"))
     pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
     assert np.signbit(ours["zero"]).equals(np.signbit(theirs["zero"]))
@@ -194,40 +189,23 @@ def test_a_table_keeps_its_values_and_types(tmp_path: Path, n: int) -> None:
         assert (tmp_path / "small.parquet").stat().st_size < (tmp_path / "plain.parquet").stat().st_size
 
 
-def test_runs_of_a_study_are_one_table(tmp_path: Path) -> None:
+def test_a_study_is_published_once(tmp_path: Path) -> None:
     source, target = tmp_path / "study", tmp_path / "published" / "studies" / "study"
-    files = [f"{selector}/seed-{seed}.parquet" for selector in ("random", "pause") for seed in (10, 9)]
-    for i, name in enumerate(files):
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        key = {"selector": Path(name).parent.name, "seed": int(Path(name).stem[5:])}
-        table = pd.DataFrame({**key, "round": [1, 2], "regret": [i, i + 0.1], "reached": [None, 2]})
-        table.astype({"reached": "Int64"}).to_parquet(source / name, index=False)
+    source.mkdir()
+    runs = pd.DataFrame({"selector": ["pause", "random"], "seed": 9, "regret": [0.1, np.nan]})
+    runs.to_parquet(source / "runs.parquet", index=False)
     (source / "fits.csv").write_text("law,a\nroot,0.1\n", "utf-8")
-    assert publish_study(source, [*files, "fits.csv"], target) == [
-        "study study: wrote runs.parquet, fits.csv"
-    ]
+    (source / "study.png").write_bytes(b"a picture is made again")
+    assert publish_study(source, target) == "study study: wrote fits.csv, runs.parquet"
     assert sorted(contents(target)) == ["fits.csv", "runs.parquet"]
-    table = pd.read_parquet(target / "runs.parquet")
-    assert table[["selector", "seed"]].drop_duplicates().to_numpy().tolist() == [
-        ["pause", 9],
-        ["pause", 10],
-        ["random", 9],
-        ["random", 10],
-    ]
-    for name in files:
-        read = read_study(target, name)
-        assert read is not None
-        plain = pd.read_parquet(source / name).astype({"reached": float})
-        pd.testing.assert_frame_equal(read, plain, check_exact=True)
+    pd.testing.assert_frame_equal(pd.read_parquet(target / "runs.parquet"), runs, check_exact=True)
     wanted = contents(target)
-    assert publish_study(source, [*reversed(files), "fits.csv"], target) == ["study study: there already"]
-    (source / "fits.csv").write_text("law,a\nroot,0.2\n", "utf-8")
+    (source / "fits.csv").write_text("law,a\nroot,0.10\n", "utf-8")  # the same value
+    assert publish_study(source, target) == "study study: there already"
+    runs.assign(regret=0.2).to_parquet(source / "runs.parquet", index=False)
+    (source / "more.csv").write_text("law,a\nroot,0.2\n", "utf-8")
     with pytest.raises(
-        PauseflError, match=r"'study': published already with other values: fits.csv; .*republish"
+        PauseflError, match=f"{target} has other settings or numbers of runs.parquet; nothing"
     ):
-        publish_study(source, [*files, "fits.csv"], target)
+        publish_study(source, target)
     assert contents(target) == wanted
-    assert publish_study(source, [*files, "fits.csv"], target, replace=True) == [
-        "study study: wrote fits.csv"
-    ]
-    assert (target / "fits.csv").read_text("utf-8") == "law,a\nroot,0.2\n"

@@ -19,6 +19,7 @@ from pausefl.studies.regret import (
     LAWS,
     N_KEPT,
     Quantised,
+    Regret,
     fits,
     growth,
     kept_rounds,
@@ -101,6 +102,22 @@ def test_rewards_are_rounded_down_one_by_one(
 def test_a_selector_without_regret_is_refused(demo: Scenario) -> None:
     with pytest.raises(PauseflError, match="'fedavg' has no regret: it does not select 3 users"):
         run(demo, "fedavg", 0, 5)
+
+
+def test_runs_are_one_table_whatever_computes_them(demo: Scenario) -> None:
+    scenario = demo.replace(selectors=("random", "pause"))
+    study = Regret(title="", scenario=scenario, seeds=(3, 2), n_rounds=20)
+    told: list[str] = []
+    tables = study.compute(told.append)
+    keys = [("pause", 2), ("pause", 3), ("random", 2), ("random", 3)]
+    assert told == [f"{selector}, seed {seed}" for selector, seed in keys]
+    runs = tables["runs"]
+    own = [rows.drop(columns=["selector", "seed"]) for _, rows in runs.groupby(["selector", "seed"])]
+    for key, rows in zip(keys, own, strict=True):
+        pd.testing.assert_frame_equal(rows.reset_index(drop=True), run(scenario, *key, 20), check_exact=True)
+    pd.testing.assert_frame_equal(study.compute(told.append, 2)["runs"], runs, check_exact=True)
+    drawn = study.draw(tables).tables["regret"]
+    assert drawn["selector"].unique().tolist() == ["random", "pause"]
 
 
 def test_the_laws_by_hand() -> None:

@@ -88,6 +88,11 @@ def test_reading_studies_loads_neither_plots_nor_compilers() -> None:
     assert loaded.stdout == "\n"
 
 
+def test_published_studies_are_those_that_have_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "bsfl_fig4").mkdir()
+    assert list(load_studies(FILE, FOLDER).published(tmp_path)) == ["bsfl_fig4"]
+
+
 def test_no_file_is_no_studies() -> None:
     assert load_studies(None, FOLDER) == Studies()
     assert list(load_studies(None, FOLDER)) == []
