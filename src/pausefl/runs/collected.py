@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -90,8 +91,8 @@ class Collected:
                     raise PauseflError(
                         f"{path} lacks {named(lacking)}, which other files here have{remedy(path)}"
                     )
-            tables.append(rows[key])
-        summary = dict(known[key])
+            tables.append(rows[key].copy())
+        summary = deepcopy(known[key])
         if not summary.get("trained"):
             tables[0] = tables[0].drop(columns=list(TRAINED_COLUMNS), errors="ignore")
         path = run_folder(self.folder.parent, Experiment(self.folder.name, *key))
