@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from pausefl.figures import kinds, notes, style
-from pausefl.settings import load_scenario
+from pausefl.runs.run import Run
+from pausefl.settings import Experiment, load_scenario
 from pausefl.settings import scenario as config
 
 ROOT = Path(__file__).parents[3]
@@ -91,6 +92,29 @@ def test_selectors_without_a_run_are_told() -> None:
     assert notes.absent_note(paper, run_ones) == told
     assert not notes.absent_note(paper, set(paper.selectors) - {"pause_brute"})
     assert not notes.absent_note(demo, {"pause"})
+
+
+def test_what_is_shown_together_says_what_it_lacks_and_where_it_comes_from() -> None:
+    paper = load("cifar10_small_iid_r1")
+    summaries = [
+        run(name, seed) | {"versions": {"torch": f"2.{seed}"}, "dataset_origin": "here"}
+        for name, seed in (("pause", 3), ("random", 1), ("random", 3))
+    ]
+    runs = {
+        Experiment("tiny", one["selector"], one["seed"]): Run(pd.DataFrame(), pd.DataFrame(), dict(one))
+        for one in summaries
+    }
+    shown = notes.notes_of(paper, runs.values()).shown
+    assert shown == [*notes.run_notes(summaries).shown, notes.absent_note(paper, {"pause", "random"})]
+    assert shown[-1].startswith("Not run: SA-PAUSE")
+    assert notes.origin(runs, "results/published") == {
+        "runs": [
+            f"results/published/tiny/{name}" for name in ("pause/seed-3", "random/seed-1", "random/seed-3")
+        ],
+        "seeds": [1, 3],
+        "versions": {"torch": ["2.1", "2.3"]},
+        "dataset_origins": ["here"],
+    }
 
 
 def test_divergence_is_told_of_each_run() -> None:

@@ -188,9 +188,9 @@ def test_the_page_opens_with_conclusions_picture_and_questions(write: Write, tmp
     (tmp_path / "questions.md").write_text("| Question |\n| :-- |\n| **Why?** |\n", "utf-8")
     files = (png, str(tmp_path / "questions.csv"), str(tmp_path / "questions.md"))
     part = write("there", {"pause_v2_fig8": "accuracy_vs_time"}, scale="paper")
-    page = render(
-        parts(scenarios={"there": part}, overview=files, claims={"paper": claims(tmp_path, "paper")})
-    )
+    whole = parts(scenarios={"there": part}, overview=files, claims={"paper": claims(tmp_path, "paper")})
+    page = render(whole)
+    assert render(whole, 3) == page
     order = ["in 0.25 times random selection", 'id="overview"', "Why?", 'id="claims"', 'id="figures"']
     positions = [page.index(words) for words in order]
     assert positions == sorted(positions)

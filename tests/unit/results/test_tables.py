@@ -14,9 +14,10 @@ from worlds import trained, untrained, write_run
 from pausefl.errors import PauseflError
 from pausefl.results import tables
 from pausefl.results.outcomes import moving_average, seconds_to_target, target_accuracy
+from pausefl.results.scenario import write_tables
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import KEY, ROUND_COLUMNS, TRAINED_COLUMNS, rounds_of
-from pausefl.settings import Experiment
+from pausefl.settings import Experiment, Scenario
 
 WriteRun = Callable[..., tuple[Experiment, Path]]
 
@@ -148,6 +149,22 @@ def test_summary_by_hand(write: WriteRun) -> None:
     assert fastest["final_accuracy"] == pytest.approx(0.1)
     assert fastest["seconds_to_target"] == 1.0
     assert table["diverged_round"].isna().all()
+
+
+def test_tables_of_a_scenario_are_files_for_programs_and_people(
+    write: WriteRun, demo: Scenario, tmp_path: Path
+) -> None:
+    runs = read_runs(dict([write("pause", 0, [0.5] * 20), write("random", 0, [0.4] * 20)]))
+    for run in runs.values():
+        run.summary["dataset_origin"] = "digits"
+    write_tables(["summary"], demo, runs, ["Few rounds.", ""], tmp_path)
+    assert pd.read_csv(tmp_path / "runs.csv")["final_accuracy"].tolist() == [0.5, 0.4]
+    assert pd.read_csv(tmp_path / "summary.csv")["selector"].tolist() == ["pause", "random"]
+    text = (tmp_path / "summary.md").read_text("utf-8")
+    assert text.startswith("**Few rounds.**\n\n| Selector |")
+    assert text.endswith("\nData: digits.\n")
+    assert "PAUSE" in (tmp_path / "summary.tex").read_text("utf-8")
+    assert not list(tmp_path.glob("privacy*"))
 
 
 def lasting(selector: str, accuracy: Sequence[float], seconds: Sequence[float]) -> pd.DataFrame:

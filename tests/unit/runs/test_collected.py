@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,8 +61,8 @@ def test_what_is_published_is_written_again_with_the_same_lines(tmp_path: Path) 
     write(reversed(runs), tmp_path / NAME)
     assert (tmp_path / NAME / LINES).read_bytes() == (PUBLISHED / NAME / LINES).read_bytes()
     for ours, theirs in zip(runs_in(tmp_path / NAME), runs, strict=True):
-        pd.testing.assert_frame_equal(ours.rounds, theirs.rounds, check_exact=True)
-        pd.testing.assert_frame_equal(ours.ledger, theirs.ledger, check_exact=True)
+        assert ours.rounds.equals(theirs.rounds)
+        assert ours.ledger.equals(theirs.ledger)
 
 
 def test_a_published_run_is_compared_by_its_name(tmp_path: Path) -> None:
@@ -224,20 +223,6 @@ def test_a_line_that_is_missing_double_or_of_another_scenario_is_refused(folder:
             read_run(folder / "random" / "seed-0")
 
 
-@pytest.mark.parametrize("file", [*TABLES, LINES])
-def test_a_file_that_is_missing_or_damaged_is_an_error_of_the_user(folder: Path, file: str) -> None:
-    path = folder / file
-    path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(PauseflError, match=f"{path}.*git restore"):
-        read_run(folder / "pause" / "seed-0")
-    path.unlink()
-    with pytest.raises(PauseflError, match=f"{path}: no such file"):
-        read_run(folder / "pause" / "seed-0")
-    shutil.rmtree(folder)
-    with pytest.raises(PauseflError, match="is missing"):
-        read_run(folder / "pause" / "seed-0")
-
-
 def test_the_same_error_is_told_once(folder: Path) -> None:
     experiments = Collected(folder).experiments()
     (folder / LEDGER).unlink()
@@ -247,10 +232,13 @@ def test_the_same_error_is_told_once(folder: Path) -> None:
 
 
 def test_what_is_read_follows_the_files(folder: Path) -> None:
-    """They are kept in memory from run to run."""
+    """They are kept in memory from run to run, and what a reader does to a run stays with that reader."""
     run = run_folder(folder.parent, Experiment(NAME, "pause", 0))
-    read_run(run).summary["seed"] = 9
-    assert read_run(run).seed == 0
-    assert exists(run)
+    mine = read_run(run)
+    mine.summary["scenario"]["network"]["latency_std"] = 9.0
+    mine.rounds["reward"] = 0.0
+    mine.ledger.loc[0, "participations"] = 0
+    again = read_run(run)
+    assert (again.seed, again.rounds["reward"].any(), exists(run)) == (0, True, True)
     edited(folder, lambda lines: lines.pop("pause") and None)
     assert not exists(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -110,12 +111,10 @@ def test_one_more_run_is_one_more_line(made: Runs, folder: Path) -> None:
 def test_a_run_that_is_there_is_left(made: Runs, folder: Path) -> None:
     """Also one with the same numbers and settings that took another time under other code."""
     publish_runs(made.values(), folder)
-    wanted = contents(folder)
-    times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    files = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
     other = with_summary(made[PAUSE], code_hash="0" * 16, peak_memory_bytes=1)
     assert publish_runs((made | {PAUSE: other}).values(), folder) == f"{NAME}: 4 there already"
-    assert contents(folder) == wanted
-    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()} == files
 
 
 @pytest.mark.parametrize("changed", ["rounds", "ledger", "settings", "length"])
@@ -138,30 +137,27 @@ def test_other_numbers_or_settings_are_refused(made: Runs, folder: Path, changed
     assert contents(folder) == wanted
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_nothing_is_written_beside_damaged_runs(made: Runs, folder: Path, file: str) -> None:
-    publish_runs([made[RANDOM]], folder)
-    path = folder / file
-    path.write_bytes(path.read_bytes()[:-9])
-    wanted = contents(folder)
-    with pytest.raises(PauseflError, match=f"{path}.*git restore"):
-        publish_runs([made[PAUSE]], folder)
-    assert contents(folder) == wanted
-    path.unlink()
-    del wanted[file]
-    with pytest.raises(PauseflError, match=f"{path}: no such file"):
-        publish_runs([made[PAUSE]], folder)
-    assert contents(folder) == wanted
-
-
-def test_edited_rows_are_not_published_with(made: Runs, folder: Path) -> None:
-    publish_runs([made[RANDOM]], folder)
-    path = folder / "rounds.parquet"
+def edited(path: Path) -> None:
     pd.read_parquet(path).assign(accuracy=0.5).to_parquet(path, index=False)
-    wanted = contents(folder)
-    with pytest.raises(PauseflError, match=r"random/seed-0: files of different runs.*git restore"):
+
+
+@pytest.mark.parametrize(
+    ("file", "damage", "words"),
+    [
+        *((file, lambda path: os.truncate(path, path.stat().st_size - 9), f"{file}.*git") for file in FILES),
+        *((file, Path.unlink, f"{file}: no such file") for file in FILES),
+        ("rounds.parquet", edited, "random/seed-0: files of different runs.*git restore"),
+    ],
+)
+def test_nothing_is_written_beside_damaged_runs(
+    made: Runs, folder: Path, file: str, damage: Callable[[Path], None], words: str
+) -> None:
+    publish_runs([made[RANDOM]], folder)
+    damage(folder / file)
+    left = contents(folder)
+    with pytest.raises(PauseflError, match=words):
         publish_runs([made[PAUSE]], folder)
-    assert contents(folder) == wanted
+    assert contents(folder) == left
 
 
 @pytest.mark.parametrize("n", [0, 1, 300])
