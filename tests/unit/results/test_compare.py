@@ -32,10 +32,8 @@ def test_what_differs_is_listed(tmp_path: Path) -> None:
 
 def test_digests_and_the_course_of_runs_are_no_settings(tmp_path: Path) -> None:
     folders = [write(tmp_path / "a"), write(tmp_path / "b")]
-    for folder, made in zip(folders, ({"rounds_made": 6, "ended_by": "n_rounds"}, {}), strict=True):
-        path = folder / "summary.json"
-        digests = {"rounds.parquet": folder.name, "partition": "same"}
-        path.write_text(json.dumps(json.loads(path.read_text()) | made | {"digests": digests}), "utf-8")
+    rewrite(folders[0], rounds_made=6, ended_by="n_rounds", digests={"rounds.parquet": "a"})
+    rewrite(folders[1], digests={"rounds.parquet": "b"})
     assert "  nothing\n" in compare(*folders)
 
 
@@ -46,7 +44,9 @@ def test_identical_runs(tmp_path: Path) -> None:
     assert "  nothing\n" in text
 
 
-def test_only_finished_runs_are_compared(tmp_path: Path) -> None:
+def test_only_finished_runs_are_compared_and_not_one_alone(tmp_path: Path) -> None:
+    with pytest.raises(PauseflError, match="two or more"):
+        compare(write(tmp_path / "a"))
     with pytest.raises(PauseflError, match="is not a finished run: it has no summary"):
         compare(tmp_path, tmp_path)
 
@@ -58,16 +58,9 @@ def rewrite(folder: Path, **changes: object) -> None:
 
 def test_code_and_instructions_that_differ_are_named(tmp_path: Path) -> None:
     folders = [write(tmp_path / "a"), write(tmp_path / "b")]
-    rewrite(
-        folders[0],
-        code_hash="0" * 16,
-        hardware={"instructions": "avx avx2 fma", "variables": {"MKL_CBWR": "AVX2"}},
-    )
-    rewrite(
-        folders[1],
-        code_hash="1" * 16,
-        hardware={"instructions": "avx avx512f fma", "variables": {}},
-    )
+    machine = {"instructions": "avx avx2 fma", "variables": {"MKL_CBWR": "AVX2"}}
+    rewrite(folders[0], code_hash="0" * 16, hardware=machine)
+    rewrite(folders[1], code_hash="1" * 16, hardware={"instructions": "avx avx512f fma", "variables": {}})
     lines = compare(*folders).splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("  ") and line.strip()}
     assert rows["hardware.instructions"] == ["avx2", "avx512f"]
@@ -87,8 +80,3 @@ def test_many_runs_have_a_row_each(tmp_path: Path) -> None:
     assert rows["A"][:5] == ["A", "pause", "0", "6", "50.00"]
     assert rows["B"][4] == "52.00"
     assert rows["C"][1] == "random"
-
-
-def test_one_run_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
-    with pytest.raises(PauseflError, match="two or more"):
-        compare(write(tmp_path / "a"))

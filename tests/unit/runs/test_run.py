@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -161,7 +162,6 @@ def test_another_leakage_is_refused(run: Path) -> None:
 
 
 def test_the_command_to_make_a_damaged_file_again_is_in_the_message(run: Path) -> None:
-    path = run / "rounds.parquet"
-    path.write_bytes(path.read_bytes()[:1000])
+    os.truncate(path := run / "rounds.parquet", 1000)
     with pytest.raises(PauseflError, match=f"snakemake --cores 1 --force {path}"):
         read_run(run)

@@ -18,8 +18,8 @@ from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.runs.collected import LINES, Collected, Key, read_run, write
 from pausefl.runs.run import ROUND_COLUMNS, TABLES, Run
-from pausefl.settings import Scenario, load_scenario
-from pausefl.tools.verify import main, problems, replayed
+from pausefl.settings import RawData, Scenario, load_scenario
+from pausefl.tools.verify import main, problems, replayed, trained_again
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED, SCENARIOS = ROOT / "results" / "published", ROOT / "config" / "scenarios"
@@ -207,9 +207,17 @@ def test_a_replay_is_the_run_without_its_training(
         pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
 
 
-def test_own_published_runs_are_replayed_too(
+def test_own_published_runs_are_replayed_and_trained_too(
     demo: Scenario, digits: Dataset, share_out: Callable[[Scenario, int], Partition], tmp_path: Path
 ) -> None:
     run_job(Job(demo, "random", 0, 5, device="cpu"), digits, share_out(demo, 0), tmp_path / "run")
-    write([read_run(tmp_path / "run")], tmp_path / "published" / demo.name)
-    assert found(tmp_path / "published") == []
+    run, published = read_run(tmp_path / "run"), tmp_path / "published"
+    write([run], published / demo.name)
+    assert found(published) == []
+    name, raw = published / demo.name / "random/seed-0", RawData(tmp_path, False, {})
+    assert [trained_again(name, SCENARIOS, raw, n) for n in (None, 2)] == ["", ""]
+    rounds = run.rounds.assign(accuracy=run.rounds["accuracy"] + 0.25)
+    write([Run(rounds, run.ledger, run.summary | {"digests": {}})], published / demo.name)
+    assert trained_again(name, SCENARIOS, raw).startswith(
+        "accuracy from round 1 on, by at most 0.25 (trained"
+    )
