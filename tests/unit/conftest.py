@@ -12,6 +12,7 @@ from hypothesis import settings
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition, make_partition
 from pausefl.data.sources import prepare
+from pausefl.runs.collected import runs_in, write
 from pausefl.settings import RawData, Scenario, load_scenario
 from pausefl.streams import Streams
 from pausefl.tools.documentation import PublishedVerdicts
@@ -51,6 +52,14 @@ def share_out(digits: Dataset) -> Callable[[Scenario, int], Partition]:
         )
 
     return share
+
+
+@pytest.fixture(scope="session")
+def seed_0(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The published runs of a scenario under seed 0, to be copied."""
+    source = ROOT / "results/published/cifar10_small_iid_r1"
+    write((run for run in runs_in(source) if run.seed == 0), folder := tmp_path_factory.mktemp("seed_0"))
+    return folder
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from one_seed import copy_seed_0
 
 import pausefl
 from pausefl.errors import PauseflError
@@ -123,9 +123,8 @@ def one_more_use(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """The published runs of a scenario, of seed 0."""
-    return copy_seed_0(PUBLISHED / NAME, tmp_path / "published" / NAME)
+def folder(seed_0: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(seed_0, tmp_path / "published" / NAME))
 
 
 @pytest.mark.parametrize(

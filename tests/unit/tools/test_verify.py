@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from one_seed import copy_seed_0
 from typer.testing import CliRunner
 
 from pausefl import digests
@@ -31,10 +31,9 @@ Tables = dict[Key, dict[str, pd.DataFrame]]
 
 
 @pytest.fixture
-def published(tmp_path: Path) -> Path:
+def published(seed_0: Path, tmp_path: Path) -> Path:
     """A published scenario, of seed 0."""
-    copy_seed_0(PUBLISHED / NAME, tmp_path / "published" / NAME)
-    return tmp_path / "published"
+    return Path(shutil.copytree(seed_0, tmp_path / "published" / NAME)).parent
 
 
 def found(published: Path) -> list[str]:
