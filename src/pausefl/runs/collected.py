@@ -52,7 +52,7 @@ class Collected:
     """The runs of one scenario in a folder with `FILES`, which are read when they are needed."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = folder if folder.name else folder.absolute()  # its name is that of the scenario
 
     @cached_property
     def summaries(self) -> dict[Key, dict[str, Any]]:
