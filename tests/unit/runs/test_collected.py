@@ -75,10 +75,16 @@ def test_a_published_run_is_compared_by_its_name(tmp_path: Path) -> None:
         compare(name, name.with_name("seed-7"))
 
 
-def test_a_folder_of_collected_runs_is_compared_as_all_of_them(folder: Path) -> None:
-    named = [line[3:] for line in compare(folder).splitlines() if line[1:3] == ": "]
+def test_a_folder_of_collected_runs_is_compared_as_all_of_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = compare(folder)
+    named = [line[3:] for line in text.splitlines() if line[1:3] == ": "]
     assert named == [str(run_folder(folder.parent, one)) for one in Collected(folder).experiments()]
     assert len(named) == 9
+    monkeypatch.chdir(folder)
+    assert compare(Path()) == text
+    assert read_run(Path("pause/seed-0")).selector == "pause"
 
 
 def test_some_runs_of_each_of_several_scenarios_are_read() -> None:
