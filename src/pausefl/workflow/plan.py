@@ -160,7 +160,7 @@ def to_text(table: Project, target: str, n_cores: int) -> str:
     # Of one core each: no less than the longest, or all of them on all cores.
     wall = max(math.fsum(known) / n_cores, max(known, default=0.0))
     sentences = [f"{len(jobs)} jobs, {len(done)} of them done."] if jobs else []
-    cost = f"{math.fsum(known) / 3600:.1f} core-hours, {about(wall)} on {n_cores} cores"
+    cost = f"{math.fsum(known) / 3600:.1f} core-hours, {about(wall)} on {n_cores} core{'s' * (n_cores > 1)}"
     sentences.append(f"Left to compute: {cost}; a job uses one.")
     if unknown := len(left) - len(known):
         sentences.append(
