@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,124 +21,86 @@ ROOT = Path(__file__).parents[2]
 #: After so many seconds a command counts as stuck, also on a slow and busy machine.
 PATIENCE_S = 1800
 
-#: Studies that take seconds.
-TINY_STUDIES: dict[str, Any] = {
-    "regret": {
-        "tiny_regret": {
-            "title": "Tiny regret",
-            "scenario": "demo_small",
-            "selectors": ["pause", "random"],
-            "seeds": [0, 1],
-            "n_rounds": 200,
-        }
-    },
-    "selection": {
-        "tiny_selection": {
-            "title": "Tiny selection",
-            "scenario": "demo_small",
-            "selectors": ["pause", "fedavg", "fedavg_no_privacy"],
-            "seeds": [0, 1],
-        },
-        # Of a scenario of the papers of which there are no runs.
-        "tiny_absent": {
-            "title": "Tiny absent",
-            "scenario": "cifar10_small_iid_r1",
-            "selectors": ["pause", "fedavg", "fedavg_no_privacy"],
-            "seeds": [0],
-        },
-    },
-    "comparison": {
-        "tiny_race": {
-            "title": "Tiny race",
-            "scenario": "demo_small",
-            "selectors": ["alsa", "sa_bsfl"],
-            "n_instances": 12,
-            "n_iterations": 50,
-            "temperature_divisors": [1, 30],
-        }
-    },
-    "knobs": {
-        "tiny_knobs": {
-            "title": "Tiny knobs",
-            "scenario": "demo_small",
-            "selectors": ["pause", "random"],
-            "seeds": [0, 1],
-            "knobs": [{"key": "reward.alpha", "values": [1, 100]}],
-            "variants": {"no_p": {"reward.gamma": 0}},
-        }
-    },
-    "races": {
-        "tiny_races": {
-            "title": "Tiny races",
-            "scenario": "demo_small",
-            "selectors": ["alsa", "sa_bsfl"],
-            "n_users": [6, 12],
-            "n_selected": [2],
-            "sources": ["drawn", "games"],
-            "n_instances": 4,
-            "n_iterations": 50,
-            "temperature_divisors": [1, 30],
-        }
-    },
-    "graphs": {"tiny_graph": {"title": "Tiny graph", "n_users": 5, "n_selected": 2, "n_instances": 10}},
-    "runtime": {
-        "tiny_cost": {
-            "title": "Tiny cost",
-            "scenario": "demo_small",
-            "selectors": ["pause", "pause_brute", "sa_pause"],
-            "n_users": [10, 20, 40],
-            "selected_share": 0.1,
-            "budget_s": 0.05,
-        }
-    },
-    "audit": {
-        "tiny_audit": {
-            "title": "Tiny audit",
-            "mechanisms": ["coordinate", "vector"],
-            "sampler": "simulated",
-            "epsilons": [1, 4],
-            "dimensions": [2],
-            "n_trials": 1000,
-            "confidence": 0.99,
-            "seed": 0,
-        }
-    },
-    "generalization": {
-        "tiny_fig1": {"title": "Tiny reward", "n_users": 6, "n_selected": 2, "betas": [2], "n_rounds": 9}
-    },
-}
+#: Rules that make something; the others are targets.
+STEPS = ("download", "prepare", "partition", "plot_partition", "job", "collect", "publish", "tables")
+STEPS += ("figures", "study", "plot_study", "verdict", "claims", "overview", "report", "metrics")
 
+#: Studies that take seconds, of each kind; `tiny_absent` is of a scenario of which there are no runs.
+TINY_STUDIES: dict[str, Any] = yaml.safe_load("""
+regret:
+  tiny_regret:
+    {title: Tiny regret, scenario: demo_small, selectors: [pause, random], seeds: [0, 1], n_rounds: 200}
+selection:
+  tiny_selection: &selection
+    title: Tiny selection
+    scenario: demo_small
+    selectors: [pause, fedavg, fedavg_no_privacy]
+    seeds: [0, 1]
+  tiny_absent: {<<: *selection, title: Tiny absent, scenario: cifar10_small_iid_r1, seeds: [0]}
+comparison:
+  tiny_race: &race
+    title: Tiny race
+    scenario: demo_small
+    selectors: [alsa, sa_bsfl]
+    n_instances: 12
+    n_iterations: 50
+    temperature_divisors: [1, 30]
+races:
+  tiny_races:
+    {<<: *race, title: Tiny races, n_users: [6, 12], n_selected: [2], sources: [drawn, games], n_instances: 4}
+knobs:
+  tiny_knobs:
+    title: Tiny knobs
+    scenario: demo_small
+    selectors: [pause, random]
+    seeds: [0, 1]
+    knobs: [{key: reward.alpha, values: [1, 100]}]
+    variants: {no_p: {reward.gamma: 0}}
+graphs:
+  tiny_graph: {title: Tiny graph, n_users: 5, n_selected: 2, n_instances: 10}
+runtime:
+  tiny_cost:
+    title: Tiny cost
+    scenario: demo_small
+    selectors: [pause, pause_brute, sa_pause]
+    n_users: [10, 20, 40]
+    selected_share: 0.1
+    budget_s: 0.05
+audit:
+  tiny_audit:
+    title: Tiny audit
+    mechanisms: [coordinate, vector]
+    sampler: simulated
+    epsilons: [1, 4]
+    dimensions: [2]
+    n_trials: 1000
+    confidence: 0.99
+    seed: 0
+generalization:
+  tiny_fig1: {title: Tiny reward, n_users: 6, n_selected: 2, betas: [2], n_rounds: 9}
+""")
 
 #: On runs, or on a study of selection where there are none; on a study; on what did not run.
-TINY_CLAIMS: list[dict[str, Any]] = [
-    {
-        "id": "T1",
-        "sentence": "No user leaks more than its budget.",
-        "place": "here",
-        "tests": [{"kind": "bound", "scenarios": {"demo": ["tiny"], "paper": ["cifar10_small_iid_r1"]}}],
-    },
-    {
-        "id": "T2",
-        "sentence": "PAUSE has little regret.",
-        "place": "there",
-        "tests": [
-            {
-                "kind": "regret",
-                "law": "logarithmic",
-                "margin": 0.25,
-                "reason": "some",
-                "selectors": ["pause"],
-                "studies": {"demo": ["tiny_regret"]},
-            }
-        ],
-    },
-    {
-        "id": "T3",
-        "sentence": "Nobody has run this.",
-        "place": "elsewhere",
-        "tests": [{"kind": "bound", "scenarios": {"paper": ["mnist_large_iid_r1"]}}],
-    },
-]
+TINY_CLAIMS: list[dict[str, Any]] = yaml.safe_load("""
+- id: T1
+  sentence: No user leaks more than its budget.
+  place: here
+  tests: [{kind: bound, scenarios: {demo: [tiny], paper: [cifar10_small_iid_r1]}}]
+- id: T2
+  sentence: PAUSE has little regret.
+  place: there
+  tests:
+    - kind: regret
+      law: logarithmic
+      margin: 0.25
+      reason: some
+      selectors: [pause]
+      studies: {demo: [tiny_regret]}
+- id: T3
+  sentence: Nobody has run this.
+  place: elsewhere
+  tests: [{kind: bound, scenarios: {paper: [mnist_large_iid_r1]}}]
+""")
 
 
 @dataclass(frozen=True)
@@ -183,11 +144,6 @@ class Checkout:
     def planned(self, *arguments: str) -> dict[str, int]:
         """Number of jobs by rule in a dry run, without the targets that only collect."""
         return counted(self.snakemake("--quiet", "rules", "--dry-run", "--cores", "1", *arguments))
-
-    def listed(self, *arguments: str) -> dict[str, str]:
-        """Titles of what an option such as ``--list-rules`` lists, by name."""
-        lines = (line.partition(" ") for line in self.snakemake(*arguments).splitlines() if line)
-        return {name: title.removeprefix("(").removesuffix(")") for name, _, title in lines}
 
     def copy(self, folder: Path, *without: str) -> Checkout:
         """Copy the checkout, with all that was made in it but these folders."""
@@ -297,10 +253,5 @@ def counted(output: str) -> dict[str, int]:
         assert "Nothing to be done" in output, output
         return {}
     table = output.split("Job stats:", 1)[1].split("\ntotal ", 1)[0]
-    studies = {name for kind in TINY_STUDIES.values() for name in kind}
-    targets = {"all", "claims", "default", "demo", "studies", "tiny"} | studies
-    found: Counter[str] = Counter()
-    for rule, n in re.findall(r"^(\w+) +(\d+)", table, re.M):
-        if rule not in targets:
-            found[rule] += int(n)
-    return dict(found)
+    found = {rule: int(n) for rule, n in re.findall(r"^(\w+) +(\d+)", table, re.M)}
+    return {rule: n for rule, n in found.items() if rule in STEPS}

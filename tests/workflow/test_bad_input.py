@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from workspace import Checkout
 def refusal(checkout: Checkout, *arguments: str) -> str:
     """What a run prints that must fail before it starts a job."""
     output = checkout.snakemake("--cores", "1", *arguments, ok=False)
+    assert "Traceback (most" not in output
     assert not list(checkout.root.glob("results/logs/job*"))
     assert not list(checkout.root.glob("data/prepared/*.npz"))
     return output
@@ -41,6 +43,20 @@ def test_a_key_that_is_there_twice(checkout: Checkout) -> None:
     assert "key 'download' is there twice" in refusal(checkout)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("tiny_acuracy", "Did you mean 'tiny_accuracy'?"),
+        ("nothing_like_it", "All names: pausefl list"),
+        ("results/figures/tiny_acuracy.png", "No rule to produce"),
+    ],
+)
+def test_a_misspelt_name(checkout: Checkout, name: str, said: str) -> None:
+    output = refusal(checkout, name)
+    assert said in output
+    assert ("/" in name) or f"unknown target '{name}', or not part of this configuration." in output
+
+
 def use_mnist(checkout: Checkout) -> Path:
     """Make the tiny scenario one of MNIST; returns where its raw files belong."""
     checkout.write_scenario(data={"source": "mnist", "test_fraction": None})
@@ -52,26 +68,35 @@ def test_missing_data_are_named_with_a_remedy(checkout: Checkout) -> None:
     output = refusal(checkout)
     assert f"{folder}/train-images-idx3-ubyte" in output
     assert "set data_root" in output
-
-
-def test_a_download_that_fails_is_the_first_job_and_the_last(checkout: Checkout) -> None:
-    use_mnist(checkout)
     elsewhere = checkout.root.parent
     checkout.write_config(download=True, data_root=str(elsewhere))
-    output = refusal(checkout, "tiny", "demo_small")
+    output = refusal(checkout, "tiny", "demo_small")  # the first job, and the last
     assert f"Nothing is downloaded to {elsewhere}" in output
     assert f"{elsewhere}/MNIST/raw/train-images-idx3-ubyte" in output
 
 
-def test_truncated_data_are_named_and_nothing_else_runs(checkout: Checkout) -> None:
-    folder = use_mnist(checkout)
-    folder.mkdir(parents=True)
-    for name in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"):
-        (folder / name).write_bytes(b"\0\0\x08\x03")
-        (folder / name.replace("train", "t10k")).write_bytes(b"\0\0\x08\x03")
-    output = refusal(checkout)
-    assert "train-images-idx3-ubyte" in output
-    assert "truncated" in output
+@pytest.mark.parametrize("root", [".", "data/raw"])
+def test_missing_data_are_downloaded_once_and_never_beside_others(checkout: Checkout, root: str) -> None:
+    use_mnist(checkout)
+    folder = checkout.root / root / "MNIST/raw"
+    checkout.write_config(download=True, data_root=root)
+    # The network is there, and has files of four bytes.
+    official = "src/pausefl/data/sources/official.py"
+    checkout.edit(official, "    problems = []\n", "    return ''\n")
+    files = ", ".join(f"'{name}-ubyte'" for name in ("train-images-idx3", "train-labels-idx1"))
+    fetched = f"""for name in ({files}):
+        (root / 'MNIST/raw').mkdir(parents=True, exist_ok=True)
+        (root / 'MNIST/raw' / name).write_bytes(b'1234')
+        (root / 'MNIST/raw' / name.replace('train', 't10k')).write_bytes(b'1234')
+    return ''"""
+    checkout.edit(official, 'staged = root / f".download-{source}"', fetched)
+    assert checkout.planned("tiny")["download"] == 1
+    output = refusal(checkout, "tiny")
+    assert re.search(r"FAILED: prepare mnist\n(.*\n)*.*train-images-idx3-ubyte: truncated", output)
+    assert "download" not in checkout.planned("tiny")
+    (folder / "train-labels-idx1-ubyte").unlink()
+    assert f"{Path(root, 'MNIST')} lacks files: move it elsewhere" in refusal(checkout, "tiny")
+    assert len(list(folder.iterdir())) == 3
 
 
 def test_damaged_prepared_data_name_the_file(copy: Checkout) -> None:

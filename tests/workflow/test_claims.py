@@ -13,24 +13,20 @@ JSON = "results/claims/demo/claims.json"
 
 @pytest.mark.slow
 def test_the_claims_are_judged_and_written_down(everything: Checkout) -> None:
-    document = json.loads((everything.root / JSON).read_text("utf-8"))
-    verdicts = {claim["id"]: claim["finding"] for claim in document["claims"]}
+    folder = (everything.root / JSON).parent
+    names = {path.name for path in folder.iterdir()}
+    assert names == {f"claims.{ending}" for ending in ("json", "csv", "md")}
+    demo, paper = (
+        json.loads((folder.parent / scale / "claims.json").read_text("utf-8")) for scale in ("demo", "paper")
+    )
+    verdicts, others = ({one["id"]: one["finding"] for one in each["claims"]} for each in (demo, paper))
     assert (verdicts["T1"], verdicts["T3"]) == ("supported", "not run")
     assert verdicts["T2"] != "not run"
-    (one,) = document["claims"][0]["comparisons"]
+    (one,) = demo["claims"][0]["comparisons"]
     assert one["seeds"] == [0, 1]
     assert "tiny/fedavg/seed-1" in one["runs"]
-    folder = (everything.root / JSON).parent
-    assert {path.name for path in folder.iterdir()} == {
-        f"claims.{ending}" for ending in ("json", "csv", "md")
-    }
-
-
-@pytest.mark.slow
-def test_a_study_of_selection_stands_in_for_runs_that_are_not_there(everything: Checkout) -> None:
-    document = json.loads((everything.root / "results/claims/paper/claims.json").read_text("utf-8"))
-    verdicts = {claim["id"]: claim["finding"] for claim in document["claims"]}
-    assert verdicts == {"T1": "supported", "T2": "not run", "T3": "not run"}
+    # A study of selection stands in for runs that are not there.
+    assert others == {"T1": "supported", "T2": "not run", "T3": "not run"}
 
 
 @pytest.mark.slow
@@ -38,13 +34,16 @@ def test_a_lost_run_or_another_claim_is_judged_again(everything: Checkout, tmp_p
     copy = everything.copy(tmp_path / "copy")
     claims = [TINY_CLAIMS[0] | {"sentence": "Nobody leaks more than the budget."}, *TINY_CLAIMS[1:]]
     copy.write_claims(claims)
-    assert copy.planned(JSON) == {"check_claims": 1}
+    assert copy.planned(JSON) == {"claims": 1}
     copy.write_claims(TINY_CLAIMS)
+    assert copy.planned(JSON) == {}
     (copy.root / "results/runs/tiny/pause/seed-1/rounds.parquet").unlink()
-    planned = copy.planned("claims")
-    assert planned["check_claims"] == 1
+    assert copy.planned().items() >= {"job": 1, "collect": 1, "claims": 1}.items()
 
 
-def test_claims_without_runs_to_test_them_on_are_no_target(checkout: Checkout) -> None:
+def test_what_a_claim_needs_is_a_target_and_claims_without_runs_are_none(checkout: Checkout) -> None:
     """No claim that is shipped is tested on the tiny scenario."""
-    assert "claims" not in checkout.listed("--list-target-rules")
+    assert "claims" not in checkout.planned()
+    checkout.write_claims(TINY_CLAIMS)
+    assert checkout.planned()["claims"] == 1
+    assert checkout.planned("claim_T1") == {"prepare": 1, "partition": 2, "job": 4, "collect": 1}

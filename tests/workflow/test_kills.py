@@ -24,7 +24,8 @@ MOMENTS = {
     "computes a study": "results/studies/**/*.parquet*",
     "saves the state of a job": "results/runs/*/*/*/.state.npz.tmp",
     "writes the results of a job": "results/runs/*/*/*/*.parquet*",
-    "writes a table": "results/tables/**/*.parquet*",
+    "collects the runs": "results/collected/**/*.parquet*",
+    "writes a table": "results/tables/.tiny.tmp/*.csv",
     "writes the report": "results/report/*.html*",
 }
 
@@ -80,6 +81,9 @@ def content(path: Path) -> object:
             return {
                 key: value for key, value in json.loads(path.read_text("utf-8")).items() if key not in COURSE
             }
+        case "runs.jsonl":
+            lines = map(json.loads, path.read_text("utf-8").splitlines())
+            return [{key: line[key] for key in line if key not in COURSE} for line in lines]
         case "runs.csv" | "summary.csv":
             rows = csv.DictReader(path.read_text("utf-8").splitlines())
             return [{key: row[key] for key in row if not MEASURED.search(key)} for row in rows]
@@ -89,7 +93,7 @@ def content(path: Path) -> object:
 
 
 @pytest.mark.slow
-def test_a_workflow_that_is_killed_six_times_gives_the_same_results(tmp_path: Path) -> None:
+def test_a_workflow_that_is_killed_at_each_step_gives_the_same_results(tmp_path: Path) -> None:
     whole, killed = make(tmp_path / "whole"), make(tmp_path / "killed")
     whole.snakemake(*COMMAND)
     expected = results(whole)

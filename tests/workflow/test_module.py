@@ -18,13 +18,19 @@ module pausefl:
 
 
 use rule * from pausefl
+
+
+rule own:
+    input: "results/tables/demo_small", "mine"
+    output: "own_page"
+    shell: "touch {{output}}"
 """
 
 
 def test_both_entry_points_have_the_same_default_target(checkout: Checkout) -> None:
     planned = checkout.planned()
     assert planned["job"] == 4
-    assert planned["write_report"] == 1
+    assert planned["report"] == 1
     assert checkout.planned("--snakefile", "workflow/Snakefile") == planned
 
 
@@ -37,4 +43,9 @@ def test_another_workflow_needs_nothing_but_a_configuration(tmp_path: Path) -> N
     (consumer.root / "config/config.yaml").write_text(text, "utf-8")
     snakefile = CONSUMER.format(snakefile="../pausefl/workflow/Snakefile")
     (consumer.root / "Snakefile").write_text(snakefile, "utf-8")
-    assert consumer.planned("demo") == checkout.planned("demo")
+    planned = consumer.planned("demo")
+    assert (planned["job"], planned["report"]) == (16, 1)
+    assert planned == checkout.planned("demo")
+    # Files of its own are not taken for misspelt names.
+    (consumer.root / "mine").touch()
+    assert "touch own_page" in consumer.snakemake("--dry-run", "--printshellcmds", "own_page")

@@ -69,7 +69,7 @@ def test_a_folder_elsewhere_ends_in_a_figure_and_an_edit_reruns_exactly_its_jobs
     (tmp_path / "own.yaml").write_text(yaml.safe_dump(CONFIG), "utf-8")
     folder = Checkout(tmp_path)
     asked = ["--snakefile", str(ROOT / "Snakefile"), "--configfile", "own.yaml"]
-    targets = ["--", "few_accuracy", "results/tables/tiny/runs.csv"]
+    targets = ["--", "few_accuracy", "results/tables/few", "results/tables/tiny"]
     folder.snakemake("--cores", "2", *asked, *targets)
 
     def summaries() -> dict[Path, bytes]:
@@ -82,7 +82,7 @@ def test_a_folder_elsewhere_ends_in_a_figure_and_an_edit_reruns_exactly_its_jobs
         folder.snakemake("--cores", "2", *asked, *targets)
         return sorted(path.parts[-4:-2] for path, text in summaries().items() if text != before[path])
 
-    assert "My own" in (tmp_path / "results/figures/few/accuracy_vs_time.json").read_text("utf-8")
+    assert "My own" in (tmp_path / "results/figures/few_accuracy.json").read_text("utf-8")
     assert "My own" in (tmp_path / "results/tables/few/summary.md").read_text("utf-8")
     runs = sorted(path.parts[-2:] for path in (tmp_path / "results/runs").glob("*/*"))
     assert runs == [("few", "my_module.LeastUsed"), ("few", "random"), ("tiny", "random")]

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from workspace import ROOT, Checkout, counted, make_checkout
 
-from pausefl.project import Project
 from pausefl.settings import Experiment, load_scenario, read_yaml
+from pausefl.workflow.project import Project
+from pausefl.workflow.targets import targets
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +39,7 @@ def check_rows(planned: dict[str, int], config: str) -> None:
     studies = project.studies.of_kind("trained_knobs")
     studied = {job for study in studies for job in project.runs_of_study(study)}
     assert planned["job"] == len(runs | studied)
-    assert tables(planned) == len(table)
-
-
-def tables(planned: dict[str, int]) -> int:
-    """For how many scenarios tables are made: those with the same tables have a rule."""
-    return sum(n for rule, n in planned.items() if rule.startswith("table"))
+    assert planned["tables"] == planned["collect"] == len({row["scenario"] for row in table})
 
 
 def load_experiments(config: str) -> Project:
@@ -55,15 +51,18 @@ def test_the_default_target_is_the_whole_table_and_its_dry_run_a_page(shipped: C
     assert len(output) < 12_500  # 45 scenarios
     planned = counted(output)
     check_rows(planned, "config")
-    assert "write_metrics" not in planned  # which Git keeps
+    assert planned["job"] > 1000
+    assert planned["report"] == planned["overview"] == 1
+    assert planned["download"] == 3
+    assert "metrics" not in planned  # which Git keeps
 
 
 def test_the_demo_is_a_target_and_a_configuration(shipped: Checkout) -> None:
     planned = shipped.planned("demo")
     check_rows(planned, "demo")
-    assert planned["check_claims"] == 1
+    assert (planned["job"], planned["claims"], planned["report"]) == (16, 1, 1)
     assert shipped.planned("--configfile", "config/demo.yaml") == planned
-    assert shipped.planned("--configfile", "config/demo.yaml", "--", "metrics")["write_metrics"] == 1
+    assert shipped.planned("--configfile", "config/demo.yaml", "--", "metrics")["metrics"] == 1
 
 
 def test_scenarios_share_partitions(shipped: Checkout) -> None:
@@ -77,30 +76,41 @@ def test_scenarios_share_partitions(shipped: Checkout) -> None:
     planned = shipped.planned(*names)
     project = load_experiments("config")
     assert planned["job"] == len({job for name in names for job in project.experiments[name]})
-    assert (planned["partition"], tables(planned)) == (5 + 5, 4)
+    assert (planned["partition"], planned["tables"]) == (5 + 5, 4)
 
 
-def test_a_figure_in_parts_needs_runs_and_studies(shipped: Checkout) -> None:
-    planned = shipped.planned("bsfl_fig5")
-    assert planned["plot_figures_without_accuracy_budget_spending"] == planned["plot_regret"] == 1
-    assert planned["compute_regret"] == 20
-
-
-def test_the_figures_of_the_reward_need_nothing_else(shipped: Checkout) -> None:
-    planned = shipped.planned("pause_v2_fig1", "bsfl_fig2")
-    assert {rule: n for rule, n in planned.items() if rule not in ("pause_v2_fig1", "bsfl_fig2")} == {
-        "compute_generalization": 2,
-        "plot_generalization": 2,
-    }
+def test_a_figure_can_be_asked_for_by_its_name_and_its_file(shipped: Checkout) -> None:
+    planned = shipped.planned("pause_v2_fig8")
+    assert planned.items() >= {"job": 35, "collect": 1, "figures": 1}.items()
+    assert shipped.planned("results/figures/pause_v2_fig8.pdf") == planned
+    parts = shipped.planned("bsfl_fig5")
+    assert (parts["figures"], parts["study"], parts["plot_study"]) == (1, 1, 1)
+    # The figures of the reward need nothing else.
+    assert shipped.planned("pause_v2_fig1", "bsfl_fig2") == {"study": 2, "plot_study": 2}
 
 
 def test_every_figure_of_the_papers_is_a_target_with_its_number_and_a_title(shipped: Checkout) -> None:
-    there = shipped.listed("--list-target-rules")
-    assert [name for name, title in there.items() if not 3 <= len(title) <= 200] == []
-    assert there["pause_v2_fig8"].startswith("test accuracy against simulated time: MNIST, large network")
+    there = set(shipped.snakemake("--list-target-rules").split())
+    known = targets(load_experiments("config"))
+    assert known.keys() <= there
+    assert [target for target in known.values() if not 3 <= len(target.title) <= 250] == []
+    title = "test accuracy against simulated time: MNIST, large network"
+    assert known["pause_v2_fig8"].title.startswith(title)
     numbers = {"pause_v2": range(1, 16), "pause_v1": range(2, 10), "bsfl": range(2, 11)}
     wanted = {f"{paper}_fig{n}" for paper, figures in numbers.items() for n in figures}
-    assert wanted | {"pause_v2_table1"} <= set(there)
+    assert wanted | {"pause_v2_table1"} <= known.keys()
+
+
+def test_published_runs_are_all_that_is_read(tmp_path: Path) -> None:
+    """By the shipped configuration, in a checkout with what Git keeps of runs."""
+    checkout = make_checkout(tmp_path / "checkout")
+    (checkout.root / "results").mkdir()
+    (checkout.root / "results/published").symlink_to(ROOT / "results/published")
+    planned = checkout.planned("--configfile", "config/published.yaml")
+    made = {"tables", "figures", "plot_study", "verdict", "claims", "overview", "report"}
+    assert set(planned) == made
+    project = load_experiments("published")
+    assert (planned["tables"], planned["figures"]) == (len(project.own), len(project.figures))
 
 
 def test_every_shipped_scenario_is_in_a_shipped_table() -> None:

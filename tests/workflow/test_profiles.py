@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 from snakemake.profiles import ProfileConfigFileParser
-from workspace import ROOT, Checkout, make_checkout
+from workspace import ROOT, TINY_STUDIES, Checkout
 
 PROFILE = Path("profiles/slurm/profile.v9+.yaml")
-#: Rules that are not for arrays: they train, or make one file of a scenario's name, of a study or of all.
-ALONE = r"job|prepare_data|download_\w+|(compute|plot)_(?!regret|figures|partition)\w+|plot_regret"
-ALONE += r"|study_verdict|check_claims|write_\w+|plot_overview|publish|republish"
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -22,20 +19,6 @@ def read(folder: Path) -> dict[str, Any]:
     with (folder / PROFILE).open(encoding="utf-8") as file, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         return dict(ProfileConfigFileParser().parse(file))
-
-
-def test_arrays_are_of_all_rules_but_those_that_train_or_are_few(tmp_path: Path) -> None:
-    """Of each shipped configuration that runs anything."""
-    arrays = read(ROOT)["slurm-array-jobs"].split(", ")
-    checkout = make_checkout(tmp_path / "checkout")
-    there = set[str]()
-    for name in ("config", "demo"):
-        configured = ("--configfile", f"config/{name}.yaml", "--")
-        rules, targets = (
-            checkout.listed(option, *configured[:2]) for option in ("--list-rules", "--list-target-rules")
-        )
-        there |= rules.keys() - targets.keys()
-    assert sorted(arrays) == sorted(name for name in there if not re.fullmatch(ALONE, name))
 
 
 def test_a_site_adds_what_it_needs_in_a_file_that_git_ignores(checkout: Checkout) -> None:
@@ -61,7 +44,15 @@ def test_a_site_adds_what_it_needs_in_a_file_that_git_ignores(checkout: Checkout
     assert ignored.returncode == 0
 
 
-def test_a_cnn_asks_for_a_gpu_where_there_are_some(checkout: Checkout) -> None:
+def test_a_study_in_several_processes_has_all_cores_or_those_of_the_profile(checkout: Checkout) -> None:
+    checkout.write_studies({"regret": TINY_STUDIES["regret"]})
+    checkout.write_config(studies="config/studies.yaml")
+    dry_run = ("--dry-run", "--printshellcmds", "--")
+    for options, n in ((("--cores", "5"), 5), (("--profile", "profiles/slurm", "--cores", "16"), 8)):
+        assert f"threads: {n}\n" in checkout.snakemake(*options, *dry_run, "results/studies/tiny_regret")
+
+
+def test_each_job_asks_for_its_time_and_memory_and_a_gpu_on_request(checkout: Checkout) -> None:
     dense = checkout.root / "config/scenarios/tiny.yaml"
     text = dense.read_text("utf-8").replace("name: fc", "name: cnn_bsfl").replace("name: tiny", "name: cnn")
     dense.with_name("cnn.yaml").write_text(text.replace("tiny_", "cnn_"), "utf-8")
@@ -70,10 +61,15 @@ def test_a_cnn_asks_for_a_gpu_where_there_are_some(checkout: Checkout) -> None:
     slurm = ("--profile", "profiles/slurm", "--dry-run", "--printshellcmds")
     runs = [f"results/runs/{name}/pause/seed-0/summary.json" for name in ("tiny", "cnn")]
 
-    def gpus(*arguments: str) -> dict[str, str]:
+    def asked(*arguments: str) -> dict[str, dict[str, str]]:
         jobs = checkout.snakemake(*slurm, *arguments, "--", *runs).split("rule job:")[1:]
-        found = (re.search(r"scenario=(\w+).*resources:[^\n]*\bgpu=(\d)", job, re.DOTALL) for job in jobs)
-        return {match[1]: match[2] for match in found if match}
+        found = (re.search(r"scenario=(\w+).*?resources: ([^\n]*)", job, re.DOTALL) for job in jobs)
+        return {match[1]: dict(re.findall(r"(\w+)=(\w+)", match[2])) for match in found if match}
 
-    assert gpus("--resources", "gpu=4") == {"tiny": "0", "cnn": "1"}
-    assert gpus() == {"tiny": "0", "cnn": "0"}
+    usual = asked()
+    assert {name: (one["mem_mb"], one["runtime"]) for name, one in usual.items()} == {
+        "tiny": ("1500", "5"),
+        "cnn": ("4000", "720"),  # of which there are no rates
+    }
+    gpus = asked("--set-resources", "job:gpu=1", "--resources", "gpu=4")
+    assert [one.get("gpu") for one in (*usual.values(), *gpus.values())] == [None, None, "1", "1"]

@@ -14,11 +14,10 @@ import pandas as pd
 import pytest
 from workspace import Checkout
 
-from pausefl.registry import FIGURES
+import pausefl
 
-PAGES = ["write_report"]
-#: Figures of every scenario with privacy; others are drawn where a scenario names them.
-PLOTTED = [kind for kind, record in FIGURES.items() if "selections" not in record.needs]
+#: Those that the scenario names, and one of each other kind with privacy.
+FIGURES = ["accuracy", "spending", "leakage_vs_time", "leakage_vs_rounds", "loss_vs_time"]
 RUNS = [f"{selector}/seed-{seed}" for selector in ("pause", "fedavg") for seed in (0, 1)]
 TARGETS = [f"results/runs/tiny/{run}/rounds.parquet" for run in RUNS]
 
@@ -34,13 +33,19 @@ def test_everything_promised_is_there_and_nothing_is_left_to_do(finished: Checko
         names = {path.name for path in (results / "runs/tiny" / run).iterdir()}
         assert names == {"rounds.parquet", "ledger.parquet", "summary.json"}
         assert len(rounds(finished, run)) == 4
-    for kind in PLOTTED:
-        for extension in ("png", "pdf", "json"):
-            assert (results / f"figures/tiny/{kind}.{extension}").stat().st_size > 0
+        collected = pausefl.read_run(results / "collected/tiny" / run)
+        ours = pausefl.read_run(results / "runs/tiny" / run)
+        assert collected.summary == ours.summary
+        pd.testing.assert_frame_equal(collected.rounds, ours.rounds, check_exact=True)
+        pd.testing.assert_frame_equal(collected.ledger, ours.ledger, check_exact=True)
+    figures = [f"tiny_{name}.{extension}" for name in FIGURES for extension in ("png", "pdf", "json")]
+    assert {path.name for path in (results / "figures").iterdir() if path.stat().st_size > 0} == {*figures}
+    for path in (results / "figures").glob("*.json"):
+        assert json.loads(path.read_text("utf-8"))["notes"] == []
+    tables = [f"{name}.{extension}" for name in ("summary", "privacy") for extension in ("csv", "md", "tex")]
+    assert {path.name for path in (results / "tables/tiny").glob("[!.]*")} == {*tables, "runs.csv"}
     for table in ("summary", "privacy"):
         assert "PAUSE" in (results / f"tables/tiny/{table}.md").read_text("utf-8")
-    for kind in PLOTTED:
-        assert json.loads((results / f"figures/tiny/{kind}.json").read_text("utf-8"))["notes"] == []
     assert "**Demo: small data" in (results / "tables/tiny/summary.md").read_text("utf-8")
     assert len(list((finished.root / "data/partitions").rglob("seed-*.png"))) == 1
     assert len(list((results / "benchmarks/job").rglob("seed-*.tsv"))) == 4
@@ -55,6 +60,10 @@ def test_logs_are_text_and_say_how_a_job_went(finished: Checkout) -> None:
         assert re.search(last, logs[finished.root / f"results/logs/job/tiny/{run}.log"])
 
 
+#: What is made from collected runs.
+SHOWN = {"figures": 5, "tables": 1, "report": 1}
+
+
 @pytest.mark.parametrize(
     ("path", "old", "new", "reruns"),
     [
@@ -62,31 +71,38 @@ def test_logs_are_text_and_say_how_a_job_went(finished: Checkout) -> None:
             "src/pausefl/figures/pausefl.mplstyle",
             "lines.markersize: 4.8",
             "lines.markersize: 3.0",
-            {"plot_figures", "table_privacy", *PAGES},
+            {"plot_partition": 1, **SHOWN},
             id="plotting",
+        ),
+        pytest.param(
+            "src/pausefl/figures/spending.py",
+            '"linewidth": 1.6',
+            '"linewidth": 1.7',
+            {"figures": 1, "report": 1},
+            id="one kind of figure",
         ),
         pytest.param(
             "src/pausefl/privacy/mechanisms.py",
             "self.width / 2)",
             "self.width / 3)",
-            {"plot_figures", "table_privacy", "job", *PAGES},
+            {"job": 4, "collect": 1, **SHOWN},
             id="mechanism",
         ),
         pytest.param(
-            "config/scenarios/tiny.yaml", "title: Tiny", "title: Small", None, id="title of the scenario"
+            "src/pausefl/selectors/exact.py",
+            "return pivot_and_fill(",
+            "return +pivot_and_fill(",
+            {"job": 2, "collect": 1, **SHOWN},
+            id="one selector",
         ),
+        pytest.param("config/scenarios/tiny.yaml", "title: Tiny", "title: Small", SHOWN, id="title"),
     ],
 )
 def test_an_edit_reruns_what_depends_on_it(
-    copy: Checkout, path: str, old: str, new: str, reruns: set[str] | None
+    copy: Checkout, path: str, old: str, new: str, reruns: dict[str, int]
 ) -> None:
     copy.edit(path, old, new)
-    planned = copy.planned()
-    if reruns is None:
-        assert "job" not in planned
-        assert "plot_figures" in planned
-    else:
-        assert set(planned) - {"plot_partition"} == reruns
+    assert copy.planned() == reruns
 
 
 def test_words_and_the_place_of_a_setting_rerun_nothing(copy: Checkout) -> None:
@@ -101,19 +117,33 @@ def test_words_and_the_place_of_a_setting_rerun_nothing(copy: Checkout) -> None:
     assert copy.planned() == {}
     copy.edit("config/scenarios/whole.yaml", "learning_rate: ", "learning_rate: 0.5  # ")
     planned = copy.planned()
-    assert (planned["job"], planned["table_privacy"], "partition" in planned) == (4, 1, False)
+    assert (planned["job"], planned["tables"], "partition" in planned) == (4, 1, False)
 
 
 def test_a_lost_run_and_another_seed_are_made_and_nothing_else(copy: Checkout) -> None:
     before = rounds(copy, "pause/seed-1")
     (copy.root / "results/runs/tiny/pause/seed-1/rounds.parquet").unlink()
-    (copy.root / "results/tables/tiny/rounds.parquet").unlink()
+    assert copy.planned()["job"] == 1  # though all figures are there
     row = {"scenario": "tiny", "selectors": ["pause", "fedavg"], "seeds": [0, 1, 2]}
     copy.write_config(experiments=[row])
     planned = copy.planned()
-    assert (planned["job"], planned["partition"]) == (1 + 2, 1)
+    assert (planned["job"], planned["partition"], planned["collect"]) == (1 + 2, 1, 1)
     copy.snakemake("--cores", "1", *TARGETS)
     pd.testing.assert_frame_equal(before, rounds(copy, "pause/seed-1"), check_exact=True)
+
+
+def test_what_is_shown_is_made_from_collected_runs_alone(copy: Checkout) -> None:
+    figure = copy.root / "results/figures/tiny_accuracy.png"
+    before = figure.read_bytes()
+    shutil.rmtree(copy.root / "results/runs")
+    assert copy.planned("tiny")["job"] == 4
+    figure.unlink()
+    shutil.rmtree(copy.root / "results/tables/tiny")
+    wanted = ("tiny_accuracy", "results/tables/tiny")
+    assert copy.planned(*wanted) == {"figures": 1, "tables": 1}
+    copy.snakemake("--cores", "1", *wanted)
+    assert figure.read_bytes() == before
+    assert not (copy.root / "results/runs").exists()
 
 
 @pytest.mark.slow
@@ -123,7 +153,7 @@ def test_a_run_that_diverged_is_told_of(copy: Checkout) -> None:
     path.write_text(json.dumps(summary | {"diverged_round": 3}), "utf-8")
     shown = ["tiny_accuracy", "results/report/tiny.html"]
     copy.snakemake("--cores", "2", "--report", "report.html", "--report-after-run", "--", *shown)
-    sidecar = json.loads((copy.root / "results/figures/tiny/accuracy_vs_time.json").read_text("utf-8"))
+    sidecar = json.loads((copy.root / "results/figures/tiny_accuracy.json").read_text("utf-8"))
     assert sidecar["notes"] == ["Diverged: PAUSE (seed 1 in round 3)."]
     for table in ("summary", "privacy"):
         text = (copy.root / f"results/tables/tiny/{table}.md").read_text("utf-8")
@@ -167,18 +197,27 @@ def test_what_trains_the_same_under_another_reward_is_trained_once(copy: Checkou
 
 
 @pytest.mark.slow
-def test_a_figure_that_fails_leaves_the_others(copy: Checkout) -> None:
-    figures = copy.root / "results/figures/tiny"
-    shutil.rmtree(figures)
-    old = "def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:"
-    copy.edit("src/pausefl/figures/runs.py", old, f"{old}\n    raise RuntimeError('no ink')")
-    output = copy.snakemake("--cores", "1", "results/figures/tiny/loss_vs_time.pdf", ok=False)
-    for words in ("RuntimeError: no ink", "not plotted: loss_vs_time"):
+def test_a_figure_or_table_that_fails_leaves_the_others_and_no_part_of_it(copy: Checkout) -> None:
+    for name in ("figures", "tables"):
+        shutil.rmtree(copy.root / "results" / name)
+    plots = "def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:"
+    tables = '(folder / f"{kind}.md").write_text(text, encoding="utf-8")'
+    edits = (("figures/runs.py", plots, f"{plots}\n    raise RuntimeError('no ink')"),)
+    edits += (("results/scenario.py", tables, f"1 / (kind != 'privacy'); {tables}"),)
+    for path, old, new in edits:
+        copy.edit(f"src/pausefl/{path}", old, new)
+    output = copy.snakemake("--cores", "1", "--keep-going", "tiny", ok=False)
+    for words in ("RuntimeError: no ink", "ZeroDivisionError", "FAILED: figures tiny_loss_vs_time"):
         assert words in output
-    assert {path.stem for path in figures.glob("*.pdf")} == set(PLOTTED) - {"loss_vs_time"}
-    copy.edit("src/pausefl/figures/runs.py", "    raise RuntimeError('no ink')", "")
-    copy.snakemake("--cores", "1", "results/figures/tiny/loss_vs_time.pdf")
-    assert {path.stem for path in figures.glob("*.pdf")} == set(PLOTTED)
+    made = {path.stem for path in (copy.root / "results/figures").glob("*.pdf")}
+    assert made == {f"tiny_{name}" for name in FIGURES} - {"tiny_loss_vs_time"}
+    assert list((copy.root / "results/tables").glob("**/*.*")) == []
+    for path, old, new in edits:
+        copy.edit(f"src/pausefl/{path}", new, old)
+    assert copy.planned("tiny").keys() == {"figures", "tables"}
+    copy.snakemake("--cores", "1", "tiny")
+    assert (copy.root / "results/figures/tiny_loss_vs_time.pdf").exists()
+    assert copy.planned("tiny") == {}
 
 
 @pytest.mark.slow

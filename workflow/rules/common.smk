@@ -63,19 +63,17 @@ def collected(*scenarios):
 
 def raw(wildcards):
     """Raw files of a data set, or their folder; none if they come with pausefl, or are made."""
-    checked(check_available, W.datasets[wildcards.dataset], W.config.raw)
-    return [local(str(path)) for path in W.raw(wildcards.dataset)]
+    files = W.raw(wildcards.dataset)
+    if not W.downloads.keys() & files:
+        checked(check_available, W.datasets[wildcards.dataset], W.config.raw)
+    elif files[0].exists():  # and then made already, for Snakemake
+        raise WorkflowError(f"{files[0]} lacks files: move it elsewhere, and all of it is downloaded")
+    return [local(str(path)) for path in files]
 
 
 def runs_shown(scenario):
     """What tables and figures of a scenario show: its settings, which runs, and the folder of these."""
     return {"scenario": W.settings(scenario), "runs": W.experiments[scenario], "folder": W.runs_folder}
-
-
-def study_cores(wildcards):
-    """All cores for a study that computes in several processes, or measures times: then nothing may run beside."""
-    study = W.studies[wildcards.study]
-    return workflow.cores if study.parallel or study.exclusive else 1
 
 
 def code_of(script, *modules, records=None):

@@ -2,7 +2,7 @@
 rule download:
     """official files of a data source"""
     output:
-        local(directory(f"{W.config.raw.root}/{{folder}}")),
+        local(directory(str(W.config.raw.root / "{folder}"))),
     log:
         "results/logs/download/{folder}.log",
     # Of folders that lack files: nothing else in the raw data has a rule that could replace it.

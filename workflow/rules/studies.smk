@@ -9,7 +9,9 @@ rule study:
         "results/logs/study/{study}.log",
     benchmark:
         "results/benchmarks/study/{study}.tsv"
-    threads: study_cores
+    # All cores, to which Snakemake cuts 1000, for what computes in several processes; and for what measures times, beside
+    # which nothing may run. On a cluster it is `max-threads` of the profile.
+    threads: lambda w: 1000 if W.studies[w.study].all_cores else 1
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,

@@ -37,5 +37,6 @@ rule unknown:
         lambda w: files_of(w.name),
     output:
         touch("{name}"),
+    # What is there is somebody's input.
     wildcard_constraints:
-        name=r"\w+",
+        name=rf"(?!({one_of(filter(str.isidentifier, os.listdir()))})$)\w+",

@@ -137,6 +137,11 @@ class Study(Settings):
         return []
 
     @property
+    def all_cores(self) -> bool:
+        """Whether it takes all cores of a machine."""
+        return self.parallel or self.exclusive
+
+    @property
     def in_scenario(self) -> Scenario | None:
         """Scenario whose network, reward and constants are used, if any."""
         return None

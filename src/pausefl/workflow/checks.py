@@ -12,6 +12,7 @@ from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_table
 from pausefl.figures.papers import in_parts
 from pausefl.files import check_writable
+from pausefl.registry import FIGURES
 from pausefl.runs.collected import collected_in, named
 from pausefl.workflow.project import Project
 
@@ -61,6 +62,7 @@ def check_names(project: Project) -> None:
         *((name, "a scenario") for name, _ in scenarios),
         *((name, "a study") for name in project.studies),
         *((figure, f"a figure of scenario '{name}'") for name, one in scenarios for figure in one.figures),
+        *((f"{name}_{kind}", f"a figure of scenario '{name}'") for name, _ in scenarios for kind in FIGURES),
         *(
             (whole, f"the whole of {' and '.join(parts)}")
             for whole, parts in in_parts(project.figures).items()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pausefl.project import Project
 from pausefl.settings import read_yaml
+from pausefl.workflow.project import Project
 
 ROOT = Path(__file__).parents[3]
 

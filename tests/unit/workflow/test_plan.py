@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError
-from pausefl.project import Project
 from pausefl.settings import Experiment, RawData, Scenario, load_scenario, read_yaml
 from pausefl.workflow.plan import (
-    asked,
     estimate,
     job_estimate,
+    memory_mb,
+    minutes,
     network_key,
     number,
     rounds_expected,
@@ -25,6 +25,7 @@ from pausefl.workflow.plan import (
     wall_clock,
     with_trainers,
 )
+from pausefl.workflow.project import Project
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "config" / "scenarios"
@@ -127,7 +128,7 @@ def test_the_shipped_pace_leaves_bsfl_about_300_rounds() -> None:
 def test_what_is_not_known_is_not_counted_and_said() -> None:
     unknown = scenario("demo_small")
     assert math.isnan(estimate(unknown, "pause", RAW, RATES).seconds)
-    assert "Not counted: 32 jobs" in plan("demo", "demo")
+    assert "Not counted: 16 jobs" in plan("demo", "demo")
 
 
 def plan(name: str, target: str | None = None, cores: int = 2, folder: Path = Path("nowhere")) -> str:
@@ -152,20 +153,22 @@ def test_every_job_of_the_shipped_configurations_has_rates(name: str) -> None:
 def test_a_cluster_is_asked_for_a_few_times_the_estimate() -> None:
     """And for more memory than any published run of the model had."""
     whole, rates = table("config"), shipped_rates()
-    jobs = [row for name in whole.own for row in whole.experiments[name]]
-    for row in jobs:
-        minutes, _ = asked(whole, row, rates)
+    for row in (row for name in whole.own for row in whole.experiments[name]):
         estimated = job_estimate(whole, row, rates).seconds / 60
-        assert 2 * estimated < minutes
-        assert minutes <= max(5, 3 * estimated + 1)
-    unknown = asked(whole, jobs[0], RATES)  # no rates of its network
-    assert unknown[0] == 720
+        assert 2 * estimated < minutes(whole, row) <= max(5, 3 * estimated + 1)
     for lines in ROOT.glob("results/published/*/runs.jsonl"):
-        name = lines.parent.name
-        if whole.experiments.get(name):
-            memory = asked(whole, whole.experiments[name][0], rates)[1]
+        if lines.parent.name in whole.experiments:
+            memory = memory_mb(whole, lines.parent.name)
             for line in lines.read_text("utf-8").splitlines():
                 assert json.loads(line)["peak_memory_bytes"] < memory * 1e6
+
+
+def test_a_job_of_unknown_cost_is_given_half_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = table("demo")
+    job = whole.experiments["demo_small"][0]
+    assert minutes(whole, job) < 720
+    monkeypatch.setattr("pausefl.workflow.plan.shipped_rates", lambda: RATES)  # none of its network
+    assert minutes(whole, job) == 720
 
 
 def test_a_target_costs_what_it_needs() -> None:

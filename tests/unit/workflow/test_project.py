@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError, DataError
-from pausefl.project import Project
 from pausefl.registry import SELECTORS
 from pausefl.settings import Experiment
 from pausefl.workflow.checks import check
-from pausefl.workflow.targets import targets
+from pausefl.workflow.project import Project
+from pausefl.workflow.targets import jobs, needs, targets
 
 ROOT = Path(__file__).parents[3]
 
@@ -148,23 +148,23 @@ def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
     assert table.job_scenarios["mnist_large_iid_r1"] is table.scenarios["mnist_large_iid_r1"]
     assert table.seeds("mnist_large_iid_r1") == [0]
     assert table.runs_of_study("bsfl_fig4") == []
-    untrained = set(targets(table)["studies"].studies)
+    named = targets(table)
+    assert jobs(table, named["mnist_knobs"]) == runs
+    assert jobs(table, named["studies"]) == []
+    untrained = set(needs(table, named["studies"])[1])
     assert set(table.studies) - untrained == {"mnist_knobs", *table.studies.of_kind("benchmark")}
-    assert targets(table)["mnist_knobs"].jobs == runs
-    assert targets(table)["studies"].jobs == []
     published = load("published")
-    assert published.job_scenarios == published.scenarios
+    assert jobs(published, targets(published)["mnist_knobs"]) == []
 
 
 def test_a_comparison_beyond_the_papers_is_made_if_it_is_asked_for(load: Load) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause")])
-    names = list(table.studies.of_kind("benchmark"))
-    asked, others = targets(table)["benchmark"], [targets(table)[name] for name in ("all", "studies")]
+    names, named = list(table.studies.of_kind("benchmark")), targets(table)
     study = table.studies.of_kind("benchmark")["benchmark_mnist_iid"]
-    assert asked.studies == names
-    assert {one.selector for one in asked.jobs if one.scenario == study.jobs} == set(study.scenario.selectors)
-    assert asked.files == [path for name in names for path in targets(table)[name].files]
-    for other in others:
-        assert not {*names} & {*other.studies}
-        assert not {*asked.files} & {*other.files}
+    assert needs(table, named["benchmark"])[1] == names
+    asked = [one for one in jobs(table, named["benchmark"]) if one.scenario == study.jobs]
+    assert {one.selector for one in asked} == set(study.scenario.selectors)
+    assert named["benchmark"].files == [path for name in names for path in named[name].files]
+    for other in ("all", "studies"):
+        assert not {*named["benchmark"].files} & {*named[other].files}
     assert set(SELECTORS) - set(study.scenario.selectors) == {"pause_brute", "sa_pause_best_gain"}

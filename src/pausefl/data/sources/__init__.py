@@ -8,10 +8,8 @@ the seed of an experiment. `pausefl.data.partition` decides which examples train
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -80,13 +78,6 @@ def raw_files(settings: DataSettings, raw: RawData) -> list[Path]:
     """Return the absolute paths of all raw files that the data set is made from; for images, their folder."""
     values = _values(settings, raw)
     return [raw.root.absolute() / name.format(**values) for name in find_record(settings, raw).files]
-
-
-def located(settings: DataSettings, folders: Mapping[str, str], files: Sequence[str]) -> RawData:
-    """Return where raw files are, given the paths of `raw_files`; ``folders`` as in the configuration."""
-    raw = RawData(root=Path("/"), download=True, folders=dict(folders))
-    names = [str(path) for path in raw_files(settings, raw)]
-    return replace(raw, root=Path(os.path.abspath(files[0]).removesuffix(names[0]))) if names else raw
 
 
 def missing_files(settings: DataSettings, raw: RawData) -> list[Path]:
