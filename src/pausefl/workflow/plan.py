@@ -137,7 +137,8 @@ def to_text(table: Project, target: str, n_cores: int) -> str:
     Finished jobs and studies in the working directory are not counted.
     """
     wanted = targets.find(table, target)
-    jobs = with_trainers(table, targets.jobs(table, wanted))
+    jobs = targets.jobs(table, wanted)
+    jobs = jobs if table.config.published else with_trainers(table, jobs)
     costs = {job: job_estimate(table, job) for job in jobs}
     done = {job for job in jobs if is_done(table, job)}
     lines = [["scenario", "selector", "jobs", "done", "minutes a job", "core-hours"]]

@@ -44,7 +44,7 @@ def test_published_runs_leave_the_demo_out(load: Load) -> None:
 
 def test_scenarios_with_the_same_data_share_a_partition(load: Load) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause"), row("mnist_large_iid_r1_v1", "pause")])
-    own = {key: one for key, one in table.partitions.items() if one.name in table.scenarios}
+    own = {key: one for key, one in table.divided.items() if one.name in table.scenarios}
     of_mnist = [dataset for dataset, _ in own if dataset == "mnist"]
     assert len(of_mnist) == 1
     assert {table.dataset(name) for name in table.scenarios} == {"digits-test0.2", "mnist"}

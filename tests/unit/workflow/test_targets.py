@@ -149,12 +149,15 @@ def test_only_official_files_that_are_missing_are_downloaded(load: Load, tmp_pat
         Path(root, "MNIST"): "mnist",
         Path(root, "cifar-10-batches-py"): "cifar10",
     }
-    assert table.raw_folder("mnist") == Path(root, "MNIST")
-    assert table.raw_folder(table.dataset("demo_small")) is None
+    assert table.raw("mnist") == [Path(root, "MNIST")]
+    assert table.raw(table.dataset("demo_small")) == []
     assert asked(download=False).downloads == {}
     images = asked(image_folders={"cifar10": "images"})
     (folder,) = [name for name in images.datasets if name.startswith("cifar10-from")]
-    assert images.raw_folder(folder) == Path(root, "images")
+    assert images.raw(folder) == [Path(root, "images")]
+    elsewhere = asked(image_folders={"cifar10": str(tmp_path / "images")})
+    (folder,) = [name for name in elsewhere.datasets if name.startswith("cifar10-from")]
+    assert elsewhere.raw(folder)[0].absolute() == tmp_path / "images"
     assert set(images.downloads.values()) == {"mnist"}
 
 
