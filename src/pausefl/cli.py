@@ -170,19 +170,8 @@ def run(
 
 
 @app.command()
-def check(
-    config: ConfigFile = CONFIG,
-    selector: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Check what every selector must do, of this one.")
-    ] = None,
-) -> None:
-    """Check a configuration with its scenarios, studies, names and data, and list its jobs.
-
-    With --selector, run one selector, such as my_module:MyClass, on made-up histories instead.
-    """
-    if selector is not None:
-        _check_selector(selector)
-        return
+def check(config: ConfigFile = CONFIG) -> None:
+    """Check a configuration with its scenarios, studies, names and data, and list its jobs."""
     from pausefl.workflow.checks import check as check_all
     from pausefl.workflow.checks import check_data
 
@@ -196,19 +185,6 @@ def check(
         typer.echo(f"To be downloaded: {', '.join(downloads)}")
     studies = f" and {n} studies" if (n := len(project.studies)) else ""
     typer.echo(f"{len(jobs)} jobs in {len(project.own)} scenarios{studies}: all of them can run")
-
-
-def _check_selector(selector: str) -> None:
-    """Show what was checked of a selector; `PauseflError` if something is wrong."""
-    from pausefl.selectors.conformance import checked
-
-    found = []
-    for what, wrong in checked(selector):
-        typer.echo(f"{'FAILED' if wrong else 'ok':8}{what}{f': {wrong}' if wrong else '.'}")
-        found.append(bool(wrong))
-    if any(found):
-        raise PauseflError(f"selector '{selector}' fails {sum(found)} of {len(found)} checks")
-    typer.echo(f"Selector '{selector}' passes all {len(found)} checks.")
 
 
 @app.command()

@@ -90,7 +90,7 @@ class Checked(Selector):
             if users.ndim == 1 and (np.issubdtype(users.dtype, np.integer) or not users.size):
                 users = np.sort(users.astype(np.int64))
         if what := fault(users, history, self.record):
-            hint = "" if self.forgiving else f". Try: pausefl check --selector {self.name}"
+            hint = "" if self.forgiving else ". To test what every selector must do: pausefl.testing"
             raise OwnPartError(
                 f"returned {what} in round {history.round}. Return the ids of history.n_selected of the"
                 f" history.candidates(), each once and ascending, as an int64 array{hint}",
