@@ -26,7 +26,8 @@ def test_the_claims_are_judged_and_written_down(everything: Checkout) -> None:
     assert one["seeds"] == [0, 1]
     assert "tiny/fedavg/seed-1" in one["runs"]
     # A study of selection stands in for runs that are not there.
-    assert others == {"T1": "supported", "T2": "not run", "T3": "not run"}
+    assert others == {"T1": "undecided", "T2": "not run", "T3": "not run"}
+    assert paper["claims"][0]["comparisons"][0]["note"] == "selection alone"
 
 
 @pytest.mark.slow

@@ -96,4 +96,4 @@ class AtLeast(Selectors):
     """A test of a share."""
 
     at_least: Annotated[float, Real(ge=0, le=1)]
-    """Least share of instances, or of graphs."""
+    """Least share of instances."""

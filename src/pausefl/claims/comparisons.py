@@ -28,7 +28,7 @@ class Comparison:
     kind: str
     """Kind of the test."""
     where: str
-    """Scenario or study; empty for random instances."""
+    """Scenario or study."""
     topic: str
     """What is asked, without the selectors."""
     who: str
@@ -51,7 +51,7 @@ class Comparison:
     measure: str = ""
     """What is measured; empty if it was not made."""
     seeds: tuple[int, ...] = ()
-    """Seeds of the runs; empty for studies without seeds and random instances."""
+    """Seeds of the runs; empty for studies without seeds."""
     runs: tuple[str, ...] = ()
     """Names of the runs, or the study."""
     n_missing: int = 0

@@ -12,20 +12,19 @@ from pydantic import BeforeValidator, Field, Strict, model_validator
 
 from pausefl.claims.base import RUN, ClaimTest, readings
 from pausefl.claims.comparisons import Comparison
-from pausefl.claims.on_instances import OnInstancesTest
 from pausefl.claims.on_runs import OnRunsTest
 from pausefl.claims.on_studies import OnStudiesTest
 from pausefl.errors import ConfigError, suggest
 from pausefl.settings.base import Settings, shortened
 from pausefl.settings.load import load_scenario, scenario_file, scenario_names
 from pausefl.settings.scenario import SCALES, Scenario, SelectorName
-from pausefl.settings.types import Distinct, Several, Text
+from pausefl.settings.types import Distinct, Items, Several, Text
 from pausefl.settings.yaml import read_yaml
 
 #: Every kind of test by its name.
 KINDS: dict[str, type[ClaimTest]] = {
     get_args(kind.model_fields["kind"].annotation)[0]: kind
-    for kinds in (OnRunsTest, OnStudiesTest, OnInstancesTest)
+    for kinds in (OnRunsTest, OnStudiesTest)
     for kind in get_args(kinds)
 }
 
@@ -43,9 +42,7 @@ def _of_its_kind(values: Any) -> ClaimTest:
 
 
 #: A test in the file: the key ``kind`` says of which model it is.
-AnyTest = Annotated[
-    OnRunsTest | OnStudiesTest | OnInstancesTest, Field(discriminator="kind"), BeforeValidator(_of_its_kind)
-]
+AnyTest = Annotated[OnRunsTest | OnStudiesTest, Field(discriminator="kind"), BeforeValidator(_of_its_kind)]
 
 
 class Figure(Settings):
@@ -70,8 +67,6 @@ class Claim(Settings):
     """What is claimed, in our words."""
     place: Text
     """Where the papers have it."""
-    check: Annotated[bool, Strict()] = False
-    """Whether it tests code or a theorem, and is listed apart from what was found."""
     note: Annotated[str, Strict()] = ""
     """What has to be said wherever the finding stands."""
     failing: Annotated[str, Strict()] = ""
@@ -82,15 +77,33 @@ class Claim(Settings):
     """How it is tested."""
 
 
+class Check(Settings):
+    """One statement on code or a theorem, which tests show."""
+
+    id: Annotated[str, Strict(), Field(pattern=r"^[A-Z][A-Za-z0-9]*$")]
+    """What the check is called."""
+    sentence: Text
+    """What is claimed, in our words."""
+    place: Text
+    """Where the papers have it."""
+    note: Annotated[str, Strict()] = ""
+    """What has to be said beside it."""
+    tests: Several[Text]
+    """Names of the tests that show it, as pytest takes them."""
+
+
 class Claims(Settings):
     """What the papers claim, and how each claim is tested on runs and studies."""
 
     claims: Several[Claim]
     """The claims, in the order of the page. docs/claims.md says what each kind of test does."""
+    checks: Annotated[tuple[Check, ...], Items(0, distinct=False)] = ()
+    """Statements on our code and on theorems, which the tests of this project show."""
 
     @model_validator(mode="after")
     def _one_of_each_id(self) -> Self:
-        (name, n), *_ = Counter(claim.id for claim in self.claims).most_common(1)
+        ids = [*(claim.id for claim in self.claims), *(check.id for check in self.checks)]
+        (name, n), *_ = Counter(ids).most_common(1)
         if n > 1:
             raise ValueError(f"claim '{name}' is there twice")
         return self
@@ -124,6 +137,11 @@ def load_claims(path: Path, *folders: Path) -> tuple[Claim, ...]:
                 file = scenario_file(name, *folders)
                 raise ConfigError(f"{where} lists '{name}' at scale '{scale}'; {file} says '{own}'")
     return claims
+
+
+def load_checks(path: Path) -> tuple[Check, ...]:
+    """Checks of a file of claims; `ConfigError` for the first thing that is wrong."""
+    return Claims.read(read_yaml(path), str(path)).checks
 
 
 def places(claims: Iterable[Claim], scale: str) -> tuple[set[str], set[str]]:

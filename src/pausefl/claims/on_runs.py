@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import product
@@ -12,20 +11,14 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import model_validator
 
-from pausefl.claims.base import Against, ClaimTest, Group, Margin, Selectors
+from pausefl.claims.base import Against, ClaimTest, Group, Margin
 from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, Side, joined, wanted_text
 from pausefl.claims.quantities import QUANTITIES, accuracy_drop, accuracy_rise
 from pausefl.claims.records import Records, Replicate, Replicates
 from pausefl.claims.statistics import Floats, gaps, judge, region
-from pausefl.privacy import make_schedule
-from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS
-from pausefl.settings import PrivacySettings
 from pausefl.settings.scenario import SelectorName
 from pausefl.settings.types import Distinct, NonNegative, OneOf
-
-#: Leakages that differ by at most this share of the budget are equal.
-ROUNDING = 1e-9
 
 Direction = Annotated[str, OneOf(("lower", "higher"))]
 
@@ -179,106 +172,6 @@ class Collapse(OnRuns, Against, Margin):
         yield asked.decided(judge(values, *asked.limits), **facts)
 
 
-class Bound(OnRuns):
-    """No private run leaks more than the budget in any round, as counted again and in the ledger."""
-
-    kind: Literal["bound"]
-
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
-        for place in self.scenarios[group]:
-            yield Comparison(self.kind, place, "largest leakage of any user", "", "≤ 1 of the budget")
-
-    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        runs = _runs(records, asked.where)
-        privacy = runs.scenario.privacy
-        private = {key: run for key, run in runs.found.items() if SELECTORS[key[0]].private}
-        if privacy is None or not private:
-            raise NotRunError("no private run is there")
-        highest, wrong = 0.0, []
-        for (selector, seed), run in private.items():
-            counted = recounted(run, privacy)
-            highest = max(highest, *run.leakage, *counted)
-            if np.abs(run.leakage - counted).max() > ROUNDING * privacy.epsilon_total:
-                wrong.append(f"{selector}/seed-{seed}")
-        share = highest / privacy.epsilon_total
-        planned = sum(len(seeds) for name, seeds in runs.seeds.items() if SELECTORS[name].private)
-        disagree = f"the ledger and the selections disagree: {', '.join(wrong)}" if wrong else ""
-        facts = facts_of(private, trained=False) | {"n_missing": planned - len(private)}
-        facts["note"] = joined(stand_ins(private.values()), disagree)
-        yield asked.settled(share <= 1 + ROUNDING and not wrong, share, unit="of the budget", **facts)
-
-
-def recounted(run: Replicate, privacy: PrivacySettings) -> Floats:
-    """Largest leakage (n,) of any user after each round, computed from the selections alone."""
-    counts: Counter[int] = Counter()
-    most = []
-    for selection in run.rounds["selection"]:
-        counts.update(set(selection))  # once, also if a user is there twice
-        most.append(max(counts.values(), default=0))
-    return _partial_sums(privacy, max(most))[most]
-
-
-def _partial_sums(privacy: PrivacySettings, n: int) -> Floats:
-    """Budget spent after 0 .. n participations (n + 1,)."""
-    budgets = make_schedule(privacy).epsilon(np.arange(1, n + 1))
-    return np.concatenate([[0.0], np.cumsum(budgets)])
-
-
-class Coincidence(OnRuns, Against):
-    """Leakage is the same in every round: the sum of the budgets of as many participations."""
-
-    kind: Literal["coincidence"]
-
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
-        asked = partial(Comparison, self.kind, wanted=f"≤ {ROUNDING:g} of the budget")
-        for place, *names in product(self.scenarios[group], self.selectors, self.against):
-            (ours, theirs), sides = (LABELS[name] for name in names), tuple(product([place], names))
-            yield asked(place, "difference of leakage in any round", f"{ours} against {theirs}", sides=sides)
-            yield asked(place, _TO_THE_SUM, ours, sides=sides)
-
-    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        pairs, facts = paired(records, asked.sides, trained=False)
-        privacy = _runs(records, asked.where).scenario.privacy
-        if privacy is None:
-            raise NotRunError("no budget")
-        alone, apart = asked.topic == _TO_THE_SUM, 0.0
-        for run, other in pairs:
-            spent = _partial_sums(privacy, len(run.leakage))[1:] if alone else other.leakage
-            n = min(len(run.leakage), len(spent))
-            apart = max(apart, float(np.abs(run.leakage[:n] - spent[:n]).max()))
-        n_sides, share = 1 if alone else 2, apart / privacy.epsilon_total
-        runs = [run for pair in pairs for run in pair[:n_sides]]
-        prints = {key: did for key, did in facts["prints"].items() if key[0] < n_sides}
-        facts |= {"runs": tuple(run.name for run in runs), "prints": prints, "note": stand_ins(runs)}
-        yield asked.settled(share <= ROUNDING, share, unit="of the budget", **facts)
-
-
-_TO_THE_SUM = "difference to the sum of the budgets in any round"
-
-
-class EveryoneFirst(OnRuns, Selectors):
-    """The first K/m rounds take no user twice, under every seed."""
-
-    kind: Literal["everyone_first"]
-
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
-        topic, wanted = "users taken once in the first rounds", "all of them"
-        for place in self.scenarios[group]:
-            for selector in records.acting(place, self.selectors):
-                sides = ((place, selector),)
-                yield Comparison(self.kind, place, topic, LABELS[selector], wanted, sides=sides)
-
-    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        pairs, facts = paired(records, asked.sides, trained=False)
-        network = _runs(records, asked.where).scenario.network
-        m, n_rounds = network.n_selected, network.n_users // network.n_selected
-        first = [np.concatenate(list(run.rounds["selection"][:n_rounds])) for run, _ in pairs]
-        share = min(len(np.unique(users)) for users in first) / (n_rounds * m)
-        note = f"{n_rounds} rounds of {m} of {network.n_users} users; the least of all seeds"
-        facts["note"] = joined(stand_ins(run for run, _ in pairs), note)
-        yield asked.settled(share == 1, share, unit="of the users", **facts)
-
-
 def facts_of(runs: Mapping[tuple[Any, int], Replicate], trained: bool) -> dict[str, Any]:
     """Seeds, names and prints of runs by side (or selector) and seed, as a `Comparison` has them."""
     return {
@@ -337,7 +230,4 @@ OnRunsTest = (
     | Noninferiority
     | Equivalence
     | Collapse
-    | Bound
-    | Coincidence
-    | EveryoneFirst
 )

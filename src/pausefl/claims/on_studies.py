@@ -1,4 +1,4 @@
-"""Kinds of claim tests on studies of selection: laws of growth, ends of regret, shares of races, degrees."""
+"""Kinds of claim tests on studies of selection: laws of growth, ends of regret, shares of races."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 from pydantic import Strict
 
-from pausefl.bandit.latency import expected_speeds
 from pausefl.claims.base import Against, AtLeast, Margin, Selectors
 from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, wanted_text
-from pausefl.claims.records import Records, expected_latencies
+from pausefl.claims.records import Records
 from pausefl.claims.statistics import (
     FAILS,
     HOLDS,
@@ -30,7 +29,6 @@ from pausefl.claims.statistics import (
     region,
 )
 from pausefl.registry.selectors import LABELS
-from pausefl.settings import Scenario
 from pausefl.settings.scenario import Scale
 from pausefl.settings.types import Distinct, NonNegative, OneOf, Positive
 
@@ -166,61 +164,6 @@ class FinalRegret(OnStudies, Against, Margin):
         yield asked.decided(judged, True, **_facts(records, asked, both))
 
 
-class RegretBound(OnStudies):
-    """Regret ends below the bound of PAUSE's Theorem 3 (D5), or of BSFL's Theorem 1 (quantised rewards)."""
-
-    kind: Literal["regret_bound"]
-
-    def _asks(self) -> tuple[str, str, tuple[float, float]]:
-        limits = region("lower", 0, RATIO)
-        return "final regret over the bound", wanted_text(*limits, RATIO), limits
-
-    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        ((study, selector),) = asked.sides
-        (growth,) = _tables(records, study, "growth.csv")
-        growth, settings = _of_seeds(growth, selector), records.studies.of_kind("regret")[study]
-        if not len(growth):
-            raise NotRunError(f"{LABELS[selector]} is not in the study")
-        scenario, n_rounds, step = settings.scenario, settings.n_rounds, settings.reward_step
-        most = theorem3(scenario, n_rounds) if step is None else theorem1(scenario, n_rounds, step)
-        worst = n_rounds * largest_gap(scenario)
-        note = f"bound {most:.2g} after {n_rounds:,} rounds"
-        if worst <= most:
-            note += f"; no selector can lose more than {worst:.2g}, so the bound excludes nothing yet"
-        judged = judge(np.log(growth["regret"].to_numpy(np.float64)) - math.log(most), *asked.limits)
-        facts = _facts(records, asked, growth["seed"])
-        yield asked.decided(judged, True, measure="regret over the bound", note=note, **facts)
-
-
-def theorem3(scenario: Scenario, n_rounds: int) -> float:
-    """Bound on the regret after n rounds (PAUSE v2, Theorem 3), with the constant of its proof (D5).
-
-    K (Delta_max + delta) (4 (m + 1) ln n / delta^2 + 1 + 4 pi^2 / 3), where delta is the least difference of
-    two users' expected latencies in seconds (v2, II-A).
-    """
-    network = scenario.network
-    delta = float(np.diff(np.sort(expected_latencies(network))).min())
-    terms = 4 * (network.n_selected + 1) * math.log(n_rounds) / delta**2 + 1 + 4 * math.pi**2 / 3
-    return network.n_users * (largest_gap(scenario) + delta) * terms
-
-
-def theorem1(scenario: Scenario, n_rounds: int, step: float) -> float:
-    """Bound on the regret after n rounds (BSFL, Theorem 1), where rewards are multiples of a step.
-
-    Delta_max K (4 (m + 1) ln n / Delta_min^2 + 1 + pi^2 / 3), where Delta_min, the least difference of two
-    rewards, is the step.
-    """
-    network = scenario.network
-    terms = 4 * (network.n_selected + 1) * math.log(n_rounds) / step**2 + 1 + math.pi**2 / 3
-    return network.n_users * largest_gap(scenario) * terms
-
-
-def largest_gap(scenario: Scenario) -> float:
-    """Delta_max (PAUSE v2, Lemma 1; BSFL, eq. 14), with ranges 2 of generalisation and 1 of privacy (D4)."""
-    speeds, reward = expected_speeds(scenario.network), scenario.reward
-    return float(np.ptp(speeds)) + 2 * reward.alpha + (reward.gamma or 0.0)
-
-
 class _Law(NamedTuple):
     words: str
     slope: str
@@ -340,33 +283,4 @@ class Share(OnStudies, AtLeast):
             yield row.decided(judge_share(won, n, self.at_least), **facts)
 
 
-class Degrees(OnStudies, Against):
-    """On every graph, a mean of at most 4 (K − m) neighbours; in plain annealing's, all have m (K − m)."""
-
-    kind: Literal["degrees"]
-
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
-        for study, selector in product(self.studies[group], (*self.selectors, *self.against)):
-            plain = selector in self.against
-            wanted = "m (K − m) for every vertex" if plain else "at most 4 (K − m) on average"
-            who, sides = LABELS[selector], ((study, selector),)
-            yield Comparison(self.kind, study, "mean number of neighbours", who, wanted, sides=sides)
-
-    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        ((study, selector),) = asked.sides
-        (table,) = _tables(records, study, "degrees.parquet")
-        own, settings = table[table["selector"] == selector], records.studies.of_kind("graphs")[study]
-        m, n_users, plain = settings.n_selected, settings.n_users, selector in self.against
-        claimed, most = (m if plain else 4) * (n_users - m), float(own["degree_mean"].max())
-        note = f"{most:.4g} against {claimed}, {len(own):,} graphs of {m} of {n_users} users"
-        if plain:
-            holds = bool((own[["degree_min", "degree_max"]] == claimed).all(axis=None))
-        else:
-            holds = most <= claimed
-            note += "; with m ≤ 4 no graph has more" if m <= 4 else ""
-        measure = f"mean neighbours over {'m' if plain else '4'} (K − m)"
-        facts = {"unit": RATIO, "measure": measure, "note": note} | _facts(records, asked)
-        yield asked.settled(holds, most / claimed, **facts)
-
-
-OnStudiesTest = Regret | FinalRegret | RegretBound | Cost | Share | Degrees
+OnStudiesTest = Regret | FinalRegret | Cost | Share

@@ -14,15 +14,12 @@ import pandas as pd
 
 from pausefl.claims import words
 from pausefl.claims.comparisons import Comparison
-from pausefl.claims.load import Claim
+from pausefl.claims.load import Check, Claim
 from pausefl.claims.statistics import NOT_RUN
-from pausefl.claims.verdicts import FINDINGS, SUPPORTED, Judged
+from pausefl.claims.verdicts import FINDINGS, Judged
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE
-
-#: The scale of a comparison on instances that its test samples, which is part of a claim at every scale.
-ANY = "any"
 
 #: What files have of a comparison.
 _WRITTEN = """kind where question wanted outcome gap low high unit bound p measure seeds runs n_missing note
@@ -35,7 +32,7 @@ def to_json(judged: Sequence[Judged], scale: str, code_hash: str) -> str:
     A claim has the keys of its reading as written, and under ``as_run`` those of the other one, or null.
     """
     claims = [
-        claim.model_dump(include={"id", "sentence", "place", "check", "note"})
+        claim.model_dump(include={"id", "sentence", "place", "note"})
         | _told(written, scale)
         | {"as_run": _told(run, scale) if run else None}
         for claim, written, run in side_by_side(judged)
@@ -71,7 +68,7 @@ def _plain(comparison: Comparison, scale: str) -> dict[str, Any]:
     values: dict[str, Any] = {key: getattr(comparison, key) for key in _WRITTEN.split()}
     for key in ("gap", "low", "high", "p", "authors"):
         values[key] = values[key] if math.isfinite(values[key]) else None
-    return values | {"scale": scale if comparison.where else ANY, "n_seeds": len(comparison.seeds)}
+    return values | {"scale": scale, "n_seeds": len(comparison.seeds)}
 
 
 def to_frame(judged: Iterable[Judged], scale: str) -> pd.DataFrame:
@@ -89,18 +86,15 @@ def to_frame(judged: Iterable[Judged], scale: str) -> pd.DataFrame:
 
 
 def summary_line(judged: Iterable[Judged]) -> str:
-    """How many claims have which finding, as written; and apart from them, how many checks hold."""
-    written = [one for one in judged if one.reading == AS_WRITTEN]
-    counts = Counter(one.finding for one in written if not one.claim.check)
-    told = ", ".join(f"{counts[finding]} {finding}" for finding in FINDINGS if counts[finding])
-    checks = [one.finding == SUPPORTED for one in written if one.claim.check]
-    return f"{told or 'no claim'}; {sum(checks)} of {len(checks)} checks hold" if checks else told
+    """How many claims have which finding, as written."""
+    counts = Counter(one.finding for one in judged if one.reading == AS_WRITTEN)
+    return ", ".join(f"{counts[finding]} {finding}" for finding in FINDINGS if counts[finding])
 
 
 def to_text(judged: Sequence[Judged], scale: str) -> str:
-    """A compact table for the screen: claims in both readings, then checks."""
+    """A compact table for the screen: claims in both readings."""
     rows = [("claim", "finding", "comparisons", "effect", "")]
-    for one in sorted(judged, key=lambda one: one.claim.check):
+    for one in judged:
         name = one.claim.id if one.reading == AS_WRITTEN else f"{one.claim.id} {one.reading}"
         compared = words.outcomes(one.coverage)
         rows.append((name, one.finding, compared, words.effect(one), one.claim.sentence))
@@ -109,14 +103,21 @@ def to_text(judged: Sequence[Judged], scale: str) -> str:
 
 
 def to_markdown(judged: Sequence[Judged], hours: Mapping[str, float] = {}) -> str:
-    """Tables for people: the verdicts on claims, then those of checks, then what each of them rests on.
+    """Tables for people: the verdicts on claims, then what each of them rests on.
 
     ``hours`` are the core-hours that claims need to be judged as run, by claim.
     """
-    claims, checks = ([one for one in judged if one.claim.check == check] for check in (False, True))
-    parts = [f"### Claims\n\n{_verdicts(claims, hours)}"] if claims else []
-    parts += [f"### Checks\n\n{_verdicts(checks, hours)}"] if checks else []
-    return "\n".join([*parts, f"### What each verdict rests on\n\n{_grounds([*claims, *checks])}"])
+    grounds = f"### What each verdict rests on\n\n{_grounds(judged)}"
+    return f"### Claims\n\n{_verdicts(judged, hours)}\n{grounds}"
+
+
+def checks_to_markdown(checks: Iterable[Check]) -> str:
+    """A table for people: what is said of code and theorems, and the tests that show it."""
+    rows = []
+    for one in checks:
+        tests = ", ".join(f"`{name.rpartition('::')[2]}`" for name in one.tests)
+        rows.append([one.id, ". ".join(filter(None, [one.sentence.rstrip("."), one.note])), one.place, tests])
+    return markdown.table(["Check", "What is claimed", "Where", "Shown by the tests"], rows)
 
 
 def _verdicts(judged: Sequence[Judged], hours: Mapping[str, float]) -> str:

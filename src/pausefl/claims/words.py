@@ -97,10 +97,10 @@ def _places(one: Judged, comparisons: Iterable[Comparison]) -> str:
 
 
 def _place(one: Judged, comparison: Comparison) -> str:
-    """The figures of a claim that show a comparison; else its scenario, or its instances."""
+    """The figures of a claim that show a comparison; else its scenario."""
     figures = [name for name, figure in one.claim.figures.items() if figure.shows(comparison)]
     told = comparison.note if comparison.kind == "share" else comparison.where
-    return ", ".join(figures) or told or "random instances"
+    return ", ".join(figures) or told
 
 
 def _said(comparison: Comparison) -> str:

@@ -159,8 +159,8 @@ def _conclusion(part: ScenarioPart) -> str:
 
 
 def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Each finding that claims have, and how many; checks do not count."""
-    counts = Counter(claim["finding"] for claim in judged["claims"] if not claim["check"])
+    """Each finding that claims have, and how many."""
+    counts = Counter(claim["finding"] for claim in judged["claims"])
     return [(finding, counts[finding]) for finding in FINDINGS if counts[finding]]
 
 

@@ -58,6 +58,8 @@ class ReportParts:
     studies: Mapping[str, StudyPart]
     #: Path of ``claims.json`` by scale.
     claims: Mapping[str, str]
+    #: Table (Markdown) of statements on code and theorems, and the tests that show them.
+    checks: str
     #: Paths of the picture and the questions that open the page; none of a report of less than all.
     overview: Sequence[str]
     #: Path of the deviation ledger.

@@ -60,13 +60,12 @@ def numbers(row: Mapping[str, object]) -> dict[str, float]:
 
 
 def findings(claims: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Number of claims with each finding, those of checks and of the reading as run apart."""
+    """Number of claims with each finding, those of the reading as run apart."""
     counts: Counter[str] = Counter()
     for claim in claims:
-        kind = "check_" if claim.get("check") else ""
-        counts[kind + claim["finding"].replace(" ", "_")] += 1
+        counts[claim["finding"].replace(" ", "_")] += 1
         if run := claim.get("as_run"):
-            counts["as_run_" + kind + run["finding"].replace(" ", "_")] += 1
+            counts["as_run_" + run["finding"].replace(" ", "_")] += 1
     return dict(sorted(counts.items()))
 
 

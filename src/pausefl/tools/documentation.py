@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.claims.load import Claim, load_claims, places, scenarios_as_run
-from pausefl.claims.page import side_by_side, summary_line, to_markdown
+from pausefl.claims.load import Claim, load_checks, load_claims, places, scenarios_as_run
+from pausefl.claims.page import checks_to_markdown, side_by_side, summary_line, to_markdown
 from pausefl.claims.records import Records
 from pausefl.claims.verdicts import evaluate
 from pausefl.figures import overview, papers
@@ -43,6 +43,7 @@ class PublishedVerdicts:
     """
 
     def __init__(self, root: Path = Path()) -> None:
+        self.root = root
         published, folder = _published(root), root / "config/scenarios"
         self.claims = load_claims(root / "config/claims.yaml", folder)
         self.plan = Project.load(read_yaml(root / "config/config.yaml"), root)
@@ -76,7 +77,8 @@ class PublishedVerdicts:
     def verdicts(self) -> dict[str, str]:
         """The parts of the page of verdicts, by name."""
         text = f"**{summary_line(self.judged)}.**\n\n{to_markdown(self.judged, self.hours_as_run())}"
-        return {"paper": text, "not-run": self.not_run()}
+        checks = checks_to_markdown(load_checks(self.root / "config/claims.yaml"))
+        return {"paper": text, "checks": checks, "not-run": self.not_run()}
 
     def hours_as_run(self) -> dict[str, float]:
         """Core-hours of the runs that were not made of the scenarios as run, by claim."""

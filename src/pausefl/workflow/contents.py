@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pausefl.claims.load import scenarios_as_run
+from pausefl.claims.page import checks_to_markdown
 from pausefl.data.sources import describe_origin
 from pausefl.registry import TABLES, kinds_of
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
@@ -23,6 +24,7 @@ def parts(project: Project, report: str) -> ReportParts:
         scenarios={name: _scenario(project, name) for name in shown.scenarios},
         studies={name: _study(project, name) for name in shown.studies},
         claims={scale: f"results/claims/{scale}/claims.json" for scale in shown.scales},
+        checks=checks_to_markdown(project.checks),
         overview=targets.overview_files(project) if report == "all" else (),
         ledger=str(project.root / "docs/deviations.md"),
     )

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pausefl.claims.load import Claim, load_claims, scales
+from pausefl.claims.load import Check, Claim, load_checks, load_claims, scales
 from pausefl.data.partition import partition_key
 from pausefl.data.sources import dataset_key, find_record, missing_files, raw_files
 from pausefl.federated.runnable import trains_alike
@@ -48,6 +48,7 @@ class Project:
     demo: tuple[str, ...]
     studies: Studies
     claims: tuple[Claim, ...]
+    checks: tuple[Check, ...]
 
     @classmethod
     def load(cls, document: Mapping[str, Any], root: Path, origin: str = "configuration") -> Project:
@@ -77,8 +78,9 @@ class Project:
             config = replace(config, scenarios=small.scenarios | config.scenarios, experiments=jobs)
         # Claims of the working directory, if it has some, else those of the workflow.
         file = Path("config/claims.yaml")
-        claims = load_claims(file if file.is_file() else root / file, *folders)
-        return cls(root, folders, config, own, demo, studies, claims)
+        file = file if file.is_file() else root / file
+        claims, checks = load_claims(file, *folders), load_checks(file)
+        return cls(root, folders, config, own, demo, studies, claims, checks)
 
     @property
     def scenarios(self) -> dict[str, Scenario]:

@@ -13,21 +13,15 @@ import pytest
 from scipy import stats
 from worlds import SCALE, World, on_runs, on_study
 
-from pausefl.claims import on_instances, on_studies
 from pausefl.claims.base import ClaimTest
 from pausefl.claims.comparisons import Comparison
-from pausefl.claims.load import KINDS
 from pausefl.claims.quantities import latency_spread
 from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, gaps, holm, judge, region
-from pausefl.privacy.schedule import GeometricSchedule
 from pausefl.results.intervals import estimate
 from pausefl.runs.collected import read_runs, run_folder, write
-from pausefl.selectors.exact import Pause
 from pausefl.studies import regret
 from pausefl.studies.comparison import Comparison as Race
-from pausefl.studies.graphs import Graphs
-from pausefl.studies.regret import Regret
 
 RISING = [0.05 * i for i in range(1, 21)]
 
@@ -240,65 +234,11 @@ def test_a_collapse_needs_a_rise_before_it(world: World) -> None:
     ]
 
 
-def spent(world: World, n: int) -> Any:
-    """Leakage after 1 .. n participations, from the closed form."""
-    privacy = world.base.privacy
-    assert privacy is not None
-    assert privacy.decay is not None
-    return privacy.epsilon_total * -np.expm1(-privacy.decay * np.arange(1, n + 1))
-
-
-def write_leakage(world: World, selector: str, leakage: Any) -> None:
-    """A run in which users 0 and 1 take part in every round, with the leakage that the ledger tells."""
-    world.add(selector, 0, (0.5,) * len(leakage))
-    path = world.folder / "runs/s" / selector / "seed-0/rounds.parquet"
-    rounds = pd.read_parquet(path)
-    rounds["leakage_max"] = leakage
-    rounds.to_parquet(path)
-
-
-@pytest.mark.parametrize(("part", "outcome"), [(1.0, HOLDS), (0.5, FAILS), (2.0, FAILS)])
-def test_leakage_is_counted_again_from_the_selections(world: World, part: float, outcome: str) -> None:
-    write_leakage(world, "pause", part * spent(world, 30))
-    (finding,) = found(world, on_runs("bound"))
-    assert finding.outcome == outcome
-    assert ("pause/seed-0" in finding.note) == (outcome == FAILS)
-
-
-def test_a_schedule_that_spends_more_than_the_budget_breaks_the_bound(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The ledger agrees with the selections, and both exceed the budget."""
-    right = GeometricSchedule.epsilon
-    monkeypatch.setattr(GeometricSchedule, "epsilon", lambda self, n: 1.5 * right(self, n))
-    write_leakage(world, "pause", 1.5 * spent(world, 100))
-    (finding,) = found(world, on_runs("bound"))
-    assert (finding.outcome, finding.note) == (FAILS, "")
-    assert 1 < finding.gap <= 1.5
-
-
-def test_runs_without_privacy_have_no_bound(world: World) -> None:
-    write_leakage(world, "pause", spent(world, 30))
-    world.add("fedavg_no_privacy", 0, (0.5,) * 30, leakage=math.inf)
-    assert outcomes(world, on_runs("bound")) == [HOLDS]
-
-
-def test_coincidence_is_in_every_round_and_with_the_schedule(world: World) -> None:
-    test = on_runs("coincidence", selectors=("fedavg",), against=("fastest",))
-    leakage = spent(world, 30)
-    write_leakage(world, "fedavg", leakage)
-    later = leakage.copy()
-    later[10] = leakage[9]
-    write_leakage(world, "fastest", later)
-    assert outcomes(world, test) == [FAILS, HOLDS]
-
-
 def test_what_the_table_does_not_have_is_not_run(world: World) -> None:
     world.add("pause", 0)
     (finding,) = found(world, ordering())
     assert (finding.outcome, finding.note) == (NOT_RUN, "random of s is not in the experiment table")
-    elsewhere = KINDS["bound"](kind="bound", scenarios={SCALE: ("elsewhere",)})
-    (finding,) = found(world, elsewhere)
+    (finding,) = found(world, ordering().replace(scenarios={SCALE: ("elsewhere",)}))
     assert (finding.outcome, "elsewhere" in finding.note) == (NOT_RUN, True)
     assert outcomes(
         world, on_study("regret", selectors=("pause",), law="linear", margin=0.1, reason="?")
@@ -395,42 +335,6 @@ def test_a_share_of_instances(world: World) -> None:
     assert outcomes(world, on_study("share", **test | {"rows": {"energy": ("none",)}})) == [NOT_RUN]
 
 
-def test_the_exact_search_is_exact_and_a_wrong_one_is_not(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    test = KINDS["exactness"](kind="exactness", rewards=("r1", "r2", "bsfl"), n_instances=40)
-    assert outcomes(world, test) == [HOLDS] * 3
-    first = lambda self, objective, history, users, rng: np.arange(objective.n_selected)  # noqa: E731
-    monkeypatch.setattr(Pause, "search", first)
-    assert outcomes(world, test) == [FAILS] * 3
-
-
-@pytest.mark.parametrize("selector", ["sa_pause", "sa_bsfl"])
-def test_the_law_of_annealing_is_that_of_the_exact_chain(
-    selector: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Blocks against every single iteration, of the first 1,000."""
-    monkeypatch.setattr(on_instances, "DECADES", (2, 3))
-    blocks = on_instances.probabilities(selector, 4)
-    monkeypatch.setattr(on_instances, "EXACT", 1000)
-    np.testing.assert_allclose(blocks, on_instances.probabilities(selector, 4), atol=0.02)
-
-
-def test_the_limit_fails_where_the_probability_does_not_rise(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(on_instances, "DECADES", (1, 30))
-    test = KINDS["limit"](kind="limit", selectors=("sa_pause",), n_instances=4, at_least=0.5, reason="?")
-    assert outcomes(world, test) == [HOLDS]
-    assert outcomes(
-        world, KINDS["limit"](kind="limit", selectors=("sa_pause",), n_instances=20, at_least=1.0, reason="?")
-    ) == [UNDECIDED]
-    monkeypatch.setattr(
-        on_instances, "_step", lambda walk, loss, log_j: on_instances._stochastic(walk.copy())
-    )
-    assert outcomes(world, test) == [FAILS]
-
-
 def test_where_nothing_was_run_a_study_of_selection_stands_in(world: World) -> None:
     """Leakage and time are judged on it, accuracy is not, and findings say where they come from."""
     for seed, leakage in ((0, 2.0), (1, 2.2), (2, 2.1)):
@@ -511,62 +415,12 @@ def test_spread_of_latency_by_hand() -> None:
     assert math.isnan(latency_spread(run([2], [1]), ours))
 
 
-def test_everyone_comes_first_or_not(world: World) -> None:
-    network = world.base.network
-    n, m = network.n_users, network.n_selected
-    once = [list(range(i, i + m)) for i in range(0, n - m + 1, m)]
-    select(world, "pause", 0, [*once, [0] * m])
-    select(world, "sa_pause", 0, [*once[:-1], once[0], [0] * m])
-    test = on_runs("everyone_first", selectors=("pause", "sa_pause"))
-    first, second = found(world, test)
-    assert (first.outcome, first.gap) == (HOLDS, 1)
-    assert (second.outcome, second.gap) == (FAILS, pytest.approx(1 - m / (n // m * m)))
-
-
 def test_where_regret_ends(regrets: World) -> None:
     test = {"selectors": ("pause",), "against": ("random",), "reason": "?"}
     (one,) = found(regrets, on_study("final_regret", margin=0.9, **test))
     assert (one.outcome, one.gap) == (HOLDS, pytest.approx((5 + 3 * math.log(1e5)) / (2 + 4e4)))
     assert outcomes(regrets, on_study("final_regret", margin=0.9999, **test)) == [FAILS]
     assert outcomes(regrets, on_study("final_regret", margin=0, **test | {"against": ("alsa",)})) == [NOT_RUN]
-
-
-def test_the_bounds_of_regret_are_the_proofs(regrets: World) -> None:
-    """By hand for four users, two selected: means 0.125, 0.2, 0.8 and 0.9 s, hardly spread."""
-    changes = {"n_users": 4, "n_selected": 2, "latency_floor": 0.05, "latency_std": 0.001}
-    changes |= {"fast_latency_max": 0.2, "slow_latency_min": 0.7, "slow_latency_max": 0.9}
-    scenario = regrets.base.replace(network=regrets.base.network.replace(**changes))
-    delta, speeds = 0.075, 0.05 / 0.125 - 0.05 / 0.9
-    most = speeds + 2 * scenario.reward.alpha + scenario.reward.gamma + delta
-    terms = 4 * 3 * math.log(1000) / delta**2 + 1 + 4 * math.pi**2 / 3
-    assert on_studies.theorem3(scenario, 1000) == pytest.approx(4 * most * terms, rel=1e-4)
-    terms = 4 * 3 * math.log(1000) / 0.1**2 + 1 + math.pi**2 / 3
-    assert on_studies.theorem1(scenario, 1000, 0.1) == pytest.approx(4 * (most - delta) * terms, rel=1e-4)
-    test = on_study("regret_bound", selectors=("pause",))
-    (one,) = found(regrets, test)
-    assert one.outcome == HOLDS
-    assert "excludes nothing" in one.note
-
-
-def test_a_regret_above_the_bound_fails(regrets: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    test = on_study("regret_bound", selectors=("pause",))
-    monkeypatch.setattr(on_studies, "theorem3", lambda scenario, n_rounds: 20.0)
-    assert outcomes(regrets, test) == [FAILS]
-    study = regrets.studies["study"]
-    assert isinstance(study, Regret)
-    regrets.studies["study"] = study.replace(reward_step=0.1)
-    assert outcomes(regrets, test) == [HOLDS]
-
-
-@pytest.mark.parametrize(("more", "expected"), [(0.0, [HOLDS, HOLDS]), (3.0, [FAILS, FAILS])])
-def test_degrees_of_the_graphs(world: World, more: float, expected: list[str]) -> None:
-    """5 of 12 users: 28 neighbours on average, and 35."""
-    rows = [("alsa", 27 + more, 20, 40), ("sa_bsfl", 35, 35, 35 + more)]
-    table = pd.DataFrame(rows, columns=["selector", "degree_mean", "degree_min", "degree_max"])
-    settings = Graphs(title="?", n_users=12, n_selected=5, n_instances=2)
-    world.study("study", settings, degrees=table.assign(instance=0))
-    test = on_study("degrees", selectors=("alsa",), against=("sa_bsfl",))
-    assert outcomes(world, test) == expected
 
 
 def test_the_time_of_listing(world: World) -> None:

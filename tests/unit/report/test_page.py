@@ -84,7 +84,14 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
 
 
 def parts(**changes: Any) -> ReportParts:
-    defaults: dict[str, Any] = {"name": "all", "scenarios": {}, "studies": {}, "claims": {}, "overview": ()}
+    defaults: dict[str, Any] = {
+        "name": "all",
+        "scenarios": {},
+        "studies": {},
+        "claims": {},
+        "checks": "",
+        "overview": (),
+    }
     return ReportParts(**defaults | {"ledger": str(ROOT / "docs/deviations.md")} | changes)
 
 
@@ -120,7 +127,6 @@ def claims(tmp_path: Path, scale: str, **changes: Any) -> str:
         "needed": "time: ratio < 1",
         "why": "Fails: this",
         "authors": "–",
-        "check": False,
         "note": "",
         "as_run": None,
     }

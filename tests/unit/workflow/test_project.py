@@ -114,11 +114,12 @@ def test_claims_and_their_scenarios_are_the_users_first_then_the_shipped_ones(
     folder.mkdir(parents=True)
     own = "name: few\ntitle: Few users\nbase: demo_small\nnetwork: {n_users: 8}\nfigures: {}\n"
     (folder / "few.yaml").write_text(own, "utf-8")
-    test = "{kind: bound, scenarios: {own: [few], demo: [demo_large]}}"
+    keys = "metric: mean_round_s, gap: ratio, direction: lower, selectors: [pause], against: [random]"
+    test = f"{{kind: ordering, {keys}, scenarios: {{own: [few], demo: [demo_large]}}}}"
     claims = f"claims: [{{id: M1, sentence: It is so., place: ours, tests: [{test}]}}]\n"
     monkeypatch.chdir(tmp_path)
     shipped = load(experiments=[row("few", "pause")])
-    assert "C1" in {claim.id for claim in shipped.claims}
+    assert "C3" in {claim.id for claim in shipped.claims}
     (tmp_path / "config/claims.yaml").write_text(claims, "utf-8")
     table = load(experiments=[row("few", "pause")])
     assert [claim.id for claim in table.claims] == ["M1"]
