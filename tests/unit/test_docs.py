@@ -26,7 +26,7 @@ LEFT = {
     "Without an edit of the package": [
         "out/own/rounds.parquet",
         "results/runs/rings/my_module.LeastUsed/seed-0/summary.json",
-        "results/figures/rings/accuracy_vs_time.pdf",
+        "results/figures/rings_accuracy.pdf",
     ],
     "A selector": ["out/least_used/rounds.parquet"],
     "A reward": ["out/quota/rounds.parquet"],
@@ -34,10 +34,10 @@ LEFT = {
     "A data source": ["out/sensors/rounds.parquet"],
     "Settings of your own": [
         "out/line/rounds.parquet",
-        "results/figures/few_users/accuracy_vs_time.pdf",
+        "results/figures/few_users_accuracy.pdf",
     ],
-    "A scenario": ["results/figures/pets/accuracy_vs_time.pdf"],
-    "A study": [f"results/studies/evenness_demo/evenness{end}" for end in (".csv", "_demo.pdf")],
+    "A scenario": ["results/figures/pets_accuracy.pdf"],
+    "A study": ["results/studies/evenness_demo/evenness.csv", "results/figures/evenness_demo.pdf"],
 }
 
 #: What the last command of a section says of the claim.
