@@ -143,7 +143,7 @@ def run(
     from pausefl.federated.watcher import Watcher
     from pausefl.files import check_writable, locked
     from pausefl.library import data_of_job
-    from pausefl.results.closing import closing
+    from pausefl.results.run_report import run_report
     from pausefl.settings import SHIPPED, home, load_places, load_scenario, with_changes
 
     if data_folder is not None and data is not None:
@@ -166,7 +166,7 @@ def run(
         watcher = Watcher(n_rounds, horizon=loaded.training.horizon)
         with _followed(watcher, f"{scenario} {selector} seed {seed}"):
             run_job(job, dataset, partition, out, watcher, Saving(save_every, restart), watcher.note)
-    typer.echo(closing(out))
+    typer.echo(run_report(out))
 
 
 @app.command()

@@ -320,7 +320,7 @@ def plot(
         If the kind is unknown, the runs lack what it needs, or they differ in what it shows once.
     """
     plotted = plot_to(runs, figure, None if out is None else Path(out))[0]
-    from pausefl.figures.own import show_in_notebooks
+    from pausefl.figures.any_runs import show_in_notebooks
 
     show_in_notebooks()
     return plotted
@@ -331,7 +331,7 @@ def plot_to(
 ) -> tuple[Figure, Path | None]:
     """What `plot` returns, and the file that has it: by ``default`` KIND.png in the working directory."""
     try:
-        from pausefl.figures.own import plot_runs, write_figure
+        from pausefl.figures.any_runs import plot_runs, write_figure
     except ModuleNotFoundError as error:
         raise PauseflError(
             f"figures need the package {error.name}: install pausefl with the extra 'workflow'"

@@ -66,8 +66,9 @@ class FigureRecord(Record):
         set with classes; ``archive``: runs of the authors, archived or logged; one of `ASKED`: a figure of
         the scenario that shows every user's spending, or the selections. Scenarios that lack one of them
         leave this kind out.
-    alike
-        Sections and dotted keys of settings that all runs in it must share.
+    shown_once
+        Sections and dotted keys of settings, ``kind of loss`` and ``kind of protection``: what all runs in it
+        must share.
     of_authors
         Column of the rounds of which it shows the authors' runs, too.
     deviations
@@ -76,7 +77,7 @@ class FigureRecord(Record):
 
     label: str
     needs: Collection[str] = frozenset()
-    alike: tuple[str, ...] = ()
+    shown_once: tuple[str, ...] = ()
     of_authors: str = ""
     deviations: tuple[str, ...] = OF_RUNS
 
@@ -123,18 +124,21 @@ FIGURES: Registry[FigureRecord] = Registry(
             "pausefl.figures.runs:plot_leakage_vs_time",
             label="privacy leakage against simulated time",
             needs={"budget"},
+            shown_once=("kind of protection",),
             of_authors="leakage_max",
         ),
         "leakage_vs_rounds": FigureRecord(
             "pausefl.figures.runs:plot_leakage_vs_rounds",
             label="privacy leakage against rounds",
             needs={"budget"},
+            shown_once=("kind of protection",),
             of_authors="leakage_max",
         ),
         "loss_vs_time": FigureRecord(
             "pausefl.figures.runs:plot_loss_vs_time",
             label="test loss against simulated time",
             needs={"training"},
+            shown_once=("kind of loss",),
             deviations=(*OF_RUNS, "D68"),
             of_authors="loss",
         ),
@@ -142,13 +146,13 @@ FIGURES: Registry[FigureRecord] = Registry(
             "pausefl.figures.spending:plot_spending_vs_rounds",
             label="what every user has spent, against rounds",
             needs={"budget", "spending"},
-            alike=("privacy", "network.n_users"),
+            shown_once=("privacy", "network.n_users"),
         ),
         "selections": FigureRecord(
             "pausefl.figures.selections:plot_selections",
             label="who was selected when",
             needs={"selections"},
-            alike=tuple(f"network.{key}" for key in ("n_users", *SPEEDS)),
+            shown_once=tuple(f"network.{key}" for key in ("n_users", *SPEEDS)),
         ),
     },
 )

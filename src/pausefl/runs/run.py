@@ -94,7 +94,7 @@ class Run:
     @cached_property
     def settings(self) -> dict[str, Any]:
         """What was run, apart from selector and seed, by dotted key."""
-        more = {"data": self.summary.get("dataset_origin"), "rounds": self.summary["n_rounds"]}
+        more = {"data": self.summary.get("dataset_origin"), "training.n_rounds": self.summary["n_rounds"]}
         return flattened(as_of_today(self.summary["scenario"])) | more
 
     def save(self, folder: str | os.PathLike[str]) -> None:

@@ -21,7 +21,6 @@ from pausefl.federated.retime import retime
 from pausefl.federated.run import run_job
 from pausefl.federated.runnable import trains_alike
 from pausefl.registry import SELECTORS
-from pausefl.results.closing import closing
 from pausefl.runs.collected import read_run
 from pausefl.selectors.baselines import Random
 from pausefl.settings import Scenario
@@ -108,7 +107,6 @@ def test_the_files_are_those_of_a_job_that_trains(
         assert (summary.pop("timings_s")["training"] == 0) == (summary is ours)
         del summary["peak_memory_bytes"]
     assert ours == theirs
-    assert f"by the run of {r1.name}, which trains the same" in closing(out)
 
 
 def test_a_selector_that_looks_at_losses_repeats_its_selections(

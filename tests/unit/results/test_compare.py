@@ -1,9 +1,9 @@
-"""Two runs side by side."""
+"""Runs side by side."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from worlds import trained, write_files
@@ -14,34 +14,65 @@ from pausefl.results.compare import compare
 pytestmark = pytest.mark.usefixtures("made_up_runs")
 
 
-def write(folder: Path, selector: str = "pause", accuracy: float = 0.5) -> Path:
+def write(folder: Path, accuracy: float = 0.5, learning_rate: float = 0.1, **summary: Any) -> Path:
     """A run of six rounds; the accuracy of the fourth is as given."""
     rounds = trained([0.5, 0.5, 0.5, accuracy, 0.5, float("nan")], round_s=1.5, leakage=float("inf"))
-    settings = {"name": "s", "training": {"learning_rate": 0.1}}
-    return write_files(folder, rounds, scenario=settings, selector=selector)
+    settings = {"name": "s", "training": {"learning_rate": learning_rate}}
+    return write_files(folder, rounds, scenario=settings, **summary)
 
 
-def test_what_differs_is_listed(tmp_path: Path) -> None:
-    text = compare(write(tmp_path / "a"), write(tmp_path / "b", "random", 0.6))
-    rows = {line.split("  ")[1].strip(): line.split()[-2:] for line in text.splitlines() if line[:2] == "  "}
-    assert rows["selector"] == ["pause", "random"]
-    assert "seed" not in rows
-    assert rows["simulated time (s)"] == ["9.00", "9.00"]
-    assert text.endswith("First difference: accuracy in round 4.")
+def lines(*folders: Path) -> list[str]:
+    return [" ".join(line.split()) for line in compare(*folders).splitlines()]
 
 
-def test_digests_and_the_course_of_runs_are_no_settings(tmp_path: Path) -> None:
-    folders = [write(tmp_path / "a"), write(tmp_path / "b")]
-    rewrite(folders[0], rounds_made=6, ended_by="n_rounds", digests={"rounds.parquet": "a"})
-    rewrite(folders[1], digests={"rounds.parquet": "b"})
-    assert "  nothing\n" in compare(*folders)
+def test_what_differs_is_said_with_the_runs_that_have_it(tmp_path: Path) -> None:
+    folders = [
+        write(tmp_path / "a"),
+        write(tmp_path / "b", accuracy=0.6, code_hash="0" * 16),
+        write(tmp_path / "c", learning_rate=0.2, selector="random", seed=3),
+    ]
+    text = lines(*folders)
+    assert text[:3] == [f"{head}: {folder}" for head, folder in zip("ABC", folders, strict=True)]
+    assert text[5:7] == [
+        "training.learning_rate 0.1 (A B), 0.2 (C)",
+        f"code_hash – (A C), {'0' * 16} (B)",
+    ]
+    results = text[text.index("Results:") + 1 :]
+    assert [line.split()[:5] for line in results[1:4]] == [
+        ["A", "pause", "0", "50.00", "50.00"],
+        ["B", "pause", "0", "52.00", "52.50"],
+        ["C", "random", "3", "50.00", "50.00"],
+    ]
+    assert "diverged" not in results[0]  # none did
+    assert not any("irst" in line for line in results)
 
 
-def test_identical_runs(tmp_path: Path) -> None:
-    run = write(tmp_path / "a")
+def test_two_runs_have_the_first_round_that_differs(tmp_path: Path) -> None:
+    run, other = write(tmp_path / "a"), write(tmp_path / "b", accuracy=0.6, diverged_round=2)
+    text = compare(run, other)
+    assert text.endswith("\n\nFirst difference: accuracy in round 4.")
+    assert "diverged in round" in text
     text = compare(run, run)
-    assert "Their first 6 rounds are identical." in text
+    assert text.endswith("\n\nTheir first 6 rounds are identical.")
     assert "  nothing\n" in text
+
+
+def test_the_course_of_runs_is_no_setting(tmp_path: Path) -> None:
+    digests = {"rounds.parquet": "a", "data set": "c" * 64}
+    same = write(tmp_path / "a", rounds_made=6, ended_by="n_rounds", digests=digests)
+    assert "  nothing\n" in compare(same, write(tmp_path / "b", digests=digests | {"rounds.parquet": "b"}))
+    assert "data digest cccccccc (A), – (B)" in lines(same, write(tmp_path / "c"))
+
+
+def test_of_instructions_those_are_shown_that_not_all_have(tmp_path: Path) -> None:
+    machines = [
+        {"instructions": "avx avx2 fma", "variables": {"MKL_CBWR": "AVX2"}},
+        {"instructions": "avx avx512f fma", "variables": {}},
+    ]
+    folders = [write(tmp_path / str(i), hardware=hardware) for i, hardware in enumerate(machines)]
+    text = lines(*folders)
+    assert "hardware.instructions avx2 (A), avx512f (B)" in text
+    assert "hardware.variables.MKL_CBWR AVX2 (A), – (B)" in text
 
 
 def test_only_finished_runs_are_compared_and_not_one_alone(tmp_path: Path) -> None:
@@ -49,34 +80,3 @@ def test_only_finished_runs_are_compared_and_not_one_alone(tmp_path: Path) -> No
         compare(write(tmp_path / "a"))
     with pytest.raises(PauseflError, match="is not a finished run: it has no summary"):
         compare(tmp_path, tmp_path)
-
-
-def rewrite(folder: Path, **changes: object) -> None:
-    path = folder / "summary.json"
-    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
-
-
-def test_code_and_instructions_that_differ_are_named(tmp_path: Path) -> None:
-    folders = [write(tmp_path / "a"), write(tmp_path / "b")]
-    machine = {"instructions": "avx avx2 fma", "variables": {"MKL_CBWR": "AVX2"}}
-    rewrite(folders[0], code_hash="0" * 16, hardware=machine)
-    rewrite(folders[1], code_hash="1" * 16, hardware={"instructions": "avx avx512f fma", "variables": {}})
-    lines = compare(*folders).splitlines()
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("  ") and line.strip()}
-    assert rows["hardware.instructions"] == ["avx2", "avx512f"]
-    assert rows["hardware.variables.MKL_CBWR"] == ["AVX2", "–"]
-    assert rows["code_hash"] == ["0" * 16, "1" * 16]
-
-
-def test_many_runs_have_a_row_each(tmp_path: Path) -> None:
-    folders = [write(tmp_path / "a"), write(tmp_path / "b", accuracy=0.6), write(tmp_path / "c", "random")]
-    rewrite(folders[2], scenario={"name": "s", "training": {"learning_rate": 0.2}})
-    lines = compare(*folders).splitlines()
-    assert [line.split() for line in lines if "learning_rate" in line] == [
-        ["scenario.training.learning_rate", "0.1", "A", "B"]
-    ]
-    assert ["0.2", "C"] in [line.split() for line in lines]
-    rows = {line.split()[0]: line.split() for line in lines if line[:3] in ("  A", "  B", "  C")}
-    assert rows["A"][:5] == ["A", "pause", "0", "6", "50.00"]
-    assert rows["B"][4] == "52.00"
-    assert rows["C"][1] == "random"
