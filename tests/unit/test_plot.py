@@ -37,6 +37,7 @@ def runs() -> Runs:
         "pause 1": pausefl.run(demo, "pause", 1),
         "random": pausefl.run(demo, "random", 1),
         "untrained": pausefl.run(demo, "fedavg", 0, train=False),
+        "unprotected": pausefl.run(demo, "fedavg_no_privacy", 0, train=False),
         "small": pausefl.run(small, "pause", 0),
         "mine": pausefl.run(demo, mine, 0),
         "linear": pausefl.run(linear, "bsfl", 0),
@@ -59,13 +60,20 @@ def test_every_kind_of_figure_is_made_of_runs(kind: str, runs: Runs) -> None:
 def test_seeds_are_one_line_and_settings_that_differ_are_named(runs: Runs) -> None:
     names = legend(pausefl.plot([runs["pause 0"], runs["pause 1"], runs["mine"]], "loss_vs_time"))
     assert sorted(names) == ["Mine, n = 1", "PAUSE", "Thin lines: seeds"]
-    names = legend(pausefl.plot([runs["pause 0"], runs["small"]], "leakage_vs_rounds"))
-    assert sorted(names) == ["PAUSE, epsilon_total = 20", "PAUSE, epsilon_total = 40"]
+    figure = pausefl.plot([runs["pause 0"], runs["small"]], "leakage_vs_rounds")
+    assert sorted(legend(figure)) == ["PAUSE, epsilon_total = 20", "PAUSE, epsilon_total = 40"]
+    lines = figure.axes[0].get_legend().get_lines()
+    assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == 2
 
 
 def test_one_budget_is_a_line_across_and_two_are_none(runs: Runs) -> None:
     assert "Budget ε = 40" in legend(pausefl.plot(runs["pause 0"], "leakage_vs_time"))
     assert len(legend(pausefl.plot([runs["pause 0"], runs["small"]], "leakage_vs_time"))) == 2
+
+
+def test_a_figure_of_leakage_leaves_out_what_leaks_without_bound(runs: Runs) -> None:
+    names = legend(pausefl.plot([runs["unprotected"], runs["pause 0"]], "leakage_vs_rounds"))
+    assert names == ["PAUSE", "Budget ε = 40"]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +130,7 @@ def test_means_over_seeds_are_tabulated(runs: Runs, tmp_path: Path, monkeypatch:
     done = CliRunner().invoke(app, ["compare", *names, "--out", "means.csv"])
     assert done.output.endswith("Means over seeds: means.csv\n")
     means = pd.read_csv("means.csv").set_index("selector")
+    assert set(means["scenario"]) == {"demo_small"}
     assert means["n_seeds"].to_dict() == {
         "PAUSE, epsilon_total\u00a0=\u00a040": 2,
         "PAUSE, epsilon_total\u00a0=\u00a020": 1,

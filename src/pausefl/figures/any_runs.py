@@ -79,9 +79,8 @@ def write_figure(plotted: Plotted, path: Path) -> None:
 
 def show_in_notebooks() -> None:
     """Have a notebook show figures as pictures, as ``%matplotlib inline`` does, unless it already does."""
-    if "IPython" not in sys.modules or (shell := importlib.import_module("IPython").get_ipython()) is None:
-        return
-    if Figure not in shell.display_formatter.formatters["image/png"]:
+    shell = importlib.import_module("IPython").get_ipython() if "IPython" in sys.modules else None
+    if shell and Figure not in shell.display_formatter.formatters["image/png"]:
         importlib.import_module("IPython.core.pylabtools").select_figure_formats(shell, {"png"})
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from pathlib import Path
 from string import ascii_uppercase
+from typing import Any
 
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.files import write_text
@@ -21,8 +22,8 @@ from pausefl.settings.changes import flattened
 
 #: Keys of a summary that, beside the settings, can bear on numbers.
 _CIRCUMSTANCES = (
-    *("trained", "losses", "selector_source", "code_hash", "device", "n_threads"),
-    *("versions", "hardware"),
+    *("trained", "losses", "selector_source", "code_hash"),
+    *("device", "n_threads", "versions", "hardware"),
 )
 
 
@@ -32,32 +33,24 @@ def compare(*folders: Path) -> str:
     A folder of collected runs stands for all of them. `PauseflError` if a folder has no finished run, or
     there is but one.
     """
-    runs = [run for folder in folders for run in runs_in(folder)]
-    if len(runs) < 2:
+    found = [run for folder in folders for run in runs_in(folder)]
+    if len(found) < 2:
         raise PauseflError("one run has nothing to be compared with: name the folders of two or more")
-    numbers = [str(i + 1) for i in range(len(runs))]
-    heads = numbers if len(runs) > len(ascii_uppercase) else list(ascii_uppercase[: len(runs)])
+    letters = ascii_uppercase if len(found) <= len(ascii_uppercase) else map(str, range(1, len(found) + 1))
+    runs = dict(zip(letters, found, strict=False))
     results = [
-        {"": head, "selector": run.selector, "seed": str(run.seed)} | results_of(run)
-        for head, run in zip(heads, runs, strict=True)
+        {"": letter, "selector": run.selector, "seed": str(run.seed)} | results_of(run)
+        for letter, run in runs.items()
     ]
-    shown = [key for key in results[0] if any(one[key] != "–" for one in results)]
-    return "\n".join(
-        [
-            *(f"{head}: {run.name}" for head, run in zip(heads, runs, strict=True)),
-            "",
-            "Settings, code and machine that differ:",
-            *(f"  {line}" for line in aligned(list(_different(runs, heads)) or [["nothing"]])),
-            "",
-            "Results:",
-            *(
-                f"  {line}"
-                for line in aligned([shown, *([one[key] for key in shown] for one in results)], "llr")
-            ),
-            f"  {AVERAGED}",
-            *(["", _first_difference(*runs)] if len(runs) == 2 else []),
-        ]
-    )
+    columns = [key for key in results[0] if any(one[key] != "–" for one in results)]
+    table = aligned([columns, *([one[key] for key in columns] for one in results)], "llr")
+    parts = [
+        [f"{letter}: {run.name}" for letter, run in runs.items()],
+        ["Settings, code and machine that differ:", *_indented(aligned(_different(runs) or [["nothing"]]))],
+        ["Results:", *_indented([*table, AVERAGED])],
+        [_first_difference(*found)] if len(found) == 2 else [],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def write_means(folders: Iterable[Path], out: Path) -> None:
@@ -81,28 +74,38 @@ def write_means(folders: Iterable[Path], out: Path) -> None:
     write_text(out, to_latex(text) if suffix == ".tex" else text)
 
 
-def _different(runs: Sequence[Run], heads: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each key in which runs differ, and its values, each with the runs that have it."""
-    all_values = [_conditions(run) for run in runs]
-    for key in dict.fromkeys(key for values in all_values for key in values):
-        having: dict[str, list[str]] = {}
-        for head, values in zip(heads, all_values, strict=True):
-            having.setdefault(str(values.get(key, "–")), []).append(head)
-        if len(having) > 1:
-            # Processors have dozens of instructions in common.
-            common = set.intersection(*(set(value.split()) for value in having))
-            hidden = common if key == "hardware.instructions" else set()
-            texts = {
-                value: " ".join(word for word in value.split() if word not in hidden) for value in having
-            }
-            yield key, ", ".join(f"{texts[value] or '–'} ({' '.join(of)})" for value, of in having.items())
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
 
 
-def _conditions(run: Run) -> dict[str, object]:
-    """Settings, code and machine of a run, by dotted key; selector and seed are told with the results."""
-    summary = run.summary
-    data = str(summary.get("digests", {}).get("data set", "–"))[:8]
-    around = {key: summary[key] for key in _CIRCUMSTANCES if key in summary}
+def _different(runs: Mapping[str, Run]) -> list[list[str]]:
+    """Each key in which runs differ, and its values, each with the letters of the runs that have it."""
+    conditions = {letter: _conditions(run) for letter, run in runs.items()}
+    rows = []
+    for key in dict.fromkeys(key for one in conditions.values() for key in one):
+        letters: dict[str, list[str]] = {}
+        for letter, one in conditions.items():
+            value = one.get(key)
+            letters.setdefault("–" if value is None else str(value), []).append(letter)
+        if len(letters) > 1:
+            if key == "hardware.instructions":
+                letters = _without_common(letters)
+            rows.append(
+                [key, ", ".join(f"{value} ({' '.join(having)})" for value, having in letters.items())]
+            )
+    return rows
+
+
+def _without_common(lists: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Lists of words without the words that all have, each with what it had."""
+    common = set.intersection(*(set(words.split()) for words in lists))
+    return {" ".join(w for w in words.split() if w not in common) or "–": had for words, had in lists.items()}
+
+
+def _conditions(run: Run) -> dict[str, Any]:
+    """Settings, code and machine of a run, by dotted key; selector and seed stand with the results."""
+    around = {key: run.summary[key] for key in _CIRCUMSTANCES if key in run.summary}
+    data = run.summary.get("digests", {}).get("data set", "–")[:8]
     return run.settings | {"data digest": data} | flattened(around)
 
 

@@ -68,11 +68,12 @@ def test_of_instructions_those_are_shown_that_not_all_have(tmp_path: Path) -> No
     machines = [
         {"instructions": "avx avx2 fma", "variables": {"MKL_CBWR": "AVX2"}},
         {"instructions": "avx avx512f fma", "variables": {}},
+        {"instructions": "avx fma", "variables": {}},
     ]
     folders = [write(tmp_path / str(i), hardware=hardware) for i, hardware in enumerate(machines)]
     text = lines(*folders)
-    assert "hardware.instructions avx2 (A), avx512f (B)" in text
-    assert "hardware.variables.MKL_CBWR AVX2 (A), – (B)" in text
+    assert "hardware.instructions avx2 (A), avx512f (B), – (C)" in text
+    assert "hardware.variables.MKL_CBWR AVX2 (A), – (B C)" in text
 
 
 def test_only_finished_runs_are_compared_and_not_one_alone(tmp_path: Path) -> None:
