@@ -7,6 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
+from zlib import crc32
 
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.files import write_text
@@ -21,10 +22,7 @@ from pausefl.runs.run import Run
 from pausefl.settings.changes import flattened
 
 #: Keys of a summary that, beside the settings, can bear on numbers.
-_CIRCUMSTANCES = (
-    *("trained", "losses", "selector_source", "code_hash"),
-    *("device", "n_threads", "versions", "hardware"),
-)
+_CIRCUMSTANCES = ("trained", "losses", "code_hash", "device", "n_threads", "versions", "hardware")
 
 
 def compare(*folders: Path) -> str:
@@ -81,18 +79,18 @@ def _indented(lines: Iterable[str]) -> list[str]:
 def _different(runs: Mapping[str, Run]) -> list[list[str]]:
     """Each key in which runs differ, and its values, each with the letters of the runs that have it."""
     conditions = {letter: _conditions(run) for letter, run in runs.items()}
+    several_selectors = len({run.selector for run in runs.values()}) > 1
     rows = []
     for key in dict.fromkeys(key for one in conditions.values() for key in one):
         letters: dict[str, list[str]] = {}
         for letter, one in conditions.items():
             value = one.get(key)
             letters.setdefault("–" if value is None else str(value), []).append(letter)
-        if len(letters) > 1:
+        if len(letters) > 1 and not (several_selectors and key == "code_hash"):  # each has its own code
             if key == "hardware.instructions":
                 letters = _without_common(letters)
-            rows.append(
-                [key, ", ".join(f"{value} ({' '.join(having)})" for value, having in letters.items())]
-            )
+            values = (f"{value} ({' '.join(having)})" for value, having in letters.items())
+            rows.append([key, ", ".join(values)])
     return rows
 
 
@@ -105,8 +103,12 @@ def _without_common(lists: Mapping[str, list[str]]) -> dict[str, list[str]]:
 def _conditions(run: Run) -> dict[str, Any]:
     """Settings, code and machine of a run, by dotted key; selector and seed stand with the results."""
     around = {key: run.summary[key] for key in _CIRCUMSTANCES if key in run.summary}
-    data = run.summary.get("digests", {}).get("data set", "–")[:8]
-    return run.settings | {"data digest": data} | flattened(around)
+    source = run.summary.get("selector_source") or ""
+    long = {
+        "data digest": run.summary.get("digests", {}).get("data set", "–")[:8],
+        "selector source": f"{crc32(source.encode()):08x}" if source else None,
+    }
+    return run.settings | long | flattened(around)
 
 
 def _first_difference(one: Run, other: Run) -> str:
