@@ -210,13 +210,11 @@ def list_all(
 ) -> None:
     """List selectors, scenarios, figures and studies with what they are and cost."""
     from pausefl.workflow.listing import KINDS, to_text
-    from pausefl.workflow.plan import shipped_rates
 
     if kind is not None and kind not in KINDS:
         raise ConfigError(f"unknown list '{kind}'. {suggest(kind, KINDS)}")
     project = _project(config)
-    lists = (to_text(project, one, shipped_rates()) for one in ([kind] if kind else KINDS))
-    typer.echo("\n\n".join(lists))
+    typer.echo("\n\n".join(to_text(project, one) for one in ([kind] if kind else KINDS)))
 
 
 def _project(config: Path) -> Project:

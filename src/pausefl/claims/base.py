@@ -13,7 +13,7 @@ from pausefl.claims.records import Records
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.settings.base import Settings
 from pausefl.settings.scenario import SCALES, SelectorName
-from pausefl.settings.types import Distinct, NonNegative, OneOf, Real
+from pausefl.settings.types import Distinct, NonNegative, OneOf
 
 #: The scenarios of a test are in groups: one a scale and, apart, those of the papers' scale as they were run.
 RUN = "as_run"
@@ -90,10 +90,3 @@ class Margin(ClaimTest):
     margin: NonNegative
     """What a gap has to exceed (`ordering`, `collapse`, `final_regret`) or must not (other kinds): in the
     metric's unit (accuracy in points), of a ratio its distance from 1."""
-
-
-class AtLeast(Selectors):
-    """A test of a share."""
-
-    at_least: Annotated[float, Real(ge=0, le=1)]
-    """Least share of instances."""

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Strict
 
-from pausefl.claims.base import Against, AtLeast, Margin, Selectors
+from pausefl.claims.base import Against, Margin, Selectors
 from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, wanted_text
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import (
@@ -30,7 +30,7 @@ from pausefl.claims.statistics import (
 )
 from pausefl.registry.selectors import LABELS
 from pausefl.settings.scenario import Scale
-from pausefl.settings.types import Distinct, NonNegative, OneOf, Positive
+from pausefl.settings.types import Distinct, NonNegative, OneOf, Positive, Real
 
 
 class OnStudies(Selectors):
@@ -248,10 +248,12 @@ _CELL = {
 }
 
 
-class Share(OnStudies, AtLeast):
+class Share(OnStudies):
     """Wilson's interval of the share of won instances lies above a given share, in each row of the study."""
 
     kind: Literal["share"]
+    at_least: Annotated[float, Real(ge=0, le=1)]
+    """Least share of instances."""
     rows: dict[str, tuple[str | int | float, ...]] = {}
     """Rows of a study's table of shares that are used: columns, and the values that they may have."""
     pool: Distinct[Annotated[str, Strict()]] = ()

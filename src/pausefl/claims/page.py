@@ -116,7 +116,7 @@ def checks_to_markdown(checks: Iterable[Check]) -> str:
     rows = []
     for one in checks:
         tests = ", ".join(f"`{name.rpartition('::')[2]}`" for name in one.tests)
-        rows.append([one.id, ". ".join(filter(None, [one.sentence.rstrip("."), one.note])), one.place, tests])
+        rows.append([one.id, " ".join(filter(None, [one.sentence, one.note])), one.place, tests])
     return markdown.table(["Check", "What is claimed", "Where", "Shown by the tests"], rows)
 
 

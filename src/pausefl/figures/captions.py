@@ -1,4 +1,4 @@
-"""Captions of figures, tables and partitions of scenarios.
+"""Captions of figures and tables of scenarios.
 
 The words are in `pausefl.figures.words`, a file for each kind; this module has the values that they need.
 """
@@ -11,18 +11,18 @@ from typing import Any
 
 from pausefl.figures import papers, words
 from pausefl.figures.deviations import applying
-from pausefl.figures.notes import SHARED, scale_note
+from pausefl.figures.notes import scale_note
 from pausefl.figures.words import Caption
 from pausefl.registry import FIGURES, MECHANISMS, SAMPLERS, SCHEDULES, SELECTORS, TABLES
-from pausefl.registry.figures import ARCHIVED, LOGGED, MOST_LINES, PARTITION, is_regression, protected
+from pausefl.registry.figures import ARCHIVED, LOGGED, MOST_LINES, is_regression, protected
 from pausefl.settings import Scenario
 
 #: What of a scenario has a caption.
-RECORDS = {**FIGURES, **TABLES, "partition": PARTITION}
+RECORDS = {**FIGURES, **TABLES}
 
 
 def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) -> Caption:
-    """Caption of a scenario's figure or table, or of its partition: a ``kind`` of `RECORDS`.
+    """Caption of a scenario's figure or table: a ``kind`` of `RECORDS`.
 
     ``seeds`` has the seed of each run that is shown; ``origin`` says where the data came from.
     """
@@ -31,7 +31,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
     return words.caption(
         f"{kind}.md.jinja",
         kind=kind,
-        scale=scale_note(scenario, SHARED if record is PARTITION else None),
+        scale=scale_note(scenario),
         regression=is_regression(scenario),
         a_line_each=scenario.network.n_users <= MOST_LINES,
         origin=origin,

@@ -17,9 +17,6 @@ from pausefl.runs.collected import run_folder
 from pausefl.runs.run import Run
 from pausefl.settings import Experiment, Scenario
 
-#: Sections of a scenario that its partitions depend on.
-SHARED = ("data", "partition", "network")
-
 #: What a scenario has, and what its base or the paper has in brackets; the first says what they are.
 _DIFFERING = {
     "training.n_rounds": "{new} rounds ({old})",
@@ -61,11 +58,8 @@ class Notes:
         return [*self.shown, *self.quiet]
 
 
-def scale_note(scenario: Scenario, sections: Collection[str] | None = None) -> str:
-    """A sentence on the scale of a scenario's runs; empty for the papers' own settings.
-
-    Of a scenario that differs from another, ``sections`` are those that matter; all by default.
-    """
+def scale_note(scenario: Scenario) -> str:
+    """A sentence on the scale of a scenario's runs; empty for the papers' own settings."""
     if scenario.scale == "demo":
         return "Demo: small data that come with a library; no experiment of the papers."
     if scenario.scale == "own" and not scenario.changed:
@@ -73,11 +67,10 @@ def scale_note(scenario: Scenario, sections: Collection[str] | None = None) -> s
     own = scenario.scale == "own"
     settings, parts = scenario.as_dict(), list[str]()
     for key, old in scenario.changed.items():
-        if sections is None or key.split(".")[0] in sections:
-            words = _DIFFERING.get(key, f"{' '.join(key.replace('_', ' ').split('.'))} {{new}} ({{old}})")
-            new = reduce(lambda values, part: values and values[part], key.split("."), settings)
-            whose = "" if parts else "base: " if own else "papers: "
-            parts.append(words.format(new=_plain(key, new), old=whose + _plain(key, old)))
+        words = _DIFFERING.get(key, f"{' '.join(key.replace('_', ' ').split('.'))} {{new}} ({{old}})")
+        new = reduce(lambda values, part: values and values[part], key.split("."), settings)
+        whose = "" if parts else "base: " if own else "papers: "
+        parts.append(words.format(new=_plain(key, new), old=whose + _plain(key, old)))
     if len(parts) > _MOST_LISTED:
         parts[_MOST_LISTED:] = [f"and {len(parts) - _MOST_LISTED} more"]
     opening = "Own settings" if own else "Not the papers' settings"

@@ -179,13 +179,6 @@ TABLES: Registry[FigureRecord] = Registry(
     },
 )
 
-#: The picture of a partition.
-PARTITION = FigureRecord(
-    "pausefl.figures.partition:plot_partition",
-    label="the training data of each user",
-    deviations=(),
-)
-
 
 def kinds_of(
     scenario: Scenario, selectors: Collection[str], records: Registry[FigureRecord] = FIGURES

@@ -1,1 +1,1 @@
-"""One page that shows everything: claims, figures by paper, configuration, deviations, cost, environment."""
+"""One page that shows everything: conclusions, verdicts, figures by paper, runs, deviations."""

@@ -187,7 +187,7 @@ def _table(name: str, part: ScenarioPart, kind: str) -> Shown:
 
 
 def caption_of(part: ScenarioPart, kind: str) -> Caption:
-    """Caption of a figure or a table of a scenario, or of its ``partition``."""
+    """Caption of a figure or a table of a scenario."""
     return caption(kind, part.scenario, [run.seed for run in part.runs], part.origin)
 
 

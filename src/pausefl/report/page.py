@@ -13,16 +13,15 @@ from typing import Any
 import jinja2
 import numpy as np
 import pandas as pd
-import yaml
 
 from pausefl.claims import words
 from pausefl.claims.verdicts import FINDINGS
 from pausefl.figures import papers
 from pausefl.registry.selectors import LABELS
 from pausefl.report import questions, text
-from pausefl.report.contents import caption_of, sections_of, selectors_of
+from pausefl.report.contents import sections_of, selectors_of
 from pausefl.report.parts import ReportParts, ScenarioPart
-from pausefl.report.pictures import figure, pixels
+from pausefl.report.pictures import figure
 from pausefl.results import archive
 from pausefl.runs.reading import read_json
 
@@ -39,8 +38,6 @@ _SCALES = {
     "own": "a user's settings; no experiment of the papers.",
     "any": "studies without a scenario, the same at every scale.",
 }
-#: Keys of a scenario that the report shows elsewhere.
-_SHOWN = ("name", "title", "selectors", "figures", "scale", "changed")
 
 
 def render(parts: ReportParts, n_threads: int = 1) -> str:
@@ -70,14 +67,10 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
     environment.filters |= {
         "linked": linked,
         "caption": lambda words: linked(text.markdown(words)),
-        "caption_of": caption_of,
         "table": lambda path: linked(text.markdown(Path(path).read_text("utf-8"), 5)),
         "picture": pictures.__getitem__,
-        "pixels": lambda path: pixels(Path(path)),
         "notes": lambda path: read_json(Path(path).with_suffix(".json")).get("notes", ()),
         "selectors": lambda part: [LABELS[name] for name in selectors_of(part)],
-        "settings": settings_text,
-        "changes": changes,
         "number": words.number,
         "interval": lambda compared: words.interval(compared["low"], compared["high"]),
         "p_value": words.p_value,
@@ -106,7 +99,6 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
         claims=claims,
         judging=(_HERE / "claims.md").read_text("utf-8"),
         found={entry.owner: entry.id for entry in reversed(entries)},
-        shared=_shared(parts.scenarios),
         ledger=linked(text.markdown(ledger.partition("\n")[2], 2)),
     )
 
@@ -129,8 +121,8 @@ def conclusions(parts: ReportParts) -> list[str]:
     for path in parts.overview:
         if path.endswith(".csv"):
             return questions.sentences(questions.read(Path(path)))
-    found = ["Toy data test the machinery: whether it works, not whether the papers are right."]
-    found = found if parts.name == "demo" else []
+    toy = "Toy data test the machinery: whether it works, not whether the papers are right."
+    found = [toy] if parts.name == "demo" else []
     if len(parts.scenarios) > MOST_SCENARIOS:
         return found
     shown = {part.settings["title"]: _conclusion(part) for part in parts.scenarios.values()}
@@ -176,33 +168,3 @@ def _agreement(parts: ReportParts) -> dict[str, float]:
     )
     runs = sum(table["selector"].nunique() for table in tables)
     return {"runs": runs, "inside": inside, "marked": marked, "expected": expected}
-
-
-def _shared(scenarios: Mapping[str, ScenarioPart]) -> dict[str, str | None]:
-    """The first scenario with the same partition, of each scenario; None without a picture of it."""
-    first: dict[str, str] = {}
-    return {
-        name: None if part.partition is None else first.setdefault(part.partition, name)
-        for name, part in scenarios.items()
-    }
-
-
-def settings_text(settings: Mapping[str, Any]) -> str:
-    """A scenario as YAML, without what the report shows elsewhere and without empty values."""
-    plain = {
-        key: {k: v for k, v in value.items() if v is not None} if isinstance(value, Mapping) else value
-        for key, value in settings.items()
-        if key not in _SHOWN and value is not None
-    }
-    return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
-
-
-def changes(settings: Mapping[str, Any]) -> list[str]:
-    """The values in which a scenario differs from its base or its paper and, beside each, what is there."""
-    lines = []
-    for key, full in settings.get("changed", {}).items():
-        value: Any = settings
-        for part in key.split("."):
-            value = value and value[part]
-        lines.append(f"{key}: {value} instead of {full}")
-    return lines

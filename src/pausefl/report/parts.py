@@ -28,15 +28,12 @@ class ScenarioPart:
     archive: str | None
     #: Where the data came from.
     origin: str
-    #: Picture of the first seed's partition.
-    partition: str | None
 
 
 @dataclass(frozen=True)
 class StudyPart:
     """Files and words of one study in a report."""
 
-    kind: str
     title: str
     #: Scale of its scenario; empty without one.
     scale: str

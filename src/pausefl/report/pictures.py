@@ -20,8 +20,8 @@ class Picture:
     height: int
     #: URI of the PNG.
     source: str
-    #: URI of the PDF of a figure.
-    pdf: str = ""
+    #: URI of the PDF.
+    pdf: str
 
     @property
     def broad(self) -> bool:
@@ -30,28 +30,22 @@ class Picture:
 
 
 def figure(path: Path) -> Picture:
-    """The figure of a PNG file that `pausefl.figures.style.save` wrote; the PDF is beside it."""
+    """A PNG file that `pausefl.figures.style.save` wrote, in at most 256 colours, and its PDF."""
     try:
         with Image.open(path) as image:
             width, height = (
                 round(96 * n / dots) for n, dots in zip(image.size, image.info["dpi"], strict=True)
             )
+            few = image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     except (OSError, KeyError):
         raise PauseflError(
             f"{path} is no figure of the workflow. Delete it and run the workflow again"
         ) from None
-    pdf = f"data:application/pdf;base64,{_base64(path.with_suffix('.pdf').read_bytes())}"
-    return Picture(width, height, pixels(path).source, pdf)
-
-
-def pixels(path: Path) -> Picture:
-    """A PNG file, in at most 256 colours."""
-    with Image.open(path) as image:
-        few = image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     file = io.BytesIO()
     few.save(file, "PNG")
-    return Picture(*few.size, source=f"data:image/png;base64,{_base64(file.getvalue())}")
+    pdf = path.with_suffix(".pdf").read_bytes()
+    return Picture(width, height, _uri("image/png", file.getvalue()), _uri("application/pdf", pdf))
 
 
-def _base64(content: bytes) -> str:
-    return base64.b64encode(content).decode("ascii")
+def _uri(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"

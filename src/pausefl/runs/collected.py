@@ -75,10 +75,6 @@ class Collected:
             summaries[key] = found
         return summaries
 
-    def experiments(self) -> list[Experiment]:
-        """All runs."""
-        return [Experiment(self.folder.name, *key) for key in self.summaries]
-
     def run(self, key: Key) -> Run:
         """A run, checked; `PauseflError` if there is none, or the files do not have the same runs."""
         if key not in self.summaries:

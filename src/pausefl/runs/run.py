@@ -89,7 +89,7 @@ class Run:
     @property
     def name(self) -> str:
         """What it is called in messages."""
-        return repr(self) if self.folder is None else str(self.folder)
+        return str(self.folder or repr(self))
 
     @cached_property
     def settings(self) -> dict[str, Any]:

@@ -39,7 +39,6 @@ def inputs(project: Project, report: str) -> list[str]:
     return [
         *[str(Path(path).with_suffix(f".{suffix}")) for path in pictures for suffix in targets.FIGURE_FILES],
         *[f"results/tables/{name}" for name in tables],
-        *[part.partition for part in content.scenarios.values() if part.partition],
         *content.claims.values(),
         *content.overview,
     ]
@@ -64,7 +63,7 @@ def _scenario(project: Project, name: str) -> ScenarioPart:
     for figure, (scenario, kind) in project.figures.items():
         if scenario == name:
             figures.setdefault(kind, f"results/figures/{figure}.png")
-    one, pictures = project.scenarios[name], targets.partition_picture(project, name)
+    one = project.scenarios[name]
     kinds = kinds_of(one, project.selectors(name), TABLES)
     tables = {kind: f"results/tables/{name}/{kind}.md" for kind in kinds}
     return ScenarioPart(
@@ -76,14 +75,12 @@ def _scenario(project: Project, name: str) -> ScenarioPart:
         summary=tables["summary"].replace(".md", ".csv"),
         archive=tables["authors"].replace(".md", ".csv") if "authors" in tables else None,
         origin=describe_origin(one.data, project.config.raw),
-        partition=pictures[0] if pictures else None,
     )
 
 
 def _study(project: Project, name: str) -> StudyPart:
     study, figures = project.studies[name], project.repeated_figures(name)
     return StudyPart(
-        kind=study.kind,
         title=study.title,
         scale=study.in_scenario.scale if study.in_scenario is not None else "",
         caption=study.caption(figures),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from pausefl.registry import FIGURES, SELECTORS, Record
 from pausefl.results.markdown import aligned
 from pausefl.settings import Scenario, load_scenario, scenario_names
-from pausefl.workflow.plan import estimate, number
+from pausefl.workflow.plan import estimate, number, shipped_rates
 from pausefl.workflow.project import Project
 
 #: What there are lists of: the head of each, and the sides of its columns.
@@ -22,18 +21,16 @@ KINDS = {
 }
 
 
-def to_text(table: Project, kind: str, rates: Mapping[str, Any]) -> str:
-    """A list of all of a kind of `KINDS`, one a line, whether or not the configuration has rows for them.
-
-    ``rates`` are those of `pausefl.workflow.plan.shipped_rates`.
-    """
+def to_text(table: Project, kind: str) -> str:
+    """A list of all of a kind of `KINDS`, one a line, whether or not the configuration has rows for them."""
     head, sides = KINDS[kind]
-    lines = aligned([head, *_rows(table, kind, rates)], sides)
+    lines = aligned([head, *_rows(table, kind)], sides)
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _rows(table: Project, kind: str, rates: Mapping[str, Any]) -> Iterator[list[str]]:
+def _rows(table: Project, kind: str) -> Iterator[list[str]]:
     """Yield the rows of a list below its head."""
+    rates = shipped_rates()
 
     def hours(jobs: Iterable[tuple[Scenario, str]], more: Iterable[float] = ()) -> str:
         costs = [estimate(scenario, name, table.config.raw, rates) for scenario, name in jobs]

@@ -30,7 +30,6 @@ from pausefl.workflow.project import Project
 #: The mini-batches that rates are for.
 _BATCH = 20
 
-
 #: Time to ask of a cluster, as a multiple of the estimate: nodes may be slower than the rates' machine.
 _MARGIN = 2.5
 

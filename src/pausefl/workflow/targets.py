@@ -69,8 +69,8 @@ def targets(project: Project) -> dict[str, Target]:
     for claim in project.claims:
         files = [file for scale in project.scales for file in claim_inputs(project, scale, [claim])]
         found.append(Target(f"claim_{claim.id}", f"what this claim needs: {claim.sentence}", files))
-    untrained = [file for name, one in studies.items() if not one.trained for file in of_study(project, name)]
-    beyond = [file for name, one in studies.items() if one.beyond for file in of_study(project, name)]
+    untrained = [file for name in studies if not studies[name].trained for file in by_name[name]]
+    beyond = [file for name in studies if studies[name].beyond for file in by_name[name]]
     found += [
         Target("studies", "all studies without training", untrained),
         Target("benchmark", "selectors side by side, beyond the papers", beyond),
@@ -101,7 +101,7 @@ def reported(project: Project, report: str) -> list[str]:
     content = shown(project, report)
     files = [file for name in content.scenarios for file in of_scenario(project, name)]
     files += [file for name in content.studies for file in of_study(project, name)]
-    files += [file for scale in content.scales for file in claim_files(scale)]
+    files += [f"results/claims/{scale}/{name}" for scale in content.scales for name in CLAIM_FILES]
     files += overview_files(project) if report == "all" else []
     return [*files, f"results/report/{report}.html"] if files else []
 
@@ -161,11 +161,6 @@ def partition_picture(project: Project, scenario: str) -> list[str]:
         return []
     file = project.partition_file(scenario).format(seed=project.seeds(scenario)[0])
     return [file.replace(".npz", ".png")]
-
-
-def claim_files(scale: str) -> list[str]:
-    """The verdicts at a scale."""
-    return [f"results/claims/{scale}/{name}" for name in CLAIM_FILES]
 
 
 def overview_files(project: Project) -> list[str]:

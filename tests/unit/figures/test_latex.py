@@ -18,9 +18,9 @@ from pausefl.registry.selectors import LABELS
 from pausefl.results import archive, privacy_table, tables
 from pausefl.results.compare import write_means
 from pausefl.results.markdown import to_latex
-from pausefl.runs.collected import Collected, read_collected
+from pausefl.runs.collected import runs_in
 from pausefl.runs.run import rounds_of
-from pausefl.settings import load_scenario
+from pausefl.settings import Experiment, load_scenario
 
 ROOT = Path(__file__).parents[3]
 NAME = "mnist_large_iid_r1_as_run"
@@ -54,7 +54,7 @@ def test_latex_typesets_tables_of_every_kind(tmp_path: Path) -> None:
         load_scenario(NAME, ROOT / "config" / "scenarios"),
         ROOT / "results" / "published" / NAME,
     )
-    runs = read_collected(folder, Collected(folder).experiments())
+    runs = {Experiment(folder.name, one.selector, one.seed): one for one in runs_in(folder)}
     rounds = rounds_of(runs.values())
     by_selector = tables.by_selector(
         tables.summarise(rounds, {key: run.summary for key, run in runs.items()})

@@ -35,6 +35,11 @@ NAME = "cifar10_small_iid_r1"
 ROUNDS, LEDGER = TABLES
 
 
+def experiments_of(folder: Path) -> list[Experiment]:
+    """All collected runs of a scenario."""
+    return [Experiment(folder.name, *key) for key in Collected(folder).summaries]
+
+
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in PUBLISHED.glob(f"*/{LINES}")))
 def test_every_published_run_is_whole(name: str) -> None:
     runs = runs_in(PUBLISHED / name)
@@ -80,7 +85,7 @@ def test_a_folder_of_collected_runs_is_compared_as_all_of_them(
 ) -> None:
     text = compare(folder)
     named = [line[3:] for line in text.splitlines() if line[1:3] == ": "]
-    assert named == [str(run_folder(folder.parent, one)) for one in Collected(folder).experiments()]
+    assert named == [str(run_folder(folder.parent, one)) for one in experiments_of(folder)]
     assert len(named) == 9
     monkeypatch.chdir(folder)
     assert compare(Path()) == text
@@ -151,7 +156,7 @@ def folder(seed_0: Path, tmp_path: Path) -> Path:
     ],
 )
 def test_changed_rows_are_refused_by_name(folder: Path, file: str, change: Change) -> None:
-    path, experiments = folder / file, Collected(folder).experiments()
+    path, experiments = folder / file, experiments_of(folder)
     change(pd.read_parquet(path)).to_parquet(path, index=False)
     with pytest.raises(PauseflError, match=r"(pause/seed-0|rounds\.parquet).*git restore"):
         read_run(folder / "pause" / "seed-0")
@@ -229,7 +234,7 @@ def test_a_line_that_is_missing_double_or_of_another_scenario_is_refused(folder:
 
 
 def test_the_same_error_is_told_once(folder: Path) -> None:
-    experiments = Collected(folder).experiments()
+    experiments = experiments_of(folder)
     (folder / LEDGER).unlink()
     with pytest.raises(PauseflError, match="9 of 9 runs cannot be used") as error:
         read_collected(folder, experiments)
