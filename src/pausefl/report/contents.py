@@ -19,7 +19,7 @@ BESIDE = ("beside", "Beside the authors' runs")
 
 @dataclass
 class Shown:
-    """A table (Markdown) or a figure (SVG) of a scenario or study; the id is that in the page."""
+    """A table (Markdown) or a figure (PNG) of a scenario or study; the id is that in the page."""
 
     id: str
     #: Title and scale of the scenario or study; the scale is empty for a study without a scenario.

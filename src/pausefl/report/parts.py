@@ -18,7 +18,7 @@ class ScenarioPart:
     #: In plain values; the title says if the images are not the official ones.
     settings: Mapping[str, Any]
     runs: Sequence[Experiment]
-    #: SVG file of each figure, by kind; its PDF and its metadata (JSON) are beside it.
+    #: PNG file of each figure, by kind; its PDF and its metadata (JSON) are beside it.
     figures: Mapping[str, str]
     #: Path of each Markdown table, by name.
     tables: Mapping[str, str]
@@ -40,7 +40,7 @@ class StudyPart:
     caption: Caption
     #: Names that give its places in the papers: its own, or those of the figures it stands for.
     figures: tuple[str, ...]
-    #: SVG file, with PDF and JSON beside it.
+    #: PNG file, with PDF and JSON beside it.
     figure: str
     #: Markdown file.
     table: str | None

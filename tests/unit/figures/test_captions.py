@@ -20,7 +20,7 @@ from pausefl.studies import kinds, load_studies
 ROOT = Path(__file__).parents[3]
 SCENARIOS = ROOT / "config/scenarios"
 STUDIES = load_studies(ROOT / "config/studies.yaml", SCENARIOS)
-CAPTIONS = (*FIGURES, *TABLES, "partition")
+CAPTIONS = (*FIGURES, *TABLES)
 RECORDS = (*FIGURES.values(), *TABLES.values(), *kinds().values())
 
 
@@ -38,8 +38,7 @@ def caption(kind: str, scenario: config.Scenario, seeds: tuple[int, ...] = (0, 1
 def test_a_caption_states_the_scenario(kind: str, scenario: config.Scenario) -> None:
     text = caption(kind, scenario)
     wanted = ["0, 1, 2", "MNIST_files (*checked*)", "311 users", "deviation ledger"]
-    if kind != "partition":
-        wanted += ["17 selected", "293 rounds", "ε = 37 per coordinate", "sensitivity 0.0031", "D8:"]
+    wanted += ["17 selected", "293 rounds", "ε = 37 per coordinate", "sensitivity 0.0031", "D8:"]
     assert [words for words in wanted if words not in text] == []
 
 
@@ -124,8 +123,7 @@ def test_a_caption_says_which_share_pays_for_losses(scenario: config.Scenario) -
 def test_captions_say_what_was_changed(kind: str, scenario: config.Scenario) -> None:
     settings = {"training.n_rounds": 900, "training.max_batches": 100}
     other = scenario.replace(scale="own", changed=settings)
-    # Users share the same data whatever is changed of the training.
-    assert ("900" in caption(kind, other)) == (kind != "partition")
+    assert "900" in caption(kind, other)
     assert "900" not in caption(kind, scenario)
 
 
@@ -135,7 +133,6 @@ def ids(scenario: config.Scenario, kind: str = "leakage_vs_time") -> list[str]:
 
 def test_only_deviations_that_apply(scenario: config.Scenario) -> None:
     assert ids(scenario) == ["D1", "D2", "D3", "D4", "D8", "D9", "D10"]
-    assert ids(scenario, "partition") == []
     assert "D9" not in ids(scenario.replace(model=config.ModelSettings(name="cnn3", norm="group")))
     assert "D9" not in ids(scenario.replace(model=config.ModelSettings(name="fc", norm="none")))
     assert "D10" not in ids(scenario.replace(name="cifar10_small_iid_r1"))

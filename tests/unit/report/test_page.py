@@ -16,9 +16,9 @@ from PIL import Image
 
 from pausefl.figures.words import Caption
 from pausefl.report.contents import sections_of
-from pausefl.report.page import changes, render, settings_text
+from pausefl.report.page import render
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
-from pausefl.settings import Experiment, Scenario, load_scenario
+from pausefl.settings import Experiment, Scenario
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<img src=x onerror=alert("1")> & `b` *c*'
@@ -77,7 +77,6 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
             str(table.with_suffix(".csv")),
             None,
             "some digits",
-            None,
         )
 
     return scenario_part
@@ -174,7 +173,7 @@ def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write
         "demo": claims(tmp_path, "demo", where="elsewhere", gap=None),
     }
     page = render(parts(scenarios={"there": part}, claims=paths))
-    heads = ['id="claims-paper"', 'id="claims-demo"', 'id="figures"', 'id="configuration"', 'id="deviations"']
+    heads = ['id="claims-paper"', 'id="claims-demo"', 'id="figures"', 'id="runs"', 'id="deviations"']
     positions = [page.index(head) for head in heads]
     assert positions == sorted(positions)
     assert '<a href="#figure-pause_v2_fig8">there</a>' in page
@@ -207,7 +206,6 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     as_json(tmp_path / "s.json", {"study": {}})
     (tmp_path / "s.md").write_text("| a |\n| - |\n| b |\n", "utf-8")
     study = StudyPart(
-        "graphs",
         "A *study*",
         "",
         Caption("See *this*.", "And D7."),
@@ -221,10 +219,3 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     assert '<p>And <a href="#D7">D7</a>.</p>' in page
     assert "A title" not in page  # the heading says it
     assert page.index('id="bsfl-fig3"') < page.index('id="beyond-own_graphs"')
-
-
-def test_what_a_changed_scenario_has_in_place_of_its_base() -> None:
-    scenario = load_scenario("cifar10_small_iid_r1", ROOT / "config/scenarios")
-    settings = scenario.replace(changed={"training.n_rounds": 100}).as_dict()
-    assert "training.n_rounds: 300 instead of 100" in changes(settings)
-    assert "n_rounds: 300" in settings_text(settings)

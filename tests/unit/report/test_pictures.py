@@ -15,7 +15,7 @@ from pausefl.errors import PauseflError
 from pausefl.figures import style
 from pausefl.figures.kinds import plot
 from pausefl.registry.selectors import LABELS
-from pausefl.report.pictures import figure, pixels
+from pausefl.report.pictures import figure
 from pausefl.settings import Scenario
 
 
@@ -58,16 +58,3 @@ def test_a_file_that_is_no_figure_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.png").write_text("<svg>", "utf-8")
     with pytest.raises(PauseflError, match=r"x\.png is no figure of the workflow\. Delete it"):
         figure(tmp_path / "x.png")
-
-
-def test_a_picture_of_pixels_has_a_palette(tmp_path: Path) -> None:
-    shades = np.linspace(0, 255, 90_000).reshape(300, 300)
-    image = np.stack([shades, shades.T, np.full_like(shades, 90)], axis=-1).astype(np.uint8)
-    Image.fromarray(image).save(tmp_path / "x.png")
-    picture = pixels(tmp_path / "x.png")
-    (tmp_path / "y.png").write_bytes(base64.b64decode(picture.source.split(",")[1]))
-    with Image.open(tmp_path / "y.png") as few:
-        assert few.mode == "P"
-        assert few.size == (picture.width, picture.height) == (300, 300)
-        off = np.abs(np.asarray(few.convert("RGB"), np.int64) - image)
-    assert off.mean() < 8
