@@ -156,7 +156,8 @@ class SelectorContract:
         history = start(scenario)
         for _ in range(15):
             first, *others = (counts(select, history, 10) for select in selectors)
-            assert all(np.array_equal(one, first) for one in others), "in a network of other latencies it selects other users"
+            same = [np.array_equal(one, first) for one in others]
+            assert all(same), "in a network of other latencies it selects other users"
             drawn = selectors[0](history, np.random.default_rng(history.round))
             seen = feedback(name, scenario, history, np.unique(drawn))
             for select in selectors:
