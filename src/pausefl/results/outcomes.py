@@ -124,11 +124,6 @@ def smoothed(run: pd.DataFrame, column: str) -> tuple[NDArray[np.float64], NDArr
     return elapsed[evaluated], moving_average(values)[evaluated]
 
 
-def evaluations(run: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    """Moving average (n,) of ``accuracy`` or ``loss`` at the evaluations of a run; empty without training."""
-    return smoothed(run, column)[1] if column in run else np.empty(0)
-
-
 def moving_average(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Trailing mean (n,) over at most `WINDOW` entries of ``values`` (n,) that are not NaN; NaN without any.
 

@@ -104,12 +104,12 @@ def _left(plan: Project, name: str, made: Collection[Experiment]) -> tuple[int, 
     return len(seconds), sum(seconds) / 3600
 
 
-def _cost(claim: Claim, table: Project) -> tuple[str, str, str]:
+def _cost(claim: Claim, project: Project) -> tuple[str, str, str]:
     """Command, core-hours and kinds of tests of a claim."""
     scenarios, studies = places([claim], "paper")
-    jobs = [one for name in table.own if name in scenarios for one in table.experiments[name]]
-    seconds = [job_estimate(table, job) for job in with_trainers(table, jobs)]
-    seconds += [each for name in studies for each in table.studies[name].seconds(shipped_rates())]
+    jobs = [one for name in project.own if name in scenarios for one in project.experiments[name]]
+    seconds = [job_estimate(project, job) for job in with_trainers(project, jobs)]
+    seconds += [each for name in studies for each in project.studies[name].seconds(shipped_rates())]
     hours = math.fsum(seconds) / 3600
     return (
         f"`make claim ID={claim.id}`",

@@ -21,19 +21,19 @@ KINDS = {
 }
 
 
-def to_text(table: Project, kind: str) -> str:
+def to_text(project: Project, kind: str) -> str:
     """A list of all of a kind of `KINDS`, one a line, whether or not the configuration has rows for them."""
     head, sides = KINDS[kind]
-    lines = aligned([head, *_rows(table, kind)], sides)
+    lines = aligned([head, *_rows(project, kind)], sides)
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _rows(table: Project, kind: str) -> Iterator[list[str]]:
+def _rows(project: Project, kind: str) -> Iterator[list[str]]:
     """Yield the rows of a list below its head."""
     rates = shipped_rates()
 
     def hours(jobs: Iterable[tuple[Scenario, str]], more: Iterable[float] = ()) -> str:
-        costs = [estimate(scenario, name, table.config.raw, rates) for scenario, name in jobs]
+        costs = [estimate(scenario, name, project.config.raw, rates) for scenario, name in jobs]
         return number(math.fsum([*costs, *more]) / 3600)
 
     if kind == "selectors":
@@ -41,7 +41,7 @@ def _rows(table: Project, kind: str) -> Iterator[list[str]]:
             what = (inspect.getdoc(Record.load(record)) or "").partition("\n\n")[0]
             yield [name, number(1000 * rates["selection_s"].get(name, math.nan), 1), " ".join(what.split())]
     if kind in ("scenarios", "figures"):
-        for one in (load_scenario(name, *table.folders) for name in scenario_names(*table.folders)):
+        for one in (load_scenario(name, *project.folders) for name in scenario_names(*project.folders)):
             cost = hours((one, name) for name in one.selectors)
             if kind == "scenarios":
                 yield [one.name, one.scale, cost, one.title]
@@ -50,7 +50,7 @@ def _rows(table: Project, kind: str) -> Iterator[list[str]]:
                     [name, one.name, cost, FIGURES[shown].label] for name, shown in one.figures.items()
                 )
     if kind in ("figures", "studies"):
-        for name, study in table.studies.items():
+        for name, study in project.studies.items():
             jobs = [(one, selector) for one in study.job_scenarios for selector, _ in study.runs[one.name]]
             cost = hours(jobs, study.seconds(rates))
             if kind == "figures":

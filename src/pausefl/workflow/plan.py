@@ -85,27 +85,27 @@ def estimate(
     return float(rates["start_s"] + n_rounds * n_users * user + selection + evaluation)
 
 
-def job_estimate(table: Project, job: Experiment) -> float:
+def job_estimate(project: Project, job: Experiment) -> float:
     """Core-seconds of a job of the table; if it takes over the training of another, its selection alone."""
-    scenario, train = table.job_scenarios[job.scenario], table.trained_by(job) is None
-    return estimate(scenario, job.selector, table.config.raw, shipped_rates(), train)
+    scenario, train = project.job_scenarios[job.scenario], project.trained_by(job) is None
+    return estimate(scenario, job.selector, project.config.raw, shipped_rates(), train)
 
 
-def minutes(table: Project, job: Experiment) -> int:
+def minutes(project: Project, job: Experiment) -> int:
     """Minutes to ask of a cluster for a job."""
-    seconds = job_estimate(table, job)
+    seconds = job_estimate(project, job)
     return _UNKNOWN if math.isnan(seconds) else max(LEAST, math.ceil(_MARGIN * seconds / 60))
 
 
-def memory_mb(table: Project, scenario: str) -> int:
+def memory_mb(project: Project, scenario: str) -> int:
     """Memory to ask of a cluster for a job of a scenario; MB."""
-    return _MEMORY[MODELS[table.job_scenarios[scenario].model.name].family]
+    return _MEMORY[MODELS[project.job_scenarios[scenario].model.name].family]
 
 
-def with_trainers(table: Project, jobs: Iterable[Experiment]) -> list[Experiment]:
+def with_trainers(project: Project, jobs: Iterable[Experiment]) -> list[Experiment]:
     """Jobs, and those whose training they take over."""
     jobs = list(jobs)
-    others = [other for job in jobs if (other := table.trained_by(job)) is not None]
+    others = [other for job in jobs if (other := project.trained_by(job)) is not None]
     return list(dict.fromkeys([*jobs, *others]))
 
 
@@ -123,23 +123,23 @@ def network_key(scenario: Scenario) -> str:
     return f"{scenario.model.name} on {scenario.data.source}"
 
 
-def is_done(table: Project, experiment: Experiment) -> bool:
+def is_done(project: Project, experiment: Experiment) -> bool:
     """Whether a job's files are there and its summary has today's settings. Edits of code do not count."""
-    runs = Path(table.runs_folder if table.config.published else "results/runs")
+    runs = Path(project.runs_folder if project.config.published else "results/runs")
     summary = read_summary(run_folder(runs, experiment))
-    return summary is not None and has_settings(summary, table.job_scenarios[experiment.scenario])
+    return summary is not None and has_settings(summary, project.job_scenarios[experiment.scenario])
 
 
-def to_text(table: Project, target: str, n_cores: int) -> str:
+def to_text(project: Project, target: str, n_cores: int) -> str:
     """What a target costs: a table of its jobs by scenario and selector, its studies, and their sum.
 
     Finished jobs and studies in the working directory are not counted.
     """
-    wanted = targets.find(table, target)
-    jobs = targets.jobs(table, wanted)
-    jobs = jobs if table.config.published else with_trainers(table, jobs)
-    costs = {job: job_estimate(table, job) for job in jobs}
-    done = {job for job in jobs if is_done(table, job)}
+    wanted = targets.find(project, target)
+    jobs = targets.jobs(project, wanted)
+    jobs = jobs if project.config.published else with_trainers(project, jobs)
+    costs = {job: job_estimate(project, job) for job in jobs}
+    done = {job for job in jobs if is_done(project, job)}
     lines = [["scenario", "selector", "jobs", "done", "minutes a job", "core-hours"]]
     kinds: dict[tuple[str, str], list[Experiment]] = {}
     for job in jobs:
@@ -149,8 +149,8 @@ def to_text(table: Project, target: str, n_cores: int) -> str:
         counts = [str(len(own)), str(len(done.intersection(own)))]
         lines.append([*names, *counts, number(max(costs[job] for job in own) / 60, 1), number(hours)])
     left, simulated = [costs[job] for job in jobs if job not in done], [["study", "core-hours"]]
-    for name in targets.needs(table, wanted)[1]:
-        study, there = table.studies[name], Path(table.studies_folder, name).is_dir()
+    for name in targets.needs(project, wanted)[1]:
+        study, there = project.studies[name], Path(project.studies_folder, name).is_dir()
         seconds = [] if there else study.seconds(shipped_rates())
         cost = "in the jobs above" if study.trained else number(math.fsum(seconds) / 3600)
         simulated.append([name, "done" if there else cost])
