@@ -245,7 +245,8 @@ def claims(
     from pausefl.claims.load import load_claims, scales, scenarios_as_run
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
-    from pausefl.claims.verdicts import evaluate
+    from pausefl.claims.verdicts import judge_claims
+    from pausefl.claims.words import extent
 
     runs, tables = results / "collected", results / "studies"
     if published:
@@ -260,8 +261,8 @@ def claims(
     for scale in found:
         logs = scenarios_as_run(claimed, *project.folders)
         records = Records(scenarios, experiments, project.studies, runs, tables, logs)
-        judged = to_text(evaluate(claimed, records, scale, partial), scale)
-        typer.echo(f"Judged on {runs} and {tables}: {records.extent()}")
+        judged = to_text(judge_claims(claimed, records, scale, partial), scale)
+        typer.echo(f"Judged on {runs} and {tables}: {extent(records)}")
         typer.echo(judged, nl=False)
         for name in sorted(records.missing) if missing else ():
             typer.echo(f"missing: {name}")

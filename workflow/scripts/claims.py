@@ -7,7 +7,7 @@ from pathlib import Path
 from pausefl.claims import page
 from pausefl.claims.load import Claims
 from pausefl.claims.records import Records
-from pausefl.claims.verdicts import evaluate
+from pausefl.claims.verdicts import judge_claims
 from pausefl.files import replacing
 
 params, scale = snakemake.params, snakemake.wildcards.scale
@@ -22,7 +22,7 @@ def root_of(folder):
 with logged(snakemake.log[0]):
     claims = Claims.read({"claims": params.tested["claims"]}, "claims").claims
     records = Records.of(params.tested, root_of(params.runs_folder), root_of(params.studies_folder))
-    judged = evaluate(claims, records, scale)
+    judged = judge_claims(claims, records, scale)
     with replacing(*map(Path, snakemake.output)) as (as_json, as_table, as_text):
         as_json.write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
         page.to_frame(judged, scale).to_csv(as_table, index=False)

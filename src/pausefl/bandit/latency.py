@@ -33,6 +33,16 @@ def mean_latencies(network: NetworkSettings) -> NDArray[np.float64]:
     )
 
 
+def expected_latencies(network: NetworkSettings) -> NDArray[np.float64]:
+    """Expected latencies (K,) in simulated seconds: of max(tau_min, N(mean, std))."""
+    std, floor = network.latency_std, network.latency_floor
+    above = mean_latencies(network) - floor
+    z = above / std
+    density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+    share_above = np.array([0.5 * math.erfc(-x / math.sqrt(2)) for x in z])
+    return np.asarray(floor + above * share_above + std * density)
+
+
 def expected_speeds(network: NetworkSettings) -> NDArray[np.float64]:
     """True expected speeds mu_k = E[tau_min / tau_k], shape (K,), by Gauss-Legendre quadrature.
 

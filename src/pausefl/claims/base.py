@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated, Self
 
-from pydantic import Strict, model_validator
+from pydantic import Field, Strict, model_validator
 
-from pausefl.claims.comparisons import Comparison, NotRunError
+from pausefl.claims.comparison import Comparison
 from pausefl.claims.records import Records
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.settings.base import Settings
@@ -18,6 +17,18 @@ from pausefl.settings.types import Distinct, NonNegative, OneOf
 #: The scenarios of a test are in groups: one a scale and, apart, those of the papers' scale as they were run.
 RUN = "as_run"
 Group = Annotated[str, OneOf((*SCALES, RUN))]
+
+#: Keys that several kinds have.
+Against = Annotated[
+    Distinct[SelectorName], Field(description="Selectors that each of them is compared with.")
+]
+Margin = Annotated[
+    NonNegative,
+    Field(
+        description="What a gap has to exceed (`ordering`, `collapse`, `final_regret`) or must not (other"
+        " kinds): in the metric's unit (accuracy in points), of a ratio its distance from 1."
+    ),
+]
 
 
 def readings(scale: str) -> dict[str, str]:
@@ -30,6 +41,8 @@ class ClaimTest(Settings):
 
     kind: str
     """Kind of test; it decides which other keys there are."""
+    selectors: Distinct[SelectorName]
+    """Selectors that the claim is about."""
     reason: Annotated[str, Strict()] = ""
     """Why this `margin` or `at_least`; needed where one of them is given."""
 
@@ -44,7 +57,7 @@ class ClaimTest(Settings):
         """All scenarios of a group whose runs the test needs."""
         return ()
 
-    def studies_at(self, group: str) -> tuple[str, ...]:
+    def studies_at(self, scale: str) -> tuple[str, ...]:
         """All studies that it needs at a scale."""
         return ()
 
@@ -52,41 +65,9 @@ class ClaimTest(Settings):
         """Whether the test is part of its claim on a group of scenarios."""
         return bool(self.scenarios_at(group) or self.studies_at(group))
 
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
-        """Yield what is asked of a group of scenarios or of the studies of a scale."""
-        raise NotImplementedError
-
-    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        """Yield the answers to a question; `NotRunError` if there is none."""
-        raise NotImplementedError
-
     def compare(self, records: Records, group: str) -> Iterator[Comparison]:
-        """Yield all comparisons on a group; those that cannot be made say why."""
-        for asked in self._questions(records, group):
-            try:
-                answers = list(self._answers(records, asked))
-            except NotRunError as reason:
-                answers = [replace(asked, note=str(reason))]
-            yield from answers
+        """Yield all comparisons on a group of scenarios or on the studies of a scale.
 
-
-class Selectors(ClaimTest):
-    """A test of selectors."""
-
-    selectors: Distinct[SelectorName]
-    """Selectors that the claim is about."""
-
-
-class Against(Selectors):
-    """A test of selectors and others."""
-
-    against: Distinct[SelectorName]
-    """Selectors that each of them is compared with."""
-
-
-class Margin(ClaimTest):
-    """A test with a margin."""
-
-    margin: NonNegative
-    """What a gap has to exceed (`ordering`, `collapse`, `final_regret`) or must not (other kinds): in the
-    metric's unit (accuracy in points), of a ratio its distance from 1."""
+        Those that cannot be made say why.
+        """
+        raise NotImplementedError

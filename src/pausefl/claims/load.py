@@ -11,9 +11,9 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import BeforeValidator, Field, Strict, model_validator
 
 from pausefl.claims.base import RUN, ClaimTest, readings
-from pausefl.claims.comparisons import Comparison
-from pausefl.claims.on_runs import OnRunsTest
-from pausefl.claims.on_studies import OnStudiesTest
+from pausefl.claims.comparison import Comparison
+from pausefl.claims.on_runs import RunTests
+from pausefl.claims.on_studies import StudyTests
 from pausefl.errors import ConfigError, suggest
 from pausefl.settings.base import Settings, shortened
 from pausefl.settings.load import load_scenario, scenario_file, scenario_names
@@ -23,9 +23,7 @@ from pausefl.settings.yaml import read_yaml
 
 #: Every kind of test by its name.
 KINDS: dict[str, type[ClaimTest]] = {
-    get_args(kind.model_fields["kind"].annotation)[0]: kind
-    for kinds in (OnRunsTest, OnStudiesTest)
-    for kind in get_args(kinds)
+    get_args(kind.model_fields["kind"].annotation)[0]: kind for kind in get_args(RunTests | StudyTests)
 }
 
 
@@ -42,10 +40,10 @@ def _of_its_kind(values: Any) -> ClaimTest:
 
 
 #: A test in the file: the key ``kind`` says of which model it is.
-AnyTest = Annotated[OnRunsTest | OnStudiesTest, Field(discriminator="kind"), BeforeValidator(_of_its_kind)]
+AnyTest = Annotated[RunTests | StudyTests, Field(discriminator="kind"), BeforeValidator(_of_its_kind)]
 
 
-class Figure(Settings):
+class PaperFigure(Settings):
     """A figure of the papers that shows a claim."""
 
     of: Distinct[str]
@@ -71,7 +69,7 @@ class Claim(Settings):
     """What has to be said wherever the finding stands."""
     failing: Annotated[str, Strict()] = ""
     """What a failure means, in words beside the finding."""
-    figures: dict[str, Figure] = {}
+    figures: dict[str, PaperFigure] = {}
     """Figures of the papers that show it."""
     tests: Several[AnyTest]
     """How it is tested."""
@@ -106,18 +104,6 @@ class Claims(Settings):
         (name, n), *_ = Counter(ids).most_common(1)
         if n > 1:
             raise ValueError(f"claim '{name}' is there twice")
-        return self
-
-    @model_validator(mode="after")
-    def _a_study_has_one_scale(self) -> Self:
-        found: dict[str, str] = {}
-        for claim, scale in product(self.claims, SCALES):
-            for name in sorted(places([claim], scale)[1]):
-                if found.setdefault(name, scale) != scale:
-                    raise ValueError(
-                        f"'{name}' is at scale '{found[name]}' in one test and at '{scale}' in another, of"
-                        f" claim '{claim.id}'; it can have only one"
-                    )
         return self
 
 

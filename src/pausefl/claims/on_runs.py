@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from pausefl.claims.base import Against, ClaimTest, Group, Margin
-from pausefl.claims.comparisons import RATIO, Comparison, NotRunError, Side, joined, wanted_text
-from pausefl.claims.quantities import QUANTITIES, accuracy_drop, accuracy_rise
-from pausefl.claims.records import Records, Replicate, Replicates
+from pausefl.claims.comparison import RATIO, Comparison, joined, wanted_text
+from pausefl.claims.metrics import METRICS
+from pausefl.claims.records import Records, Replicate
 from pausefl.claims.statistics import Floats, gaps, judge, region
 from pausefl.registry.selectors import LABELS
-from pausefl.settings.scenario import SelectorName
-from pausefl.settings.types import Distinct, NonNegative, OneOf
+from pausefl.results.outcomes import smoothed
+from pausefl.settings.types import Distinct, OneOf
 
-Direction = Annotated[str, OneOf(("lower", "higher"))]
+#: Scenario and selector.
+Side = tuple[str, str]
+
+Direction = Annotated[
+    str,
+    OneOf(("lower", "higher")),
+    Field(description="Which side the selectors' values are to be on."),
+]
 
 
-class OnRuns(ClaimTest):
+class RunTest(ClaimTest):
     """A test on the runs of scenarios."""
 
     scenarios: dict[Group, Distinct[str]]
@@ -36,18 +43,19 @@ class OnRuns(ClaimTest):
         return self.scenarios.get(group, ())
 
 
-class OnPairs(OnRuns, Against, Margin):
+class PairTest(RunTest):
     """A test that compares the runs of two selectors, or of two scenarios, by a metric."""
 
-    against: Distinct[SelectorName] = ()
+    against: Against = ()
     reference: dict[Group, str] = {}
     """By scale (and `as_run`), a scenario whose runs the others are compared with, in place of the same
     scenario; of the same selector unless `against` names others."""
-    metric: Annotated[str, OneOf(QUANTITIES)]
+    metric: Annotated[str, OneOf(METRICS)]
     """What is compared: when the first of two runs ends (`_in_time`), over the time until then
     (`_over_time`), or in as many rounds as both have (`_rounds`, `mean_round_s`, `latency_spread`)."""
     gap: Annotated[str, OneOf((RATIO, "difference"))]
     """Whether values are compared by their ratio or their difference."""
+    margin: Margin
 
     @model_validator(mode="after")
     def _compared_with_something(self) -> Self:
@@ -55,58 +63,62 @@ class OnPairs(OnRuns, Against, Margin):
             raise ValueError(f"kind = '{self.kind}' needs the key 'against' or 'reference'")
         return self
 
-    def _side(self) -> str:
-        """Where the gap should lie, a direction of `pausefl.claims.statistics.region`."""
-        raise NotImplementedError
-
     def scenarios_at(self, group: str) -> tuple[str, ...]:
         """All scenarios of a group whose runs the test needs."""
         own = self.scenarios.get(group, ())
         return (*own, self.reference[group]) if own and group in self.reference else own
 
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
-        quantity, limits = QUANTITIES[self.metric], region(self._side(), self.margin, self.gap)
-        unit = RATIO if self.gap == RATIO else quantity.unit
-        asked = partial(Comparison, self.kind, wanted=wanted_text(*limits, unit), unit=unit, limits=limits)
+    def _side(self) -> str:
+        """Where the gap should lie: a direction of `pausefl.claims.statistics.region`."""
+        raise NotImplementedError
+
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
+        """Yield a comparison for each scenario, selector and rival."""
         for place, name in product(self.scenarios[group], self.selectors):
             other = self.reference.get(group, place)
-            rivals = records.acting(other, self.against or (name,))
-            for selector, rival in product(records.acting(place, (name,)), rivals):
-                sides = (place, selector), (other, rival)
-                who, authors = " against ".join(_names(*sides)), self._in_logs(records, *sides)
-                yield asked(place, quantity.label, who, subject=selector, authors=authors, sides=sides)
+            ours, theirs = records.acting(place, (name,)), records.acting(other, self.against or (name,))
+            for selector, rival in product(ours, theirs):
+                yield self._pair(records, (place, selector), (other, rival))
 
-    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        quantity = QUANTITIES[self.metric]
-        pairs, facts = paired(records, asked.sides, quantity.trained)
+    def _pair(self, records: Records, ours: Side, theirs: Side) -> Comparison:
+        metric, ratio, names = METRICS[self.metric], self.gap == RATIO, _names(ours, theirs)
+        limits, unit = region(self._side(), self.margin, ratio), RATIO if ratio else metric.unit
+        who, wanted, authors = (
+            " against ".join(names),
+            wanted_text(*limits, unit),
+            self._logged(records, ours, theirs),
+        )
+        facts: dict[str, Any] = {"unit": unit, "subject": ours[1], "authors": authors}
+        asked = Comparison(self.kind, ours[0], metric.label, who, wanted, **facts)
+        pairs, made = matched(records, asked, (ours, theirs), metric.trained)
+        if not pairs:
+            return made
         values = np.array([self._values(*pair) for pair in pairs])
         if np.isnan(values).all():
-            raise NotRunError(joined(facts["note"], f"no run has a value of {self.metric}"))
-        infinite, notes = np.isinf(values[..., 1]), [facts["note"]]
-        for name, n in zip(_names(*asked.sides), infinite.sum(axis=0), strict=True):
-            if n:
-                notes.append(f"{name} {quantity.infinite} in {n} of {len(values)} seeds")
+            return replace(asked, note=joined(made.note, f"no run has a value of {self.metric}"))
+        infinite, of = np.isinf(values[..., 1]), f"of {len(values)} seeds"
+        ends = zip(names, infinite.sum(axis=0), strict=True)
+        notes = [f"{name} {metric.infinite} in {n} {of}" for name, n in ends if n]
         if n := infinite.all(axis=1).sum():
-            notes.append(f"{n} of {len(values)} seeds decide nothing")
-        facts["note"] = joined(*notes)
-        judged = judge(gaps(values[:, 0], values[:, 1], self.gap), *asked.limits)
-        yield asked.decided(judged, self.gap == RATIO, **facts)
+            notes.append(f"{n} {of} decide nothing")
+        decision = judge(gaps(values[:, 0], values[:, 1], ratio), *limits)
+        return made.decided(decision, note=joined(made.note, *notes))
 
     def _values(self, ours: Replicate, theirs: Replicate) -> Floats:
         """Bounds (2 sides, 2) of what is compared of two runs, in its unit."""
-        quantity = QUANTITIES[self.metric]
-        values = quantity.of(ours, theirs), quantity.of(theirs, ours)
-        return quantity.factor * np.array([np.broadcast_to(value, 2) for value in values])
+        metric = METRICS[self.metric]
+        values = metric.of(ours, theirs), metric.of(theirs, ours)
+        return metric.factor * np.array([np.broadcast_to(value, 2) for value in values])
 
-    def _in_logs(self, records: Records, ours: Side, theirs: Side) -> float:
+    def _logged(self, records: Records, ours: Side, theirs: Side) -> float:
         """The gap of the authors' own runs; NaN where it is not known."""
-        run, other = (records.log(place).get(selector) for place, selector in (ours, theirs))
+        run, other = (records.log(*side) for side in (ours, theirs))
         if run is None or other is None:
             return math.nan
         values = self._values(run, other)
-        ((low, high),) = gaps(values[:1], values[1:], self.gap)
-        known = low if low == high else math.nan
-        return math.exp(known) if self.gap == RATIO else float(known)
+        ((low, high),) = gaps(values[:1], values[1:], self.gap == RATIO)
+        known = float(low) if low == high else math.nan
+        return math.exp(known) if self.gap == RATIO else known
 
 
 def _names(ours: Side, theirs: Side) -> list[str]:
@@ -114,30 +126,28 @@ def _names(ours: Side, theirs: Side) -> list[str]:
     return [LABELS[name] + ("" if ours[0] == theirs[0] else f" in {at}") for at, name in (ours, theirs)]
 
 
-class Ordering(OnPairs):
+class Ordering(PairTest):
     """A metric is lower (or higher) than that of others by more than the margin."""
 
     kind: Literal["ordering"]
     direction: Direction
-    """Which side the selectors' values are to be on."""
-    margin: NonNegative = 0.0
+    margin: Margin = 0.0
 
     def _side(self) -> str:
         return self.direction
 
 
-class Noninferiority(OnPairs):
+class Noninferiority(PairTest):
     """A metric is at most the margin worse than that of others."""
 
     kind: Literal["noninferiority"]
     direction: Direction
-    """Which side the selectors' values are to be on."""
 
     def _side(self) -> str:
         return {"lower": "not higher", "higher": "not lower"}[self.direction]
 
 
-class Equivalence(OnPairs):
+class Equivalence(PairTest):
     """A metric differs from that of others by less than the margin."""
 
     kind: Literal["equivalence"]
@@ -146,86 +156,72 @@ class Equivalence(OnPairs):
         return "equal"
 
 
-#: What a `Collapse` is told by.
-_MOVES = {"accuracy gained": accuracy_rise, "accuracy lost": accuracy_drop}
-
-
-class Collapse(OnRuns, Against, Margin):
+class Collapse(RunTest):
     """Smoothed accuracy rises and falls by more than the margin (points); that of `against` does not fall."""
 
     kind: Literal["collapse"]
+    against: Against
+    margin: Margin
 
-    def _questions(self, records: Records, group: str) -> Iterator[Comparison]:
-        looks = [(selector, topic, "higher") for selector in self.selectors for topic in _MOVES]
-        looks += [(selector, "accuracy lost", "not higher") for selector in self.against]
+    def compare(self, records: Records, group: str) -> Iterator[Comparison]:
+        """Yield what each selector gains and loses, and what each of the others loses."""
+        looks = [(one, what, "higher") for one in self.selectors for what in _CHANGES]
+        looks += [(one, "accuracy lost", "not higher") for one in self.against]
         for place, (selector, topic, side) in product(self.scenarios[group], looks):
-            limits, log = region(side, self.margin, "difference"), records.log(place).get(selector)
-            authors = math.nan if log is None else 100 * _MOVES[topic](log)
+            change, log = _CHANGES[topic], records.log(place, selector)
+            limits = region(side, self.margin, ratio=False)
+            wanted, authors = wanted_text(*limits, "points"), math.nan if log is None else change(log)
             facts: dict[str, Any] = {"unit": "points", "subject": selector, "authors": authors}
-            facts |= {"sides": ((place, selector),), "limits": limits}
-            wanted = wanted_text(*limits, "points")
-            yield Comparison(self.kind, place, topic, LABELS[selector], wanted, **facts)
-
-    def _answers(self, records: Records, asked: Comparison) -> Iterator[Comparison]:
-        pairs, facts = paired(records, asked.sides, trained=True)
-        values = [100 * _MOVES[asked.topic](run) for run, _ in pairs]
-        yield asked.decided(judge(values, *asked.limits), **facts)
+            asked = Comparison(self.kind, place, topic, LABELS[selector], wanted, **facts)
+            runs, made = matched(records, asked, [(place, selector)], trained=True)
+            yield made.decided(judge([change(run) for (run,) in runs], *limits)) if runs else made
 
 
-def facts_of(runs: Mapping[tuple[Any, int], Replicate], trained: bool) -> dict[str, Any]:
-    """Seeds, names and prints of runs by side (or selector) and seed, as a `Comparison` has them."""
-    return {
-        "seeds": tuple(sorted({seed for _, seed in runs})),
-        "runs": tuple(dict.fromkeys(run.name for run in runs.values())),
-        "prints": {key: run.learning if trained else run.selections for key, run in runs.items()},
-    }
+def _gained(run: Replicate) -> float:
+    """How far the smoothed accuracy rises above its first value, in points."""
+    accuracy = 100 * smoothed(run.rounds, "accuracy")[1]
+    return float(accuracy.max() - accuracy[0]) if len(accuracy) else math.nan
 
 
-def stand_ins(runs: Iterable[Replicate]) -> str:
-    """A note if some of the runs were not trained."""
-    return "" if all(run.is_trained for run in runs) else "selection alone"
+def _lost(run: Replicate) -> float:
+    """How far the smoothed accuracy falls from its best by the end, in points."""
+    return 100 * float(run.outcome["best_accuracy"] - run.outcome["final_accuracy"])
 
 
-def paired(
-    records: Records, sides: tuple[Side, ...], trained: bool
-) -> tuple[list[tuple[Replicate, Replicate]], dict[str, Any]]:
-    """Runs of two sides, or of one with itself, paired by seed; and what a `Comparison` has of them.
+_CHANGES = {"accuracy gained": _gained, "accuracy lost": _lost}
 
-    ``trained``: whether what is compared depends on training. `NotRunError` if there is no pair.
+
+def matched(
+    records: Records, asked: Comparison, sides: Sequence[Side], trained: bool
+) -> tuple[list[tuple[Replicate, ...]], Comparison]:
+    """Runs of all sides under each seed that they have in common, and the comparison that names these runs.
+
+    ``trained``: whether what is compared depends on training. Without runs, the comparison says why.
     """
-    ours, theirs = sides[0], sides[-1]
-    runs, others = (_runs(records, *side, trained=trained) for side in (ours, theirs))
-    planned = sorted({*runs.seeds[ours[1]]} & {*others.seeds[theirs[1]]})
-    if not planned:
-        raise NotRunError("no seed in common")
-    both = {seed: (runs.found.get((ours[1], seed)), others.found.get((theirs[1], seed))) for seed in planned}
-    pairs = {seed: (run, other) for seed, (run, other) in both.items() if run and other}
-    absent = len(planned) - len(pairs)
+    of_sides = [records.runs(*side, trained) for side in sides]
+    for (place, selector), runs in zip(sides, of_sides, strict=True):
+        if not runs.planned:
+            return [], replace(asked, note=f"{selector} of {place} is not in the experiment table")
+    planned = sorted(set.intersection(*(set(runs.planned) for runs in of_sides)))
+    common = [seed for seed in planned if all(seed in runs.finished for runs in of_sides)]
+    pairs = {seed: tuple(runs.finished[seed] for runs in of_sides) for seed in common}
+    absent = len(planned) - len(common)
     missing = f"missing runs: {absent} of {len(planned)} seeds left out" if absent else ""
     if not pairs:
-        raise NotRunError(missing)
-    if trained:
-        pairs = {seed: pair for seed, pair in pairs.items() if not stand_ins(pair)}
-        if not pairs:
-            raise NotRunError("nothing was trained")
-    used = {(side, seed): pair[side] for side in range(len(sides)) for seed, pair in pairs.items()}
-    note = joined(stand_ins(used.values()), missing)
-    return list(pairs.values()), facts_of(used, trained) | {"n_missing": absent, "note": note}
+        return [], replace(asked, note=missing or "no seed in common")
+    by_side = {(i, seed): pairs[seed][i] for i, seed in product(range(len(sides)), common)}
+    alone = "" if all(run.is_trained for run in by_side.values()) else "selection alone"
+    return list(pairs.values()), replace(
+        asked,
+        seeds=tuple(common),
+        runs=tuple(dict.fromkeys(run.name for run in by_side.values())),
+        n_missing=absent,
+        note=joined(alone, missing),
+        prints={key: run.digest(trained) for key, run in by_side.items()},
+    )
 
 
-def _runs(records: Records, place: str, selector: str = "", trained: bool = False) -> Replicates:
-    """The runs of a scenario, trained ones or any; `NotRunError` if it has none (of a selector)."""
-    runs = records.trained(place) if trained else records.selected(place)
-    if runs is not None and (not selector or selector in runs.seeds):
-        return runs
-    alone = records.selected(place) if trained else None
-    if alone is not None and selector in alone.seeds:
-        raise NotRunError("selection alone: nothing was trained")
-    missing = f"scenario {place}" if runs is None else f"{selector} of {place}"
-    raise NotRunError(f"{missing} is not in the experiment table")
-
-
-OnRunsTest = (
+RunTests = (
     Ordering  # the order of the reference, config/README.md
     | Noninferiority
     | Equivalence

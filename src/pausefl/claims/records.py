@@ -7,27 +7,28 @@ same scenario, selector and seed stands in. Selections, times and leakage are th
 from __future__ import annotations
 
 import hashlib
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import astuple, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.bandit.latency import mean_latencies
+from pausefl.bandit.latency import expected_latencies
 from pausefl.results.archive import logged_rounds
 from pausefl.results.outcomes import outcomes
 from pausefl.runs.collected import exists, read_runs, run_folder
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import rounds_of, runs_of
-from pausefl.settings import Experiment, NetworkSettings, Scenario
+from pausefl.settings import Experiment, Scenario
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.studies import Studies, study_of
+
+#: SA-PAUSE as printed, and the annealers of the authors' logs.
+ANNEALERS = ("sa_pause", "sa_pause_v1", "sa_pause_best_gain")
 
 
 @dataclass(frozen=True)
@@ -53,38 +54,22 @@ class Replicate:
         """Largest leakage of any user (n,) after each round, as the ledger has it."""
         return self.rounds["leakage_max"].to_numpy(np.float64)
 
-    @cached_property
-    def selections(self) -> str:
-        """Hash of who was selected in each round."""
+    def digest(self, trained: bool) -> str:
+        """Hash of who was selected in each round and, if ``trained``, of accuracies and losses."""
         rows = [np.asarray(row, np.int64) for row in self.rounds["selection"]]
-        return hashlib.sha256(np.concatenate([[len(row) for row in rows], *rows]).tobytes()).hexdigest()
-
-    @cached_property
-    def learning(self) -> str:
-        """Hash of selections, accuracies and losses."""
-        scores = self.rounds[["accuracy", "loss"]].to_numpy(np.float64)
-        return hashlib.sha256(scores.tobytes()).hexdigest() + self.selections
+        found = hashlib.sha256(np.concatenate([[len(row) for row in rows], *rows]).tobytes())
+        if trained:
+            found.update(self.rounds[["accuracy", "loss"]].to_numpy(np.float64).tobytes())
+        return found.hexdigest()
 
 
-@dataclass(frozen=True)
-class Replicates:
-    """The runs of one scenario."""
+class SeededRuns(NamedTuple):
+    """The runs of one selector in one scenario, by seed."""
 
-    scenario: Scenario
-    seeds: Mapping[str, tuple[int, ...]]
-    """Seeds by selector that were planned, finished or not."""
-    found: Mapping[tuple[str, int], Replicate]
-    """Finished runs by selector and seed."""
-
-
-def expected_latencies(network: NetworkSettings) -> NDArray[np.float64]:
-    """Expected latencies (K,) in simulated seconds: of max(tau_min, N(mean, std))."""
-    std, floor = network.latency_std, network.latency_floor
-    above = mean_latencies(network) - floor
-    z = above / std
-    density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
-    share_above = np.array([0.5 * math.erfc(-x / math.sqrt(2)) for x in z])
-    return np.asarray(floor + above * share_above + std * density)
+    planned: Set[int] = frozenset()
+    """All seeds that were to be run, finished or not."""
+    finished: Mapping[int, Replicate] = {}
+    """The finished runs."""
 
 
 @dataclass
@@ -94,107 +79,108 @@ class Records:
     scenarios: Mapping[str, Scenario]
     experiments: Iterable[Experiment]
     studies: Studies
-    runs: Path
+    runs_folder: Path
     """Folder with the collected, or published, runs of each scenario."""
-    tables: Path
+    studies_folder: Path
     """Folder with the computed tables of each study."""
     logs: Mapping[str, Scenario] = field(default_factory=dict)
     """Scenarios as run that claims are tested on, in the configuration or not."""
-    found: set[str] = field(default_factory=set)
+    runs_found: set[Experiment] = field(default_factory=set)
+    tables_found: set[tuple[str, str]] = field(default_factory=set)
+    """Runs, and tables of studies (study, file), that were asked for and exist."""
     missing: set[str] = field(default_factory=set)
-    """Names of runs and files of studies that were asked for and do not exist; ``found`` has the others."""
+    """Names of those that do not."""
 
     @staticmethod
-    def of(tested: Mapping[str, Any], runs: Path, tables: Path) -> Records:
+    def of(tested: Mapping[str, Any], runs_folder: Path, studies_folder: Path) -> Records:
         """Records of plain values, as `pausefl.workflow.contents.tested_on` returns them."""
         return Records(
             {name: scenario_of_job(settings) for name, settings in tested["scenarios"].items()},
             tested["jobs"],
             Studies({name: study_of(*study) for name, study in tested["studies"].items()}),
-            runs,
-            tables,
+            runs_folder,
+            studies_folder,
             {name: Scenario.read(settings, "scenario") for name, settings in tested["logs"].items()},
         )
 
     def __post_init__(self) -> None:
         """Read each scenario once."""
-        self.trained, self.selected = cache(self._trained), cache(self._selected)
-        self.log = cache(self._log)
+        self._jobs, self._study, self._log = map(cache, (self._read_jobs, self._read_study, self._read_log))
 
-    def extent(self) -> str:
-        """How much was found, and how much is missing, in words."""
-        studies = {name for name in self.found if name.startswith("study ")}
-        seeds = Counter(name.rpartition("/")[0] for name in self.found - studies).values()
-        of = " to ".join(str(n) for n in dict.fromkeys((min(seeds), max(seeds)))) if seeds else ""
-        runs = f"{sum(seeds)} runs{f' ({of} seeds of a selector)' if seeds else ''}"
-        missing = f"; {len(self.missing)} missing (names: --missing)" if self.missing else ""
-        return f"{runs}, {len(studies)} tables of studies{missing}"
+    def runs(self, scenario: str, selector: str, trained: bool) -> SeededRuns:
+        """The runs of a selector in the experiment table; none if it has none.
 
-    def _trained(self, name: str) -> Replicates | None:
-        """The runs of a scenario in the experiment table; None if it has none.
-
+        If they need not be ``trained``, the selection study of the scenario has those that are not finished.
         `PauseflError` if a finished run cannot be used.
         """
-        if name not in self.scenarios:
-            return None
-        scenario, jobs = self.scenarios[name], [job for job in self.experiments if job.scenario == name]
-        seeds: dict[str, tuple[int, ...]] = {}
-        for job in sorted(jobs, key=lambda job: job.seed):
-            seeds[job.selector] = (*seeds.get(job.selector, ()), job.seed)
-        folders = {job: run_folder(self.runs, job) for job in jobs}
-        there = {job: folder for job, folder in folders.items() if exists(folder)}
-        for job in jobs:
-            (self.found if job in there else self.missing).add(_name(*astuple(job)))
-        rounds = rounds_of(read_runs(there).values()) if there else None
-        return Replicates(scenario, seeds, {} if rounds is None else _found(rounds, name, scenario))
+        jobs = self._jobs(scenario).get(selector, SeededRuns())
+        if trained:
+            return SeededRuns(
+                jobs.planned, {seed: run for seed, run in jobs.finished.items() if run.is_trained}
+            )
+        study = self._study(scenario).get(selector, SeededRuns())
+        return SeededRuns(jobs.planned | study.planned, {**study.finished, **jobs.finished})
 
-    def _selected(self, name: str) -> Replicates | None:
-        """The runs that `trained` returns, and what the selection study of the scenario has beyond them."""
-        table, study = self.trained(name), self._simulated(name)
-        if table is None or study is None:
-            return table or study
-        both = {
-            selector: tuple(sorted({*study.seeds.get(selector, ()), *table.seeds.get(selector, ())}))
-            for selector in {**study.seeds, **table.seeds}
-        }
-        return Replicates(table.scenario, both, {**study.found, **table.found})
+    def log(self, scenario: str, selector: str) -> Replicate | None:
+        """The authors' run of a selector in a scenario as run; None where no log of theirs is known."""
+        runs = self._log(scenario).get(selector, SeededRuns())
+        return next(iter(runs.finished.values()), None)
 
-    def _simulated(self, name: str) -> Replicates | None:
-        study, file = self.studies.simulation_of(name), "rounds.parquet"
-        if study is None or (name in self.scenarios and not (self.tables / study / file).is_file()):
-            return None  # the missing results are the runs
-        if (rounds := self.study(study, file)) is None:
-            return None
-        settings = self.studies.of_kind("selection")[study]
-        seeds = dict.fromkeys(settings.scenario.selectors, settings.seeds)
-        return Replicates(settings.scenario, seeds, _found(rounds, study, settings.scenario))
-
-    def _log(self, place: str) -> Mapping[str, Replicate]:
-        """The authors' runs of a scenario as run, by selector; none of other scenarios."""
-        if (scenario := self.logs.get(place)) is None:
-            return {}
-        return {key[0]: run for key, run in _found(logged_rounds(scenario), place, scenario).items()}
-
-    def acting(self, place: str, selectors: Iterable[str]) -> list[str]:
+    def acting(self, scenario: str, selectors: Iterable[str]) -> list[str]:
         """Who stands for some selectors in a scenario: where it is as run, only those that it lists.
 
         The annealer that it lists stands for SA-PAUSE.
         """
-        if place not in self.logs:
+        if scenario not in self.logs:
             return list(selectors)
-        there = self.logs[place].selectors
-        annealers = [name for name in there if name.startswith("sa_pause")]
-        named = [one for name in selectors for one in (annealers if name == "sa_pause" else [name])]
+        there = self.logs[scenario].selectors
+        annealers = [name for name in there if name in ANNEALERS]
+        named = [one for name in selectors for one in (annealers if name == ANNEALERS[0] else [name])]
         return [name for name in named if name in there]
 
     def study(self, name: str, file: str) -> pd.DataFrame | None:
         """A table of a study; None if it is not configured or `missing`."""
         if name not in self.studies:
             return None
-        path = self.tables / name / file
-        there = path.is_file()
-        (self.found if there else self.missing).add(f"study {name}: {file}")
-        return read_table(path) if there else None
+        path = self.studies_folder / name / file
+        if not path.is_file():
+            self.missing.add(f"study {name}: {file}")
+            return None
+        self.tables_found.add((name, file))
+        return read_table(path)
+
+    def _read_jobs(self, name: str) -> Mapping[str, SeededRuns]:
+        """The runs of a scenario in the experiment table, by selector."""
+        if name not in self.scenarios:
+            return {}
+        jobs = [job for job in self.experiments if job.scenario == name]
+        folders = {job: run_folder(self.runs_folder, job) for job in jobs}
+        there = {job: folder for job, folder in folders.items() if exists(folder)}
+        self.runs_found.update(there)
+        self.missing.update(_name(*astuple(job)) for job in jobs if job not in there)
+        finished = _replicates(rounds_of(read_runs(there).values()), self.scenarios[name]) if there else {}
+        seeds: dict[str, set[int]] = {}
+        for job in jobs:
+            seeds.setdefault(job.selector, set()).add(job.seed)
+        return {one: SeededRuns(planned, finished.get(one, {})) for one, planned in seeds.items()}
+
+    def _read_study(self, name: str) -> Mapping[str, SeededRuns]:
+        """The runs of the selection study of a scenario, by selector; none where the runs are missing."""
+        study, file = self.studies.simulation_of(name), "rounds.parquet"
+        if study is None or (name in self.scenarios and not (self.studies_folder / study / file).is_file()):
+            return {}
+        if (rounds := self.study(study, file)) is None:
+            return {}
+        settings = self.studies.of_kind("selection")[study]
+        finished, planned = _replicates(rounds, settings.scenario, study), set(settings.seeds)
+        return {one: SeededRuns(planned, finished.get(one, {})) for one in settings.scenario.selectors}
+
+    def _read_log(self, name: str) -> Mapping[str, SeededRuns]:
+        """The authors' runs of a scenario as run, by selector; none of other scenarios."""
+        if (scenario := self.logs.get(name)) is None:
+            return {}
+        runs = _replicates(logged_rounds(scenario), scenario)
+        return {selector: SeededRuns(set(finished), finished) for selector, finished in runs.items()}
 
 
 def _name(*run: str | int) -> str:
@@ -202,11 +188,14 @@ def _name(*run: str | int) -> str:
     return "{}/{}/seed-{}".format(*run)
 
 
-def _found(rounds: pd.DataFrame, place: str, scenario: Scenario) -> dict[tuple[str, int], Replicate]:
-    """Replicates of a table of rounds, by selector and seed; their names begin with ``place``."""
-    expected_s = expected_latencies(scenario.network)
+def _replicates(
+    rounds: pd.DataFrame, scenario: Scenario, study: str = ""
+) -> Mapping[str, Mapping[int, Replicate]]:
+    """Replicates of a table of rounds, by selector and seed."""
+    expected_s, found = expected_latencies(scenario.network), dict[str, dict[int, Replicate]]()
     outcome = {(run.selector, run.seed): values for run, values in outcomes(rounds).items()}
-    return {
-        (selector, seed): Replicate(_name(place, selector, seed), run, outcome[selector, seed], expected_s)
-        for selector, seed, run in runs_of(rounds)
-    }
+    for selector, seed, run in runs_of(rounds):
+        name = _name(study or scenario.name, selector, seed)
+        own = Replicate(name, run, outcome[selector, seed], expected_s)
+        found.setdefault(selector, {})[seed] = own
+    return found

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,39 +35,43 @@ HOLDS, FAILS, UNDECIDED, NOT_RUN = "holds", "fails", "undecided", "not run"
 ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Decision(NamedTuple):
     """An outcome, the estimate of the gap, what kind of bound that is, and the p-value of the outcome."""
 
     outcome: str
-    found: Estimate
+    gap: Estimate
     bound: str = ""
     p: float = math.nan
 
 
-def gaps(ours: ArrayLike, theirs: ArrayLike, gap: str) -> Floats:
-    """Bounds (n, 2) of paired differences, or of logarithms of ratios, by ``gap``: difference or ratio.
+def gaps(ours: ArrayLike, theirs: ArrayLike, ratio: bool) -> Floats:
+    """Bounds (n, 2) of paired differences, or of logarithms of ratios.
 
     Values are bounds (n, 2), or (n,) where they are known. One may be infinite: a loss after divergence. The
     gap of two infinite values may be anything.
     """
-    ours, theirs = (np.asarray(values, np.float64) for values in (ours, theirs))
-    ours, theirs = (v if v.ndim == 2 else np.column_stack([v, v]) for v in (ours, theirs))
+    ours, theirs = _bounds(ours), _bounds(theirs)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if gap == "ratio":
+        if ratio:
             ours, theirs = np.log(ours), np.log(theirs)
         bounds = ours - theirs[:, ::-1]
     return np.where(np.isnan(bounds), [-math.inf, math.inf], bounds)
 
 
-def region(direction: str, margin: float, gap: str) -> tuple[float, float]:
+def _bounds(values: ArrayLike) -> Floats:
+    """Bounds (n, 2) of values (n,) that are known, or of bounds (n, 2)."""
+    values = np.asarray(values, np.float64)
+    return values if values.ndim == 2 else np.column_stack([values, values])
+
+
+def region(direction: str, margin: float, ratio: bool) -> tuple[float, float]:
     """Open interval in which the mean gap should lie; logarithms for ratios.
 
     ``direction``: ``lower`` or ``higher`` by more than the margin; ``not higher`` or ``not lower`` by as much
     as it; ``equal``, within the margin to both sides. The margin of a ratio is its distance from 1.
     """
     more, less = margin, -margin
-    if gap == "ratio":
+    if ratio:
         more, less = math.log1p(margin), math.log1p(-margin) if margin < 1 else -math.inf
     return {
         "lower": (-math.inf, less),
@@ -78,27 +82,30 @@ def region(direction: str, margin: float, gap: str) -> tuple[float, float]:
     }[direction]
 
 
-def judge(values: ArrayLike, low: float, high: float) -> Judgement:
-    """Judge gaps (n,), or bounds of them (n, 2), n >= 1, whose mean should lie between ``low`` and ``high``.
+def judge(values: ArrayLike, low: float, high: float) -> Decision:
+    """Decision on gaps (n,), or bounds of them (n, 2), n >= 1, whose mean should lie between two limits.
 
     Holds if the interval lies between, fails if it lies outside, both with p < `LEVEL`, and is undecided
     otherwise.
     """
-    bounds = np.asarray(values, np.float64)
-    bounds = bounds if bounds.ndim == 2 else np.column_stack([bounds, bounds])
+    bounds = _bounds(values)
     least, most = bounds.T
     if len(bounds) < 2:
-        return Judgement(UNDECIDED, *_shown(bounds, least))
+        return Decision(UNDECIDED, *_shown(bounds, least))
     inside, outside = [], []
     if high < math.inf:
         inside, outside = [p_below(most, high)], [p_below(-least, -high)]
     if low > -math.inf:
         inside, outside = [*inside, p_below(-least, -low)], [*outside, p_below(most, low)]
     p_holds, p_fails = min(1.0, 2 * max(inside)), min(1.0, 2 * min(outside))
-    outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
     # The bound that was tested: of the side towards which the gap lies.
     from_above = (high < math.inf) == (p_holds <= p_fails)
-    return Judgement(outcome, *_shown(bounds, most if from_above else least), min(p_holds, p_fails))
+    shown = _shown(bounds, most if from_above else least)
+    return Decision(_outcome(p_holds, p_fails), *shown, min(p_holds, p_fails))
+
+
+def _outcome(p_holds: float, p_fails: float) -> str:
+    return HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
 
 
 def _shown(bounds: Floats, tested: Floats) -> tuple[Estimate, str]:
@@ -111,27 +118,26 @@ def _shown(bounds: Floats, tested: Floats) -> tuple[Estimate, str]:
     return Estimate(estimate(bounds[known, 0]).mean, math.nan, math.nan), ""
 
 
-def judge_slope(slope: float, error: float, n_free: int, low: float, high: float) -> Judgement:
-    """Judge a fitted slope by one-sided t tests against the ends of a region."""
+def judge_slope(slope: float, error: float, n_free: int, low: float, high: float) -> Decision:
+    """Decision on a fitted slope, by one-sided t tests against the ends of a region."""
     from scipy.special import stdtr
 
     half = t_quantile(n_free) * error
     above, below = (stdtr(n_free, (limit - slope) / max(error, ROUNDING)) for limit in (low, high))
     p_holds, p_fails = 2 * max(above, 1 - below), 2 * min(1 - above, below)
-    outcome = HOLDS if p_holds < LEVEL else FAILS if p_fails < LEVEL else UNDECIDED
-    p = float(min(p_holds, p_fails, 1.0))
-    return Judgement(outcome, Estimate(slope, slope - half, slope + half), p=p)
+    found = Estimate(slope, slope - half, slope + half)
+    return Decision(_outcome(p_holds, p_fails), found, p=float(min(p_holds, p_fails, 1.0)))
 
 
-def judge_share(won: int, n: int, least: float) -> Judgement:
-    """Judge a share of n instances by Wilson's interval, with the p-value of the score test, which agrees."""
+def judge_share(won: int, n: int, least: float) -> Decision:
+    """Decision on a share of n instances, by Wilson's interval, with the p-value of the score test."""
     from scipy.stats import norm
 
     low, high = wilson(won, n)
     outcome = HOLDS if low >= least else FAILS if high < least else UNDECIDED
     spread = math.sqrt(least * (1 - least) / n)
     p = 2 * float(norm.sf(abs(won / n - least) / spread)) if spread else math.nan
-    return Judgement(outcome, Estimate(won / n, low, high), p=p)
+    return Decision(outcome, Estimate(won / n, low, high), p=p)
 
 
 def p_below(values: Floats, limit: float) -> float:

@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 from pausefl.claims.base import readings
-from pausefl.claims.comparisons import Comparison, joined
+from pausefl.claims.comparison import Comparison, joined
 from pausefl.claims.load import Claim
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, holm
@@ -50,136 +51,124 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A claim in one reading, its comparisons, the finding and the coverage."""
+class Verdict:
+    """What the comparisons of a claim amount to in one reading.
+
+    Repeats are marked and outcomes corrected: `verdict_on` makes it so.
+    """
 
     claim: Claim
     reading: str
     comparisons: tuple[Comparison, ...]
-    finding: str
-    coverage: Coverage
 
-    @property
+    @cached_property
     def votes(self) -> list[Comparison]:
-        """Comparisons that count; if none does, those of one seed."""
-        return voting(self.comparisons)
+        """Comparisons that count: those of one seed decide nothing, and count if there are no others."""
+        distinct = [each for each in self.comparisons if each.made and not each.repeats]
+        return [each for each in distinct if not each.of_one_seed] or distinct
+
+    @cached_property
+    def finding(self) -> str:
+        """The finding, one of `FINDINGS`.
+
+        ``supported`` if every part of the claim has a vote and every vote holds; ``contradicted`` if every
+        decided one fails, before the correction as after it; ``mixed`` if some hold, even if only before it,
+        and some fail; ``undecided`` if none fails but the claim is not supported; ``not run`` if no
+        comparison was made.
+        """
+        outcomes = {each.outcome for each in self.votes}
+        if not outcomes:
+            return NOT_RUN
+        if FAILS in outcomes:
+            return MIXED if HOLDS in outcomes | {each.alone for each in self.votes} else CONTRADICTED
+        every_part = {each.part for each in self.comparisons} == {each.part for each in self.votes}
+        return SUPPORTED if every_part and outcomes == {HOLDS} else UNDECIDED
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How much of the claim was compared."""
+        outcomes = Counter(each.outcome for each in self.votes if not each.of_one_seed)
+        made = [each for each in self.comparisons if each.made]
+        shown = [each for each in made if not each.of_one_seed or each in self.votes]
+        seeds = [len(each.seeds) for each in self.votes if each.seeds] or [0]
+        return Coverage(
+            holds=outcomes[HOLDS],
+            fails=outcomes[FAILS],
+            open=outcomes[UNDECIDED],
+            one_seed=sum(each.of_one_seed for each in made if not each.repeats),
+            repeats=sum(bool(each.repeats) for each in made),
+            not_run=len(self.comparisons) - len(made),
+            figures=sum(any(map(figure.shows, shown)) for figure in self.claim.figures.values()),
+            figures_named=len(self.claim.figures),
+            seeds=(min(seeds), max(seeds)),
+            lacking=sum(each.n_missing > 0 for each in self.comparisons),
+        )
 
 
-def judged(claim: Claim, comparisons: Iterable[Comparison], reading: str = AS_WRITTEN) -> Judged:
-    """The finding on a claim's comparisons, and their coverage."""
-    found = corrected(folded(tuple(comparisons)))
-    return Judged(claim, reading, found, finding(found), coverage(claim, found))
+def judge_claims(
+    claims: Iterable[Claim], records: Records, scale: str, partial: bool = False
+) -> tuple[Verdict, ...]:
+    """The verdict on every claim at one scale, whose runs and studies alone are read.
+
+    First as written, then as run; claims that say nothing of a run of the authors have no second reading.
+    With ``partial``, by the results that exist: a comparison with missing runs has fewer seeds, and the
+    coverage says so. Else `PauseflError` names some of the configured runs and studies that are missing.
+    """
+    verdicts = []
+    for claim, (reading, group) in product(claims, readings(scale).items()):
+        tests = [(i, test) for i, test in enumerate(claim.tests) if test.applies(group)]
+        if tests or reading == AS_WRITTEN:
+            made = [replace(each, test=i) for i, test in tests for each in test.compare(records, group)]
+            verdicts.append(verdict_on(claim, made, reading))
+    if records.missing and not partial:
+        names = sorted(records.missing)
+        more = [f"and {len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+        head = f"claims at scale '{scale}': {len(names)} results are missing:"
+        raise PauseflError("\n  ".join([head, *names[:_MOST_NAMES], *more]))
+    return tuple(verdicts)
 
 
-def voting(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """Distinct comparisons without those of one seed, which decide nothing; all if there are no others."""
-    distinct = [each for each in comparisons if each.made and not each.repeats]
-    return [each for each in distinct if not each.of_one_seed] or distinct
+def verdict_on(claim: Claim, comparisons: Sequence[Comparison], reading: str = AS_WRITTEN) -> Verdict:
+    """The verdict that the comparisons of a claim amount to."""
+    return Verdict(claim, reading, _corrected(_without_repeats(comparisons)))
 
 
-def folded(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Leave one vote to each distinct pair of runs.
+def _without_repeats(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons, of which those that repeat another name it.
 
     A comparison repeats another of the same kind, measure and region if its runs did the same under every
     seed that both have. The one with the most runs counts, the first of several.
     """
     found, votes = list(comparisons), list[Comparison]()
     for i, this in sorted(enumerate(comparisons), key=lambda each: -len(each[1].prints)):
-        alike = (other for other in votes if _same(this, other))
-        if first := next(alike, None):
-            name = ": ".join(filter(None, (first.where, first.question)))
-            found[i] = replace(this, repeats=name)
+        if first := next((other for other in votes if _same_runs(this, other)), None):
+            found[i] = replace(this, repeats=": ".join(filter(None, (first.where, first.question))))
         else:
             votes.append(this)
-    return tuple(found)
+    return found
 
 
-def _same(a: Comparison, b: Comparison) -> bool:
-    """Whether two comparisons are of the same runs."""
+def _same_runs(a: Comparison, b: Comparison) -> bool:
     if not a.made or (a.kind, a.measure, a.wanted) != (b.kind, b.measure, b.wanted):
         return False
     common = a.prints.keys() & b.prints.keys()
     return bool(common) and all(a.prints[key] == b.prints[key] for key in common)
 
 
-def corrected(comparisons: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
-    """Correct for the number of comparisons, if any fails.
+def _corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """The comparisons, corrected for their number if any fails.
 
     Without a failure, a claim that all comparisons hold needs no correction: each must hold by itself. One
     failure among many can be chance. So all votes that are estimated then have to pass Holm's procedure in
     common to stay decided. What is not estimated stays as it is.
     """
-    votes = [i for i, each in enumerate(comparisons) if each.made and not each.repeats]
-    if not any(comparisons[i].outcome == FAILS for i in votes):
-        return comparisons
     found = list(comparisons)
+    votes = [i for i, each in enumerate(found) if each.made and not each.repeats]
     tested = [i for i in votes if not math.isnan(found[i].p)]
-    for i, stays in zip(tested, holm([found[i].p for i in tested]), strict=True):
-        alone = found[i].outcome
-        if not stays and alone in (HOLDS, FAILS):
-            note = joined(found[i].note, f"{alone} alone, but not among {len(tested)} tests (Holm)")
-            found[i] = replace(found[i], outcome=UNDECIDED, alone=alone, note=note)
-    return tuple(found)
-
-
-def finding(comparisons: Sequence[Comparison]) -> str:
-    """The finding on a claim's comparisons, after `folded` and `corrected`.
-
-    ``supported`` if every part of the claim has a vote and every vote holds; ``contradicted`` if every
-    decided one fails, before the correction as after it; ``mixed`` if some hold, even if only before it, and
-    some fail; ``undecided`` if none fails but the claim is not supported; ``not run`` if no comparison was
-    made.
-    """
-    votes = voting(comparisons)
-    outcomes = {each.outcome for each in votes}
-    if not outcomes:
-        return NOT_RUN
-    if FAILS in outcomes:
-        return MIXED if HOLDS in outcomes | {each.alone for each in votes} else CONTRADICTED
-    every_part = {each.part for each in comparisons} == {each.part for each in votes}
-    return SUPPORTED if every_part and outcomes == {HOLDS} else UNDECIDED
-
-
-def coverage(claim: Claim, comparisons: Sequence[Comparison]) -> Coverage:
-    """How much of a claim was compared."""
-    votes = voting(comparisons)
-    outcomes = Counter(each.outcome for each in votes if not each.of_one_seed)
-    made = [each for each in comparisons if each.made]
-    shown = [each for each in made if not each.of_one_seed or each in votes]
-    seeds = [len(each.seeds) for each in votes if each.seeds] or [0]
-    return Coverage(
-        holds=outcomes[HOLDS],
-        fails=outcomes[FAILS],
-        open=outcomes[UNDECIDED],
-        one_seed=sum(each.of_one_seed for each in made if not each.repeats),
-        repeats=sum(bool(each.repeats) for each in made),
-        not_run=len(comparisons) - len(made),
-        figures=sum(any(map(figure.shows, shown)) for figure in claim.figures.values()),
-        figures_named=len(claim.figures),
-        seeds=(min(seeds), max(seeds)),
-        lacking=sum(each.n_missing > 0 for each in comparisons),
-    )
-
-
-def evaluate(
-    claims: Iterable[Claim], records: Records, scale: str, partial: bool = False
-) -> tuple[Judged, ...]:
-    """Every claim, judged at one scale, whose runs and studies alone are read; first as written, then as run.
-
-    Claims that say nothing of a run of the authors have no second reading.
-    With ``partial``, by the results that exist: a comparison with missing runs has fewer seeds, and the
-    coverage says so. Else `PauseflError` names some of the configured runs and studies that are missing.
-    """
-    found = []
-    for claim, (reading, group) in product(claims, readings(scale).items()):
-        tests = [(i, test) for i, test in enumerate(claim.tests) if test.applies(group)]
-        if tests or reading == AS_WRITTEN:
-            made = (replace(each, test=i) for i, test in tests for each in test.compare(records, group))
-            found.append(judged(claim, made, reading))
-    if records.missing and not partial:
-        names = [f"  {name}" for name in sorted(records.missing)]
-        if len(names) > _MOST_NAMES:
-            names[_MOST_NAMES:] = [f"  and {len(names) - _MOST_NAMES} more"]
-        head = f"claims at scale '{scale}': {len(records.missing)} results are missing:"
-        raise PauseflError("\n".join([head, *names]))
+    if any(found[i].outcome == FAILS for i in votes):
+        for i, stays in zip(tested, holm([found[i].p for i in tested]), strict=True):
+            alone = found[i].outcome
+            if not stays and alone in (HOLDS, FAILS):
+                note = joined(found[i].note, f"{alone} alone, but not among {len(tested)} tests (Holm)")
+                found[i] = replace(found[i], outcome=UNDECIDED, alone=alone, note=note)
     return tuple(found)

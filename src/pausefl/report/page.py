@@ -71,9 +71,9 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
         "picture": pictures.__getitem__,
         "notes": lambda path: read_json(Path(path).with_suffix(".json")).get("notes", ()),
         "selectors": lambda part: [LABELS[name] for name in selectors_of(part)],
-        "number": words.number,
-        "interval": lambda compared: words.interval(compared["low"], compared["high"]),
-        "p_value": words.p_value,
+        "number": words.rounded,
+        "interval": _interval,
+        "p_value": _p_value,
         "slug": lambda title: title.replace(" ", "-"),
     }
     environment.globals |= {"counted": _counted}
@@ -101,6 +101,18 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
         found={entry.owner: entry.id for entry in reversed(entries)},
         ledger=linked(text.markdown(ledger.partition("\n")[2], 2)),
     )
+
+
+def _interval(compared: Mapping[str, Any]) -> str:
+    """The interval of a comparison; a dash without one."""
+    ends = [words.rounded(compared["low"]), words.rounded(compared["high"])]
+    return "–" if "–" in ends else " to ".join(ends)
+
+
+def _p_value(p: float | None) -> str:
+    if p is None:
+        return "–"
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
 def _title(parts: ReportParts) -> str:
@@ -144,7 +156,7 @@ def _conclusion(part: ScenarioPart) -> str:
             who, value = LABELS[best["selector"]], best[column]
             seed = " (one seed)" if best["n_seeds"] == 1 else ""
             if column == "final_loss_mean":
-                return f"{who} ends with the least loss, {words.number(value)}{seed}."
+                return f"{who} ends with the least loss, {words.rounded(value)}{seed}."
             percent = 100 * best["target_accuracy"]
             return f"{who} is first at {percent:.0f} % accuracy, after {value:.0f} s{seed}."
     return ""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pausefl.claims.quantities import QUANTITIES
+from pausefl.claims.metrics import METRICS
 from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import gaps
 from pausefl.figures import words
@@ -71,7 +71,7 @@ class Question:
     measured: str
     #: ``times``, ``points``, ``%`` or ``runs``.
     unit: str
-    #: Gap between two selectors' runs: scenario, metric of `QUANTITIES`, selectors of which the first that
+    #: Gap between two selectors' runs: scenario, metric of `METRICS`, selectors of which the first that
     #: ran counts, and the one they are compared with.
     gap: tuple[str, str, tuple[str, ...], str] | None = None
 
@@ -217,17 +217,17 @@ def _gap(rounds: pd.DataFrame, metric: str, first: tuple[str, ...], second: str)
     selector = next((name for name in first if name in set(rounds["selector"])), "")
     seeds = [seed for name, seed in runs if name == selector and (second, seed) in runs]
     pairs = [(runs[selector, seed], runs[second, seed]) for seed in seeds]
-    of = QUANTITIES[metric].of
-    kind = "difference" if metric == "accuracy_in_time" else "ratio"
+    of = METRICS[metric].of
+    ratio = metric != "accuracy_in_time"
     ours, theirs = (
         [np.broadcast_to(of(*pair), 2) for pair in each] for each in (pairs, [(b, a) for a, b in pairs])
     )
-    low, high = gaps(ours, theirs, kind).T if pairs else np.empty((2, 0))
+    low, high = gaps(ours, theirs, ratio).T if pairs else np.empty((2, 0))
     if not len(high):
         return None
     known = np.isfinite(high)
     found = estimate(high[known])
-    mean, least, most = (math.exp(value) if kind == "ratio" else 100 * value for value in found)
+    mean, least, most = (math.exp(value) if ratio else 100 * value for value in found)
     bound = "" if (low == high)[known].all() else "at most"
     return Answer(mean, least, most, len(pairs), int(known.sum()), bound)
 

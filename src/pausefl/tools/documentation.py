@@ -20,7 +20,7 @@ import pandas as pd
 from pausefl.claims.load import Claim, load_checks, load_claims, places, scenarios_as_run
 from pausefl.claims.page import checks_to_markdown, side_by_side, summary_line, to_markdown
 from pausefl.claims.records import Records
-from pausefl.claims.verdicts import evaluate
+from pausefl.claims.verdicts import judge_claims
 from pausefl.figures import overview, papers
 from pausefl.figures.style import save
 from pausefl.registry.figures import ARCHIVED, LOGGED
@@ -55,7 +55,7 @@ class PublishedVerdicts:
             root / "results/published/studies",
             logs=scenarios_as_run(self.claims, folder),
         )
-        self.judged = evaluate(self.claims, self.records, "paper", partial=True)
+        self.judged = judge_claims(self.claims, self.records, "paper", partial=True)
 
     def table(self) -> str:
         """The reviewers' table: one row a claim, with the cost of checking it."""

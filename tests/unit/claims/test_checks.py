@@ -14,10 +14,9 @@ import pytest
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.bandit.latency import expected_speeds
+from pausefl.bandit.latency import expected_latencies, expected_speeds
 from pausefl.bandit.rewards import confidence_bound, make_reward
 from pausefl.claims.load import load_checks
-from pausefl.claims.records import expected_latencies
 from pausefl.privacy import make_schedule
 from pausefl.registry import SELECTORS
 from pausefl.runs.collected import FILES, runs_in

@@ -11,7 +11,7 @@ from worlds import write_run
 
 from pausefl.claims.load import load_claims
 from pausefl.claims.records import Records
-from pausefl.claims.verdicts import evaluate
+from pausefl.claims.verdicts import judge_claims
 from pausefl.report import questions
 from pausefl.report.questions import QUESTIONS, answers, sentences, to_markdown
 from pausefl.runs.run import KEY, runs_of
@@ -132,7 +132,7 @@ def test_the_answers_are_those_of_the_claims(tmp_path: Path) -> None:
     records = Records({name: scenario}, jobs, Studies(), tmp_path / "runs", tmp_path)
     claims = load_claims(ROOT / "config/claims.yaml", ROOT / "config/scenarios")
     judged = {
-        (one.question, round(one.gap, 9)) for each in evaluate(claims, records, "paper", partial=True)
+        (one.question, round(one.gap, 9)) for each in judge_claims(claims, records, "paper", partial=True)
         for one in each.comparisons
         if one.where == name and one.gap is not None and np.isfinite(one.gap)
     }  # fmt: skip

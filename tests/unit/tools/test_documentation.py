@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pausefl.claims import words
 from pausefl.claims.load import load_claims, scenarios_as_run
 from pausefl.claims.page import side_by_side, to_json
+from pausefl.claims.words import describe
 from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
 from pausefl.tools.documentation import PublishedVerdicts, pages
 
@@ -47,7 +47,7 @@ def test_the_page_of_verdicts_is_short_and_names_what_was_not_run(published: Pub
 def test_notes_stand_beside_the_verdicts(published: PublishedVerdicts) -> None:
     """What is said of C9 and C11 is said because their comparisons came out so."""
     found = {claim.id: one for claim, one, _ in side_by_side(published.judged)}
-    failing = {id_: words.failing(one) for id_, one in found.items() if words.failing(one)}
+    failing = {id_: told for id_, one in found.items() if (told := describe(one)["failing"])}
     assert failing == {
         "C9": "a logarithm is not visible by round 100,000",
         "C11": "not reproducible as described",
@@ -67,13 +67,13 @@ def test_what_dvc_compares_is_of_the_published_runs(published: PublishedVerdicts
         assert there == findings(json.loads(to_json(judged, scale, ""))["claims"]), scale
     assert {path.stem for path in plots.glob("*.csv")} == set(published.records.scenarios)
     for name in published.records.scenarios:
-        runs = published.records.trained(name)
-        assert runs is not None
-        assert {path.stem for path in (metrics / name).glob("*.json")} == set(runs.seeds), name
-        for selector, seeds in runs.seeds.items():
-            found = [runs.found[selector, seed].outcome for seed in seeds]
+        jobs = dict.fromkeys(one.selector for one in published.records.experiments if one.scenario == name)
+        runs = {selector: published.records.runs(name, selector, trained=True).finished for selector in jobs}
+        assert {path.stem for path in (metrics / name).glob("*.json")} == set(jobs), name
+        for selector, own in runs.items():
+            found = [own[seed].outcome for seed in sorted(own)]
             means = numbers({f"{key}_mean": np.mean([one[key] for one in found]) for key in NUMBERS})
             path = metrics / name / f"{selector}.json"
             assert json.loads(path.read_text("utf-8")) == means, path
-        curve = curves_text(pd.concat([run.rounds for run in runs.found.values()]))
+        curve = curves_text(pd.concat([run.rounds for own in runs.values() for run in own.values()]))
         assert (plots / f"{name}.csv").read_text("utf-8") == curve, name

@@ -1,4 +1,4 @@
-"""One comparison of a claim test: the question, and its answer."""
+"""One comparison of a claim test: what is asked, the answer, and the runs that it rests on."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pausefl.claims.statistics import FAILS, HOLDS, NOT_RUN, UNDECIDED, Judgement
+import numpy as np
+
+from pausefl.claims.statistics import NOT_RUN, UNDECIDED, Decision
 from pausefl.results.markdown import number
 
 #: Unit of a gap that is a ratio.
 RATIO = "ratio"
 
-#: Scenario or study, and selector.
-Side = tuple[str, str]
-
-
-class NotRunError(Exception):
-    """Why a question has no answer."""
-
 
 @dataclass(frozen=True)
 class Comparison:
-    """A question of a claim test and, once it is made, the outcome."""
+    """A question of a claim test and, once it is answered, the outcome."""
 
     kind: str
     """Kind of the test."""
@@ -55,9 +50,9 @@ class Comparison:
     runs: tuple[str, ...] = ()
     """Names of the runs, or the study."""
     n_missing: int = 0
-    """Number of planned runs or seeds that are missing."""
+    """Number of planned seeds that are missing."""
     note: str = ""
-    """What else a reader should know."""
+    """What else a reader should know; of a comparison that is not run, why."""
     subject: str = ""
     """The selector that the claim is about; empty where it is about none, or all."""
     test: int = 0
@@ -68,14 +63,8 @@ class Comparison:
     """The outcome before the correction for the number of comparisons, if that took it away."""
     repeats: str = ""
     """The comparison whose runs these are, under other names; then this one has no vote."""
-
-    # For computing, not for files.
-    sides: tuple[Side, ...] = ()
-    """What is compared with what."""
-    limits: tuple[float, float] = (-math.inf, math.inf)
-    """The open interval that is wanted; of a ratio, of its logarithm."""
-    prints: Mapping[tuple[Any, int], str] = field(default_factory=dict, repr=False)
-    """By side and seed, a hash of what the runs did."""
+    prints: Mapping[tuple[int, int], str] = field(default_factory=dict, repr=False)
+    """By side and seed, a hash of what the runs did; not written to files."""
 
     @property
     def question(self) -> str:
@@ -84,7 +73,7 @@ class Comparison:
 
     @property
     def made(self) -> bool:
-        """Whether it was made."""
+        """Whether it has an answer."""
         return self.outcome != NOT_RUN
 
     @property
@@ -97,28 +86,29 @@ class Comparison:
         """The part of its claim that it tests."""
         return self.test, self.topic, self.wanted
 
-    def decided(self, judged: Judgement, ratio: bool = False, **facts: Any) -> Comparison:
-        """The answer by a judgement of differences, or of logarithms of ratios."""
-        mean, low, high = map(math.exp, judged.found) if ratio else judged.found
-        facts = {"unit": RATIO if ratio else self.unit, "low": low, "high": high} | facts
-        return self.settled(judged.outcome, mean, bound=judged.bound, p=judged.p, **facts)
+    def decided(self, decision: Decision, **changes: Any) -> Comparison:
+        """The answer by a decision, on logarithms if the unit is `RATIO`.
 
-    def settled(self, outcome: str | bool, gap: float, **facts: Any) -> Comparison:
-        """The answer by what is known for certain; ``facts`` are fields, and ``measure`` is the topic."""
-        result = outcome if isinstance(outcome, str) else HOLDS if outcome else FAILS
-        return replace(self, outcome=result, gap=gap, **{"measure": self.topic} | facts)
+        ``changes`` are any other fields; ``measure`` is the topic unless it is one of them.
+        """
+        mean, low, high = map(math.exp, decision.gap) if self.unit == RATIO else decision.gap
+        found: dict[str, Any] = {"outcome": decision.outcome, "gap": mean, "low": low, "high": high}
+        found |= {"bound": decision.bound, "p": decision.p, "measure": self.topic}
+        return replace(self, **found | changes)
+
+
+def wanted_text(low: float, high: float, unit: str) -> str:
+    """The open interval of `pausefl.claims.statistics.region` in words."""
+    if unit == RATIO:
+        low, high = np.exp([low, high])
+    least, most = (number(limit + 0.0, ".3g") for limit in (low, high))  # no minus zero
+    if high == math.inf:
+        return f"{unit} > {least}"
+    return (
+        f"{unit} < {most}" if low == (0 if unit == RATIO else -math.inf) else f"{unit} from {least} to {most}"
+    )
 
 
 def joined(*notes: str) -> str:
     """Notes as one text, without empty ones."""
     return "; ".join(filter(None, notes))
-
-
-def wanted_text(low: float, high: float, gap: str) -> str:
-    """The open interval of `pausefl.claims.statistics.region` in words."""
-    if gap == RATIO:
-        low, high = math.exp(low) if low > -math.inf else low, math.exp(high) if high < math.inf else high
-    least, most = (number(limit + 0.0, ".3g") for limit in (low, high))  # no minus zero
-    if low == -math.inf:
-        return f"{gap} < {most}"
-    return f"{gap} > {least}" if high == math.inf else f"{gap} from {least} to {most}"

@@ -1,6 +1,6 @@
-"""Quantities by which claims compare two runs of one seed.
+"""Metrics by which claims compare two runs of one seed.
 
-Runs of selectors have different numbers of rounds and end at different simulated times. Each quantity is
+Runs of selectors have different numbers of rounds and end at different simulated times. Each metric is
 therefore of what both runs have: the time until the earlier end of the two, or as many rounds as the shorter
 one has.
 """
@@ -16,14 +16,14 @@ import numpy as np
 
 from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import Floats
-from pausefl.results.outcomes import smoothed, smoothed_at
+from pausefl.results.outcomes import smoothed_at
 
 #: The early part of the time that two runs have in common.
 EARLY = 0.25
 
 
 @dataclass(frozen=True)
-class Quantity:
+class Metric:
     """What the key ``metric`` of a claim test names."""
 
     of: Callable[[Replicate, Replicate], float | tuple[float, float]]
@@ -134,12 +134,12 @@ def leakage_over_time(run: Replicate, other: Replicate) -> float:
     return float((run.leakage * np.diff(times)).sum()) / end
 
 
-_accuracy = partial(Quantity, unit="points", factor=100, trained=True)
-_loss = partial(Quantity, unit="loss", trained=True, infinite="diverges")
+_accuracy = partial(Metric, unit="points", factor=100, trained=True)
+_loss = partial(Metric, unit="loss", trained=True, infinite="diverges")
 
-#: All quantities. The geometric mean of the loss tells two curves apart that end at the same floor, which the
+#: All metrics. The geometric mean of the loss tells two curves apart that end at the same floor, which the
 #: noise of the data sets.
-QUANTITIES: dict[str, Quantity] = {
+METRICS: dict[str, Metric] = {
     "accuracy_in_time": _accuracy(partial(_at_end, "accuracy"), "accuracy at the earlier end"),
     "accuracy_over_time": _accuracy(partial(_over_time, "accuracy"), "accuracy over the common time"),
     "early_accuracy": _accuracy(
@@ -147,24 +147,13 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "loss_in_time": _loss(partial(_at_end, "loss"), "loss at the earlier end"),
     "loss_over_time": _loss(partial(_over_time, "loss", logs=True), "loss over the common time"),
-    "seconds_to_target": Quantity(
+    "seconds_to_target": Metric(
         seconds_to_target, "time to the target", "s", trained=True, infinite="ends before the target"
     ),
-    "mean_round_s": Quantity(mean_round_s, "mean round", "s"),
-    "latency_spread": Quantity(latency_spread, "spread of expected latency in a round", "s"),
-    "leakage_after_rounds": Quantity(leakage_after_rounds, "leakage after equally many rounds", "epsilon"),
-    "leakage_over_rounds": Quantity(leakage_over_rounds, "leakage over equally many rounds", "epsilon"),
-    "leakage_in_time": Quantity(leakage_in_time, "leakage at the earlier end", "epsilon"),
-    "leakage_over_time": Quantity(leakage_over_time, "leakage over the common time", "epsilon"),
+    "mean_round_s": Metric(mean_round_s, "mean round", "s"),
+    "latency_spread": Metric(latency_spread, "spread of expected latency in a round", "s"),
+    "leakage_after_rounds": Metric(leakage_after_rounds, "leakage after equally many rounds", "epsilon"),
+    "leakage_over_rounds": Metric(leakage_over_rounds, "leakage over equally many rounds", "epsilon"),
+    "leakage_in_time": Metric(leakage_in_time, "leakage at the earlier end", "epsilon"),
+    "leakage_over_time": Metric(leakage_over_time, "leakage over the common time", "epsilon"),
 }
-
-
-def accuracy_drop(run: Replicate) -> float:
-    """How far the smoothed accuracy falls from its best by the end."""
-    return float(run.outcome["best_accuracy"] - run.outcome["final_accuracy"])
-
-
-def accuracy_rise(run: Replicate) -> float:
-    """How far the smoothed accuracy rises above its first value."""
-    accuracy = smoothed(run.rounds, "accuracy")[1]
-    return float(accuracy.max() - accuracy[0]) if len(accuracy) else math.nan
