@@ -179,8 +179,8 @@ class Collapse(RunTest):
 
 def _gained(run: Replicate) -> float:
     """How far the smoothed accuracy rises above its first value, in points."""
-    accuracy = 100 * smoothed(run.rounds, "accuracy")[1]
-    return float(accuracy.max() - accuracy[0]) if len(accuracy) else math.nan
+    accuracy = smoothed(run.rounds, "accuracy")[1]
+    return 100 * float(accuracy.max() - accuracy[0]) if len(accuracy) else math.nan
 
 
 def _lost(run: Replicate) -> float:
