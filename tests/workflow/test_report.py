@@ -27,7 +27,7 @@ def test_a_browser_finds_nothing_wrong(page: str, width: int, tmp_path: Path) ->
     seen = see(page, width, tmp_path)
     assert seen.problems() == []
     assert seen.inner == width
-    assert seen.sections == ["claims", "figures", "runs", "deviations"]
+    assert seen.sections == ["claims", "selectors", "figures", "deviations"]
     assert seen.images == page.count("<img ")
     assert len(seen.downloads) == page.count(PDF) > 0
     for words in (

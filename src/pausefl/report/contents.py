@@ -13,13 +13,10 @@ from pausefl.registry.selectors import LABELS, in_legend_order
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.settings import SCALES
 
-#: The section that opens the page, and its heading.
-BESIDE = ("beside", "Beside the authors' runs")
 
-
-@dataclass
+@dataclass(frozen=True)
 class Shown:
-    """A table (Markdown) or a figure (PNG) of a scenario or study; the id is that in the page."""
+    """A figure (PNG) or a table (Markdown) of a scenario or study; the id is that in the page."""
 
     id: str
     #: Title and scale of the scenario or study; the scale is empty for a study without a scenario.
@@ -27,21 +24,14 @@ class Shown:
     scale: str
     path: str
     caption: Caption | None = None
-
-
-@dataclass
-class Entry(Shown):
-    """A figure in a section, or a link to where it is."""
-
     #: Scenario or study.
     owner: str = ""
     alt: str = ""
     #: What a scenario's figure shows.
     shows: str = ""
     place: papers.Place | None = None
+    #: One of `papers.READINGS`; empty if its place has only one.
     reading: str = ""
-    #: The entry that shows the figure first.
-    same_as: Entry | None = None
 
     @property
     def where(self) -> str:
@@ -53,7 +43,7 @@ class Entry(Shown):
 
     @property
     def order(self) -> tuple[tuple[int, int, int], int, bool]:
-        """Sort key: place in the papers, scale, reading; entries without a place are last and equal."""
+        """Sort key: place in the papers, scale, reading; those without a place are last and equal."""
         if self.place is None:
             return (len(papers.SECTIONS), 0, 0), 0, False
         scale = SCALES.index(self.scale) if self.scale else 0
@@ -66,7 +56,7 @@ class Group:
 
     id: str
     heading: str
-    entries: list[Entry] = field(default_factory=list)
+    figures: list[Shown] = field(default_factory=list)
     tables: list[Shown] = field(default_factory=list)
 
 
@@ -78,82 +68,53 @@ class Section:
     title: str
     groups: dict[str, Group] = field(default_factory=dict)
 
-    def add(self, key: str, heading: str, entry: Entry) -> None:
-        """Add an entry to a group, which is made if need be."""
-        group = self.groups.setdefault(key, Group(f"{self.key}-{key}", heading))
-        group.entries.append(entry)
-
-    @property
-    def entries(self) -> list[Entry]:
-        """The entries of all groups."""
-        return [entry for group in self.groups.values() for entry in group.entries]
-
     @property
     def not_run(self) -> str:
-        """Results of the paper that have no entry."""
+        """Results of the paper that have no figure."""
         return papers.labels(part for part in papers.CONTENTS.get(self.key, ()) if part not in self.groups)
 
 
 def sections_of(parts: ReportParts) -> list[Section]:
-    """All sections, also empty ones: the authors' runs beside ours, then those of `papers.SECTIONS`.
+    """All sections of `papers.SECTIONS`, also empty ones.
 
-    An entry whose figure an earlier one shows links to it. Tables of a scenario or study are in the group of
-    its first figure.
+    Tables of a scenario or study are in the group of its first figure.
     """
-    sections = {key: Section(key, title) for key, title in (BESIDE, *papers.SECTIONS.items())}
-    for name, part in parts.scenarios.items():
-        if part.archive:
-            entry = _entry(f"beside-{name}", name, part, "accuracy_vs_time")
-            sections["beside"].add(name, entry.title, entry)
-            sections["beside"].groups[name].tables.append(_table(name, part, "authors"))
-    found = [
-        *(one for name, part in parts.scenarios.items() for one in _of_scenario(name, part)),
-        *_of_studies(parts),
-    ]
-    for home, entry in sorted(found, key=lambda one: one[1].order):
-        key, heading = entry.owner, entry.title
-        if entry.place is not None:
-            key, heading = entry.place.part, papers.label(entry.place.part)
-        sections[home].add(key, heading, entry)
-    first: dict[str, Entry] = {}
-    owners: set[str] = set()
-    for section in sections.values():
-        for group in section.groups.values():
-            for entry in group.entries:
-                if (earlier := first.setdefault(entry.path, entry)) is not entry:
-                    entry.same_as = earlier
-                if section.key != "beside" and entry.owner not in owners:
-                    owners.add(entry.owner)
-                    group.tables += _tables(parts, entry)
+    sections = {key: Section(key, title) for key, title in papers.SECTIONS.items()}
+    tables = dict(_tables(parts))
+    found = [one for name, part in parts.scenarios.items() for one in _of_scenario(name, part)]
+    for home, figure in sorted([*found, *_of_studies(parts)], key=lambda one: one[1].order):
+        key, heading = figure.owner, figure.title
+        if figure.place is not None:
+            key, heading = figure.place.part, papers.label(figure.place.part)
+        group = sections[home].groups.setdefault(key, Group(f"{home}-{key}", heading))
+        group.figures.append(figure)
+    for group in [group for section in sections.values() for group in section.groups.values()]:
+        group.tables = [table for figure in group.figures for table in tables.pop(figure.owner, ())]
     return list(sections.values())
 
 
-def _of_scenario(name: str, part: ScenarioPart) -> Iterator[tuple[str, Entry]]:
-    """The section and the entry of every figure of a scenario."""
-    settings = part.settings
-    home = papers.home_of(settings["scale"], settings["figures"])
+def _of_scenario(name: str, part: ScenarioPart) -> Iterator[tuple[str, Shown]]:
+    """The section of every figure of a scenario, and the figure."""
+    scenario, names = part.scenario, part.settings["figures"]
+    title, scale = part.settings["title"], part.settings["scale"]
+    selectors = ", ".join(LABELS[one] for one in in_legend_order(run.selector for run in part.runs))
     for kind in (kind for kind in FIGURES if kind in part.figures):
-        figures = [figure for figure, shown in settings["figures"].items() if shown == kind]
-        placed = [] if settings["scale"] == "own" else [one for one in figures if papers.place_of(one)]
+        figures = [figure for figure, shown in names.items() if shown == kind]
+        placed = [] if scale == "own" else [one for one in figures if papers.place_of(one)]
+        shows, words = FIGURES[kind].label, caption_of(part, kind)
+        alt = f"{shows[0].upper()}{shows[1:]}; {title}; selectors: {selectors}"
         for figure in placed or [*figures, f"{name}-{kind}"][:1]:
-            entry = _entry(f"figure-{figure}", name, part, kind)
-            if placed:
-                entry.place, entry.reading = papers.place_of(figure), papers.reading(figure)
-            yield home if entry.place is None else entry.place.paper, entry
+            place, reading = (papers.place_of(figure), papers.reading(figure)) if placed else (None, "")
+            home = papers.home_of(scenario.scale, names) if place is None else place.paper
+            own = name, alt, shows, place, reading
+            yield home, Shown(f"figure-{figure}", title, scale, part.figures[kind], words, *own)
 
 
-def _entry(id: str, name: str, part: ScenarioPart, kind: str) -> Entry:
-    shows, title, scale = FIGURES[kind].label, part.settings["title"], part.settings["scale"]
-    selectors = ", ".join(LABELS[selector] for selector in selectors_of(part))
-    alt = f"{shows[0].upper()}{shows[1:]}; {title}; selectors: {selectors}"
-    return Entry(id, title, scale, part.figures[kind], caption_of(part, kind), name, alt, shows)
-
-
-def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Entry]]:
-    """The section and the entry of every study, once for each paper that has it."""
+def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Shown]]:
+    """The section and the figure of every study, once for each paper that has it."""
     for name, study in parts.studies.items():
         own = [place for place in map(papers.place_of, study.figures) if place is not None]
-        shared = [there for place in own for there in papers.also_in(place)]
+        places = [*own, *(there for place in own for there in papers.also_in(place))]
         shown = (
             study.title,
             study.scale,
@@ -162,35 +123,27 @@ def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Entry]]:
             name,
             f"Figure of the study {study.title}",
         )
-        for place in own + shared:
+        for place in places:
             figure = name if place == own[0] else f"{name}-{place.paper}-{place.part}"
-            yield place.paper, Entry(f"figure-{figure}", *shown, place=place)
-        if not own:
-            yield "beyond", Entry(f"figure-{name}", *shown)
+            yield place.paper, Shown(f"figure-{figure}", *shown, place=place)
+        if not places:
+            yield "beyond", Shown(f"figure-{name}", *shown)
 
 
-def _tables(parts: ReportParts, entry: Entry) -> Iterator[Shown]:
-    """The tables of a scenario or study, but ``authors``, which opens the page."""
-    if (study := parts.studies.get(entry.owner)) is not None:
+def _tables(parts: ReportParts) -> Iterator[tuple[str, list[Shown]]]:
+    """The tables of each scenario and study."""
+    for name, part in parts.scenarios.items():
+        title, scale = part.settings["title"], part.settings["scale"]
+        tables = []
+        for kind, path in part.tables.items():
+            heads, words = f"{title}: {TABLES[kind].label}", caption_of(part, kind)
+            tables.append(Shown(f"table-{name}-{kind}", heads, scale, path, words))
+        yield name, tables
+    for name, study in parts.studies.items():
         if study.table is not None:
-            yield Shown(f"table-{entry.owner}", f"{study.title}: the numbers", entry.scale, study.table)
-        return
-    part = parts.scenarios[entry.owner]
-    for kind in part.tables:
-        if kind != "authors":
-            yield _table(entry.owner, part, kind)
-
-
-def _table(name: str, part: ScenarioPart, kind: str) -> Shown:
-    title, scale = f"{part.settings['title']}: {TABLES[kind].label}", part.settings["scale"]
-    return Shown(f"table-{name}-{kind}", title, scale, part.tables[kind], caption_of(part, kind))
+            yield name, [Shown(f"table-{name}", f"{study.title}: the numbers", study.scale, study.table)]
 
 
 def caption_of(part: ScenarioPart, kind: str) -> Caption:
     """Caption of a figure or a table of a scenario."""
     return caption(kind, part.scenario, [run.seed for run in part.runs], part.origin)
-
-
-def selectors_of(part: ScenarioPart) -> list[str]:
-    """Selectors of a scenario's runs, in the order of the legends."""
-    return in_legend_order(run.selector for run in part.runs)

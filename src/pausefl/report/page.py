@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -14,15 +15,15 @@ import jinja2
 import numpy as np
 import pandas as pd
 
-from pausefl.claims import words
 from pausefl.claims.verdicts import FINDINGS
+from pausefl.claims.words import rounded
 from pausefl.figures import papers
 from pausefl.registry.selectors import LABELS
 from pausefl.report import questions, text
-from pausefl.report.contents import sections_of, selectors_of
+from pausefl.report.contents import sections_of
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import figure
-from pausefl.results import archive
+from pausefl.results.markdown import number
 from pausefl.runs.reading import read_json
 
 #: Folder of the page's template and texts.
@@ -39,22 +40,30 @@ _SCALES = {
     "any": "studies without a scenario, the same at every scale.",
 }
 
+#: Columns of the table of selectors, of the table ``summary``: their heads, and how numbers are written.
+_NUMBERS = {
+    "final_accuracy_mean": ("Accuracy at the end", ".1%"),
+    "final_loss_mean": ("Loss at the end", ".3g"),
+    "seconds_to_target_mean": ("To the target (s)", ".1f"),
+    "mean_round_s_mean": ("Mean round (s)", ".3f"),
+    "leakage_max_mean": ("Leakage (ε)", ".1f"),
+}
+
 
 def render(parts: ReportParts, n_threads: int = 1) -> str:
     """HTML of a report; the same results give the same bytes, whatever the number of threads."""
     ledger = Path(parts.ledger).read_text("utf-8")
     linked = partial(text.link_deviations, known=set(re.findall(r"^\| (D\d+) +\|", ledger, re.MULTILINE)))
     title, introduction, reading = (_HERE / "introduction.md").read_text("utf-8").split("\n\n", 2)
-    beside, *sections = sections_of(parts)
+    sections = sections_of(parts)
     claims = [read_json(Path(path)) for path in parts.claims.values()]
-    entries = [entry for section in sections for entry in section.entries]
-    paths = {entry.path for entry in [*entries, *beside.entries] if entry.same_as is None}
-    paths |= {*_overview(parts).values()}
+    groups = [group for section in sections for group in section.groups.values()]
+    figures = [shown for group in groups for shown in group.figures]
+    overview = {Path(path).suffix: path for path in parts.overview}
+    drawn = sorted({shown.path for shown in figures} | {path for path in overview.values() if ".png" in path})
     with ThreadPoolExecutor(n_threads) as pool:
-        drawn = sorted(path for path in paths if path.endswith(".png"))
         pictures = dict(zip(drawn, pool.map(figure, map(Path, drawn)), strict=True))
-    there = {entry.scale or "any" for entry in entries} | set(parts.claims)
-    of_papers = bool({"paper", "any"} & there)
+    there = {shown.scale or "any" for shown in figures} | set(parts.claims)
     # Of a single scenario, or of other scenarios than the papers', nobody misses the papers' figures.
     complete = bool(claims) and any(section.groups for section in sections if section.key in papers.CONTENTS)
     environment = jinja2.Environment(
@@ -70,8 +79,7 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
         "table": lambda path: linked(text.markdown(Path(path).read_text("utf-8"), 5)),
         "picture": pictures.__getitem__,
         "notes": lambda path: read_json(Path(path).with_suffix(".json")).get("notes", ()),
-        "selectors": lambda part: [LABELS[name] for name in selectors_of(part)],
-        "number": words.rounded,
+        "number": rounded,
         "interval": _interval,
         "p_value": _p_value,
         "slug": lambda title: title.replace(" ", "-"),
@@ -83,12 +91,10 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
         reading=reading,
         parts=parts,
         runs=[run for part in parts.scenarios.values() for run in part.runs],
-        beside=beside,
         conclusions=conclusions(parts),
-        overview=_overview(parts),
-        of_papers=of_papers,
+        overview=overview,
+        of_papers=bool({"paper", "any"} & there),
         complete=complete,
-        agreement=_agreement(parts),
         sections=[section for section in sections if section.groups],
         absent=[
             f"{section.title}, {section.not_run}"
@@ -98,14 +104,27 @@ def render(parts: ReportParts, n_threads: int = 1) -> str:
         scales=[(name, meaning) for name, meaning in _SCALES.items() if name in there],
         claims=claims,
         judging=(_HERE / "claims.md").read_text("utf-8"),
-        found={entry.owner: entry.id for entry in reversed(entries)},
+        # The figure that shows a picture first, and the first figure of a scenario or study.
+        first={shown.path: shown for shown in reversed(figures)},
+        found={shown.owner: shown.id for shown in reversed(figures)},
+        selectors=list(_selectors(parts)),
+        numbers=[head for head, _ in _NUMBERS.values()],
         ledger=linked(text.markdown(ledger.partition("\n")[2], 2)),
     )
 
 
+def _selectors(parts: ReportParts) -> Iterator[dict[str, Any]]:
+    """A row for each selector of a scenario: means over its seeds."""
+    for name, part in parts.scenarios.items():
+        for row in pd.read_csv(part.summary).to_dict("records"):
+            cells = [number(row.get(column, math.nan), form) for column, (_, form) in _NUMBERS.items()]
+            known = {"scenario": name, "selector": LABELS[row["selector"]], "n_seeds": row["n_seeds"]}
+            yield known | {"numbers": [cell.replace("inf", "∞") for cell in cells]}
+
+
 def _interval(compared: Mapping[str, Any]) -> str:
     """The interval of a comparison; a dash without one."""
-    ends = [words.rounded(compared["low"]), words.rounded(compared["high"])]
+    ends = [rounded(compared["low"]), rounded(compared["high"])]
     return "–" if "–" in ends else " to ".join(ends)
 
 
@@ -115,17 +134,17 @@ def _p_value(p: float | None) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
+def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Each finding that claims have, and how many."""
+    counts = Counter(claim["finding"] for claim in judged["claims"])
+    return [(finding, counts[finding]) for finding in FINDINGS if counts[finding]]
+
+
 def _title(parts: ReportParts) -> str:
     """The title of the one scenario or study that a report is on; empty if it is on more."""
     titles = [*(part.settings["title"] for part in parts.scenarios.values())]
     titles += [study.title for study in parts.studies.values()]
     return "The demo" if parts.name == "demo" else titles[0] if len(titles) == 1 else ""
-
-
-def _overview(parts: ReportParts) -> dict[str, str]:
-    """Files of the picture and the questions that open the page, if there are any."""
-    named = {Path(path).suffix: path for path in parts.overview}
-    return {"picture": named[".png"], "questions": named[".md"]} if named else {}
 
 
 def conclusions(parts: ReportParts) -> list[str]:
@@ -156,27 +175,7 @@ def _conclusion(part: ScenarioPart) -> str:
             who, value = LABELS[best["selector"]], best[column]
             seed = " (one seed)" if best["n_seeds"] == 1 else ""
             if column == "final_loss_mean":
-                return f"{who} ends with the least loss, {words.rounded(value)}{seed}."
+                return f"{who} ends with the least loss, {rounded(value)}{seed}."
             percent = 100 * best["target_accuracy"]
             return f"{who} is first at {percent:.0f} % accuracy, after {value:.0f} s{seed}."
     return ""
-
-
-def _counted(judged: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Each finding that claims have, and how many."""
-    counts = Counter(claim["finding"] for claim in judged["claims"])
-    return [(finding, counts[finding]) for finding in FINDINGS if counts[finding]]
-
-
-def _agreement(parts: ReportParts) -> dict[str, float]:
-    """Number of runs that the authors archived, and of their numbers in the range of ours."""
-    tables = [
-        pd.read_csv(part.archive, dtype={"inside": "boolean"})
-        for part in parts.scenarios.values()
-        if part.archive
-    ]
-    inside, marked, expected = (
-        map(sum, zip(*map(archive.tally, tables), strict=True)) if tables else (0, 0, 0)
-    )
-    runs = sum(table["selector"].nunique() for table in tables)
-    return {"runs": runs, "inside": inside, "marked": marked, "expected": expected}

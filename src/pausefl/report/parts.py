@@ -24,8 +24,6 @@ class ScenarioPart:
     tables: Mapping[str, str]
     #: The table ``summary`` as CSV.
     summary: str
-    #: The table ``authors`` as CSV, if there are runs of the authors' with the scenario's settings.
-    archive: str | None
     #: Where the data came from.
     origin: str
 

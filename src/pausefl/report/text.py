@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cache
-from itertools import pairwise
-from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.token import Token
-from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
-
-#: An id of the deviation ledger.
-DEVIATION = re.compile(r"D\d+")
 
 _TAG_OR_ID = re.compile(r"<a\b[^>]*>.*?</a>|<[^>]*>|\b(D\d+)\b", re.DOTALL)
 
@@ -26,58 +18,17 @@ def markdown(text: str, heading: int = 3) -> Markup:
     HTML in it is escaped and pictures are links. Tables have a container to scroll in. A cell that holds only
     the id of a deviation gets that id. Links to other files of the documentation become plain text.
     """
-    return Markup(_markdown().render(text, {"heading": heading - 1}))
+    html = _parser().render(text)
+    html = re.sub(r'<a href="(?!https:|#)[^"]*">(.*?)</a>', r"\1", html, flags=re.DOTALL)
+    html = re.sub(r"(</?h)(\d)>", lambda tag: f"{tag[1]}{min(int(tag[2]) + heading - 1, 6)}>", html)
+    html = re.sub(r"<td([^>]*)>(D\d+)</td>", r'<td\1 id="\2">\2</td>', html)
+    html = html.replace("<table>", '<div class="wide" tabindex="0"><table>')
+    return Markup(html.replace("</table>", "</table>\n</div>"))
 
 
 @cache
-def _markdown() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    parser.core.ruler.push("ids", _set_ids)
-    parser.core.ruler.push("links", _drop_relative_links)
-    parser.core.ruler.push("headings", _lower_headings)
-    parser.add_render_rule("table_open", _table_open)
-    parser.add_render_rule("table_close", _table_close)
-    return parser
-
-
-def _set_ids(state: Any) -> None:
-    tokens: list[Token] = state.tokens
-    for cell, content in pairwise(tokens):
-        if cell.type == "td_open" and DEVIATION.fullmatch(content.content):
-            cell.attrSet("id", content.content)
-
-
-def _drop_relative_links(state: Any) -> None:
-    for token in state.tokens:
-        children: list[Token] = []
-        dropped = 0
-        for child in token.children or []:
-            if child.type == "link_open" and not str(child.attrGet("href")).startswith(("https:", "#")):
-                dropped += 1
-            elif child.type == "link_close" and dropped:
-                dropped -= 1
-            else:
-                children.append(child)
-        if token.children is not None:
-            token.children = children
-
-
-def _lower_headings(state: Any) -> None:
-    for token in state.tokens:
-        if token.type.startswith("heading_"):
-            token.tag = f"h{min(int(token.tag[1]) + state.env['heading'], 6)}"
-
-
-def _table_open(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
-) -> str:
-    return '<div class="wide" tabindex="0">' + renderer.renderToken(tokens, index, options, env)
-
-
-def _table_close(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
-) -> str:
-    return renderer.renderToken(tokens, index, options, env) + "</div>\n"
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
 def link_deviations(html: Markup | str, known: Collection[str]) -> Markup:

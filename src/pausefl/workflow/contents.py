@@ -73,7 +73,6 @@ def _scenario(project: Project, name: str) -> ScenarioPart:
         figures=figures,
         tables=tables,
         summary=tables["summary"].replace(".md", ".csv"),
-        archive=tables["authors"].replace(".md", ".csv") if "authors" in tables else None,
         origin=describe_origin(one.data, project.config.raw),
     )
 

@@ -75,7 +75,6 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
             paths,
             {"summary": str(table)},
             str(table.with_suffix(".csv")),
-            None,
             "some digits",
         )
 
@@ -173,7 +172,7 @@ def test_claims_come_first_scale_by_scale_and_link_to_their_figures(write: Write
         "demo": claims(tmp_path, "demo", where="elsewhere", gap=None),
     }
     page = render(parts(scenarios={"there": part}, claims=paths))
-    heads = ['id="claims-paper"', 'id="claims-demo"', 'id="figures"', 'id="runs"', 'id="deviations"']
+    heads = ['id="claims-paper"', 'id="claims-demo"', 'id="selectors"', 'id="figures"', 'id="deviations"']
     positions = [page.index(head) for head in heads]
     assert positions == sorted(positions)
     assert '<a href="#figure-pause_v2_fig8">there</a>' in page
@@ -219,3 +218,13 @@ def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
     assert '<p>And <a href="#D7">D7</a>.</p>' in page
     assert "A title" not in page  # the heading says it
     assert page.index('id="bsfl-fig3"') < page.index('id="beyond-own_graphs"')
+
+
+def test_selectors_of_all_scenarios_are_in_one_table(write: Write) -> None:
+    page = render(parts(scenarios={"here": write("here", {"here_accuracy": "accuracy_vs_time"})}))
+    table = page.partition('<table class="sortable">')[2].partition("</table>")[0]
+    rows = [re.sub(r"<[^>]*>|\s+", " ", row).split() for row in table.split("<tr>")[2:]]
+    assert [row[0] for row in rows] == ["here"] * 3
+    assert rows[0][1:] == ["PAUSE", "2", "–", "0.5", "62.4", "–", "1.0"]
+    assert rows[2][-1] == "∞"
+    assert '<a href="#figure-here_accuracy">here</a>' in table
