@@ -104,9 +104,8 @@ def wanted_text(low: float, high: float, unit: str) -> str:
     least, most = (number(limit + 0.0, ".3g") for limit in (low, high))  # no minus zero
     if high == math.inf:
         return f"{unit} > {least}"
-    return (
-        f"{unit} < {most}" if low == (0 if unit == RATIO else -math.inf) else f"{unit} from {least} to {most}"
-    )
+    least_of_all = 0 if unit == RATIO else -math.inf
+    return f"{unit} < {most}" if low == least_of_all else f"{unit} from {least} to {most}"
 
 
 def joined(*notes: str) -> str:

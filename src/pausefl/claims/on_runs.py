@@ -83,12 +83,9 @@ class PairTest(RunTest):
     def _pair(self, records: Records, ours: Side, theirs: Side) -> Comparison:
         metric, ratio, names = METRICS[self.metric], self.gap == RATIO, _names(ours, theirs)
         limits, unit = region(self._side(), self.margin, ratio), RATIO if ratio else metric.unit
-        who, wanted, authors = (
-            " against ".join(names),
-            wanted_text(*limits, unit),
-            self._logged(records, ours, theirs),
-        )
-        facts: dict[str, Any] = {"unit": unit, "subject": ours[1], "authors": authors}
+        who, wanted = " against ".join(names), wanted_text(*limits, unit)
+        facts: dict[str, Any] = {"unit": unit, "subject": ours[1]}
+        facts["authors"] = self._logged(records, ours, theirs)
         asked = Comparison(self.kind, ours[0], metric.label, who, wanted, **facts)
         pairs, made = matched(records, asked, (ours, theirs), metric.trained)
         if not pairs:

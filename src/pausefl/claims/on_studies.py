@@ -32,7 +32,8 @@ from pausefl.registry.selectors import LABELS
 from pausefl.settings.scenario import Scale
 from pausefl.settings.types import Distinct, OneOf, Positive, Real
 
-_NO_TABLE = "the study is not configured, or is missing"
+#: Why nothing is compared.
+_ABSENT = "the study lacks what is compared, or is missing"
 
 Law = Annotated[
     str,
@@ -63,11 +64,11 @@ class StudyTest(ClaimTest):
         raise NotImplementedError
 
 
-def _of_seeds(table: pd.DataFrame, selector: str) -> pd.DataFrame:
-    """Rows of a selector's seeds, without those of the mean curve."""
+def _of_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of seeds, without those of the mean curve."""
     from pausefl.studies.regret import MEAN
 
-    return table[(table["selector"] == selector) & (table["seed"].astype(str) != MEAN)]
+    return rows[rows["seed"].astype(str) != MEAN]
 
 
 def _seeded(
@@ -105,14 +106,11 @@ class Regret(StudyTest):
             measure, limits = "error of a logarithm's fit", region("not higher", self.margin, ratio=True)
         wanted = wanted_text(*limits, unit or "exponent")
         asked = Comparison(self.kind, study, topic, LABELS[selector], wanted, unit=unit)
-        tables = records.study(study, "fits.csv"), records.study(study, "growth.csv")
-        if tables[0] is None or tables[1] is None:
-            yield replace(asked, note=_NO_TABLE)
+        tables = [records.rows(study, file, selector) for file in ("fits.csv", "growth.csv")]
+        if any(table.empty for table in tables):
+            yield replace(asked, note=_ABSENT)
             return
-        fits, growth = _of_seeds(tables[0], selector), _of_seeds(tables[1], selector)
-        if not len(growth):
-            yield replace(asked, note=f"{LABELS[selector]} is not in the study")
-            return
+        fits, growth = map(_of_seeds, tables)
         values = exponents = growth["exponent"].to_numpy(np.float64)
         best = fits[fits["preferred"]]["law"].value_counts().items()
         note = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
@@ -140,20 +138,19 @@ class FinalRegret(StudyTest):
 
     def compare_in(self, records: Records, study: str, selector: str) -> Iterator[Comparison]:
         """Yield the comparison with each of the others."""
-        limits, growth = region("lower", self.margin, ratio=True), records.study(study, "growth.csv")
+        limits = region("lower", self.margin, ratio=True)
         for other in self.against:
             who, wanted = f"{LABELS[selector]} against {LABELS[other]}", wanted_text(*limits, RATIO)
             asked = Comparison(self.kind, study, "final regret", who, wanted, unit=RATIO)
-            if growth is None:
-                yield replace(asked, note=_NO_TABLE)
-                continue
             sides = selector, other
-            ours, theirs = (_of_seeds(growth, name).set_index("seed")["regret"] for name in sides)
-            if both := list(ours.index.intersection(theirs.index)):
-                decision = judge(gaps(ours[both], theirs[both], ratio=True), *limits)
-                yield _seeded(records, asked, sides, both).decided(decision)
-            else:
-                yield replace(asked, note="the study lacks one of the two")
+            tables = [records.rows(study, "growth.csv", name) for name in sides]
+            if any(table.empty for table in tables):
+                yield replace(asked, note=_ABSENT)
+                continue
+            ours, theirs = (_of_seeds(table).set_index("seed")["regret"] for table in tables)
+            both = list(ours.index.intersection(theirs.index))
+            decision = judge(gaps(ours[both], theirs[both], ratio=True), *limits)
+            yield _seeded(records, asked, sides, both).decided(decision)
 
 
 class _Growth(NamedTuple):
@@ -199,22 +196,16 @@ class Cost(StudyTest):
         law, timed = _GROWTHS[self.law], _TIMED[self.quantity]
         topic, wanted = f"growth with K of {timed}", law.words.format(exponent=self.exponent)
         asked = Comparison(self.kind, study, topic, LABELS[selector], wanted, unit=law.unit)
-        if (times := records.study(study, "times.csv")) is None:
-            yield replace(asked, note=_NO_TABLE)
-            return
-        times = times[times["selector"] == selector]
-        fitted = fits(times)
-        fitted = fitted[fitted["quantity"] == self.quantity]
-        if not len(fitted):
-            yield replace(asked, note=f"fewer than three sizes with {timed}")
+        times = records.rows(study, "times.csv", selector)
+        fitted = times if times.empty else fits(times).query("quantity == @self.quantity")
+        if fitted.empty or fitted[f"{law.slope}_se"].isna().any():  # of a sort, if that was not timed
+            yield replace(asked, note=_ABSENT)
             return
         fit, sizes = fitted.iloc[0], times[times[QUANTITIES[self.quantity]].notna()]["n_users"]
-        if math.isnan(error := float(fit[f"{law.slope}_se"])):
-            yield replace(asked, note="no sort of as many numbers was timed")
-            return
+        slope, error = float(fit[law.slope]), float(fit[f"{law.slope}_se"])
         n_sizes = int(sizes.between(fit["from_users"], fit["to_users"]).sum())
         low, high, span = self._region()
-        decision = judge_slope(float(fit[law.slope]), error, n_sizes - 2, low, high)
+        decision = judge_slope(slope, error, n_sizes - 2, low, high)
         is_power = fit["exponent_error"] <= fit["rate_error"]
         if is_power != (self.law != "exponential"):
             decision = Decision(FAILS, decision.gap)
@@ -263,17 +254,13 @@ class Share(StudyTest):
         asked = Comparison(
             self.kind, study, topic, LABELS[selector], f"share ≥ {self.at_least:g}", unit="of instances"
         )
-        configured = records.studies.get(study)
-        table = None if configured is None else records.study(study, configured.claims[0])
-        if table is None:
-            yield replace(asked, note=_NO_TABLE)
-            return
-        table = table[table["selector"] == selector]
+        file = records.studies[study].claims[0] if study in records.studies else ""
+        table = records.rows(study, file, selector)
         for column, values in self.rows.items():
             known = table[column].astype(str) if column in table else pd.Series("", table.index)
             table = table[known.isin([str(value) for value in values])]
-        if not len(table):
-            yield replace(asked, note=f"the study has no such rows of {LABELS[selector]}")
+        if table.empty:
+            yield replace(asked, note=_ABSENT)
             return
         told = [column for column in _CELL if column in table and len(self.rows.get(column, ())) != 1]
         for names, rows in table.groupby(told or ["selector"], sort=False):

@@ -149,6 +149,11 @@ class Records:
         self.tables_found.add((name, file))
         return read_table(path)
 
+    def rows(self, study: str, file: str, selector: str) -> pd.DataFrame:
+        """Rows of a selector in a table of a study; none if the table is not configured or `missing`."""
+        table = self.study(study, file)
+        return pd.DataFrame() if table is None else table[table["selector"] == selector]
+
     def _read_jobs(self, name: str) -> Mapping[str, SeededRuns]:
         """The runs of a scenario in the experiment table, by selector."""
         if name not in self.scenarios:

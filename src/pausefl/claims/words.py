@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pausefl.claims.comparison import RATIO, Comparison
+from pausefl.claims.comparison import RATIO, Comparison, joined
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, ROUNDING, UNDECIDED
 from pausefl.claims.verdicts import Coverage, Verdict
@@ -72,7 +72,7 @@ def _outcomes(coverage: Coverage) -> str:
     votes = {"hold": coverage.holds, "fail": coverage.fails, "open": coverage.open}
     others = {"of one seed": coverage.one_seed, "repeated": coverage.repeats, "not run": coverage.not_run}
     voted = ", ".join(f"{n} {what}" for what, n in votes.items() if any(votes.values()))
-    return _joined(voted, ", ".join(f"{n} {what}" for what, n in others.items() if n)) or "none"
+    return joined(voted, ", ".join(f"{n} {what}" for what, n in others.items() if n)) or "none"
 
 
 def _why(verdict: Verdict) -> str:
@@ -103,7 +103,7 @@ def _fails(verdict: Verdict, fails: Sequence[Comparison]) -> str:
         for question, of in questions.items()
     ]
     more = len(fails) - _MOST_NAMED
-    return f"Fails: {_joined(*named, f'and {more} more' if more > 0 else '')}" if fails else ""
+    return f"Fails: {joined(*named, f'and {more} more' if more > 0 else '')}" if fails else ""
 
 
 def _places(verdict: Verdict, comparisons: Iterable[Comparison]) -> str:
@@ -177,10 +177,6 @@ def _question(comparison: Comparison) -> str:
 
 def _span(ends: Iterable[str]) -> str:
     return " to ".join(dict.fromkeys(ends))
-
-
-def _joined(*parts: str) -> str:
-    return "; ".join(filter(None, parts))
 
 
 def _listed(names: Iterable[str]) -> str:
