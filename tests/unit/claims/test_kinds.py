@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from worlds import SCALE, World, on_runs, on_study
+from worlds import SCALE, World, on_runs, on_study, untrained
 
 from pausefl.claims.base import ClaimTest
 from pausefl.claims.comparison import Comparison
@@ -191,6 +191,9 @@ def test_what_the_table_does_not_have_is_not_run(world: World) -> None:
     assert (one.outcome, one.note) == (NOT_RUN, "random of s is not in the experiment table")
     test = {"selectors": ("pause",), "law": "linear", "margin": 0.1, "reason": "?"}
     assert outcomes(world, "regret", **test) == [NOT_RUN]
+    world.write(world.plan("random", 0), untrained(20))
+    assert ordering(world).note == "selection alone"
+    assert ordering(world, metric="accuracy_in_time", gap="difference").outcome == NOT_RUN
 
 
 def test_where_nothing_was_run_a_study_of_selection_stands_in(world: World) -> None:

@@ -7,6 +7,7 @@ import math
 import re
 import shutil
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,17 @@ def test_a_repeat_has_no_vote() -> None:
     assert of(*[compared(FAILS, p=0.04)] * 3, compared(HOLDS)).finding == "undecided"
     unlike = compared(HOLDS, prints=first, measure="another")
     assert of(compared(HOLDS, prints=first), unlike).coverage.repeats == 0
+
+
+@pytest.mark.parametrize(("metric", "repeats"), [("leakage_after_rounds", 1), ("accuracy_in_time", 0)])
+def test_runs_repeat_others_if_all_that_matters_is_the_same(world: World, metric: str, repeats: int) -> None:
+    """Two scenarios with the same selections, and other accuracies."""
+    for seed, (place, gained) in product((0, 1), (("s", 0.1), ("t", 0.2))):
+        world.add("pause", seed, [0.5 + gained] * 20, scenario=place)
+        world.add("random", seed, [0.5] * 20, scenario=place)
+    test = LOWER.replace(metric=metric, gap="difference", scenarios={SCALE: ("s", "t")})
+    (one,) = judge_claims([claim(test)], world.records(), SCALE)
+    assert one.coverage.repeats == repeats
 
 
 @pytest.mark.parametrize(
@@ -265,6 +277,7 @@ WHOLE = {"kind": "ordering"} | ORDERED | HERE
 @pytest.mark.parametrize(
     ("test", "message"),
     [
+        (WHOLE, "claim 'C1' is there twice"),
         (WHOLE | {"kind": "ordring"}, "Did you mean 'ordering'?"),
         ({**WHOLE, "scenarios": None}, "tests.0.scenarios = None must be a mapping"),
         (WHOLE | {"share": 1}, "unknown key 'claims.0.tests.0.share'."),
@@ -290,6 +303,6 @@ def test_mistakes_in_the_claims_are_named(tmp_path: Path, test: dict[str, Any], 
     path = tmp_path / "claims.yaml"
     test = {key: list(value) if isinstance(value, tuple) else value for key, value in test.items()}
     one = {"id": "C1", "sentence": "it is so", "place": "somewhere", "tests": [test]}
-    path.write_text(yaml.safe_dump({"claims": [one]}), encoding="utf-8")
+    path.write_text(yaml.safe_dump({"claims": [one] * (2 if "twice" in message else 1)}), encoding="utf-8")
     with pytest.raises(ConfigError, match=re.escape(message)):
         load_claims(path, FOLDER)
