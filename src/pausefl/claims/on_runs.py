@@ -197,20 +197,20 @@ def matched(
     """
     of_sides = [records.runs(*side, trained) for side in sides]
     for (place, selector), runs in zip(sides, of_sides, strict=True):
-        if not runs.planned:
+        if not runs:
             return [], replace(asked, note=f"{selector} of {place} is not in the experiment table")
-    planned = sorted(set.intersection(*(set(runs.planned) for runs in of_sides)))
-    common = [seed for seed in planned if all(seed in runs.finished for runs in of_sides)]
-    pairs = {seed: tuple(runs.finished[seed] for runs in of_sides) for seed in common}
-    absent = len(planned) - len(common)
+    planned = sorted(set.intersection(*(set(runs) for runs in of_sides)))
+    rows = {seed: [run for runs in of_sides if (run := runs[seed])] for seed in planned}
+    pairs = {seed: tuple(row) for seed, row in rows.items() if len(row) == len(sides)}
+    absent = len(planned) - len(pairs)
     missing = f"missing runs: {absent} of {len(planned)} seeds left out" if absent else ""
     if not pairs:
         return [], replace(asked, note=missing or "no seed in common")
-    by_side = {(i, seed): pairs[seed][i] for i, seed in product(range(len(sides)), common)}
+    by_side = {(i, seed): pairs[seed][i] for i, seed in product(range(len(sides)), pairs)}
     alone = "" if all(run.is_trained for run in by_side.values()) else "selection alone"
     return list(pairs.values()), replace(
         asked,
-        seeds=tuple(common),
+        seeds=tuple(pairs),
         runs=tuple(dict.fromkeys(run.name for run in by_side.values())),
         n_missing=absent,
         note=joined(alone, missing),

@@ -7,11 +7,12 @@ same scenario, selector and seed stands in. Selections, times and leakage are th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,13 +64,8 @@ class Replicate:
         return found.hexdigest()
 
 
-class SeededRuns(NamedTuple):
-    """The runs of one selector in one scenario, by seed."""
-
-    planned: Set[int] = frozenset()
-    """All seeds that were to be run, finished or not."""
-    finished: Mapping[int, Replicate] = {}
-    """The finished runs."""
+#: Runs of a scenario by selector and seed; None for one that was planned and is not finished.
+Runs = Mapping[tuple[str, int], Replicate | None]
 
 
 @dataclass
@@ -107,24 +103,23 @@ class Records:
         """Read each scenario once."""
         self._jobs, self._study, self._log = map(cache, (self._read_jobs, self._read_study, self._read_log))
 
-    def runs(self, scenario: str, selector: str, trained: bool) -> SeededRuns:
-        """The runs of a selector in the experiment table; none if it has none.
+    def runs(self, scenario: str, selector: str, trained: bool) -> dict[int, Replicate | None]:
+        """The runs of a selector in the experiment table by seed; None for one that is not finished.
 
-        If they need not be ``trained``, the selection study of the scenario has those that are not finished.
+        If they need not be ``trained``, those of the scenario's selection study stand in for these.
         `PauseflError` if a finished run cannot be used.
         """
-        jobs = self._jobs(scenario).get(selector, SeededRuns())
-        if trained:
-            return SeededRuns(
-                jobs.planned, {seed: run for seed, run in jobs.finished.items() if run.is_trained}
-            )
-        study = self._study(scenario).get(selector, SeededRuns())
-        return SeededRuns(jobs.planned | study.planned, {**study.finished, **jobs.finished})
+        jobs, study = self._jobs(scenario), {} if trained else self._study(scenario)
+        runs = {key: jobs.get(key) or study.get(key) for key in {**jobs, **study}}
+        return {
+            seed: run if run and (run.is_trained or not trained) else None
+            for (name, seed), run in runs.items()
+            if name == selector
+        }
 
     def log(self, scenario: str, selector: str) -> Replicate | None:
         """The authors' run of a selector in a scenario as run; None where no log of theirs is known."""
-        runs = self._log(scenario).get(selector, SeededRuns())
-        return next(iter(runs.finished.values()), None)
+        return next((run for (name, _), run in self._log(scenario).items() if name == selector), None)
 
     def acting(self, scenario: str, selectors: Iterable[str]) -> list[str]:
         """Who stands for some selectors in a scenario: where it is as run, only those that it lists.
@@ -154,8 +149,8 @@ class Records:
         table = self.study(study, file)
         return pd.DataFrame() if table is None else table[table["selector"] == selector]
 
-    def _read_jobs(self, name: str) -> Mapping[str, SeededRuns]:
-        """The runs of a scenario in the experiment table, by selector."""
+    def _read_jobs(self, name: str) -> Runs:
+        """The runs of a scenario in the experiment table."""
         if name not in self.scenarios:
             return {}
         jobs = [job for job in self.experiments if job.scenario == name]
@@ -164,28 +159,23 @@ class Records:
         self.runs_found.update(there)
         self.missing.update(_name(*astuple(job)) for job in jobs if job not in there)
         finished = _replicates(rounds_of(read_runs(there).values()), self.scenarios[name]) if there else {}
-        seeds: dict[str, set[int]] = {}
-        for job in jobs:
-            seeds.setdefault(job.selector, set()).add(job.seed)
-        return {one: SeededRuns(planned, finished.get(one, {})) for one, planned in seeds.items()}
+        return {(job.selector, job.seed): None for job in jobs} | finished
 
-    def _read_study(self, name: str) -> Mapping[str, SeededRuns]:
-        """The runs of the selection study of a scenario, by selector; none where the runs are missing."""
+    def _read_study(self, name: str) -> Runs:
+        """The runs of the selection study of a scenario; none where the runs are missing."""
         study, file = self.studies.simulation_of(name), "rounds.parquet"
         if study is None or (name in self.scenarios and not (self.studies_folder / study / file).is_file()):
             return {}
         if (rounds := self.study(study, file)) is None:
             return {}
         settings = self.studies.of_kind("selection")[study]
-        finished, planned = _replicates(rounds, settings.scenario, study), set(settings.seeds)
-        return {one: SeededRuns(planned, finished.get(one, {})) for one in settings.scenario.selectors}
+        planned = dict.fromkeys(product(settings.scenario.selectors, settings.seeds))
+        return planned | _replicates(rounds, settings.scenario, study)
 
-    def _read_log(self, name: str) -> Mapping[str, SeededRuns]:
-        """The authors' runs of a scenario as run, by selector; none of other scenarios."""
-        if (scenario := self.logs.get(name)) is None:
-            return {}
-        runs = _replicates(logged_rounds(scenario), scenario)
-        return {selector: SeededRuns(set(finished), finished) for selector, finished in runs.items()}
+    def _read_log(self, name: str) -> Runs:
+        """The authors' runs of a scenario as run; none of other scenarios."""
+        scenario = self.logs.get(name)
+        return {} if scenario is None else _replicates(logged_rounds(scenario), scenario)
 
 
 def _name(*run: str | int) -> str:
@@ -195,12 +185,11 @@ def _name(*run: str | int) -> str:
 
 def _replicates(
     rounds: pd.DataFrame, scenario: Scenario, study: str = ""
-) -> Mapping[str, Mapping[int, Replicate]]:
-    """Replicates of a table of rounds, by selector and seed."""
-    expected_s, found = expected_latencies(scenario.network), dict[str, dict[int, Replicate]]()
+) -> dict[tuple[str, int], Replicate | None]:
+    """The runs of a table of rounds; their names begin with that of the study, if there is one."""
+    expected_s, place = expected_latencies(scenario.network), study or scenario.name
     outcome = {(run.selector, run.seed): values for run, values in outcomes(rounds).items()}
-    for selector, seed, run in runs_of(rounds):
-        name = _name(study or scenario.name, selector, seed)
-        own = Replicate(name, run, outcome[selector, seed], expected_s)
-        found.setdefault(selector, {})[seed] = own
-    return found
+    return {
+        (selector, seed): Replicate(_name(place, selector, seed), run, outcome[selector, seed], expected_s)
+        for selector, seed, run in runs_of(rounds)
+    }
