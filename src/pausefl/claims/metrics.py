@@ -39,6 +39,11 @@ class Metric:
     infinite: str = ""
     """What a run of an infinite value does, for notes."""
 
+    def values(self, ours: Replicate, theirs: Replicate) -> Floats:
+        """Bounds (2 runs, 2) of what is compared of two runs, in its unit."""
+        values = self.of(ours, theirs), self.of(theirs, ours)
+        return self.factor * np.array([np.broadcast_to(value, 2) for value in values])
+
 
 def _times(run: Replicate) -> Floats:
     """Simulated seconds (n,) at the end of each round."""

@@ -15,7 +15,7 @@ from pausefl.claims.base import Against, ClaimTest, Group, Margin
 from pausefl.claims.comparison import RATIO, Comparison, joined, wanted_text
 from pausefl.claims.metrics import METRICS
 from pausefl.claims.records import Records, Replicate
-from pausefl.claims.statistics import Floats, gaps, judge, region
+from pausefl.claims.statistics import gaps, judge, region
 from pausefl.registry.selectors import LABELS
 from pausefl.results.outcomes import smoothed
 from pausefl.settings.types import Distinct, OneOf
@@ -90,7 +90,7 @@ class PairTest(RunTest):
         pairs, made = matched(records, asked, (ours, theirs), metric.trained)
         if not pairs:
             return made
-        values = np.array([self._values(*pair) for pair in pairs])
+        values = np.array([metric.values(*pair) for pair in pairs])
         if np.isnan(values).all():
             return replace(asked, note=joined(made.note, f"no run has a value of {self.metric}"))
         infinite, of = np.isinf(values[..., 1]), f"of {len(values)} seeds"
@@ -101,18 +101,12 @@ class PairTest(RunTest):
         decision = judge(gaps(values[:, 0], values[:, 1], ratio), *limits)
         return made.decided(decision, note=joined(made.note, *notes))
 
-    def _values(self, ours: Replicate, theirs: Replicate) -> Floats:
-        """Bounds (2 sides, 2) of what is compared of two runs, in its unit."""
-        metric = METRICS[self.metric]
-        values = metric.of(ours, theirs), metric.of(theirs, ours)
-        return metric.factor * np.array([np.broadcast_to(value, 2) for value in values])
-
     def _logged(self, records: Records, ours: Side, theirs: Side) -> float:
         """The gap of the authors' own runs; NaN where it is not known."""
         run, other = (records.log(*side) for side in (ours, theirs))
         if run is None or other is None:
             return math.nan
-        values = self._values(run, other)
+        values = METRICS[self.metric].values(run, other)
         ((low, high),) = gaps(values[:1], values[1:], self.gap == RATIO)
         known = float(low) if low == high else math.nan
         return math.exp(known) if self.gap == RATIO else known

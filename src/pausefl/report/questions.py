@@ -172,7 +172,7 @@ def answers(
     """
     rows = []
     for question in QUESTIONS:
-        for source, answer in _answers(question, rounds, curves, logs):
+        for source, answer in _by_source(question, rounds, curves, logs):
             known = {"question": question.name, "measured": question.measured, "source": source}
             rows.append(known | answer._asdict() | {"unit": question.unit})
     return pd.DataFrame(rows, columns=["question", "measured", "source", *Answer._fields, "unit"])
@@ -183,7 +183,7 @@ def read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype={"bound": str}).fillna({"bound": ""})
 
 
-def _answers(
+def _by_source(
     question: Question,
     rounds: Mapping[str, pd.DataFrame],
     curves: pd.DataFrame | None,
