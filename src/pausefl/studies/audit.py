@@ -90,10 +90,8 @@ are known.
 class Audit(Study):
     """Lower bounds on epsilon of the noise as implemented, beside what is claimed."""
 
-    kind = "audit"
     label = "what the noise lets through, beside what is claimed"
-    data = ("audit.csv",)
-    tables = ("summary.md",)
+    markdown = True
     judged = True
     deviations = ("D8",)
     words = WORDS
@@ -120,10 +118,10 @@ class Audit(Study):
     def compute(self, note: Note) -> Tables:
         """Audit every claim.
 
-        ``audit``, one row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what `audit`
-        returns; ``ceiling``, the largest lower bound that the trials could have given; ``n_trials`` for each
-        of the two data sets; ``confidence`` with which all rows' bounds hold together; and ``violated``,
-        whether the bound is above the claim.
+        ``audit.csv``, one row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what
+        `audit` returns; ``ceiling``, the largest lower bound that the trials could have given; ``n_trials``
+        for each of the two data sets; ``confidence`` with which all rows' bounds hold together; and
+        ``violated``, whether the bound is above the claim.
         """
         seen = observations(self.dimensions)
         alpha = (1 - self.confidence) / (2 * len(self.mechanisms) * len(self.epsilons) * len(seen))
@@ -148,11 +146,11 @@ class Audit(Study):
         table["ceiling"] = ceiling(self.n_trials, alpha)
         table["n_trials"], table["confidence"] = self.n_trials, self.confidence
         table["violated"] = table["audited"] > table["claimed"]
-        return {"audit": table}
+        return {"audit.csv": table}
 
     def verdict(self, tables: Tables) -> str:
         """A line that every claim stands; `PauseflError` names each setting whose claim is refuted."""
-        table = tables["audit"]
+        table = tables["audit.csv"]
         refuted = table[table["violated"]]
         if len(refuted):
             settings = [
@@ -163,9 +161,9 @@ class Audit(Study):
             raise PauseflError("the privacy audit refutes a claim:\n" + "\n".join(settings))
         return f"None of {len(table)} claims is refuted."
 
-    def draw(self, tables: Tables) -> Plotted:
+    def plot(self, tables: Tables) -> Plotted:
         """Bounds against claims."""
-        return Plotted(plot_bounds(tables["audit"]), markdown=to_markdown(tables["audit"]))
+        return Plotted(plot_bounds(tables["audit.csv"]), markdown=to_markdown(tables["audit.csv"]))
 
 
 class Release(NamedTuple):

@@ -18,6 +18,7 @@ from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.registry import SOURCES
 from pausefl.registry.selectors import LABELS, in_legend_order
 from pausefl.results import markdown
+from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
 from pausefl.results.tables import mean_sd
@@ -25,8 +26,7 @@ from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_made, rounds_of, runs_of
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.types import Name, Positive
-from pausefl.studies.base import ANNEALING, ChangedScenarioStudy, Note, SeededStudy, Tables
-from pausefl.studies.knobs import fairness_of
+from pausefl.studies.base import ANNEALING, Note, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,22 +117,26 @@ does not know.
 """
 
 
-class Benchmark(SeededStudy, ChangedScenarioStudy):
+class Benchmark(ScenarioStudy):
     """Selectors side by side: accuracy, leakage, fairness and cost of jobs within the same simulated time."""
 
-    kind = "benchmark"
     label = "selectors side by side"
-    data = ("runs.csv",)
-    tables = ("summary.csv", "summary.md")
-    trained = True
+    markdown = True
     beyond = True
     deviations = (*ANNEALING, "D8")
     words = WORDS
 
+    seeds: Seeds
+    """Seeds, one run of each selector for each."""
     jobs: Name
     """Name of the scenario with the study's changes, in which the jobs run."""
     time_s: Positive
     """Simulated seconds that selectors are compared over; a run that ends earlier keeps what it had."""
+
+    @property
+    def trained(self) -> bool:
+        """Whether it collects `runs`."""
+        return True
 
     @cached_property
     def job_scenario(self) -> Scenario:
@@ -160,10 +164,10 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
             raise ValueError(f"scenario: '{self.scenario.name}' is a regression, so it has no accuracy")
         return self
 
-    def compute(self, note: Note, folders: Mapping[Experiment, Path]) -> dict[str, pd.DataFrame]:
+    def compute(self, note: Note, folders: Mapping[Experiment, Path]) -> Tables:
         """Measure the runs up to the time.
 
-        ``runs``, one row a run: ``selector``, ``seed`` and what `measure` returns.
+        ``runs.csv``, one row a run: ``selector``, ``seed`` and what `measure` returns.
         """
         scenario = self.job_scenario
         runs = read_runs(folders)
@@ -175,9 +179,9 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
             summary = runs[Experiment(scenario.name, selector, seed)].summary
             measured = measure(scenario, run, summary, self.time_s, target)
             rows.append({"selector": selector, "seed": seed} | measured)
-        return {"runs": pd.DataFrame(rows)}
+        return {"runs.csv": pd.DataFrame(rows)}
 
-    def draw(self, tables: Tables) -> Plotted:
+    def plot(self, tables: Tables) -> Plotted:
         """Means and deviations of what decides on the front, the best selector on top; and ``summary``.
 
         An axis holds the private selectors that reach the target under most seeds. Arrows at its ends are
@@ -185,7 +189,7 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
         """
         from matplotlib.lines import Line2D
 
-        across = summary(tables["runs"], self)
+        across = summary(tables["runs.csv"], self)
         rows = across.sort_values("accuracy_over_time_mean", ignore_index=True)
         scaled = np.isfinite(rows["leakage_max_mean"]) & (rows["n_reached"] > rows["n_seeds"] / 2)
         rows["scaled"] = scaled | ~scaled.any()
@@ -217,7 +221,7 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
             handles.append(Line2D([], [], linestyle="", label=words))
         figure.legend(handles=handles, loc="outside lower center", ncols=2, handlelength=1)
         text = f"{to_markdown(across, self)}\n{COLUMNS}"
-        return Plotted(figure, {"summary": across}, text)
+        return Plotted(figure, {"summary.csv": across}, text)
 
 
 def target_accuracy(rounds: pd.DataFrame, time_s: float) -> float:

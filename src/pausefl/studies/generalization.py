@@ -42,9 +42,7 @@ matter. The experiments have β = 2.
 class Generalization(Study):
     """The generalisation reward against the share of rounds (PAUSE v2, Fig. 1; BSFL, Fig. 2)."""
 
-    kind = "generalization"
     label = "what a user is worth against how often it took part"
-    data = ("generalization.csv",)
     place = "PAUSE v1 and v2, Fig. 1; BSFL, Fig. 2"
     deviations = ("D71",)
     words = WORDS
@@ -71,8 +69,8 @@ class Generalization(Study):
     def compute(self, note: Note) -> Tables:
         """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.
 
-        ``generalization``, one row for each beta and number of rounds: ``beta``, ``participation`` T / t in
-        [0, 1] and ``reward`` g in [-1, 1].
+        ``generalization.csv``, one row for each beta and number of rounds: ``beta``, ``participation`` T / t
+        in [0, 1] and ``reward`` g in [-1, 1].
         """
         history = History.empty(np.ones(self.n_users, np.int64), self.n_selected, latency_floor=1.0)
         history.round = self.n_rounds
@@ -81,11 +79,11 @@ class Generalization(Study):
             history.participations[0] = taken
             reward = float(generalization(history, beta, history.data_size)[0])
             rows.append({"beta": beta, "participation": taken / self.n_rounds, "reward": reward})
-        return {"generalization": pd.DataFrame(rows)}
+        return {"generalization.csv": pd.DataFrame(rows)}
 
-    def draw(self, tables: Tables) -> Plotted:
+    def plot(self, tables: Tables) -> Plotted:
         """One line for each exponent; a thin line marks the share m / K at which the reward is 0."""
-        table, share = tables["generalization"], self.n_selected / self.n_users
+        table, share = tables["generalization.csv"], self.n_selected / self.n_users
         betas = sorted(table["beta"].unique())
         figure, axes = new_figure(2.7)
         axes.axhline(0, color="black", linewidth=0.5, zorder=2)

@@ -54,10 +54,8 @@ small, and BSFL's bound 4(K − m) on ALSA's mean is below m(K − m) only for m
 class Graphs(Study):
     """Degrees of the graphs that annealing walks on (BSFL, Fig. 3)."""
 
-    kind = "graphs"
     label = "the graphs that annealing walks on"
-    data = ("degrees.parquet", "vertices.parquet", "edges.parquet")
-    tables = ("summary.csv", "summary.md")
+    markdown = True
     claims = ("degrees.parquet",)
     place = (
         "BSFL, Section V and Fig. 3, which says that most of the edges that ALSA drops are between vertices"
@@ -126,16 +124,17 @@ class Graphs(Study):
                     }
                 )
         return {
-            "degrees": pd.DataFrame(rows),
-            "vertices": vertices,
-            "edges": pd.concat(edges, ignore_index=True),
+            "degrees.parquet": pd.DataFrame(rows),
+            "vertices.parquet": vertices,
+            "edges.parquet": pd.concat(edges, ignore_index=True),
         }
 
-    def draw(self, tables: Tables) -> Plotted:
-        """The graphs of the first instance, and ``summary`` of all."""
-        summary = summarise(tables["degrees"], self.n_users, self.n_selected)
+    def plot(self, tables: Tables) -> Plotted:
+        """The graphs of the first instance, and ``summary.csv`` of all."""
+        summary = summarise(tables["degrees.parquet"], self.n_users, self.n_selected)
         text = to_markdown(summary, self.n_users, self.n_selected)
-        return Plotted(plot_graphs(tables["vertices"], tables["edges"]), {"summary": summary}, text)
+        figure = plot_graphs(tables["vertices.parquet"], tables["edges.parquet"])
+        return Plotted(figure, {"summary.csv": summary}, text)
 
 
 def diameter(n_vertices: int, u: Indices, v: Indices) -> float:

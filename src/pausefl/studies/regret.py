@@ -34,7 +34,7 @@ from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels,
 from pausefl.registry.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.settings.types import Positive
-from pausefl.studies.base import ANNEALING, AtLeastTwo, ChangedScenarioStudy, Note, SeededStudy, Tables
+from pausefl.studies.base import ANNEALING, AtLeastTwo, Note, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,13 +95,10 @@ known.
 """
 
 
-class Regret(SeededStudy, ChangedScenarioStudy):
+class Regret(ScenarioStudy):
     """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
 
-    kind = "regret"
     label = "pseudo-regret against rounds"
-    data = ("runs.parquet",)
-    tables = ("regret.csv", "fits.csv", "growth.csv")
     claims = ("fits.csv", "growth.csv", "runs.parquet")
     parallel = True
     besides = frozenset({"genie"})
@@ -109,6 +106,8 @@ class Regret(SeededStudy, ChangedScenarioStudy):
     deviations = (*ANNEALING, "D5", "D11", "D25", "D30", "D49")
     words = WORDS
 
+    seeds: Seeds
+    """Seeds, one run of each selector for each."""
     n_rounds: AtLeastTwo
     """Rounds of each run."""
     reward_step: Positive | None = None
@@ -122,7 +121,7 @@ class Regret(SeededStudy, ChangedScenarioStudy):
     def compute(self, note: Note, n_processes: int = 1) -> Tables:
         """Simulate every selector under every seed.
 
-        ``runs``: ``selector``, ``seed`` and what `run` returns, sorted by both.
+        ``runs.parquet``: ``selector``, ``seed`` and what `run` returns, sorted by both.
         """
         keys = sorted(product(self.scenario.selectors, self.seeds))
         of = partial(run, self.scenario, n_rounds=self.n_rounds, step=self.reward_step)
@@ -135,14 +134,14 @@ class Regret(SeededStudy, ChangedScenarioStudy):
                 rounds.insert(0, "selector", selector)
                 rounds.insert(1, "seed", seed)
                 parts.append(rounds)
-        return {"runs": pd.concat(parts, ignore_index=True)}
+        return {"runs.parquet": pd.concat(parts, ignore_index=True)}
 
-    def draw(self, tables: Tables) -> Plotted:
-        """Regret and its growth; ``regret`` of all runs, ``fits`` and ``growth``."""
-        order = self.scenario.selectors.index
-        runs = tables["runs"].sort_values("selector", key=lambda names: names.map(order), kind="stable")
-        grown = growth(runs)
-        return Plotted(plot_regret(runs, grown), {"regret": runs, "fits": fits(runs), "growth": grown})
+    def plot(self, tables: Tables) -> Plotted:
+        """Regret and its growth; ``regret.csv`` of all runs, ``fits.csv`` and ``growth.csv``."""
+        runs, order = tables["runs.parquet"], self.scenario.selectors.index
+        runs = runs.sort_values("selector", key=lambda names: names.map(order), kind="stable")
+        derived = {"regret.csv": runs, "fits.csv": fits(runs), "growth.csv": growth(runs)}
+        return Plotted(plot_regret(runs, derived["growth.csv"]), derived)
 
 
 def kept_rounds(n_rounds: int) -> NDArray[np.int64]:

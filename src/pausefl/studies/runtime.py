@@ -32,7 +32,7 @@ from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.types import Items, Positive, Real
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, ChangedScenarioStudy, Note, Tables
+from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,13 +112,11 @@ is to leave, the next one is looked for among all m: rarely in plain annealing, 
 """
 
 
-class Runtime(ChangedScenarioStudy):
+class Runtime(ScenarioStudy):
     """Time of one round's search against the number of users (PAUSE v2, Table I)."""
 
-    kind = "runtime"
     label = "wall-clock time against the number of users"
-    data = ("times.csv", "memory.csv")
-    tables = ("summary.csv", "summary.md")
+    markdown = True
     claims = ("times.csv",)
     besides = frozenset({"pause"})
     exclusive = True
@@ -169,16 +167,16 @@ class Runtime(ChangedScenarioStudy):
                 rows.append(row | {"sort_s": float(np.median(seconds(_sort, history, self.budget_s)))})
         if not rows:
             raise PauseflError(f"no selector is fast enough at any size: the budget is {self.budget_s:g} s")
-        return {"memory": peak, "times": pd.DataFrame(rows)}
+        return {"memory.csv": peak, "times.csv": pd.DataFrame(rows)}
 
-    def draw(self, tables: Tables) -> Plotted:
+    def plot(self, tables: Tables) -> Plotted:
         """Time of a selection, and of an annealer's iteration, against users; and ``summary``: `fits`.
 
         Of iterations, those that list all neighbours are lines, those that sample one are marks alone.
         """
         from matplotlib.lines import Line2D
 
-        times = tables["times"]
+        times = tables["times.csv"]
         panels = [panel for panel in _PANELS if times[list(panel[0])].notna().any(axis=None)]
         styles = {name: look(name) | marker(name) for name in in_legend_order(times["selector"])}
         figure, grid = new_panels((1, len(panels)), 2.9, sharex=True)
@@ -199,8 +197,8 @@ class Runtime(ChangedScenarioStudy):
         lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
         figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
         summary = fits(times)
-        text = to_markdown(times, summary, tables["memory"])
-        return Plotted(figure, {"summary": summary}, text)
+        text = to_markdown(times, summary, tables["memory.csv"])
+        return Plotted(figure, {"summary.csv": summary}, text)
 
 
 def sized(study: Runtime, n_users: int) -> Scenario:

@@ -35,10 +35,9 @@ def inputs(project: Project, report: str) -> list[str]:
     content = parts(project, report)
     pictures = [path for part in content.scenarios.values() for path in part.figures.values()]
     pictures += [part.figure for part in content.studies.values()]
-    tables = [*content.scenarios, *(name for name in content.studies if project.studies[name].tables)]
     return [
         *[str(Path(path).with_suffix(f".{suffix}")) for path in pictures for suffix in targets.FIGURE_FILES],
-        *[f"results/tables/{name}" for name in tables],
+        *[f"results/tables/{name}" for name in (*content.scenarios, *content.studies)],
         *content.claims.values(),
         *content.overview,
     ]
@@ -86,5 +85,5 @@ def _study(project: Project, name: str) -> StudyPart:
         caption=study.caption(figures),
         figures=tuple(figures) or (name,),
         figure=f"results/figures/{name}.png",
-        table=f"results/tables/{name}/summary.md" if "summary.md" in study.tables else None,
+        table=f"results/tables/{name}/summary.md" if study.markdown else None,
     )

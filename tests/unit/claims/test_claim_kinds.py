@@ -320,7 +320,7 @@ def test_a_share_of_instances(world: World) -> None:
     settings = Race(
         title="?", scenario=annealers, n_instances=1000, n_iterations=9, temperature_divisors=(1, 30, 1000)
     )
-    world.study("study", settings, summary=pd.DataFrame(rows, columns=columns).assign(n_instances=1000))
+    world.study("study", settings, shares=pd.DataFrame(rows, columns=columns).assign(n_instances=1000))
     test = {"selectors": ("alsa",), "at_least": 0.95, "reason": "?"}
     chosen = test | {"rows": {"energy": ("final",)}}
     assert outcomes(world, on_study("share", **chosen)) == [HOLDS, UNDECIDED, FAILS]

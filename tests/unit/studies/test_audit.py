@@ -227,14 +227,14 @@ def study() -> Audit:
 
 
 def run(study: Audit) -> pd.DataFrame:
-    return study.compute(lambda note: None)["audit"]
+    return study.compute(lambda note: None)["audit.csv"]
 
 
 def test_a_study_has_a_row_a_claim_and_can_be_repeated(study: Audit) -> None:
     table = run(study)
     assert len(table) == 2 * 2 * 5
     assert not table["violated"].any()
-    study.verdict({"audit": table})
+    study.verdict({"audit.csv": table})
     of_update = table[table["n_coordinates"] == 2].set_index(["mechanism", "epsilon"])["claimed"]
     assert of_update.to_dict() == {
         ("coordinate", 1): 2,
@@ -267,4 +267,4 @@ def test_a_violation_is_said_and_shown(study: Audit) -> None:
     assert "**VIOLATED: 1.5 of 1**" in audit.to_markdown(table)
     assert "**Refuted claims: 1.**" in audit.to_markdown(table)
     with pytest.raises(PauseflError, match=r"vector \(simulated\), epsilon 1, one coordinate of 2,048: 1.5"):
-        study.verdict({"audit": table})
+        study.verdict({"audit.csv": table})

@@ -109,7 +109,7 @@ def test_runs_become_a_table(demo: Scenario, tmp_path: Path) -> None:
         losses = "unaccounted" if selector == "pause" else None
         more = SUMMARY | {"losses": losses, "scenario": {"name": "tiny"}}
         folders[run] = write_run(tmp_path, run, trained([0.0] * 20).assign(**own), **more)
-    runs = study.compute(lambda note: None, folders)["runs"]
+    runs = study.compute(lambda note: None, folders)["runs.csv"]
     assert runs["target_accuracy"].unique() == [pytest.approx(0.72)]
     across = benchmark.summary(runs, study)
     pause, random = across.to_dict("records")

@@ -88,9 +88,11 @@ def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: py
         met.append((id(objective), history.round, type(self).__name__, state))
         return anneal(self, objective, history, users, rng, **options)
 
-    made = {divisor: comparison.annealers(study, divisor) for divisor in study.temperature_divisors}
+    made = {
+        divisor: comparison.annealers(study.scenario, 50, divisor) for divisor in study.temperature_divisors
+    }
     monkeypatch.setattr(Annealer, "anneal", spy)
-    monkeypatch.setattr(comparison, "annealers", lambda study, divisor: made[divisor])
+    monkeypatch.setattr(comparison, "annealers", lambda scenario, n, divisor: made[divisor])
     study.compute(print)
     assert len(met) == 4 * 2 * 2
     for first in range(0, len(met), 4):
@@ -105,7 +107,9 @@ def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: py
 def test_the_optimum_is_reached_in_the_first_iteration_that_has_it(
     study: Comparison, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = {divisor: comparison.annealers(study, divisor) for divisor in study.temperature_divisors}
+    made = {
+        divisor: comparison.annealers(study.scenario, 50, divisor) for divisor in study.temperature_divisors
+    }
 
     def anneal(self: Annealer, objective: Any, *given: Any, energies: Any) -> Any:
         best = pivot_and_fill(objective, np.random.default_rng(0))
@@ -115,15 +119,15 @@ def test_the_optimum_is_reached_in_the_first_iteration_that_has_it(
         return best
 
     monkeypatch.setattr(Annealer, "anneal", anneal)
-    monkeypatch.setattr(comparison, "annealers", lambda study, divisor: made[divisor])
-    runs = study.compute(print)["runs"]
+    monkeypatch.setattr(comparison, "annealers", lambda scenario, n, divisor: made[divisor])
+    runs = study.compute(print)["runs.parquet"]
     assert (runs["reached"][runs["selector"] == "sa_pause"] == 7).all()
     assert runs["reached"][runs["selector"] == "sa_vanilla"].isna().all()
 
 
 def test_energies_are_bounded_and_reproducible(study: Comparison) -> None:
     tables = study.compute(print)
-    runs, curves = tables["runs"], tables["curves"]
+    runs, curves = tables["runs.parquet"], tables["curves.csv"]
     assert runs.groupby("instance")[["optimum", "round"]].nunique().eq(1).all(axis=None)
     assert (runs["final"] <= runs["best"] + comparison.TIE).all()
     assert (runs["best"] <= runs["optimum"] + comparison.TIE).all()
@@ -156,4 +160,4 @@ def test_a_scenario_of_start_up_only_is_refused(demo: Scenario) -> None:
 def test_annealers_of_different_objectives_are_not_compared(study: Comparison) -> None:
     unlike = study.scenario.replace(selectors=("sa_pause", "alsa"))
     with pytest.raises(PauseflError, match="sa_pause and alsa cannot be compared"):
-        comparison.annealers(study.replace(scenario=unlike), 1.0)
+        comparison.annealers(unlike, 50)

@@ -16,7 +16,7 @@ SMALL = Generalization(title="Small", n_users=8, n_selected=2, betas=(1, 2.5), n
 
 
 def test_values_by_hand() -> None:
-    table = SMALL.compute(print)["generalization"]
+    table = SMALL.compute(print)["generalization.csv"]
     assert table["participation"].tolist() == 2 * [0, 0.25, 0.5, 0.75, 1]
     straight, curved = (table.loc[table["beta"] == beta, "reward"].to_numpy() for beta in SMALL.betas)
     np.testing.assert_allclose(straight, [0.25, 0, -0.25, -0.5, -0.75])
@@ -27,7 +27,7 @@ def test_values_by_hand() -> None:
 def test_the_figure_has_a_line_an_exponent_that_crosses_zero_at_the_share(name: str) -> None:
     study = STUDIES[name]
     share = study.n_selected / study.n_users
-    figure = study.draw(study.compute(print)).figure
+    figure = study.plot(study.compute(print)).figure
     (axes,) = figure.axes
     zero, mark, *lines = axes.lines
     assert set(np.asarray(zero.get_ydata())) == {0}

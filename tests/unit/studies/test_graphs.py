@@ -66,7 +66,7 @@ def test_the_listing_is_that_of_the_moves(n_users: int, m: int) -> None:
 def test_degrees_follow_the_formulas(n_users: int, m: int) -> None:
     degrees = (
         Graphs(title="", n_users=n_users, n_selected=m, n_instances=20)
-        .compute(print)["degrees"]
+        .compute(print)["degrees.parquet"]
         .set_index("selector")
     )
     plain, one = degrees.loc["sa_bsfl"], degrees.loc["sa_pause"]
@@ -105,7 +105,7 @@ def test_diameter() -> None:
 def test_edges_kept_and_dropped_make_up_those_of_plain_annealing() -> None:
     degrees = (
         Graphs(title="", n_users=6, n_selected=3, n_instances=4)
-        .compute(print)["degrees"]
+        .compute(print)["degrees.parquet"]
         .set_index(["instance", "selector"])
     )
     for instance in range(4):
@@ -118,7 +118,7 @@ def test_edges_kept_and_dropped_make_up_those_of_plain_annealing() -> None:
 
 
 def test_summary_counts_what_is_not_connected() -> None:
-    degrees = Graphs(title="", n_users=5, n_selected=2, n_instances=4).compute(print)["degrees"]
+    degrees = Graphs(title="", n_users=5, n_selected=2, n_instances=4).compute(print)["degrees.parquet"]
     degrees.loc[degrees["instance"] == 0, "diameter"] = np.inf
     summary = graphs.summarise(degrees, 5, 2).set_index("selector")
     assert (summary["connected"] == 0.75).all()

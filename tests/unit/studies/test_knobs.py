@@ -10,15 +10,16 @@ from pausefl.bandit.latency import mean_latencies
 from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.privacy import make_schedule
+from pausefl.results import fairness
 from pausefl.settings import Scenario
-from pausefl.studies import knobs, study_of
-from pausefl.studies.knobs import Knob, Knobs, TrainedKnobs
+from pausefl.studies import changes, study_of
+from pausefl.studies.changes import Changes, Knob
 
 
 @pytest.fixture(scope="module")
-def study(demo: Scenario) -> Knobs:
+def study(demo: Scenario) -> Changes:
     short = demo.replace(training=demo.training.replace(n_rounds=20), selectors=("pause", "sa_pause"))
-    return Knobs(
+    return Changes(
         title="",
         scenario=short,
         seeds=(0, 1),
@@ -32,20 +33,20 @@ def study(demo: Scenario) -> Knobs:
 
 
 @pytest.fixture(scope="module")
-def runs(study: Knobs) -> pd.DataFrame:
-    return study.compute(lambda note: None)["knobs"]
+def runs(study: Changes) -> pd.DataFrame:
+    return study.compute(lambda note: None)["knobs.parquet"]
 
 
 def test_jains_index_is_one_for_equals_and_one_nth_for_one_of_n() -> None:
-    assert knobs.jain(np.full(7, 3.0)) == pytest.approx(1)
-    assert knobs.jain(np.array([0.0, 5, 0, 0])) == pytest.approx(0.25)
-    assert knobs.jain(np.array([1.0, 2, 3])) == pytest.approx(36 / 42)
-    assert knobs.jain(np.zeros(3)) == 1
+    assert fairness.jain(np.full(7, 3.0)) == pytest.approx(1)
+    assert fairness.jain(np.array([0.0, 5, 0, 0])) == pytest.approx(0.25)
+    assert fairness.jain(np.array([1.0, 2, 3])) == pytest.approx(36 / 42)
+    assert fairness.jain(np.zeros(3)) == 1
 
 
-def test_measures_are_those_of_the_rounds(study: Knobs) -> None:
+def test_measures_are_those_of_the_rounds(study: Changes) -> None:
     scenario = study.scenario
-    found = knobs.measure(scenario, "pause", 1)
+    found = changes.measure(scenario, "pause", 1)
     rounds = selection_only(scenario, "pause", 1).run(20).rounds
     latency, n_users = mean_latencies(scenario.network), scenario.network.n_users
     users = np.concatenate(list(rounds["selection"]))
@@ -59,17 +60,17 @@ def test_measures_are_those_of_the_rounds(study: Knobs) -> None:
     assert found["spread_s"] == pytest.approx(np.mean(spreads))
 
 
-def test_every_change_has_all_runs_and_is_made_alone(study: Knobs, runs: pd.DataFrame) -> None:
-    changes = ["usual", *["reward.alpha"] * 2, *["selection.n_iterations"] * 2, "privacy.decay", "variants"]
-    assert len(runs) == len(changes) * 2 * 2
-    assert set(runs["knob"]) == set(changes)
-    changed = study.changed["reward.alpha", "500"]
+def test_every_change_has_all_runs_and_is_made_alone(study: Changes, runs: pd.DataFrame) -> None:
+    made = ["usual", *["reward.alpha"] * 2, *["selection.n_iterations"] * 2, "privacy.decay", "variants"]
+    assert len(runs) == len(made) * 2 * 2
+    assert set(runs["knob"]) == set(made)
+    changed = study.scenarios["reward.alpha", "500"]
     assert changed.changed == {"reward.alpha": study.scenario.reward.alpha}
     assert changed.scale == "own"
     assert study.usual(study.knobs[0]) == study.scenario.reward.alpha
     own = Knob(key="reward.alpha", values=(2,), besides={"reward.alpha": 7, "reward.beta": 3})
     assert study.usual(own) == 7
-    assert study.replace(knobs=(own,)).changed["reward.alpha", "2"].reward.beta == 3
+    assert study.replace(knobs=(own,)).scenarios["reward.alpha", "2"].reward.beta == 3
 
 
 def test_a_setting_changes_what_it_concerns_and_nothing_else(runs: pd.DataFrame) -> None:
@@ -83,8 +84,8 @@ def test_a_setting_changes_what_it_concerns_and_nothing_else(runs: pd.DataFrame)
     assert (table.loc["privacy.decay", "0.5"]["leakage_max"] > usual["leakage_max"]).all()
 
 
-def test_a_summary_has_means_and_deviations_over_seeds(study: Knobs, runs: pd.DataFrame) -> None:
-    table = study.draw({"knobs": runs}).tables["summary"].set_index(["knob", "value", "selector"])
+def test_a_summary_has_means_and_deviations_over_seeds(study: Changes, runs: pd.DataFrame) -> None:
+    table = study.plot({"knobs.parquet": runs}).tables["summary.csv"].set_index(["knob", "value", "selector"])
     own = runs[(runs["knob"] == "variants") & (runs["selector"] == "pause")]
     row = table.loc[("variants", "no_p", "pause")]
     assert row["n_seeds"] == 2
@@ -96,7 +97,7 @@ def test_changes_are_those_of_the_means_with_intervals_over_seeds() -> None:
     runs = pd.DataFrame(
         [
             {"knob": knob, "value": value, "selector": selector, "seed": seed}
-            | dict.fromkeys(knobs.METRICS, time + seed + noise * seed)
+            | dict.fromkeys(changes.METRICS, time + seed + noise * seed)
             for knob, value, time, noise in (
                 ("usual", "usual", 10.0, 0),
                 ("reward.alpha", "30", 15.0, 2),
@@ -111,7 +112,7 @@ def test_changes_are_those_of_the_means_with_intervals_over_seeds() -> None:
         ]
     )
     usual = {"reward.alpha": "10", "reward.beta": "2"}
-    table = knobs.changes(runs, usual).set_index(["knob", "value", "selector", "metric"])
+    table = changes.effects(runs, usual).set_index(["knob", "value", "selector", "metric"])
     found = table.xs(("random", "leakage_max"), level=("selector", "metric"))
     # The usual mean is 10.5; of beta, which has runs of its usual value, 20.5.
     assert found["change"].to_dict() == pytest.approx(
@@ -134,18 +135,19 @@ def test_changes_are_those_of_the_means_with_intervals_over_seeds() -> None:
         ("name", 1, "name cannot be changed"),
     ],
 )
-def test_a_change_that_is_wrong_is_said(study: Knobs, key: str, value: float, words: str) -> None:
+def test_a_change_that_is_wrong_is_said(study: Changes, key: str, value: float, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         study.replace(knobs=(Knob(key=key, values=(value,)),))
 
 
-def test_trained_changes_have_scenarios_of_their_own(study: Knobs) -> None:
-    trained = TrainedKnobs(
+def test_trained_changes_have_scenarios_of_their_own(study: Changes) -> None:
+    trained = Changes(
         title="",
         scenario=study.scenario.replace(selectors=("pause", "random")),
         seeds=(3, 4),
         knobs=(Knob(key="privacy.epsilon_total", values=(0.5, 100)),),
         variants={"no_p": {"reward.gamma": 0}},
+        train=True,
     )
     usual, half, hundred, without = trained.scenarios.values()
     name = study.scenario.name
@@ -160,5 +162,5 @@ def test_trained_changes_have_scenarios_of_their_own(study: Knobs) -> None:
     both = [(selector, seed) for selector in ("pause", "random") for seed in (3, 4)]
     assert trained.runs[half.name] == trained.runs[usual.name] == both
     assert trained.runs[without.name] == both[:2]  # random selection ignores the reward
-    again = study_of("trained_knobs", trained.settings())
+    again = study_of("changes", trained.settings())
     assert again.runs == trained.runs

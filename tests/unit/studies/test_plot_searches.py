@@ -20,7 +20,7 @@ def texts(figure: Figure) -> list[str]:
 
 
 def test_graphs_have_all_edges_at_the_same_places() -> None:
-    vertices, edges = TABLES["vertices"], TABLES["edges"]
+    vertices, edges = TABLES["vertices.parquet"], TABLES["edges.parquet"]
     figure = graphs.plot_graphs(vertices, edges)
     panels = [axes for axes in figure.axes if axes.collections]
     assert [axes.get_title().split(":")[0] for axes in panels] == [

@@ -12,12 +12,12 @@ from pausefl.results.intervals import wilson
 from pausefl.selectors.listing import walk
 from pausefl.settings import Scenario
 from pausefl.studies import comparison
-from pausefl.studies.comparison import ALL_SIZES, BUDGETS, CELL, TIE, Races
+from pausefl.studies.comparison import ALL_SIZES, BUDGETS, CELL, TIE, Comparison
 
 
 @pytest.fixture(scope="module")
-def study(demo: Scenario) -> Races:
-    return Races(
+def study(demo: Scenario) -> Comparison:
+    return Comparison(
         title="",
         scenario=demo.replace(selectors=("alsa", "sa_bsfl")),
         n_users=(6, 12),
@@ -31,8 +31,8 @@ def study(demo: Scenario) -> Races:
 
 
 @pytest.fixture(scope="module")
-def raced(study: Races) -> pd.DataFrame:
-    return study.compute(lambda note: None)["races"]
+def raced(study: Comparison) -> pd.DataFrame:
+    return study.compute(lambda note: None)["races.parquet"]
 
 
 def test_every_size_has_all_races(raced: pd.DataFrame) -> None:
@@ -41,15 +41,15 @@ def test_every_size_has_all_races(raced: pd.DataFrame) -> None:
     assert len(raced) == 3 * 2 * 2 * 2 * 3
 
 
-def test_energies_are_bounded_and_reproducible(study: Races, raced: pd.DataFrame) -> None:
+def test_energies_are_bounded_and_reproducible(study: Comparison, raced: pd.DataFrame) -> None:
     for name in ("", "_iterations", "_neighbours"):
         assert (raced[f"final{name}"] <= raced[f"best{name}"] + TIE).all()
         assert (raced[f"best{name}"] <= raced["optimum"] + TIE).all()
     assert (raced["best_neighbours"] <= raced["best_iterations"]).all()
-    pd.testing.assert_frame_equal(study.compute(lambda note: None)["races"], raced)
+    pd.testing.assert_frame_equal(study.compute(lambda note: None)["races.parquet"], raced)
 
 
-def test_with_equal_listing_nobody_lists_more(study: Races, raced: pd.DataFrame) -> None:
+def test_with_equal_listing_nobody_lists_more(study: Comparison, raced: pd.DataFrame) -> None:
     budget = raced["n_listed"] * study.n_iterations
     n = raced["n_iterations_other"]
     assert (n * raced["n_listed_other"] <= budget + TIE).all()
@@ -62,7 +62,7 @@ def test_with_equal_listing_nobody_lists_more(study: Races, raced: pd.DataFrame)
 
 
 def test_the_other_stops_where_its_budget_ends(
-    study: Races, raced: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+    study: Comparison, raced: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its energies at equal listing are those of the same walk, cut short."""
     walks = []
@@ -73,7 +73,7 @@ def test_the_other_stops_where_its_budget_ends(
 
     monkeypatch.setattr("pausefl.selectors.listing.walk", spy)
     one = study.replace(n_users=(12,), n_selected=(2,), sources=("games",), n_instances=1, moves=("all",))
-    first = one.compute(lambda note: None)["races"].iloc[0]
+    first = one.compute(lambda note: None)["races.parquet"].iloc[0]
     other, ours = walks[:2]
     n = first["n_iterations_other"]
     assert 0 < n < study.n_iterations
@@ -83,7 +83,9 @@ def test_the_other_stops_where_its_budget_ends(
     assert other.n_listed[:n].sum() <= ours.n_listed.sum() < other.n_listed[: n + 1].sum()
 
 
-def test_the_other_gets_no_better_after_its_budget(study: Races, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_other_gets_no_better_after_its_budget(
+    study: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It lists 2 in each iteration, the first annealer 4 in all: two iterations of the other."""
     other = SimpleNamespace(energies=np.array([1.0, 2.0, 0.0, 4.0, 3.0]), n_listed=np.full(5, 2))
     ours = SimpleNamespace(energies=np.array([2.0, 5.0, 1.0, 1.0, 1.0]), n_listed=np.array([1, 1, 1, 1, 0]))
@@ -97,7 +99,7 @@ def test_the_other_gets_no_better_after_its_budget(study: Races, monkeypatch: py
         temperature_divisors=(1.0,),
         moves=("all",),
     )
-    (race,) = one.compute(lambda note: None)["races"].to_dict("records")
+    (race,) = one.compute(lambda note: None)["races.parquet"].to_dict("records")
     assert (race["n_iterations_other"], race["best_neighbours"], race["final_neighbours"]) == (2, 2, 2)
     assert (race["best_iterations"], race["final_iterations"]) == (4, 3)
     assert (race["best"], race["final"]) == (5, 1)
@@ -147,11 +149,12 @@ def test_wins_ties_and_losses_are_counted_for_each_reading() -> None:
     assert "| 75.0 (30.1 to 95.4) | 0.0 | 50.0 (9.5 to 90.5) | 7 | 7.5 |" in line
 
 
-def test_the_gap_of_drawn_instances_bounds_all_energies(study: Races) -> None:
+def test_the_gap_of_drawn_instances_bounds_all_energies(study: Comparison) -> None:
     for names in (("alsa", "sa_bsfl"), ("sa_pause", "sa_vanilla")):
-        changed = study.replace(scenario=study.scenario.replace(selectors=names))
-        first, other = comparison.annealers(changed, 1.0).values()
+        network = study.scenario.network.replace(n_users=12, n_selected=3)
+        changed = study.scenario.replace(selectors=names, network=network)
+        first, other = comparison.annealers(changed, 40).values()
         for seed in range(5):
-            at = comparison.drawn(12, 3, (first, other), seed)
+            at = comparison.drawn(changed, (first, other), seed)
             found = walk(at.objective, (), 1e9, 500, np.random.default_rng(seed)).energies
             assert np.ptp(found) < at.gaps[0] == at.gaps[1]

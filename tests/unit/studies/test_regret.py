@@ -111,12 +111,12 @@ def test_runs_are_one_table_whatever_computes_them(demo: Scenario) -> None:
     tables = study.compute(told.append)
     keys = [("pause", 2), ("pause", 3), ("random", 2), ("random", 3)]
     assert told == [f"{selector}, seed {seed}" for selector, seed in keys]
-    runs = tables["runs"]
+    runs = tables["runs.parquet"]
     own = [rows.drop(columns=["selector", "seed"]) for _, rows in runs.groupby(["selector", "seed"])]
     for key, rows in zip(keys, own, strict=True):
         pd.testing.assert_frame_equal(rows.reset_index(drop=True), run(scenario, *key, 20), check_exact=True)
-    pd.testing.assert_frame_equal(study.compute(told.append, 2)["runs"], runs, check_exact=True)
-    drawn = study.draw(tables).tables["regret"]
+    pd.testing.assert_frame_equal(study.compute(told.append, 2)["runs.parquet"], runs, check_exact=True)
+    drawn = study.plot(tables).tables["regret.csv"]
     assert drawn["selector"].unique().tolist() == ["random", "pause"]
 
 

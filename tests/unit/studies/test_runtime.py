@@ -76,7 +76,7 @@ def test_enumeration_stops_at_its_refusal(demo: Scenario) -> None:
     network = demo.network.replace(n_users=300, n_selected=15)  # itself far too large
     large = demo.replace(network=network)
     study = study_of(large, ("pause_brute", "pause"), (40, 6, 10, 60))
-    times = study.compute(notes.append)["times"]
+    times = study.compute(notes.append)["times.csv"]
     sizes = times.groupby("selector")["n_users"].apply(list)
     assert sizes.to_dict() == {"pause_brute": [6, 10], "pause": [6, 10, 40, 60]}
     assert len(notes) == 1
@@ -87,7 +87,7 @@ def test_enumeration_stops_at_its_refusal(demo: Scenario) -> None:
 
 
 def test_an_annealers_iterations_are_timed(demo: Scenario) -> None:
-    times = study_of(demo, ("sa_pause",), (12, 24), budget_s=0.05).compute(print)["times"]
+    times = study_of(demo, ("sa_pause",), (12, 24), budget_s=0.05).compute(print)["times.csv"]
     assert (times["iteration_s"] > 0).all()
     assert (times["iteration_s"] * 20_000 < times["median_s"]).all()
     assert (times["sort_s"] > 0).all()

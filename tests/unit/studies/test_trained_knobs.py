@@ -15,8 +15,8 @@ from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import moving_average
 from pausefl.runs.run import Run
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies import knobs
-from pausefl.studies.knobs import TrainedKnobs
+from pausefl.studies import changes
+from pausefl.studies.changes import Changes
 
 
 def curve(knob: str, value: str, selector: str, seed: int, pace: float, accuracy: float) -> pd.DataFrame:
@@ -35,7 +35,7 @@ def test_selectors_are_compared_when_the_first_of_two_runs_ends() -> None:
         ],
         ignore_index=True,
     )
-    usual, without = knobs.compare(curves).to_dict("records")
+    usual, without = changes.compare(curves).to_dict("records")
     assert (usual["selector"], usual["other"], usual["n_seeds"], usual["end_s"]) == ("pause", "random", 2, 50)
     # At 50 s pause has made all rounds, random half of them.
     assert (usual["accuracy"], usual["accuracy_other"]) == pytest.approx((0.85, 0.4))
@@ -56,11 +56,12 @@ def test_one_seed_has_no_interval() -> None:
 
 
 def test_runs_are_collected_by_change(demo: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = TrainedKnobs(
+    study = Changes(
         title="",
         scenario=demo.replace(selectors=("pause", "random")),
         seeds=(0, 1),
         variants={"no_p": {"reward.gamma": 0}},
+        train=True,
     )
     asked: list[dict[Experiment, Path]] = []
 
@@ -71,9 +72,9 @@ def test_runs_are_collected_by_change(demo: Scenario, monkeypatch: pytest.Monkey
         summaries = (dict(zip(("scenario", "selector", "seed"), key, strict=True)) for key in keys)
         return {row: Run(rounds, pd.DataFrame(), one) for row, one in zip(folders, summaries, strict=True)}
 
-    monkeypatch.setattr(knobs, "read_runs", read_runs)
+    monkeypatch.setattr(changes, "read_runs", read_runs)
     folders = {Experiment(name, *run): Path(name) for name, own in study.runs.items() for run in own}
-    curves = study.compute(lambda note: None, folders)["curves"]
+    curves = study.compute(lambda note: None, folders)["curves.parquet"]
     assert [len(one) for one in asked] == [4, 2]
     assert {path.name for path in asked[1].values()} == {f"{demo.name}_no_p"}
     assert (
