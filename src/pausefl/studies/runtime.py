@@ -1,9 +1,10 @@
 """Time of one selection against the number of users (PAUSE v2, Section IV-B and Table I).
 
 Annealers are timed a second time without iterations. The difference, divided by their number, is the time of
-an iteration. An iteration that lists all neighbours, as the papers' do (`pausefl.selectors.listing`), is
-timed too. More users need slower memory, so the time of any algorithm grows faster than the number of its
-steps: a sort of K numbers, which takes K log K steps, is timed next to each selection.
+an iteration. Iterations that list all neighbours, as the papers' do (`pausefl.selectors.listing`), are
+sampled: as many of the first ones as the time allows. More users need slower memory, so the time of any
+algorithm grows faster than the number of its steps: a sort of K numbers, which takes K log K steps, is timed
+next to each selection.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.figures.style import look, marker
-from pausefl.provenance import peak_memory_bytes
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results import markdown
@@ -41,9 +41,6 @@ Floats = NDArray[np.float64]
 
 #: Fewest and most times that a selection is timed.
 REPETITIONS = (3, 200)
-
-#: Times that an annealer's walk is timed with a list of neighbours; the median counts.
-LISTINGS = 3
 
 #: The round that is selected for.
 ROUND = 300
@@ -118,7 +115,6 @@ class Runtime(ScenarioStudy):
     label = "wall-clock time against the number of users"
     markdown = True
     claims = ("times.csv",)
-    besides = frozenset({"pause"})
     exclusive = True
     place = "PAUSE v2, Table I and Proposition 1"
     deviations = ("D35", "D36")
@@ -137,11 +133,10 @@ class Runtime(ScenarioStudy):
         ``note`` gets a line where a selector stops, with the reason. `PauseflError` if nothing could be
         timed.
 
-        ``memory`` (`memory`); and ``times``, one row for each ``selector`` and size: ``n_users``,
-        ``n_selected``, ``n_repetitions``; in seconds ``median_s`` and ``min_s`` of a selection; what
-        `annealing` returns; ``sort_s``, the median of sorting K numbers.
+        ``times.csv``, one row for each ``selector`` and size: ``n_users``, ``n_selected``,
+        ``n_repetitions``; in seconds ``median_s`` and ``min_s`` of a selection; what `annealing` returns;
+        ``sort_s``, the median of sorting K numbers.
         """
-        peak = memory(self)  # first: the process has not used much memory yet
         rows = []
         for name in self.scenario.selectors:
             for n_users in sorted(self.n_users):
@@ -167,10 +162,10 @@ class Runtime(ScenarioStudy):
                 rows.append(row | {"sort_s": float(np.median(seconds(_sort, history, self.budget_s)))})
         if not rows:
             raise PauseflError(f"no selector is fast enough at any size: the budget is {self.budget_s:g} s")
-        return {"memory.csv": peak, "times.csv": pd.DataFrame(rows)}
+        return {"times.csv": pd.DataFrame(rows)}
 
     def plot(self, tables: Tables) -> Plotted:
-        """Time of a selection, and of an annealer's iteration, against users; and ``summary``: `fits`.
+        """Time of a selection, and of an annealer's iteration, against users; and ``summary.csv``: `fits`.
 
         Of iterations, those that list all neighbours are lines, those that sample one are marks alone.
         """
@@ -197,8 +192,7 @@ class Runtime(ScenarioStudy):
         lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
         figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
         summary = fits(times)
-        text = to_markdown(times, summary, tables["memory.csv"])
-        return Plotted(figure, {"summary.csv": summary}, text)
+        return Plotted(figure, {"summary.csv": summary}, to_markdown(times, summary))
 
 
 def sized(study: Runtime, n_users: int) -> Scenario:
@@ -229,19 +223,6 @@ def history_of(scenario: Scenario) -> History:
     return history
 
 
-def memory(study: Runtime) -> pd.DataFrame:
-    """Peak memory of this process before and after PAUSE selects at the largest size, libraries included.
-
-    Call it first: a peak hides every lower one that comes later.
-    """
-    scenario = sized(study, max(study.n_users))
-    selector, before = make_selector("pause", scenario), peak_memory_bytes()
-    selector(history_of(scenario), np.random.default_rng(0))
-    network = scenario.network
-    row = {"selector": "pause", "n_users": network.n_users, "n_selected": network.n_selected}
-    return pd.DataFrame([row | {"before_bytes": before, "peak_bytes": peak_memory_bytes()}])
-
-
 def seconds(
     selector: Callable[[History, np.random.Generator], object], history: History, budget_s: float
 ) -> Floats:
@@ -270,8 +251,8 @@ def annealing(selector: Selector, history: History, budget_s: float, median_s: f
     """Seconds of an annealer's iteration, from the median of a selection; all NaN for other selectors.
 
     ``iteration_s``, NaN if iterations take less than `LEAST_PART`; ``listing_s`` of one that lists all
-    neighbours, as many of the first ones as fit into a budget, NaN if there are more than `MOST_LISTED`; and
-    ``n_listed``, how many there are, mean over all iterations of a walk.
+    neighbours, and ``n_listed``, how many there are: means over the first iterations of a walk, NaN if there
+    are more than `MOST_LISTED`.
     """
     from pausefl.selectors.annealing import Annealer
     from pausefl.selectors.listing import walk
@@ -295,17 +276,16 @@ def annealing(selector: Selector, history: History, budget_s: float, median_s: f
         made = walk(objective, criteria, scale, n_iterations, rng, listing=listing)
         return time.perf_counter() - start, made.n_listed
 
-    counts = walked(selector.n_iterations, listing=False)[1]
-    found["n_listed"] = float(counts.mean())
-    if counts.max() <= MOST_LISTED:
-        walked(1)  # compiles
-        nothing = min(walked(0)[0] for _ in range(LISTINGS))
-        one = max(walked(1)[0] - nothing, 1e-9)
-        n = min(max(int(budget_s / one / LISTINGS), 1), selector.n_iterations)
-        spent = float(np.median([walked(n)[0] for _ in range(LISTINGS)])) - nothing
-        if spent > 0:
-            found["listing_s"] = spent / n
-    return found
+    if walked(1, listing=False)[1][0] > MOST_LISTED:
+        return found
+    overhead, n = min(walked(0)[0] for _ in range(3)), 1  # the first compiles
+    spent, n_listed = walked(n)
+    while spent < budget_s / 4 and n < selector.n_iterations:
+        n = min(4 * n, selector.n_iterations)
+        spent, n_listed = walked(n)
+    if spent > overhead:
+        found["listing_s"] = (spent - overhead) / n
+    return found | {"n_listed": float(n_listed.mean())}
 
 
 def fits(times: pd.DataFrame) -> pd.DataFrame:
@@ -351,17 +331,13 @@ def line(x: Floats, y: Floats) -> tuple[float, float, float]:
     return float(slope), math.sqrt(squares / (len(x) - 2) / (x @ x)), math.sqrt(squares / len(x))
 
 
-def to_markdown(times: pd.DataFrame, fitted: pd.DataFrame, memory: pd.DataFrame) -> str:
+def to_markdown(times: pd.DataFrame, fitted: pd.DataFrame) -> str:
     """Times and fits as Markdown tables for people."""
-    peak = memory.to_dict("records")[0]
     text = f"""## One selection
 
 {_by_size(times, "median_s", pretty)}
 
-Medians in wall-clock time on one core. A dash: refused, or beyond the time allowed. A process that selects
-{peak["n_selected"]:,} of {peak["n_users"]:,} users by {LABELS[peak["selector"]]} needs
-{peak["peak_bytes"] / 1e6:,.0f} MB of memory at its peak, libraries included; loading those alone had
-needed {peak["before_bytes"] / 1e6:,.0f} MB.
+Medians in wall-clock time on one core. A dash: refused, or beyond the time allowed.
 """
     anneals = times.groupby("selector")["iteration_s"].transform("count") > 0
     if anneals.any():
