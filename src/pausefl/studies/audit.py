@@ -59,7 +59,6 @@ _CROSS: dict[str, Any] = {"linestyle": "", "marker": "x", "color": _REFUTED}
 _CROSS |= {"markersize": 9, "markeredgewidth": 1.5}
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
 _LOOKS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
-_OTHER_LOOK = ("#4B3A6B", "D", (0, 4))
 
 
 WORDS = """
@@ -441,7 +440,7 @@ def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
     epsilon = budgets[np.abs(np.log(budgets)).argmin()]
     of_updates = (table["n_coordinates"] > 1) | (table["observation"] == table["observation"].iloc[0])
     for mechanism, rows in table[of_updates & (table["epsilon"] == epsilon)].groupby("mechanism", sort=False):
-        color, marker, place = _LOOKS.get(str(mechanism), _OTHER_LOOK)
+        color, marker, place = _LOOKS[str(mechanism)]
         sizes = rows.sort_values("n_coordinates")
         axes.plot(sizes["n_coordinates"], sizes["claimed"], color=color, **_DASHED)
         look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 4, "markeredgewidth": 0}

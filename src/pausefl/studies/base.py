@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
 from pausefl.errors import ConfigError, suggest
@@ -280,6 +282,11 @@ class ScenarioStudy(Study):
             return known
         known |= values_of(self.scenario, seeds)
         return known | {name: render(text, **known) for name, text in _SENTENCES.items()}
+
+
+def log_spaced(n: int, at_most: int) -> NDArray[np.int64]:
+    """At most so many of 1, ..., n, the first and the last among them, as evenly spaced in ln as can be."""
+    return np.unique(np.rint(np.geomspace(1, n, at_most)).astype(np.int64))
 
 
 def _seeds(study: Study) -> tuple[int, ...]:

@@ -139,14 +139,9 @@ class Benchmark(ScenarioStudy):
         return True
 
     @cached_property
-    def job_scenario(self) -> Scenario:
-        """The scenario of the jobs, under a name of its own."""
-        return self.scenario.replace(name=self.jobs, scale="own", figures={})
-
-    @property
     def job_scenarios(self) -> list[Scenario]:
-        """The scenario of the jobs."""
-        return [self.job_scenario]
+        """The scenario of the jobs, under a name of its own."""
+        return [self.scenario.replace(name=self.jobs, scale="own", figures={})]
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -169,15 +164,14 @@ class Benchmark(ScenarioStudy):
 
         ``runs.csv``, one row a run: ``selector``, ``seed`` and what `measure` returns.
         """
-        scenario = self.job_scenario
         runs = read_runs(folders)
         rounds = rounds_of(runs.values())
         target = target_accuracy(rounds, self.time_s)
         rows = []
         for selector, seed, run in runs_of(rounds):
             note(f"{selector}, seed {seed}")
-            summary = runs[Experiment(scenario.name, selector, seed)].summary
-            measured = measure(scenario, run, summary, self.time_s, target)
+            summary = runs[Experiment(self.jobs, selector, seed)].summary
+            measured = measure(self.scenario, run, summary, self.time_s, target)
             rows.append({"selector": selector, "seed": seed} | measured)
         return {"runs.csv": pd.DataFrame(rows)}
 

@@ -6,7 +6,6 @@ training, what is measured is what does not depend on what is learned; with it, 
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -219,18 +218,12 @@ class Changes(ScenarioStudy):
         """
         if self.train:
             return {"curves.parquet": pd.concat(self._curves(note, folders or {}), ignore_index=True)}
-        known: dict[str, dict[str, float]] = {}
         rows = []
         for (knob, value), scenario in self.scenarios.items():
             note(f"{knob}: {value}")
             for selector, seed in product(self.scenario.selectors, self.seeds):
-                settings: dict[str, Any] = scenario.job_settings()
-                if "selection.n_iterations" not in SELECTORS[selector].requires:
-                    settings["selection"] |= {"n_iterations": None, "temperature_divisor": None}
-                same = json.dumps([settings, selector, seed], sort_keys=True)  # then the run is the same, too
-                if same not in known:
-                    known[same] = measure(scenario, selector, seed)
-                rows.append({"knob": knob, "value": value, "selector": selector, "seed": seed} | known[same])
+                key = {"knob": knob, "value": value, "selector": selector, "seed": seed}
+                rows.append(key | measure(scenario, selector, seed))
         return {"knobs.parquet": pd.DataFrame(rows)}
 
     def _curves(self, note: Note, folders: Mapping[Experiment, Path]) -> Iterator[pd.DataFrame]:

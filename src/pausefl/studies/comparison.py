@@ -33,7 +33,7 @@ from pausefl.settings import Scenario
 from pausefl.settings.scenario import SelectorName
 from pausefl.settings.types import Count, Distinct, Items, OneOf, Positive
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables
+from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables, log_spaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,9 +46,6 @@ Floats = NDArray[np.float64]
 
 #: Iterations whose energies are kept of each run, at most.
 N_KEPT = 61
-
-#: Energies are close to the optimum if they fall short of it by no more than this share.
-CLOSE = 0.01
 
 #: Energies that differ by no more are equal: rounding errors of a run add up.
 TIE = 1e-9
@@ -193,8 +190,7 @@ class Comparison(ScenarioStudy):
 
         Of the scenario's own size, ``runs.parquet``, one row for each instance, divisor and selector:
         ``instance`` (the seed), ``round``, ``temperature_divisor``, ``selector``, ``optimum``, the energies
-        ``final`` (of the last vertex) and ``best`` (of the best vertex met, the start included), and
-        ``reached``, the first iteration within `CLOSE` of the optimum (missing if there is none); and
+        ``final`` (of the last vertex) and ``best`` (of the best vertex met, the start included); and
         ``curves.csv``, the `curves` of the gaps.
 
         Of several sizes, ``races.parquet``, one row a race: the columns of `CELL`, ``instance`` (the seed),
@@ -206,34 +202,32 @@ class Comparison(ScenarioStudy):
         return {"races.parquet": pd.DataFrame(self._races(note))} if self.n_users else self._runs(note)
 
     def _runs(self, note: Note) -> Tables:
-        fields = {
-            divisor: annealers(self.scenario, self.n_iterations, divisor)
-            for divisor in self.temperature_divisors
-        }
-        kept = kept_iterations(self.n_iterations)
+        """What `compute` returns of the scenario's own size."""
+        kept = log_spaced(self.n_iterations, N_KEPT)
         energies, rows = np.empty(self.n_iterations), []
-        gaps = {
-            (divisor, name): np.empty((self.n_instances, len(kept)))
-            for divisor, name in product(fields, self.scenario.selectors)
+        fields = {
+            (divisor, name): annealer
+            for divisor in self.temperature_divisors
+            for name, annealer in annealers(self.scenario, self.n_iterations, divisor).items()
         }
-        first = fields[self.temperature_divisors[0]][self.scenario.selectors[0]]
+        gaps = {field: np.empty((self.n_instances, len(kept))) for field in fields}
+        first, other, *_ = fields.values()
         for seed in range(self.n_instances):
-            history, objective = instance(self.scenario, first, seed)
-            users, t, optimum = history.candidates(), history.round, optimum_of(objective)
-            for (divisor, name), gap in gaps.items():
-                rng = Streams(seed).generator(f"select/{name}", round=t)
-                best = fields[divisor][name].anneal(objective, history, users, rng, energies=energies)
-                gap[seed] = optimum - energies[kept - 1]
-                close = energies >= optimum - CLOSE * abs(optimum)
-                row = {"instance": seed, "round": t, "temperature_divisor": divisor, "selector": name}
-                row |= {"optimum": optimum, "final": energies[-1], "best": objective.value(best)}
-                rows.append(row | {"reached": int(close.argmax()) + 1 if close.any() else None})
+            history, at = from_game(self.scenario, (first, other), seed)
+            users, optimum = history.candidates(), optimum_of(at.objective)
+            for (divisor, name), annealer in fields.items():
+                rng = Streams(seed).generator(f"select/{name}", round=at.round)
+                best = annealer.anneal(at.objective, history, users, rng, energies=energies)
+                gaps[divisor, name][seed] = optimum - energies[kept - 1]
+                row = {"instance": seed, "round": at.round, "temperature_divisor": divisor, "selector": name}
+                row |= {"optimum": optimum, "final": energies[-1], "best": at.objective.value(best)}
+                rows.append(row)
             if (seed + 1) * 10 // self.n_instances > seed * 10 // self.n_instances:
                 note(f"instance {seed + 1} of {self.n_instances}")
-        runs = pd.DataFrame(rows).astype({"reached": "Int64"})
-        return {"runs.parquet": runs, "curves.csv": curves(gaps, kept)}
+        return {"runs.parquet": pd.DataFrame(rows), "curves.csv": curves(gaps, kept)}
 
     def _races(self, note: Note) -> Iterator[dict[str, Any]]:
+        """Yield rows of what `compute` returns of several sizes."""
         names = dict(zip(("selector", "other"), self.scenario.selectors, strict=True))
         for n_users, n_selected in product(self.n_users, self.n_selected):
             if n_selected >= n_users:
@@ -243,10 +237,12 @@ class Comparison(ScenarioStudy):
             first, other = annealers(scenario, self.n_iterations).values()
             note(f"{n_selected} of {n_users} users")
             for source, seed in product(self.sources, range(self.n_instances)):
-                make = drawn if source == "drawn" else from_game
+                if source == "drawn":
+                    at = drawn(n_users, n_selected, (first, other), seed)
+                else:
+                    at = from_game(scenario, (first, other), seed)[1]
                 size = {"source": source, "n_users": n_users, "n_selected": n_selected}
-                for race in self._races_on(make(scenario, (first, other), seed), seed):
-                    yield size | race | {"instance": seed} | names
+                yield from (size | race | {"instance": seed} | names for race in self._races_on(at, seed))
 
     def _races_on(self, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
         """Race on one instance, at every temperature and with every choice of moves."""
@@ -291,11 +287,6 @@ class Comparison(ScenarioStudy):
         return Plotted(figure, {"shares.csv": shares(races, CELL, BUDGETS)}, races_to_markdown(races))
 
 
-def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
-    """At most `N_KEPT` iterations, evenly spaced on a logarithmic scale; with the first and the last."""
-    return np.unique(np.rint(np.geomspace(1, n_iterations, N_KEPT)).astype(np.int64))
-
-
 def annealers(scenario: Scenario, n_iterations: int, divisor: float = 1.0) -> dict[str, Annealer]:
     """A scenario's two annealers by name, with a number of iterations and a temperature divisor.
 
@@ -310,24 +301,6 @@ def annealers(scenario: Scenario, n_iterations: int, divisor: float = 1.0) -> di
     return found
 
 
-def instance(scenario: Scenario, annealer: Annealer, seed: int) -> tuple[History, Objective]:
-    """History before a round sampled uniformly from those in which annealing is used, and that objective.
-
-    The rounds up to it are those of the exact search. `PauseflError` if all belong to the start-up, in which
-    m users or more are unseen (deviation D31).
-    """
-    first = scenario.network.n_users // scenario.network.n_selected + 1
-    last = scenario.training.n_rounds
-    if last < first:
-        raise PauseflError(
-            f"scenario '{scenario.name}' ends after round {last}, and searches from round {first} on"
-        )
-    simulation = selection_only(scenario, "pause" if annealer.with_privacy else "bsfl", seed)
-    simulation.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
-    history = simulation.history
-    return history, Objective.of(history, annealer.reward, annealer.bound(history), history.candidates())
-
-
 def optimum_of(objective: Objective) -> float:
     """The value that all optima have."""
     from pausefl.selectors.exact import pivot_and_fill
@@ -337,7 +310,7 @@ def optimum_of(objective: Objective) -> float:
 
 @dataclass(frozen=True)
 class Instance:
-    """One search, of a race."""
+    """One search."""
 
     objective: Objective
     #: Values (n,) of the users by each criterion of either annealer.
@@ -348,9 +321,8 @@ class Instance:
     round: int
 
 
-def drawn(scenario: Scenario, pair: tuple[Annealer, Annealer], seed: int) -> Instance:
+def drawn(n_users: int, n_selected: int, pair: tuple[Annealer, Annealer], seed: int) -> Instance:
     """An instance with sampled values."""
-    n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
     rng = Streams(seed).generator("drawn", user=n_users, round=n_selected)
     values = {name: rng.random(n_users) for name in ("ucb", "g", "p")}
     terms = [values["g"]] + ([values["p"]] if pair[0].with_privacy else [])
@@ -361,38 +333,39 @@ def drawn(scenario: Scenario, pair: tuple[Annealer, Annealer], seed: int) -> Ins
     return Instance(objective, (ours, theirs), (gap, gap), 0)
 
 
-def from_game(scenario: Scenario, pair: tuple[Annealer, Annealer], seed: int) -> Instance:
-    """The search of one round of a scenario."""
-    history, objective = instance(scenario, pair[0], seed)
-    users = history.candidates()
+def from_game(scenario: Scenario, pair: tuple[Annealer, Annealer], seed: int) -> tuple[History, Instance]:
+    """History before a round sampled uniformly from those in which annealing is used, and its search.
+
+    The rounds up to it are those of the exact search. `PauseflError` if all belong to the start-up, in which
+    m users or more are unseen (deviation D31).
+    """
+    first = scenario.network.n_users // scenario.network.n_selected + 1
+    last = scenario.training.n_rounds
+    if last < first:
+        raise PauseflError(
+            f"scenario '{scenario.name}' ends after round {last}, and searches from round {first} on"
+        )
+    simulation = selection_only(scenario, "pause" if pair[0].with_privacy else "bsfl", seed)
+    simulation.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
+    history, users = simulation.history, simulation.history.candidates()
+    objective = Objective.of(history, pair[0].reward, pair[0].bound(history), users)
     ours, theirs = (one.criteria(objective, history, users) for one in pair)
     gap, other_gap = (one.largest_gap(objective, history, users) for one in pair)
-    return Instance(objective, (ours, theirs), (gap, other_gap), history.round)
+    return history, Instance(objective, (ours, theirs), (gap, other_gap), history.round)
 
 
 def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) -> pd.DataFrame:
     """Gaps against iterations ``kept`` (j,), of gaps (n, j) of n instances by divisor and selector.
 
-    One row for each ``temperature_divisor``, ``selector`` and ``iteration``: ``mean``, and ``low``,
-    ``median`` and ``high`` (quantiles 0.1, 0.5 and 0.9) over the instances; ``example``, the first instance;
+    One row for each ``temperature_divisor``, ``selector`` and ``iteration``: ``median`` over the instances,
     and ``ahead``, the share of instances on which the energy is above the other selector's.
     """
     frames = []
     for (divisor, name), gap in gaps.items():
         (other,) = (gaps[key] for key in gaps if key[0] == divisor and key[1] != name)
-        low, median, high = np.quantile(gap, [0.1, 0.5, 0.9], axis=0)
-        columns = {
-            "temperature_divisor": divisor,
-            "selector": name,
-            "iteration": kept,
-            "mean": gap.mean(axis=0),
-            "low": low,
-            "median": median,
-            "high": high,
-            "example": gap[0],
-            "ahead": (gap < other - TIE).mean(axis=0),
-        }
-        frames.append(pd.DataFrame(columns))
+        ahead = (gap < other - TIE).mean(axis=0)
+        columns = {"iteration": kept, "median": np.median(gap, axis=0), "ahead": ahead}
+        frames.append(pd.DataFrame({"temperature_divisor": divisor, "selector": name} | columns))
     return pd.concat(frames, ignore_index=True)
 
 

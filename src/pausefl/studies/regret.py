@@ -34,7 +34,7 @@ from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels,
 from pausefl.registry.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.settings.types import Positive
-from pausefl.studies.base import ANNEALING, AtLeastTwo, Note, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import ANNEALING, AtLeastTwo, Note, ScenarioStudy, Seeds, Tables, log_spaced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,11 +144,6 @@ class Regret(ScenarioStudy):
         return Plotted(plot_regret(runs, derived["growth.csv"]), derived)
 
 
-def kept_rounds(n_rounds: int) -> NDArray[np.int64]:
-    """At most `N_KEPT` rounds, the first and last among them, as evenly spaced in ln t as integers can be."""
-    return np.unique(np.rint(np.geomspace(1, n_rounds, N_KEPT)).astype(np.int64))
-
-
 @dataclass(frozen=True)
 class Quantised:
     """Regret of rewards rounded down to multiples of a step (BSFL, Section III-C).
@@ -171,7 +166,7 @@ class Quantised:
 def run(
     scenario: Scenario, selector: str, seed: int, n_rounds: int, step: float | None = None
 ) -> pd.DataFrame:
-    """``round``, ``regret`` up to it, and ``elapsed_s`` in simulated seconds, for each of `kept_rounds`.
+    """``round``, ``regret`` up to it, and ``elapsed_s`` in simulated seconds, for each of `N_KEPT` rounds.
 
     Rewards are `Quantised` by a step, if one is given. All rounds are in memory until the end, at 1 kB each.
     `PauseflError` if the selector does not select m users in every round, as the genie does (deviation D49).
@@ -187,7 +182,8 @@ def run(
             " every round, as the genie does"
         )
     rounds["regret"] = rounds["pseudo_regret"].cumsum()
-    return rounds.loc[kept_rounds(n_rounds) - 1, ["round", "regret", "elapsed_s"]].reset_index(drop=True)
+    kept = rounds.loc[log_spaced(n_rounds, N_KEPT) - 1, ["round", "regret", "elapsed_s"]]
+    return kept.reset_index(drop=True)
 
 
 def law_value(law: str, a: float, b: float, t: Floats) -> Floats:
