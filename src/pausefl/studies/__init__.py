@@ -1,7 +1,7 @@
 """Studies: selection without training, audits of the noise, and runs of changed scenarios side by side.
 
-A kind of study is a class with its settings, computation, tables, figure and words, in a module of its own.
-What all have in common is in `pausefl.studies.base`.
+A kind of study is a class with its settings, computation, tables and figure, in a module of its own; its
+caption is in `pausefl.studies.words`. What all have in common is in `pausefl.studies.base`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ __all__ = ["Studies", "Study", "file_of_studies", "kinds", "load_studies", "stud
 @cache
 def kinds() -> dict[str, type[Study]]:
     """Every kind of study by its name: of the module ``kind`` of this package the class ``Kind``."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base")
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    names = [name for name in names if name not in ("base", "words")]
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {name: getattr(module, name.title().replace("_", "")) for name, module in modules.items()}
 

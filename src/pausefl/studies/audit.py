@@ -61,31 +61,6 @@ _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
 _LOOKS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
 
 
-WORDS = """
-Lower bounds on ε that an attacker shows, against the ε that is claimed. A red cross is a bound above its
-claim; there must be none.
-
-*Setting.* Mechanisms {{ study.mechanisms }}, sampler `{{ study.sampler }}`; budgets ε =
-{{ study.epsilons }}; {{ "{:,}".format(study.n_trials) }} trials of each claim for each of two data sets.
-Nothing is trained.
-
-*What is shown.* An attacker sees what leaves a user, clipped and noised by the code that the jobs use, and
-tells apart two data sets whose updates are far out in opposite directions. If an event has probability p
-under one and q under the other, ε is at least ln(p/q). A quarter of the trials chooses the event; the rest
-bounds p and q (Clopper and Pearson). All bounds of the table hold together with a probability of
-{{ study.confidence|percent }} %. The dashed line is the most that so many trials could have shown; the lower
-edge is 0. **A red cross, or the word VIOLATED, is a bound above its claim: then the step that gives the
-verdict fails.**
-
-*How to read it.* A bound below its claim means that these events do not refute it, and no more: bounds fall
-short where telling events are rare. Right: the budget given, and a whole update of d coordinates.
-`coordinate` claims d times the budget of one coordinate, and the audit shows that updates do leak more
-than that budget. `vector` claims the budget for the update. Two users: the attacker knows the update of
-the other, of the same round. Two rounds: budgets ε and ε/2 of one user. Of 2,048: all coordinates but one
-are known.
-"""
-
-
 class Audit(Study):
     """Lower bounds on epsilon of the noise as implemented, beside what is claimed."""
 
@@ -93,7 +68,6 @@ class Audit(Study):
     markdown = True
     judged = True
     deviations = ("D8",)
-    words = WORDS
 
     mechanisms: Distinct[Annotated[str, OneOf(MECHANISMS)]]
     """Mechanisms to audit."""

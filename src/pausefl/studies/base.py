@@ -1,4 +1,4 @@
-"""What the kinds of studies have in common: settings, facts, files, code and words."""
+"""What the kinds of studies have in common: settings, facts, files and code."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
 from pausefl.errors import ConfigError, suggest
-from pausefl.figures.captions import places_of, values_of
-from pausefl.figures.deviations import applying, iterates
-from pausefl.figures.words import Caption, caption, render
 from pausefl.registry import SELECTORS, SOURCES, Record
 from pausefl.runs.reading import read_table
 from pausefl.settings.base import Settings
@@ -40,45 +37,16 @@ Seeds = Distinct[Seed]
 #: Deviations that can bear on whatever anneals.
 ANNEALING = ("D1", "D2", "D4")
 
-#: Sentences that the words of several kinds share, by the name there; the first three need seeds.
-_SENTENCES = {
-    "lines": "{% if seeds|length > 1 %}Lines are means over {{ all_seeds }}, bands their range.{% endif %}",
-    "runs": "Runs: {% include '_seeds.md.jinja' %}.",
-    "simulated": """
-{{ scenario.network.n_users }} users, {{ scenario.network.n_selected }} selected in each of
-{{ study.length }} rounds
-{%- include "_everyone.md.jinja" %}; nothing is trained. Scenario `{{ scenario.name }}`, reward
-`{{ scenario.reward.name }}` with α = {{ scenario.reward.alpha }}, β = {{ scenario.reward.beta }},
-γ = {{ scenario.reward.gamma }}
-{%- if privacy and scenario.reward.gamma %}, the weight of the budget that is left{% endif %}. The bandit
-index multiplies the mean speed by ζ = {{ scenario.selection.exploitation }}.
-""",
-}
-_ANNEALING = """
-Annealers run {{ search.n_iterations }} iterations a round, with temperatures divided by
-κ = {{ search.temperature_divisor }}.
-"""
-
-#: What ends all captions.
-_ENDING = """
-{% if seeds %}{% include "_privacy.md.jinja" %}{% endif %}
-
-*In the papers.* {{ place }}.
-
-{% include "_deviations.md.jinja" %}
-"""
-
 
 class Study(Settings):
     """One study.
 
-    A kind is a subclass in a module of its own that has its name; its docstring says what is studied.
+    A kind is a subclass in a module of its own that has its name; its docstring says what is studied. Its
+    caption is a file of `pausefl.studies.words`.
     """
 
     #: What is shown, for headings.
     label: ClassVar[str]
-    #: The caption (`pausefl.figures.words`). Its first paragraph is what is shown.
-    words: ClassVar[str]
     #: Whether ``plot`` returns its numbers in Markdown.
     markdown: ClassVar[bool] = False
     #: Files that claims are tested on; those that ``plot`` makes are kept beside what is computed.
@@ -166,25 +134,15 @@ class Study(Settings):
         """Warnings in the figure: of a single seed."""
         from pausefl.figures.notes import seed_notes
 
-        return seed_notes(_seeds(self))
+        return seed_notes(seeds_of(self))
 
     def seconds(self, rates: Mapping[str, Any]) -> list[float]:
         """Time of each of its steps by the rates of ``workflow/rates.json``; NaN if it is not known."""
         return [math.nan]
 
-    def caption(self, figures: Mapping[str, str]) -> Caption:
-        """Caption of the figure and the table; ``figures`` are names and kinds of those of its scenario."""
-        places = [place for kind in self.repeats for place in places_of(figures, kind)]
-        place = "; ".join(dict.fromkeys(places)) or self.place
-        return caption(self.words + _ENDING, place=place, deviations=self.applying(), **self._values())
-
-    def applying(self) -> list[str]:
-        """Deviations that bear on it, in words."""
-        return applying(self.deviations, self.in_scenario)
-
-    def _values(self) -> dict[str, Any]:
-        """What stands for names in ``words``."""
-        return {"study": self, "seeds": ()}
+    def bearing(self) -> tuple[str, ...]:
+        """The ``deviations`` that can bear on it with these settings."""
+        return self.deviations
 
 
 class ScenarioStudy(Study):
@@ -254,7 +212,7 @@ class ScenarioStudy(Study):
         """Raise `ConfigError` if a selector cannot run."""
         from pausefl.federated.runnable import check_runnable
 
-        if _seeds(self):
+        if seeds_of(self):
             check_runnable(self.scenario, self.selectors)
 
     def seconds(self, rates: Mapping[str, Any]) -> list[float]:
@@ -263,9 +221,9 @@ class ScenarioStudy(Study):
         Rates are for 300 users; fewer take less. Of a selector without a rate, that of exact search counts.
         The genie searches as well, in the same round.
         """
-        if self.trained or not _seeds(self):
+        if self.trained or not seeds_of(self):
             return [0.0 if self.trained else math.nan]
-        rate, n_runs = rates["selection_s"], len(_seeds(self)) * self.n_variants
+        rate, n_runs = rates["selection_s"], len(seeds_of(self)) * self.n_variants
         genie = rate["pause"] - rate.get("random", 0) if self.besides else 0
         runs = [
             self.length * (rate.get(name, rate["pause"]) + genie)
@@ -274,22 +232,14 @@ class ScenarioStudy(Study):
         ]
         return [rates["start_s"] + run for run in (runs if self.parallel else [math.fsum(runs)])]
 
-    def _values(self) -> dict[str, Any]:
-        anneals = any(map(iterates, self.selectors))
-        annealing = render(_ANNEALING, search=self.scenario.selection) if anneals else ""
-        known = super()._values() | {"annealing": annealing}
-        if not (seeds := _seeds(self)):
-            return known
-        known |= values_of(self.scenario, seeds)
-        return known | {name: render(text, **known) for name, text in _SENTENCES.items()}
-
 
 def log_spaced(n: int, at_most: int) -> NDArray[np.int64]:
     """At most so many of 1, ..., n, the first and the last among them, as evenly spaced in ln as can be."""
     return np.unique(np.rint(np.geomspace(1, n, at_most)).astype(np.int64))
 
 
-def _seeds(study: Study) -> tuple[int, ...]:
+def seeds_of(study: Study) -> tuple[int, ...]:
+    """Seeds of a study; none where its settings have none."""
     return getattr(study, "seeds", ())
 
 

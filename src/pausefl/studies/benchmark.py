@@ -95,28 +95,6 @@ COLUMNS = f"""Mean ± standard deviation, if there are several seeds. A run that
 """
 
 
-WORDS = """
-Accuracy, leakage and time to the target accuracy of each selector within {{ study.time_s }} simulated
-seconds. Filled and bold: among private selectors that know no latencies beforehand, none is better in one of
-the three and as good in the others.
-
-*Setting.* {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users are selected
-in each round (all of them by FedAvg), with the data, model and budgets of scenario
-`{{ study.scenario.name }}`. {{ runs }}
-
-*What is shown.* Accuracy is a trailing mean over 10 rounds, averaged from chance level at the start to
-{{ study.time_s }} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of any user by
-then. The target is 90 % of the best accuracy of a private selector at the end of the time; a run that does
-not reach it counts with {{ study.time_s }} s. The axes hold the private selectors that reach the target
-under most seeds; arrows at their ends are others, with their values, or those that no seed brings to the
-target. The table has differences from `{{ study.selectors[0] }}` with 95 % intervals, fairness, slow users,
-the worst class and the cost of selecting.
-
-*How to read it.* The genie and the selector of the fastest users read expected latencies, which a server
-does not know.
-"""
-
-
 class Benchmark(ScenarioStudy):
     """Selectors side by side: accuracy, leakage, fairness and cost of jobs within the same simulated time."""
 
@@ -124,7 +102,6 @@ class Benchmark(ScenarioStudy):
     markdown = True
     beyond = True
     deviations = (*ANNEALING, "D8")
-    words = WORDS
 
     seeds: Seeds
     """Seeds, one run of each selector for each."""

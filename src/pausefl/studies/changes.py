@@ -84,39 +84,6 @@ _CELL: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7}
 _USUAL: dict[str, Any] = {"color": "#D2D2D2", "linewidth": 5, "zorder": 0.5}
 _DASHES = (DASH, DOT, DASH_DOT, LONG_DASH)
 
-WORDS = """
-{% if study.train -%}
-Test accuracy against rounds and against one setting at a time; and what terms of the reward change.
-{{ lines }}
-
-*Setting.* {{ study.scenario.network.n_users }} users, {{ study.scenario.network.n_selected }} selected in
-each round of scenario `{{ study.scenario.name }}`. Each change makes a scenario with jobs of its own.
-{{ runs }}
-
-*What is shown.* Accuracy is a trailing mean over 10 rounds, shown every 10 rounds. Against rounds: the
-longest runs. Against a setting: the accuracy at equal simulated time, when the first of the two runs of a
-seed ends; the grey bar marks the value of the scenario. Against time: what leaving out the privacy term
-of the reward, its generalisation term or both adds to the mean accuracy. `summary.csv` has the
-differences between `{{ study.selectors[0] }}` and the others, at that time and as means over all time
-before it, with 95 % intervals over seeds.
-{%- else -%}
-What one setting at a time changes, in per cent of the scenario's mean over seeds: a row is a setting's least
-or largest value, a column a measure. Blue is less, orange more.
-
-*Setting.* {{ simulated }} {{ annealing }} {{ runs }}
-
-*What is shown.* The first row has the scenario's own means. Grey: rounded 0, or the 95 % interval of the
-differences under the same seeds has 0. `summary.csv` has the values in between, and selectors that ignore the
-reward. Leakage is that at the end. Jain's index is that of the users' leakage: 1 if all leak equally. Slow
-users are the slower half; a fair share is one half. The spread of latency is the difference in expected
-latency between the slowest and the fastest selected user, mean over rounds. ρ acts under reward R2, whose
-overlaps take time; its changes are from R2 with the usual ρ. Terms: the reward without its privacy term, its
-generalisation term, and both.
-
-*How to read it.* κ and J are of annealing alone, and random selection ignores all but η.
-{%- endif %}
-"""
-
 
 class Knob(Settings):
     """One setting, and the values that it gets, one at a time."""
@@ -135,7 +102,6 @@ class Changes(ScenarioStudy):
     label = "what a change of one setting does"
     place = "Nowhere; PAUSE v2, V-A has the values"
     deviations = (*ANNEALING, "D8", "D25")
-    words = WORDS
 
     seeds: Seeds
     """Seeds, one run of each selector for each."""

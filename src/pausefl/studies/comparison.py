@@ -89,49 +89,6 @@ _PARTS: tuple[dict[str, Any], ...] = (
     {"facecolor": "#E6E6E6", "edgecolor": "#E6E6E6"},
 )
 
-WORDS = """
-{% if study.n_users -%}
-The share of races in which the first annealer ends higher: of each size; and of all, with ties and the races
-in which the other ends higher.
-
-*Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: every selection of
-{{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }} instances of each size,
-{{ study.n_iterations }} iterations, temperature divisors κ = {{ study.temperature_divisors }}. Nothing is
-trained.
-
-*What is shown.* Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ =
-1), or rounds of scenario `{{ study.scenario.name }}` that the exact search has played up to them. *Equal
-iterations*: both make {{ study.n_iterations }}. *Equal listing*: the other stops once it has listed as many
-neighbours as `{{ study.selectors[0] }}` did in all. Compared are the last vertices, or the best ones
-reached. `shares.csv` has all numbers, and mean numbers of neighbours.
-
-*How to read it.* An implementation that lists neighbours, as the papers' does, spends its time on that:
-plain annealing lists m(K − m) an iteration, a thinner graph fewer. So equal listing is what a fixed time
-means there. In small networks both annealers often find the optimum, and tie.
-{%- else -%}
-Left: what the current vertex lacks of the optimum, median over {{ study.n_instances }} instances. Right: the
-share of them on which the first annealer is ahead.
-
-*Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: selections of
-{{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users,
-{{ study.n_iterations }} iterations a run, {{ study.n_instances }} instances at each temperature divisor κ
-({{ study.temperature_divisors }}). Nothing is trained.
-
-*What is shown.* An instance is the objective of one round of scenario `{{ study.scenario.name }}`. The
-exact search runs a simulation of its own up to a random round after the start-up. Both annealers start at
-random, each with its own random stream, the same for every κ. Left: the optimum of the instance, found
-exactly, less the energy of the current vertex. Right: the share of instances on which the current energy
-of `{{ study.selectors[0] }}` is above that of `{{ study.selectors[1] }}`, beside one half and the 98.3 %
-that the paper has for ALSA. The table gives that share after the last iteration, and for the best vertex
-met, with Wilson's interval at 95 %.
-
-*How to read it.* The temperature of iteration j is C / (κ ln(1 + j)), and C bounds the difference of any two
-energies. For this reward C is above 2α, with α = {{ study.scenario.reward.alpha }}, whatever the energies
-are. Where it is far above their differences, nearly every move is accepted, and both annealers wander at
-random. Vertices of high energy tend to have more neighbours in ALSA's graph, which favours them even then.
-{%- endif %}
-"""
-
 
 class Comparison(ScenarioStudy):
     """Two annealers on the same instances, such as ALSA and plain annealing (BSFL, V-C and Fig. 4).
@@ -151,7 +108,6 @@ class Comparison(ScenarioStudy):
         " or the vertex"
     )
     deviations = ("D4", "D30", "D35")
-    words = WORDS
 
     selectors: Annotated[tuple[SelectorName, ...], Items(2, 2)]
     """The two annealers that are compared."""
@@ -181,9 +137,9 @@ class Comparison(ScenarioStudy):
             raise ValueError("n_users and n_selected: give both, or none of them")
         return self
 
-    def applying(self) -> list[str]:
-        """Deviations that bear on it, in words; where neighbours are listed, D35 does not."""
-        return [words for words in super().applying() if not (self.n_users and words.startswith("D35:"))]
+    def bearing(self) -> tuple[str, ...]:
+        """The ``deviations`` that can bear on it; where neighbours are listed, D35 does not."""
+        return tuple(name for name in self.deviations if name != "D35" or not self.n_users)
 
     def compute(self, note: Note) -> Tables:
         """Let both annealers search every instance, at every temperature; ``note`` gets every tenth or size.

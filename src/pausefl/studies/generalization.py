@@ -23,29 +23,12 @@ _LINES: tuple[Line, ...] = (LONG_DASH, SOLID, DASH, DOT, DASH_DOT, SHORT_DASH)
 _SHADES = ((0.22, 0.55, 0.80), (0.0, 0.08, 0.20))
 
 
-WORDS = """
-The generalisation reward of a user that took part in T of t rounds. Thin lines mark m / K and 0.
-
-*Setting.* {{ study.n_selected }} of {{ study.n_users }} users are selected in a round, and all hold equally
-much data; history of {{ study.n_rounds }} rounds; β = {{ study.betas }}. Nothing is random.
-
-*What is shown.* The generalisation reward g of a user that took part in T of t rounds: the distance of T / t
-to m / K, the share at which every user takes part equally often, to the power β, and negative beyond it. The
-searches use the same function.
-
-*How to read it.* A user that took part too seldom is worth more, one that took part too often less. The
-distance is below 1, so a larger β flattens both, above all near m / K, where small differences stop to
-matter. The experiments have β = 2.
-"""
-
-
 class Generalization(Study):
     """The generalisation reward against the share of rounds (PAUSE v2, Fig. 1; BSFL, Fig. 2)."""
 
     label = "what a user is worth against how often it took part"
     place = "PAUSE v1 and v2, Fig. 1; BSFL, Fig. 2"
     deviations = ("D71",)
-    words = WORDS
 
     n_users: Count
     """Number of users K, who hold equally much data."""

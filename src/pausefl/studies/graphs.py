@@ -29,28 +29,6 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
-WORDS = """
-A vertex is a selection, as high as its energy. An edge joins two selections that differ in one user. Plain
-annealing has all such edges, the other graphs a part of them.
-
-*Setting.* All selections of {{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }}
-instances, the first of which is shown.
-
-*What is shown.* A vertex is a selection, as high as its energy min ucb + mean g and at the same place in
-every panel; the abscissa has no meaning. An edge joins two selections that differ in one user, and has the
-colour of the lower one. Plain annealing has all such edges. In the other graphs one of the two users must be
-least of its selection by one of the criteria: ucb or g (ALSA), ucb (SA-PAUSE), ucb, p or g (SA-PAUSE v1).
-The graphs are listed from that definition, independently of the annealers. Criteria are independent and
-uniform on [0, 1] for each user. Degrees depend on the order of the users alone, so any continuous law gives
-the same. The table has degrees, connectivity and diameters over all instances, and compares the edges that a
-graph keeps with those that only plain annealing has.
-
-*How to read it.* On average a vertex has 2m(K − m)/(m + 1) neighbours by one criterion, and at most L times
-as many by L. This is linear in K; plain annealing has m(K − m). With few selected users the difference is
-small, and BSFL's bound 4(K − m) on ALSA's mean is below m(K − m) only for m > 4.
-"""
-
-
 class Graphs(Study):
     """Degrees of the graphs that annealing walks on (BSFL, Fig. 3)."""
 
@@ -62,7 +40,6 @@ class Graphs(Study):
         " of low or of similar energy"
     )
     deviations = ("D7", "D35")
-    words = WORDS
 
     n_users: Annotated[int, Whole(ge=2, le=12)]
     """Number of users; every selection is a vertex."""

@@ -71,30 +71,6 @@ _TIE_FACTOR, _TIE = 1.25, 1e-6
 _GUIDES = {"linear": "$t$", "root": r"$\sqrt{t\,\ln t}$", "logarithmic": r"$\ln t$"}
 
 
-WORDS = """
-Left: the sum over the rounds so far. {{ lines }} Right: how fast its mean grows; thin black lines are laws of
-growth. The legend has the exponent at the end.
-
-*Setting.* {{ simulated }} {{ runs }}
-
-*What is shown.* The genie knows the true expected speeds and makes the best choice on the selector's own
-history. The pseudo-regret of a round is the objective of the genie's choice less that of the selector's,
-both with true expected speeds. All selectors are measured by the scenario's objective, whatever they
-maximise themselves. On logarithmic axes a straight line is a power of t. The right panel has its slope, the
-exponent d ln R / d ln t, over the rounds from t / 10 to t.
-
-*How to read it.* An exponent of 1 is linear growth; that of logarithmic growth falls towards 0. Where it
-still swings, no law is settled, and the legend names none: it has the mean exponent over the last of these
-spans, with its range over seeds. `growth.csv` has it for each seed, and that of the span before. `fits.csv`
-has fits of a, a + b ln t, a + b √(t ln t), a + b t and a tᵇ by least relative error to the rounds from
-{{ study.n_rounds // 100 }} on; preferred is the first whose error is at most a quarter above the least.
-{% if study.scenario.selection.exploitation != 1 -%}
-With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly however much is
-known.
-{%- endif %}
-"""
-
-
 class Regret(ScenarioStudy):
     """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
 
@@ -104,7 +80,6 @@ class Regret(ScenarioStudy):
     besides = frozenset({"genie"})
     place = "PAUSE v2, Theorem 3, which bounds regret by a multiple of ln t; BSFL, Figs. 5 and 8, left panels"
     deviations = (*ANNEALING, "D5", "D11", "D25", "D30", "D49")
-    words = WORDS
 
     seeds: Seeds
     """Seeds, one run of each selector for each."""

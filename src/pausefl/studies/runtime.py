@@ -87,27 +87,6 @@ _NOTES = (
     ("Marks alone: one neighbour sampled, as in all runs", 0, 3),
 )
 
-WORDS = """
-Left: one selection, median time. Right: one iteration of an annealer that lists all neighbours (lines) or
-samples one (marks alone). Thin lines are slopes, not fits. Measured on one core.
-
-*Setting.* {{ study.selected_share|percent }} % of K users are selected, at least one. Reward
-`{{ study.scenario.reward.name }}` and constants of scenario `{{ study.scenario.name }}`. {{ annealing }}
-
-*What is shown.* Left: the median time of one selection, with index, scores and search, on a history in
-which everyone took part. Right: an iteration that lists all neighbours, as the papers' annealers do; and
-what one that samples a neighbour adds to a selection, where it can be told from the rest. A selector
-stops where it refuses a size or one selection takes more than {{ study.budget_s }} s. Times were taken on
-one core of the machine that ran the step, compiled code only: **they differ from run to run and cannot be
-reproduced to the last digit.**
-
-*How to read it.* The papers' orders, with m in proportion to K: enumeration O(eᴷ), plain annealing O(K²),
-SA-PAUSE O(K log K) at best and on average and O(K²) at worst, Pivot-and-Fill O(K log K). Those of annealing
-are for neighbours that are listed. Here a neighbour is sampled in O(1) from lists that are sorted once a
-round, so small networks show the iterations and large ones the sorting. When the least member of a selection
-is to leave, the next one is looked for among all m: rarely in plain annealing, often on the thinner graphs.
-"""
-
 
 class Runtime(ScenarioStudy):
     """Time of one round's search against the number of users (PAUSE v2, Table I)."""
@@ -118,7 +97,6 @@ class Runtime(ScenarioStudy):
     exclusive = True
     place = "PAUSE v2, Table I and Proposition 1"
     deviations = ("D35", "D36")
-    words = WORDS
 
     n_users: Annotated[tuple[AtLeastTwo, ...], Items(2)]
     """Numbers of users to measure."""

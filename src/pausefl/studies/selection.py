@@ -32,20 +32,6 @@ _COLUMNS = {
     "leakage_mean": ("Mean leakage", 2),
 }
 
-WORDS = """
-What the user who has leaked most has spent, against rounds (left) and simulated time (right). {{ lines }}
-The thin line is the budget.
-
-*Setting.* {{ simulated }} {{ runs }}
-
-*What is shown.* Who is selected, how long a round takes and what it leaks do not depend on what is learned,
-except for selectors that look at the users' updates, which are left out. So these curves are those of
-trained jobs with the same seeds. The leakage is that of the user who has leaked most so far, a step
-function: left against rounds, right against simulated time, in which a round costs the latency of its
-slowest participant. Where FedAvg lasts much longer than all others, the axis of time is cut and the legend
-gives the end of its curve. Selectors without privacy leak without bound and are left out.
-"""
-
 
 class Selection(ScenarioStudy):
     """The jobs of a scenario without training: leakage, and simulated time.
@@ -59,7 +45,6 @@ class Selection(ScenarioStudy):
     claims = ("rounds.parquet",)
     repeats = ("leakage_vs_time", "leakage_vs_rounds")
     deviations = (*ANNEALING, "D3", "D8", "D25")
-    words = WORDS
 
     seeds: Seeds
     """Seeds, one run of each selector for each."""

@@ -11,6 +11,7 @@ from pausefl.claims.page import checks_to_markdown
 from pausefl.data.sources import describe_origin
 from pausefl.registry import TABLES, kinds_of
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
+from pausefl.studies.words import caption
 from pausefl.workflow import targets
 from pausefl.workflow.project import Project
 
@@ -82,7 +83,7 @@ def _study(project: Project, name: str) -> StudyPart:
     return StudyPart(
         title=study.title,
         scale=study.in_scenario.scale if study.in_scenario is not None else "",
-        caption=study.caption(figures),
+        caption=caption(study, figures),
         figures=tuple(figures) or (name,),
         figure=f"results/figures/{name}.png",
         table=f"results/tables/{name}/summary.md" if study.markdown else None,
