@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
-from pausefl.errors import ConfigError, suggest
+from pausefl.errors import ConfigError
 from pausefl.registry import SELECTORS, SOURCES, Record
 from pausefl.runs.reading import read_table
 from pausefl.settings.base import Settings
@@ -277,17 +277,14 @@ def _changed(name: str, values: Mapping[str, Any], folders: Iterable[Path]) -> S
     changes, selectors = values.get("changes", {}), values.get("selectors")
     listed = selectors if isinstance(selectors, list | tuple) else ()
     known = [name for name in listed if isinstance(name, str) and name in SELECTORS]
-    if not (isinstance(changes, Mapping) and known):
+    sections = changes.values() if isinstance(changes, Mapping) else [None]
+    if not (known and all(isinstance(keys, Mapping) for keys in sections)):
         return scenario  # what is wrong with them is said elsewhere
-    document = scenario.as_dict() | {"selectors": known}
+    document = scenario.as_dict() | {"selectors": known, "figures": {}}
     for section, keys in changes.items():
-        if not isinstance(document.get(section), dict):
-            sections = [name for name, value in document.items() if isinstance(value, dict)]
-            raise ValueError(f"changes: unknown section '{section}'. {suggest(section, sections)}")
-        if not isinstance(keys, Mapping):
-            raise ValueError(f"changes.{section} = {keys!r} must have keys and values")
-        document[section] |= keys
+        whole = document.get(section)
+        document[section] = (whole if isinstance(whole, dict) else {}) | keys
     try:
-        return Scenario.read({**document, "figures": {}}, "changes")
+        return Scenario.read(document, "changes")
     except ConfigError as error:
         raise ValueError(str(error)) from None
