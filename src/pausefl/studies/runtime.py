@@ -228,9 +228,9 @@ def _sort(history: History, rng: np.random.Generator) -> NDArray[np.intp]:
 def annealing(selector: Selector, history: History, budget_s: float, median_s: float) -> dict[str, float]:
     """Seconds of an annealer's iteration, from the median of a selection; all NaN for other selectors.
 
-    ``iteration_s``, NaN if iterations take less than `LEAST_PART`; ``listing_s`` of one that lists all
-    neighbours, and ``n_listed``, how many there are: means over the first iterations of a walk, NaN if there
-    are more than `MOST_LISTED`.
+    ``iteration_s``, NaN if iterations take less than `LEAST_PART`; ``n_listed``, the mean number of
+    neighbours over all iterations of a walk; and ``listing_s`` of one that lists them, mean over the first
+    iterations, NaN if there are more than `MOST_LISTED`.
     """
     from pausefl.selectors.annealing import Annealer
     from pausefl.selectors.listing import walk
@@ -254,16 +254,16 @@ def annealing(selector: Selector, history: History, budget_s: float, median_s: f
         made = walk(objective, criteria, scale, n_iterations, rng, listing=listing)
         return time.perf_counter() - start, made.n_listed
 
-    if walked(1, listing=False)[1][0] > MOST_LISTED:
-        return found
-    overhead, n = min(walked(0)[0] for _ in range(3)), 1  # the first compiles
-    spent, n_listed = walked(n)
-    while spent < budget_s / 4 and n < selector.n_iterations:
-        n = min(4 * n, selector.n_iterations)
-        spent, n_listed = walked(n)
-    if spent > overhead:
-        found["listing_s"] = (spent - overhead) / n
-    return found | {"n_listed": float(n_listed.mean())}
+    counts = walked(selector.n_iterations, listing=False)[1]
+    found["n_listed"] = float(counts.mean())
+    if counts.max() <= MOST_LISTED:
+        overhead, n = min(walked(0)[0] for _ in range(3)), 1  # the first compiles
+        while walked(n)[0] < budget_s / 8 and n < selector.n_iterations:
+            n = min(4 * n, selector.n_iterations)
+        spent = float(np.median([walked(n)[0] for _ in range(3)])) - overhead
+        if spent > 0:
+            found["listing_s"] = spent / n
+    return found
 
 
 def fits(times: pd.DataFrame) -> pd.DataFrame:
