@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: Tables by the names of their files.
 Tables = Mapping[str, pd.DataFrame]
 
+#: A scenario, and selectors and seeds of jobs in it.
+Runs = tuple[Scenario, list[tuple[str, int]]]
+
 #: Takes lines for the log.
 Note = Callable[[str], None]
 
@@ -108,19 +111,14 @@ class Study(Settings):
         return ""
 
     @property
-    def job_scenarios(self) -> list[Scenario]:
-        """Scenarios of the jobs that it collects."""
-        return []
-
-    @property
     def own_names(self) -> tuple[str, ...]:
         """Names that its settings give to scenarios of jobs."""
         return ()
 
     @property
-    def runs(self) -> dict[str, list[tuple[str, int]]]:
-        """Selectors and seeds of the jobs that it collects, by the name of their scenario."""
-        return {}
+    def runs(self) -> list[Runs]:
+        """Jobs that it collects."""
+        return []
 
     @property
     def trained(self) -> bool:

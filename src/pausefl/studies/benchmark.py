@@ -26,7 +26,7 @@ from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_made, rounds_of, runs_of
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.types import Name, Positive
-from pausefl.studies.base import ANNEALING, Note, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import ANNEALING, Note, Runs, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,20 +115,16 @@ class Benchmark(ScenarioStudy):
         """Whether it collects `runs`."""
         return True
 
-    @cached_property
-    def job_scenarios(self) -> list[Scenario]:
-        """The scenario of the jobs, under a name of its own."""
-        return [self.scenario.replace(name=self.jobs, scale="own", figures={})]
-
     @property
     def own_names(self) -> tuple[str, ...]:
         """Its name."""
         return (self.jobs,)
 
-    @property
-    def runs(self) -> dict[str, list[tuple[str, int]]]:
-        """Selectors and seeds by the name of the scenario."""
-        return {self.jobs: list(product(self.selectors, self.seeds))}
+    @cached_property
+    def runs(self) -> list[Runs]:
+        """All selectors and seeds, in the scenario under a name of its own."""
+        scenario = self.scenario.replace(name=self.jobs, scale="own", figures={})
+        return [(scenario, list(product(self.selectors, self.seeds)))]
 
     @model_validator(mode="after")
     def _has_classes(self) -> Self:

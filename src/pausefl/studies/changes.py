@@ -35,7 +35,7 @@ from pausefl.settings import Experiment, Scenario
 from pausefl.settings.base import Settings
 from pausefl.settings.changes import with_values
 from pausefl.settings.types import Distinct, Name, NonNegative, Several, Text
-from pausefl.studies.base import ANNEALING, Note, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import ANNEALING, Note, Runs, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,20 +148,15 @@ class Changes(ScenarioStudy):
         """Whether it collects `runs`."""
         return self.train
 
-    @property
-    def job_scenarios(self) -> list[Scenario]:
-        """The scenario as it is, and the changed ones."""
-        return list(self.scenarios.values()) if self.train else []
-
     @cached_property
-    def runs(self) -> dict[str, list[tuple[str, int]]]:
-        """Selectors and seeds by the name of the scenario, without runs that no change concerns."""
-        found = {}
+    def runs(self) -> list[Runs]:
+        """Jobs in the scenario as it is, and in the changed ones; without those that no change concerns."""
+        found = []
         for (knob, _), scenario in self.scenarios.items() if self.train else ():
             of_selection = all(key.startswith(("reward.", "selection.")) for key in scenario.changed)
             everyone = knob == "usual" or not of_selection
             names = [name for name in self.selectors if everyone or SELECTORS[name].uses_reward]
-            found[scenario.name] = list(product(names, self.seeds))
+            found.append((scenario, list(product(names, self.seeds))))
         return found
 
     @property
@@ -194,9 +189,9 @@ class Changes(ScenarioStudy):
 
     def _curves(self, note: Note, folders: Mapping[Experiment, Path]) -> Iterator[pd.DataFrame]:
         """Yield the curve of each run."""
-        for (knob, value), scenario in self.scenarios.items():
+        for (knob, value), (scenario, runs) in zip(self.scenarios, self.runs, strict=True):
             note(f"{knob}: {value}")
-            rows = [Experiment(scenario.name, *run) for run in self.runs[scenario.name]]
+            rows = [Experiment(scenario.name, *run) for run in runs]
             rounds = rounds_of(read_runs({row: folders[row] for row in rows}).values())
             for selector, seed, run in runs_of(rounds):
                 run = run.assign(accuracy=moving_average(run["accuracy"].to_numpy(np.float64)))

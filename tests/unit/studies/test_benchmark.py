@@ -88,7 +88,9 @@ def test_runs_become_a_table(demo: Scenario, tmp_path: Path) -> None:
     scenario = demo.replace(selectors=("pause", "random"))
     study = Benchmark(title="", scenario=scenario, jobs="tiny", seeds=(0, 1), time_s=20.0)
     folders = {}
-    for selector, seed in study.runs["tiny"]:
+    ((jobs, keys),) = study.runs
+    assert (jobs.name, jobs.job_settings() | {"name": demo.name}) == ("tiny", scenario.job_settings())
+    for selector, seed in keys:
         run = Experiment("tiny", selector, seed)
         own = rounds(0.8 if selector == "pause" else 0.73 - 0.1 * seed).to_dict("series")
         losses = "unaccounted" if selector == "pause" else None

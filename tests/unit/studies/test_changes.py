@@ -132,14 +132,15 @@ def test_trained_changes_have_jobs_of_their_own(study: Changes, monkeypatch: pyt
         train=True,
     )
     name = study.scenario.name
-    usual, half, without = train.job_scenarios
+    usual, half, without = (scenario for scenario, _ in train.runs)
     assert usual.job_settings() == study.scenario.job_settings()
     assert half.changed == {"privacy.epsilon_total": study.scenario.privacy.epsilon_total}  # type: ignore[union-attr]
     assert without.reward.gamma == 0
     both = [(selector, seed) for selector in ("pause", "random") for seed in (3, 4)]
     # Random selection ignores the reward.
-    assert train.runs == {name: both, f"{name}_epsilon_total_0_5": both, f"{name}_no_p": both[:2]}
-    assert (study.job_scenarios, study.runs) == ([], {})
+    found = {scenario.name: keys for scenario, keys in train.runs}
+    assert found == {name: both, f"{name}_epsilon_total_0_5": both, f"{name}_no_p": both[:2]}
+    assert study.runs == []
 
     def read_runs(folders: dict[Experiment, Path]) -> dict[Experiment, Run]:
         assert {path.name for path in folders.values()} == {row.scenario for row in folders}
@@ -148,7 +149,7 @@ def test_trained_changes_have_jobs_of_their_own(study: Changes, monkeypatch: pyt
         return {row: Run(rounds, pd.DataFrame(), one | {"seed": row.seed}) for row, one in of.items()}
 
     monkeypatch.setattr(changes, "read_runs", read_runs)
-    folders = {Experiment(name, *run): Path(name) for name, own in train.runs.items() for run in own}
+    folders = {Experiment(name, *run): Path(name) for name, own in found.items() for run in own}
     curves = train.compute(lambda note: None, folders)["curves.parquet"]
     kept = curves.groupby(["knob", "value", "selector", "seed"])["round"].apply(list)
     assert kept.tolist() == [[10, 20, 25]] * 10
