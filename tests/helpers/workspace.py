@@ -45,10 +45,9 @@ comparison:
     n_instances: 12
     n_iterations: 50
     temperature_divisors: [1, 30]
-races:
   tiny_races:
     {<<: *race, title: Tiny races, n_users: [6, 12], n_selected: [2], sources: [drawn, games], n_instances: 4}
-knobs:
+changes:
   tiny_knobs:
     title: Tiny knobs
     scenario: demo_small

@@ -136,7 +136,7 @@ class World:
         folder = self.folder / "studies" / name
         folder.mkdir(parents=True, exist_ok=True)
         for file, table in tables.items():
-            if f"{file}.parquet" in settings.data:
+            if file == "runs":
                 table.to_parquet(folder / f"{file}.parquet", index=False)
             else:
                 table.to_csv(folder / f"{file}.csv", index=False)

@@ -36,7 +36,7 @@ def check_rows(planned: dict[str, int], config: str) -> None:
         for seed in row["seeds"]
     }
     project = load_experiments(config)
-    studies = project.studies.of_kind("trained_knobs")
+    studies = project.studies.of_kind("changes")
     studied = {job for study in studies for job in project.runs_of_study(study)}
     assert planned["job"] == len(runs | studied)
     assert planned["tables"] == planned["collect"] == len({row["scenario"] for row in table})

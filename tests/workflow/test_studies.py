@@ -39,15 +39,16 @@ def test_a_study_of_trained_runs_collects_jobs_and_shares_those_that_are_there(
 ) -> None:
     checkout = finished.copy(tmp_path / "trained")
     study = {
-        "title": "Tiny trained knobs",
+        "title": "Tiny trained changes",
         "scenario": "tiny",
         "selectors": ["pause", "random"],
         "seeds": [0],
         "knobs": [{"key": "privacy.epsilon_total", "values": [1]}],
         "variants": {"no_p": {"reward.gamma": 0}},
+        "train": True,
     }
     checkout.write_config(studies="config/studies.yaml")
-    checkout.write_studies({"trained_knobs": {"tiny_trained": study}})
+    checkout.write_studies({"changes": {"tiny_trained": study}})
     # Random selection as usual; both with another budget; PAUSE without the privacy term.
     assert checkout.planned("tiny_trained") == {"job": 4, "study": 1, "plot_study": 1}
     checkout.snakemake("--cores", "2", "tiny_trained")

@@ -11,7 +11,7 @@ rule study:
         "results/benchmarks/study/{study}.tsv"
     # All cores, to which Snakemake cuts 1000, for what computes in several processes; and for what measures times, beside
     # which nothing may run. On a cluster it is `max-threads` of the profile.
-    threads: lambda w: 1000 if W.studies[w.study].all_cores else 1
+    threads: lambda w: 1000 if W.studies[w.study].parallel or W.studies[w.study].exclusive else 1
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,

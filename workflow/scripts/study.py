@@ -17,6 +17,7 @@ if __name__ == "__main__":  # what computes in several processes has this file r
             folders = dict.fromkeys(Path(file).parent for file in snakemake.input)
             arguments["folders"] = {experiment_of(one): one for one in folders}
         tables = study.compute(note, **arguments)
-        write_tables(tables, folder, study.data)
-        if derived := [file for file in study.claims if file in study.tables]:
-            write_tables(study.plot(tables).tables, folder, derived)
+        write_tables(tables, folder)
+        if set(study.claims) - set(tables):
+            derived = study.plot(tables).tables
+            write_tables({file: table for file, table in derived.items() if file in study.claims}, folder)

@@ -10,5 +10,5 @@ from pausefl.studies.base import read_tables
 
 with logged(snakemake.log[0]):
     study = study_of(snakemake.params.kind, snakemake.params.settings)
-    verdict = study.verdict(read_tables(Path(snakemake.input[0]), study.data))
+    verdict = study.verdict(read_tables(Path(snakemake.input[0])))
     write_text(Path(snakemake.output[0]), f"{verdict}\n")

@@ -47,55 +47,30 @@ def _energy(bound: Floats, score: Floats, cluster: Users, costs: Floats, members
 
 
 @njit(cache=True)
-def _neighbours(
-    rank: Users, members: Users, outsiders: Users, leavers: Users, below: Users, passive: bool
-) -> tuple[int, int]:
-    """Who may leave for anyone, and who may enter for anyone.
+def _neighbours(rank: Users, members: Users, outsiders: Users, passive: bool) -> tuple[Users, int, Users]:
+    """Who may leave, and who may enter for anyone.
 
-    Writes the positions of the least members to the start of ``leavers`` (m,), the others behind them, and
-    the positions of outsiders who rank below a least member to the start of ``below`` (n - m,); returns how
-    many.
+    Positions of the members (m,), first of those who may leave for anyone as they are least, and how many
+    these are; and positions of the outsiders who rank below a least member.
     """
     n_lists, m = rank.shape[0], members.shape[0]
-    least = np.empty(n_lists, np.int64)
-    is_least = np.full(m, n_lists == 0)
+    is_least, is_below = np.full(m, n_lists == 0), np.zeros(outsiders.shape[0], np.bool_)
     for i in range(n_lists):
-        place = 0
-        for j in range(1, m):
-            if rank[i, members[j]] < rank[i, members[place]]:
-                place = j
-        least[i] = rank[i, members[place]]
-        is_least[place] = True
-    n_least, place = int(is_least.sum()), 0
-    for wanted in (True, False):
-        for j in range(m):
-            if is_least[j] == wanted:
-                leavers[place] = j
-                place += 1
-    n_below = 0
-    if passive and n_least < m:
-        for j in range(outsiders.shape[0]):
-            for i in range(n_lists):
-                if rank[i, outsiders[j]] < least[i]:
-                    below[n_below] = j
-                    n_below += 1
-                    break
-    return n_least, n_below
+        ranks = rank[i][members]
+        is_least[np.argmin(ranks)] = True
+        is_below |= rank[i][outsiders] < ranks.min()
+    n_least = int(is_least.sum())
+    leavers = np.concatenate((np.flatnonzero(is_least), np.flatnonzero(~is_least)))
+    return leavers, n_least, np.flatnonzero(is_below & (passive and n_least < m))
 
 
 @njit(cache=True)
-def _list(
-    swaps: NDArray[np.int32], leavers: Users, below: Users, n_least: int, n_below: int, n_outsiders: int
-) -> None:
+def _list(swaps: NDArray[np.int32], leavers: Users, n_least: int, below: Users, n_outsiders: int) -> None:
     """Write all swaps (n, 2), positions of who leaves and who enters."""
     place = 0
-    for leaving in leavers[:n_least]:
-        for entering in range(n_outsiders):
-            swaps[place, 0], swaps[place, 1] = leaving, entering
-            place += 1
-    for leaving in leavers[n_least:]:
-        for entering in below[:n_below]:
-            swaps[place, 0], swaps[place, 1] = leaving, entering
+    for i, leaving in enumerate(leavers):
+        for j in range(n_outsiders if i < n_least else below.shape[0]):
+            swaps[place, 0], swaps[place, 1] = leaving, j if i < n_least else below[j]
             place += 1
 
 
@@ -117,18 +92,18 @@ def _walk(
 ) -> None:
     """Fill ``energies`` and ``n_listed`` (j,)."""
     m, n_outsiders = members.shape[0], outsiders.shape[0]
-    leavers, below = np.empty(m, np.int64), np.empty(n_outsiders, np.int64)
-    swaps, moved, n_least, n_below = np.empty((0, 2), np.int32), True, 0, 0
+    leavers, n_least, below = _neighbours(rank, members, outsiders, passive)
+    swaps, moved = np.empty((0, 2), np.int32), False
     energy = _energy(bound, score, cluster, costs, members)
     for j in range(energies.shape[0]):
-        if moved or listing:
-            n_least, n_below = _neighbours(rank, members, outsiders, leavers, below, passive)
-        active = n_least * n_outsiders
+        if (moved or listing) and rank.shape[0] > 0:
+            leavers, n_least, below = _neighbours(rank, members, outsiders, passive)
+        active, n_below = n_least * n_outsiders, below.shape[0]
         n_listed[j] = active + (m - n_least) * n_below
         if listing:
             if n_listed[j] > swaps.shape[0]:
                 swaps = np.empty((n_listed[j], 2), np.int32)
-            _list(swaps, leavers, below, n_least, n_below, n_outsiders)
+            _list(swaps, leavers, n_least, below, n_outsiders)
         move = int(rng.random() * n_listed[j])
         if listing:
             leaving, entering = int(swaps[move, 0]), int(swaps[move, 1])

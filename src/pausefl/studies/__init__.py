@@ -1,7 +1,7 @@
 """Studies: selection without training, audits of the noise, and runs of changed scenarios side by side.
 
-A kind of study is a class with its settings, computation, tables, figure and words. What all have in
-common is in `pausefl.studies.base`.
+A kind of study is a class with its settings, computation, tables and figure, in a module of its own; its
+caption is in `pausefl.studies.words`. What all have in common is in `pausefl.studies.base`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ __all__ = ["Studies", "Study", "file_of_studies", "kinds", "load_studies", "stud
 
 @cache
 def kinds() -> dict[str, type[Study]]:
-    """Every kind of study by its name: the classes of this package's modules that have one."""
-    names = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
-    modules = map(importlib.import_module, names)
-    classes = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
-    found = [one for one in classes if issubclass(one, Study) and "kind" in vars(one)]
-    return {one.kind: one for one in sorted(found, key=lambda one: one.kind)}
+    """Every kind of study by its name: of the module ``kind`` of this package the class ``Kind``."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    names = [name for name in names if name not in ("base", "words")]
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return {name: getattr(module, name.title().replace("_", "")) for name, module in modules.items()}
 
 
 class Studies(dict[str, Study]):
@@ -52,7 +51,7 @@ class Studies(dict[str, Study]):
 
 
 class _File(Settings):
-    """Studies that need neither training nor data; and, in `trained_knobs` and `benchmark`, those of jobs."""
+    """Studies that need neither training nor data; and, in `changes` and `benchmark`, those of jobs."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

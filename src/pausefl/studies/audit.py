@@ -59,44 +59,15 @@ _CROSS: dict[str, Any] = {"linestyle": "", "marker": "x", "color": _REFUTED}
 _CROSS |= {"markersize": 9, "markeredgewidth": 1.5}
 _DASHED: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (4, 2))}
 _LOOKS = {"coordinate": ("#D55E00", "o", (-6, 0)), "vector": ("#0072B2", "s", (0, 4))}
-_OTHER_LOOK = ("#4B3A6B", "D", (0, 4))
-
-
-WORDS = """
-Lower bounds on ε that an attacker shows, against the ε that is claimed. A red cross is a bound above its
-claim; there must be none.
-
-*Setting.* Mechanisms {{ study.mechanisms }}, sampler `{{ study.sampler }}`; budgets ε =
-{{ study.epsilons }}; {{ "{:,}".format(study.n_trials) }} trials of each claim for each of two data sets.
-Nothing is trained.
-
-*What is shown.* An attacker sees what leaves a user, clipped and noised by the code that the jobs use, and
-tells apart two data sets whose updates are far out in opposite directions. If an event has probability p
-under one and q under the other, ε is at least ln(p/q). A quarter of the trials chooses the event; the rest
-bounds p and q (Clopper and Pearson). All bounds of the table hold together with a probability of
-{{ study.confidence|percent }} %. The dashed line is the most that so many trials could have shown; the lower
-edge is 0. **A red cross, or the word VIOLATED, is a bound above its claim: then the step that gives the
-verdict fails.**
-
-*How to read it.* A bound below its claim means that these events do not refute it, and no more: bounds fall
-short where telling events are rare. Right: the budget given, and a whole update of d coordinates.
-`coordinate` claims d times the budget of one coordinate, and the audit shows that updates do leak more
-than that budget. `vector` claims the budget for the update. Two users: the attacker knows the update of
-the other, of the same round. Two rounds: budgets ε and ε/2 of one user. Of 2,048: all coordinates but one
-are known.
-"""
 
 
 class Audit(Study):
     """Lower bounds on epsilon of the noise as implemented, beside what is claimed."""
 
-    kind = "audit"
     label = "what the noise lets through, beside what is claimed"
-    data = ("audit.csv",)
-    tables = ("summary.md",)
+    markdown = True
     judged = True
     deviations = ("D8",)
-    words = WORDS
 
     mechanisms: Distinct[Annotated[str, OneOf(MECHANISMS)]]
     """Mechanisms to audit."""
@@ -120,10 +91,10 @@ class Audit(Study):
     def compute(self, note: Note) -> Tables:
         """Audit every claim.
 
-        ``audit``, one row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what `audit`
-        returns; ``ceiling``, the largest lower bound that the trials could have given; ``n_trials`` for each
-        of the two data sets; ``confidence`` with which all rows' bounds hold together; and ``violated``,
-        whether the bound is above the claim.
+        ``audit.csv``, one row for each ``mechanism``, ``epsilon`` and ``observation``: ``sampler``; what
+        `audit` returns; ``ceiling``, the largest lower bound that the trials could have given; ``n_trials``
+        for each of the two data sets; ``confidence`` with which all rows' bounds hold together; and
+        ``violated``, whether the bound is above the claim.
         """
         seen = observations(self.dimensions)
         alpha = (1 - self.confidence) / (2 * len(self.mechanisms) * len(self.epsilons) * len(seen))
@@ -148,11 +119,11 @@ class Audit(Study):
         table["ceiling"] = ceiling(self.n_trials, alpha)
         table["n_trials"], table["confidence"] = self.n_trials, self.confidence
         table["violated"] = table["audited"] > table["claimed"]
-        return {"audit": table}
+        return {"audit.csv": table}
 
     def verdict(self, tables: Tables) -> str:
         """A line that every claim stands; `PauseflError` names each setting whose claim is refuted."""
-        table = tables["audit"]
+        table = tables["audit.csv"]
         refuted = table[table["violated"]]
         if len(refuted):
             settings = [
@@ -163,9 +134,9 @@ class Audit(Study):
             raise PauseflError("the privacy audit refutes a claim:\n" + "\n".join(settings))
         return f"None of {len(table)} claims is refuted."
 
-    def draw(self, tables: Tables) -> Plotted:
+    def plot(self, tables: Tables) -> Plotted:
         """Bounds against claims."""
-        return Plotted(plot_bounds(tables["audit"]), markdown=to_markdown(tables["audit"]))
+        return Plotted(plot_bounds(tables["audit.csv"]), markdown=to_markdown(tables["audit.csv"]))
 
 
 class Release(NamedTuple):
@@ -443,7 +414,7 @@ def _plot_sizes(axes: Axes, table: pd.DataFrame) -> None:
     epsilon = budgets[np.abs(np.log(budgets)).argmin()]
     of_updates = (table["n_coordinates"] > 1) | (table["observation"] == table["observation"].iloc[0])
     for mechanism, rows in table[of_updates & (table["epsilon"] == epsilon)].groupby("mechanism", sort=False):
-        color, marker, place = _LOOKS.get(str(mechanism), _OTHER_LOOK)
+        color, marker, place = _LOOKS[str(mechanism)]
         sizes = rows.sort_values("n_coordinates")
         axes.plot(sizes["n_coordinates"], sizes["claimed"], color=color, **_DASHED)
         look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 4, "markeredgewidth": 0}

@@ -1,4 +1,4 @@
-"""What the kinds of studies have in common: settings, facts, files, code and words."""
+"""What the kinds of studies have in common: settings, facts, files and code."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
-from pausefl.errors import ConfigError, suggest
-from pausefl.figures.captions import places_of, values_of
-from pausefl.figures.deviations import applying, iterates
-from pausefl.figures.words import Caption, caption, render
+from pausefl.errors import ConfigError
 from pausefl.registry import SELECTORS, SOURCES, Record
 from pausefl.runs.reading import read_table
 from pausefl.settings.base import Settings
@@ -25,63 +24,35 @@ from pausefl.settings.types import Distinct, Seed, Whole
 if TYPE_CHECKING:
     from pausefl.figures.panels import Plotted
 
-#: Tables by the names of their files without suffix.
+#: Tables by the names of their files.
 Tables = Mapping[str, pd.DataFrame]
+
+#: A scenario, and selectors and seeds of jobs in it.
+Runs = tuple[Scenario, list[tuple[str, int]]]
 
 #: Takes lines for the log.
 Note = Callable[[str], None]
 
 AtLeastTwo = Annotated[int, Whole(ge=2)]
 
+Seeds = Distinct[Seed]
+
 #: Deviations that can bear on whatever anneals.
 ANNEALING = ("D1", "D2", "D4")
-
-#: Sentences that the words of several kinds share, by the name there: ``lines``, ``runs``, ``simulated`` ...
-_LINES = "{% if seeds|length > 1 %}Lines are means over {{ all_seeds }}, bands their range.{% endif %}"
-_RUNS = "Runs: {% include '_seeds.md.jinja' %}."
-_SIMULATED = """
-{{ scenario.network.n_users }} users, {{ scenario.network.n_selected }} selected in each of
-{{ study.length }} rounds
-{%- include "_everyone.md.jinja" %}; nothing is trained. Scenario `{{ scenario.name }}`, reward
-`{{ scenario.reward.name }}` with α = {{ scenario.reward.alpha }}, β = {{ scenario.reward.beta }},
-γ = {{ scenario.reward.gamma }}
-{%- if privacy and scenario.reward.gamma %}, the weight of the budget that is left{% endif %}. The bandit
-index multiplies the mean speed by ζ = {{ scenario.selection.exploitation }}.
-"""
-#: ... and ``annealing``.
-_ANNEALING = """
-Annealers run {{ search.n_iterations }} iterations a round, with temperatures divided by
-κ = {{ search.temperature_divisor }}.
-"""
-
-#: What ends all captions.
-_ENDING = """
-{% if seeds %}{% include "_privacy.md.jinja" %}{% endif %}
-
-*In the papers.* {{ place }}.
-
-{% include "_deviations.md.jinja" %}
-"""
 
 
 class Study(Settings):
     """One study.
 
-    A kind is a subclass with a name and words of its own; its docstring says what is studied. ``compute``
-    makes the computed tables, and ``draw`` a figure and the derived tables of them.
+    A kind is a subclass in a module of its own that has its name; its docstring says what is studied. Its
+    caption is a file of `pausefl.studies.words`.
     """
 
-    #: Name of the kind.
-    kind: ClassVar[str]
     #: What is shown, for headings.
     label: ClassVar[str]
-    #: The caption (`pausefl.figures.words`). Its first paragraph is what is shown.
-    words: ClassVar[str]
-    #: Files of the computed tables.
-    data: ClassVar[tuple[str, ...]]
-    #: Files of the derived tables, which are made with the figure.
-    tables: ClassVar[tuple[str, ...]] = ()
-    #: Files of ``data`` or ``tables`` that claims are tested on.
+    #: Whether ``plot`` returns its numbers in Markdown.
+    markdown: ClassVar[bool] = False
+    #: Files that claims are tested on; those that ``plot`` makes are kept beside what is computed.
     claims: ClassVar[tuple[str, ...]] = ()
     #: Where the papers have it.
     place: ClassVar[str] = "Nowhere"
@@ -95,8 +66,6 @@ class Study(Settings):
     judged: ClassVar[bool] = False
     #: Whether it measures time, so that nothing may run beside it.
     exclusive: ClassVar[bool] = False
-    #: Whether it collects `runs`.
-    trained: ClassVar[bool] = False
     #: Whether it goes beyond the papers: then it is made only if asked for.
     beyond: ClassVar[bool] = False
     #: Whether it computes in several processes at once.
@@ -106,26 +75,21 @@ class Study(Settings):
     """Title of the figure."""
 
     def compute(self, *args: Any, **kwargs: Any) -> Tables:
-        """Computed tables, by the names of their files without suffix.
+        """Computed tables.
 
-        Arguments are a function for lines of the log; if it is ``trained``, ``folders`` of `runs`; and if it
-        is ``parallel``, ``n_processes``.
+        Arguments are a function for lines of the log; of a study that collects `runs`, ``folders`` of these;
+        and of a ``parallel`` one, ``n_processes``.
         """
         raise NotImplementedError
 
-    def draw(self, tables: Tables) -> Plotted:
+    def plot(self, tables: Tables) -> Plotted:
         """Figure of the computed tables, without a title, and derived tables."""
         raise NotImplementedError
 
-    def plot(self, tables: Tables) -> Plotted:
-        """What `draw` returns, in the theme of all and with its title unless that is empty."""
-        from pausefl.figures.style import add_title, theme
-
-        with theme():
-            plotted = self.draw(tables)
-            if self.title:
-                add_title(plotted.figure, self.title)
-        return plotted
+    @property
+    def kind(self) -> str:
+        """Name of its kind."""
+        return type(self).__module__.rpartition(".")[2]
 
     def settings(self) -> dict[str, Any]:
         """All that its numbers depend on, in plain values: no titles."""
@@ -135,11 +99,6 @@ class Study(Settings):
     def records(self) -> list[Record]:
         """Records of what its settings name."""
         return []
-
-    @property
-    def all_cores(self) -> bool:
-        """Whether it takes all cores of a machine."""
-        return self.parallel or self.exclusive
 
     @property
     def in_scenario(self) -> Scenario | None:
@@ -152,53 +111,50 @@ class Study(Settings):
         return ""
 
     @property
-    def job_scenarios(self) -> list[Scenario]:
-        """Scenarios of the jobs that it collects."""
-        return []
-
-    @property
     def own_names(self) -> tuple[str, ...]:
         """Names that its settings give to scenarios of jobs."""
         return ()
 
     @property
-    def runs(self) -> dict[str, list[tuple[str, int]]]:
-        """Selectors and seeds of the jobs that it collects, by the name of their scenario."""
-        return {}
+    def runs(self) -> list[Runs]:
+        """Jobs that it collects."""
+        return []
+
+    @property
+    def trained(self) -> bool:
+        """Whether it collects `runs`."""
+        return False
 
     def check(self) -> None:
         """Raise `ConfigError` if a selector cannot run."""
 
     def notes(self) -> list[str]:
-        """Warnings in the figure."""
-        return []
+        """Warnings in the figure: of a single seed."""
+        from pausefl.figures.notes import seed_notes
+
+        return seed_notes(seeds_of(self))
 
     def seconds(self, rates: Mapping[str, Any]) -> list[float]:
         """Time of each of its steps by the rates of ``workflow/rates.json``; NaN if it is not known."""
-        return [0.0 if self.trained else math.nan]
+        return [math.nan]
 
-    def caption(self, figures: Mapping[str, str]) -> Caption:
-        """Caption of the figure and the table; ``figures`` are names and kinds of those of its scenario."""
-        places = [place for kind in self.repeats for place in places_of(figures, kind)]
-        place = "; ".join(dict.fromkeys(places)) or self.place
-        return caption(self.words + _ENDING, place=place, deviations=self.applying(), **self._values())
-
-    def applying(self) -> list[str]:
-        """Deviations that bear on it, in words."""
-        return applying(self.deviations, self.in_scenario)
-
-    def _values(self) -> dict[str, Any]:
-        """What stands for names in ``words``."""
-        return {"study": self, "seeds": ()}
+    def bearing(self) -> tuple[str, ...]:
+        """The ``deviations`` that can bear on it with these settings."""
+        return self.deviations
 
 
 class ScenarioStudy(Study):
-    """One study with the network, the reward and the constants of a scenario."""
+    """One study with the network, the reward and the constants of a scenario, some of them changed.
+
+    A kind whose selectors run as jobs do has a setting ``seeds``, one run of each selector for each.
+    """
 
     scenario: Annotated[Scenario, WithJsonSchema({"type": "string"})]
     """Scenario whose network, reward and constants are used."""
     selectors: Distinct[SelectorName]
     """Selectors to study."""
+    changes: dict[str, dict[str, Any]] = {}
+    """Keys that replace those of the scenario, by section."""
 
     @model_validator(mode="before")
     @classmethod
@@ -208,48 +164,13 @@ class ScenarioStudy(Study):
             return values
         scenario = values["scenario"]
         if isinstance(scenario, str) and info.context is not None:
-            scenario = _changed(scenario, values, info.context["scenarios"])
-            return {**values, "scenario": scenario}
+            return {**values, "scenario": _changed(scenario, values, info.context["scenarios"])}
         if isinstance(scenario, Mapping):
             if info.context is not None:  # of a file
                 raise ValueError("scenario: must be the name of a scenario; what differs goes into changes")
             scenario = Scenario.read(scenario, "scenario")
         selectors = scenario.selectors if isinstance(scenario, Scenario) else ()
         return {**values, "scenario": scenario, "selectors": selectors}
-
-    def settings(self) -> dict[str, Any]:
-        """All that its numbers depend on, in plain values: no titles."""
-        return super().settings() | {"scenario": self.scenario.as_dict() | {"title": self.scenario.name}}
-
-    @property
-    def in_scenario(self) -> Scenario:
-        """Scenario whose network, reward and constants are used."""
-        return self.scenario
-
-    def records(self) -> list[Record]:
-        """Records of selectors, reward, privacy and model; of the data the number of examples counts."""
-        scenario = self.scenario
-        source = replace(SOURCES.find(scenario.data.source), code="pausefl.data.sources:training_size")
-        return [*scenario.records(sorted({*scenario.selectors} | self.besides)), source]
-
-    def _values(self) -> dict[str, Any]:
-        anneals = any(map(iterates, self.selectors))
-        annealing = render(_ANNEALING, search=self.scenario.selection) if anneals else ""
-        return super()._values() | {"annealing": annealing}
-
-
-class ChangedScenarioStudy(ScenarioStudy):
-    """One study with the network, the reward and the constants of a scenario, some of them changed."""
-
-    changes: dict[str, dict[str, Any]] = {}
-    """Keys that replace those of the scenario, by section."""
-
-
-class SeededStudy(ScenarioStudy):
-    """One study of selectors that run as jobs do, under seeds; without training, unless it is ``trained``."""
-
-    seeds: Distinct[Seed]
-    """Seeds, one run of each selector for each."""
 
     @model_validator(mode="after")
     def _nobody_needs_training(self) -> Self:
@@ -259,6 +180,15 @@ class SeededStudy(ScenarioStudy):
                 seen = "updates" if record.needs_updates else "training losses"
                 raise ValueError(f"selectors: '{name}' looks at the users' {seen}, so it needs training")
         return self
+
+    def settings(self) -> dict[str, Any]:
+        """All that its numbers depend on, in plain values: no titles."""
+        return super().settings() | {"scenario": self.scenario.as_dict() | {"title": self.scenario.name}}
+
+    @property
+    def in_scenario(self) -> Scenario:
+        """Scenario whose network, reward and constants are used."""
+        return self.scenario
 
     @property
     def length(self) -> int:
@@ -270,17 +200,18 @@ class SeededStudy(ScenarioStudy):
         """Number of runs of a selector under one seed."""
         return 1
 
+    def records(self) -> list[Record]:
+        """Records of selectors, reward, privacy and model; of the data the number of examples counts."""
+        scenario = self.scenario
+        source = replace(SOURCES.find(scenario.data.source), code="pausefl.data.sources:training_size")
+        return [*scenario.records(sorted({*scenario.selectors} | self.besides)), source]
+
     def check(self) -> None:
         """Raise `ConfigError` if a selector cannot run."""
         from pausefl.federated.runnable import check_runnable
 
-        check_runnable(self.scenario, self.selectors)
-
-    def notes(self) -> list[str]:
-        """Warnings in the figure: of a single seed."""
-        from pausefl.figures.notes import seed_notes
-
-        return seed_notes(self.seeds)
+        if seeds_of(self):
+            check_runnable(self.scenario, self.selectors)
 
     def seconds(self, rates: Mapping[str, Any]) -> list[float]:
         """Time of each of its steps: rounds of selections.
@@ -288,9 +219,9 @@ class SeededStudy(ScenarioStudy):
         Rates are for 300 users; fewer take less. Of a selector without a rate, that of exact search counts.
         The genie searches as well, in the same round.
         """
-        if self.trained:
-            return super().seconds(rates)
-        rate, n_runs = rates["selection_s"], len(self.seeds) * self.n_variants
+        if self.trained or not seeds_of(self):
+            return [0.0 if self.trained else math.nan]
+        rate, n_runs = rates["selection_s"], len(seeds_of(self)) * self.n_variants
         genie = rate["pause"] - rate.get("random", 0) if self.besides else 0
         runs = [
             self.length * (rate.get(name, rate["pause"]) + genie)
@@ -299,25 +230,40 @@ class SeededStudy(ScenarioStudy):
         ]
         return [rates["start_s"] + run for run in (runs if self.parallel else [math.fsum(runs)])]
 
-    def _values(self) -> dict[str, Any]:
-        known = super()._values() | values_of(self.scenario, self.seeds)
-        shared = {"lines": _LINES, "runs": _RUNS, "simulated": _SIMULATED}
-        return known | {name: render(text, **known) for name, text in shared.items()}
+
+def log_spaced(n: int, at_most: int) -> NDArray[np.int64]:
+    """At most so many of 1, ..., n, the first and the last among them, as evenly spaced in ln as can be."""
+    return np.unique(np.rint(np.geomspace(1, n, at_most)).astype(np.int64))
 
 
-def read_tables(folder: Path, files: Iterable[str]) -> dict[str, pd.DataFrame]:
-    """Tables by the names of their files without suffix; `PauseflError` if one is missing or damaged."""
-    return {Path(file).stem: read_table(folder / file) for file in files}
+def seeds_of(study: Study) -> tuple[int, ...]:
+    """Seeds of a study; none where its settings have none."""
+    return getattr(study, "seeds", ())
 
 
-def write_tables(tables: Tables, folder: Path, files: Iterable[str]) -> None:
+def plot_titled(study: Study, tables: Tables) -> Plotted:
+    """What ``study.plot`` returns, in the theme of all and with its title unless that is empty."""
+    from pausefl.figures.style import add_title, theme
+
+    with theme():
+        plotted = study.plot(tables)
+        if study.title:
+            add_title(plotted.figure, study.title)
+    return plotted
+
+
+def read_tables(folder: Path) -> dict[str, pd.DataFrame]:
+    """All tables of a folder by the names of their files; `PauseflError` if one is damaged."""
+    return {path.name: read_table(path) for path in folder.iterdir() if path.suffix in (".csv", ".parquet")}
+
+
+def write_tables(tables: Tables, folder: Path) -> None:
     """Write tables to the files of a folder that have their names."""
-    for file in files:
-        path, table = folder / file, tables[Path(file).stem]
-        if path.suffix == ".parquet":
-            table.to_parquet(path, index=False)
+    for file, table in tables.items():
+        if file.endswith(".parquet"):
+            table.to_parquet(folder / file, index=False)
         else:
-            table.to_csv(path, index=False)
+            table.to_csv(folder / file, index=False)
 
 
 def _changed(name: str, values: Mapping[str, Any], folders: Iterable[Path]) -> Scenario:
@@ -329,17 +275,14 @@ def _changed(name: str, values: Mapping[str, Any], folders: Iterable[Path]) -> S
     changes, selectors = values.get("changes", {}), values.get("selectors")
     listed = selectors if isinstance(selectors, list | tuple) else ()
     known = [name for name in listed if isinstance(name, str) and name in SELECTORS]
-    if not (isinstance(changes, Mapping) and known):
+    sections = changes.values() if isinstance(changes, Mapping) else [None]
+    if not (known and all(isinstance(keys, Mapping) for keys in sections)):
         return scenario  # what is wrong with them is said elsewhere
-    document = scenario.as_dict() | {"selectors": known}
+    document = scenario.as_dict() | {"selectors": known, "figures": {}}
     for section, keys in changes.items():
-        if not isinstance(document.get(section), dict):
-            sections = [name for name, value in document.items() if isinstance(value, dict)]
-            raise ValueError(f"changes: unknown section '{section}'. {suggest(section, sections)}")
-        if not isinstance(keys, Mapping):
-            raise ValueError(f"changes.{section} = {keys!r} must have keys and values")
-        document[section] |= keys
+        whole = document.get(section)
+        document[section] = (whole if isinstance(whole, dict) else {}) | keys
     try:
-        return Scenario.read({**document, "figures": {}}, "changes")
+        return Scenario.read(document, "changes")
     except ConfigError as error:
         raise ValueError(str(error)) from None

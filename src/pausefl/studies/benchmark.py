@@ -18,6 +18,7 @@ from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.registry import SOURCES
 from pausefl.registry.selectors import LABELS, in_legend_order
 from pausefl.results import markdown
+from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
 from pausefl.results.tables import mean_sd
@@ -25,8 +26,7 @@ from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_made, rounds_of, runs_of
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.types import Name, Positive
-from pausefl.studies.base import ANNEALING, ChangedScenarioStudy, Note, SeededStudy, Tables
-from pausefl.studies.knobs import fairness_of
+from pausefl.studies.base import ANNEALING, Note, Runs, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,64 +95,36 @@ COLUMNS = f"""Mean ± standard deviation, if there are several seeds. A run that
 """
 
 
-WORDS = """
-Accuracy, leakage and time to the target accuracy of each selector within {{ study.time_s }} simulated
-seconds. Filled and bold: among private selectors that know no latencies beforehand, none is better in one of
-the three and as good in the others.
-
-*Setting.* {{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users are selected
-in each round (all of them by FedAvg), with the data, model and budgets of scenario
-`{{ study.scenario.name }}`. {{ runs }}
-
-*What is shown.* Accuracy is a trailing mean over 10 rounds, averaged from chance level at the start to
-{{ study.time_s }} s; a run that ends earlier keeps its last accuracy. Leakage is the largest of any user by
-then. The target is 90 % of the best accuracy of a private selector at the end of the time; a run that does
-not reach it counts with {{ study.time_s }} s. The axes hold the private selectors that reach the target
-under most seeds; arrows at their ends are others, with their values, or those that no seed brings to the
-target. The table has differences from `{{ study.selectors[0] }}` with 95 % intervals, fairness, slow users,
-the worst class and the cost of selecting.
-
-*How to read it.* The genie and the selector of the fastest users read expected latencies, which a server
-does not know.
-"""
-
-
-class Benchmark(SeededStudy, ChangedScenarioStudy):
+class Benchmark(ScenarioStudy):
     """Selectors side by side: accuracy, leakage, fairness and cost of jobs within the same simulated time."""
 
-    kind = "benchmark"
     label = "selectors side by side"
-    data = ("runs.csv",)
-    tables = ("summary.csv", "summary.md")
-    trained = True
+    markdown = True
     beyond = True
     deviations = (*ANNEALING, "D8")
-    words = WORDS
 
+    seeds: Seeds
+    """Seeds, one run of each selector for each."""
     jobs: Name
     """Name of the scenario with the study's changes, in which the jobs run."""
     time_s: Positive
     """Simulated seconds that selectors are compared over; a run that ends earlier keeps what it had."""
 
-    @cached_property
-    def job_scenario(self) -> Scenario:
-        """The scenario of the jobs, under a name of its own."""
-        return self.scenario.replace(name=self.jobs, scale="own", figures={})
-
     @property
-    def job_scenarios(self) -> list[Scenario]:
-        """The scenario of the jobs."""
-        return [self.job_scenario]
+    def trained(self) -> bool:
+        """Whether it collects `runs`."""
+        return True
 
     @property
     def own_names(self) -> tuple[str, ...]:
         """Its name."""
         return (self.jobs,)
 
-    @property
-    def runs(self) -> dict[str, list[tuple[str, int]]]:
-        """Selectors and seeds by the name of the scenario."""
-        return {self.jobs: list(product(self.selectors, self.seeds))}
+    @cached_property
+    def runs(self) -> list[Runs]:
+        """All selectors and seeds, in the scenario under a name of its own."""
+        scenario = self.scenario.replace(name=self.jobs, scale="own", figures={})
+        return [(scenario, list(product(self.selectors, self.seeds)))]
 
     @model_validator(mode="after")
     def _has_classes(self) -> Self:
@@ -160,24 +132,23 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
             raise ValueError(f"scenario: '{self.scenario.name}' is a regression, so it has no accuracy")
         return self
 
-    def compute(self, note: Note, folders: Mapping[Experiment, Path]) -> dict[str, pd.DataFrame]:
+    def compute(self, note: Note, folders: Mapping[Experiment, Path]) -> Tables:
         """Measure the runs up to the time.
 
-        ``runs``, one row a run: ``selector``, ``seed`` and what `measure` returns.
+        ``runs.csv``, one row a run: ``selector``, ``seed`` and what `measure` returns.
         """
-        scenario = self.job_scenario
         runs = read_runs(folders)
         rounds = rounds_of(runs.values())
         target = target_accuracy(rounds, self.time_s)
         rows = []
         for selector, seed, run in runs_of(rounds):
             note(f"{selector}, seed {seed}")
-            summary = runs[Experiment(scenario.name, selector, seed)].summary
-            measured = measure(scenario, run, summary, self.time_s, target)
+            summary = runs[Experiment(self.jobs, selector, seed)].summary
+            measured = measure(self.scenario, run, summary, self.time_s, target)
             rows.append({"selector": selector, "seed": seed} | measured)
-        return {"runs": pd.DataFrame(rows)}
+        return {"runs.csv": pd.DataFrame(rows)}
 
-    def draw(self, tables: Tables) -> Plotted:
+    def plot(self, tables: Tables) -> Plotted:
         """Means and deviations of what decides on the front, the best selector on top; and ``summary``.
 
         An axis holds the private selectors that reach the target under most seeds. Arrows at its ends are
@@ -185,7 +156,7 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
         """
         from matplotlib.lines import Line2D
 
-        across = summary(tables["runs"], self)
+        across = summary(tables["runs.csv"], self)
         rows = across.sort_values("accuracy_over_time_mean", ignore_index=True)
         scaled = np.isfinite(rows["leakage_max_mean"]) & (rows["n_reached"] > rows["n_seeds"] / 2)
         rows["scaled"] = scaled | ~scaled.any()
@@ -217,7 +188,7 @@ class Benchmark(SeededStudy, ChangedScenarioStudy):
             handles.append(Line2D([], [], linestyle="", label=words))
         figure.legend(handles=handles, loc="outside lower center", ncols=2, handlelength=1)
         text = f"{to_markdown(across, self)}\n{COLUMNS}"
-        return Plotted(figure, {"summary": across}, text)
+        return Plotted(figure, {"summary.csv": across}, text)
 
 
 def target_accuracy(rounds: pd.DataFrame, time_s: float) -> float:

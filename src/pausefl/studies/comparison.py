@@ -2,9 +2,9 @@
 
 An instance is the search of one round. Each annealer uses the random stream that it would have in that round
 of a job. The paper says neither how instances were made, nor what its fixed time was, nor which vertex
-counts. So `Races` has all readings: instances that are ``drawn`` or rounds of ``games``; the same number of
-``iterations`` or of ``neighbours`` listed; the ``final`` vertex or the ``best``. There both walk as
-`pausefl.selectors.listing` does.
+counts. So where sizes are varied there are all readings: instances that are ``drawn`` or rounds of ``games``;
+the same number of ``iterations`` or of ``neighbours`` listed; the ``final`` vertex or the ``best``. There
+both walk as `pausefl.selectors.listing` does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, product
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ from pausefl.settings import Scenario
 from pausefl.settings.scenario import SelectorName
 from pausefl.settings.types import Count, Distinct, Items, OneOf, Positive
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, ChangedScenarioStudy, Note, Tables
+from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables, log_spaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,9 +46,6 @@ Floats = NDArray[np.float64]
 
 #: Iterations whose energies are kept of each run, at most.
 N_KEPT = 61
-
-#: Energies are close to the optimum if they fall short of it by no more than this share.
-CLOSE = 0.01
 
 #: Energies that differ by no more are equal: rounding errors of a run add up.
 TIE = 1e-9
@@ -92,231 +89,125 @@ _PARTS: tuple[dict[str, Any], ...] = (
     {"facecolor": "#E6E6E6", "edgecolor": "#E6E6E6"},
 )
 
-WORDS = """
-Left: what the current vertex lacks of the optimum, median over {{ study.n_instances }} instances. Right: the
-share of them on which the first annealer is ahead.
 
-*Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: selections of
-{{ study.scenario.network.n_selected }} of {{ study.scenario.network.n_users }} users,
-{{ study.n_iterations }} iterations a run, {{ study.n_instances }} instances at each temperature divisor κ
-({{ study.temperature_divisors }}). Nothing is trained.
+class Comparison(ScenarioStudy):
+    """Two annealers on the same instances, such as ALSA and plain annealing (BSFL, V-C and Fig. 4).
 
-*What is shown.* An instance is the objective of one round of scenario `{{ study.scenario.name }}`. The
-exact search runs a simulation of its own up to a random round after the start-up. Both annealers start at
-random, each with its own random stream, the same for every κ. Left: the optimum of the instance, found
-exactly, less the energy of the current vertex. Right: the share of instances on which the current energy
-of `{{ study.selectors[0] }}` is above that of `{{ study.selectors[1] }}`, beside one half and the 98.3 %
-that the paper has for ALSA. The table gives that share after the last iteration, and for the best vertex
-met, with Wilson's interval at 95 %.
+    Of the scenario's own size, their way to the optimum; of several sizes, how often the first ends higher,
+    given equal iterations or equal numbers of neighbours.
+    """
 
-*How to read it.* The temperature of iteration j is C / (κ ln(1 + j)), and C bounds the difference of any two
-energies. For this reward C is above 2α, with α = {{ study.scenario.reward.alpha }}, whatever the energies
-are. Where it is far above their differences, nearly every move is accepted, and both annealers wander at
-random. Vertices of high energy tend to have more neighbours in ALSA's graph, which favours them even then.
-"""
-
-RACES_WORDS = """
-The share of races in which the first annealer ends higher: of each size; and of all, with ties and the races
-in which the other ends higher.
-
-*Setting.* `{{ study.selectors[0] }}` against `{{ study.selectors[1] }}`: every selection of
-{{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }} instances of each size,
-{{ study.n_iterations }} iterations, temperature divisors κ = {{ study.temperature_divisors }}. Nothing is
-trained.
-
-*What is shown.* Intervals are Wilson's. Instances are drawn (indices and rewards uniform on [0, 1], α = γ =
-1), or rounds of scenario `{{ study.scenario.name }}` that the exact search has played up to them. *Equal
-iterations*: both make {{ study.n_iterations }}. *Equal listing*: the other stops once it has listed as many
-neighbours as `{{ study.selectors[0] }}` did in all. Compared are the last vertices, or the best ones
-reached. `shares.csv` has all numbers, and mean numbers of neighbours.
-
-*How to read it.* An implementation that lists neighbours, as the papers' does, spends its time on that:
-plain annealing lists m(K − m) an iteration, a thinner graph fewer. So equal listing is what a fixed time
-means there. In small networks both annealers often find the optimum, and tie.
-"""
-
-
-class Comparison(ChangedScenarioStudy):
-    """ALSA beside plain annealing on the same instances (BSFL, V-C and Fig. 4)."""
-
-    kind = "comparison"
     label = "two annealers on the same instances"
-    data: ClassVar[tuple[str, ...]] = ("runs.parquet", "curves.csv")
-    tables = ("summary.csv", "summary.md")
-    claims = ("summary.csv",)
+    markdown = True
+    claims = ("shares.csv",)
     besides = frozenset({"bsfl", "pause"})
     place = (
-        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying sizes, ALSA ended at a higher energy"
+        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying K and m, ALSA reached a higher energy"
         " than plain annealing within a fixed time; Fig. 4 shows one run with 25 of 500 users. The paper"
-        " gives neither the law of the instances nor α, the temperature or the number of iterations of these"
-        " runs"
+        " gives neither the law of the instances nor α, the temperature, the time, the number of iterations"
+        " or the vertex"
     )
-    deviations: ClassVar[tuple[str, ...]] = ("D4", "D30", "D35")
-    words: ClassVar[str] = WORDS
+    deviations = ("D4", "D30", "D35")
 
     selectors: Annotated[tuple[SelectorName, ...], Items(2, 2)]
     """The two annealers that are compared."""
     n_instances: Count
-    """Instances; each is a round of a run that the exact search has made up to it."""
+    """Instances of each size; one of a game is a round of a run that the exact search has made up to it."""
     n_iterations: Count
     """Iterations J of each run."""
     temperature_divisors: Distinct[Positive]
     """Divisors kappa of the temperature, one comparison for each; 1 is the papers' theorem."""
+    n_users: Annotated[tuple[AtLeastTwo, ...], Items(0)] = ()
+    """Numbers of users K; without, the scenario's own."""
+    n_selected: Annotated[tuple[Count, ...], Items(0)] = ()
+    """Numbers of selected users m; every one below K is combined with K."""
+    sources: Distinct[Annotated[str, OneOf(("drawn", "games"))]] = ("games",)
+    """Where instances of several sizes come from. `drawn`: indices and rewards of users are sampled. `games`:
+    rounds of runs that the exact search has made up to them."""
+    moves: Distinct[Annotated[str, OneOf(("all", "active"))]] = ("all",)
+    """Moves of the first annealer at several sizes, a comparison for each. `all`: those of its graph.
+    `active`: only those in which the least user leaves."""
 
     @model_validator(mode="after")
     def _both_anneal(self) -> Self:
         for name in self.selectors:
             if not SELECTORS[name].anneals:
                 raise ValueError(f"selectors: '{name}' does not anneal, so it cannot be compared")
+        if bool(self.n_users) != bool(self.n_selected):
+            raise ValueError("n_users and n_selected: give both, or none of them")
         return self
 
-    def compute(self, note: Note) -> Tables:
-        """Compare the annealers on every instance, at every temperature divisor; ``note`` gets every tenth.
+    def bearing(self) -> tuple[str, ...]:
+        """The ``deviations`` that can bear on it; where neighbours are listed, D35 does not."""
+        return tuple(name for name in self.deviations if name != "D35" or not self.n_users)
 
-        ``runs``, one row for each instance, divisor and selector: ``instance`` (the seed), ``round``,
-        ``temperature_divisor``, ``selector``, ``optimum``, the energies ``final`` (of the last vertex) and
-        ``best`` (of the best vertex met, the start included), and ``reached``, the first iteration within
-        `CLOSE` of the optimum (missing if there is none); and ``curves``, the `curves` of the gaps.
+    def compute(self, note: Note) -> Tables:
+        """Let both annealers search every instance, at every temperature; ``note`` gets every tenth or size.
+
+        Of the scenario's own size, ``runs.parquet``, one row for each instance, divisor and selector:
+        ``instance`` (the seed), ``round``, ``temperature_divisor``, ``selector``, ``optimum``, the energies
+        ``final`` (of the last vertex) and ``best`` (of the best vertex met, the start included); and
+        ``curves.csv``, the `curves` of the gaps.
+
+        Of several sizes, ``races.parquet``, one row a race: the columns of `CELL`, ``instance`` (the seed),
+        ``selector``, ``other`` and ``optimum``; the energies ``final`` and ``best`` of the first, and of the
+        other with each of `BUDGETS`, as ``final_iterations`` and so on; ``n_listed`` and ``n_listed_other``,
+        mean numbers of neighbours; and ``n_iterations_other``, iterations of the other with the budget of
+        neighbours.
         """
-        fields = {divisor: annealers(self, divisor) for divisor in self.temperature_divisors}
-        kept = kept_iterations(self.n_iterations)
+        return {"races.parquet": pd.DataFrame(self._races(note))} if self.n_users else self._runs(note)
+
+    def _runs(self, note: Note) -> Tables:
+        """What `compute` returns of the scenario's own size."""
+        kept = log_spaced(self.n_iterations, N_KEPT)
         energies, rows = np.empty(self.n_iterations), []
-        gaps = {
-            (divisor, name): np.empty((self.n_instances, len(kept)))
-            for divisor, field in fields.items()
-            for name in field
+        fields = {
+            (divisor, name): annealer
+            for divisor in self.temperature_divisors
+            for name, annealer in annealers(self.scenario, self.n_iterations, divisor).items()
         }
-        first = next(iter(fields[self.temperature_divisors[0]].values()))
+        gaps = {field: np.empty((self.n_instances, len(kept))) for field in fields}
+        first, other, *_ = fields.values()
         for seed in range(self.n_instances):
-            history, objective = instance(self.scenario, first, seed)
-            users, t, optimum = history.candidates(), history.round, optimum_of(objective)
-            for (divisor, name), gap in gaps.items():
-                rng = Streams(seed).generator(f"select/{name}", round=t)
-                best = fields[divisor][name].anneal(objective, history, users, rng, energies=energies)
-                gap[seed] = optimum - energies[kept - 1]
-                close = energies >= optimum - CLOSE * abs(optimum)
-                rows.append(
-                    {
-                        "instance": seed,
-                        "round": t,
-                        "temperature_divisor": divisor,
-                        "selector": name,
-                        "optimum": optimum,
-                        "final": energies[-1],
-                        "best": objective.value(best),
-                        "reached": int(close.argmax()) + 1 if close.any() else None,
-                    }
-                )
+            history, at = from_game(self.scenario, (first, other), seed)
+            users, optimum = history.candidates(), optimum_of(at.objective)
+            for (divisor, name), annealer in fields.items():
+                rng = Streams(seed).generator(f"select/{name}", round=at.round)
+                best = annealer.anneal(at.objective, history, users, rng, energies=energies)
+                gaps[divisor, name][seed] = optimum - energies[kept - 1]
+                row = {"instance": seed, "round": at.round, "temperature_divisor": divisor, "selector": name}
+                row |= {"optimum": optimum, "final": energies[-1], "best": at.objective.value(best)}
+                rows.append(row)
             if (seed + 1) * 10 // self.n_instances > seed * 10 // self.n_instances:
                 note(f"instance {seed + 1} of {self.n_instances}")
-        return {"runs": pd.DataFrame(rows).astype({"reached": "Int64"}), "curves": curves(gaps, kept)}
+        return {"runs.parquet": pd.DataFrame(rows), "curves.csv": curves(gaps, kept)}
 
-    def draw(self, tables: Tables) -> Plotted:
-        """Median gap to the optimum, and how often the first selector leads; and ``summary``: `shares`.
-
-        A colour and a marker for each temperature divisor; the second selector is dashed.
-        """
-        from matplotlib.lines import Line2D
-
-        curves = tables["curves"]
-        by_divisor, names = curves.groupby("temperature_divisor", sort=False), curves["selector"].unique()
-        figure, ((gap, ahead),) = new_panels((1, 2), 2.9)
-        handles = [
-            Line2D([], [], color="black", linestyle=line, label=LABELS[name])
-            for name, line in zip(names, _STYLES, strict=True)
-        ]
-        for (divisor, compared), (color, marker) in zip(by_divisor, cycle(_TEMPERATURES), strict=False):
-            look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.2, "markevery": 0.15}
-            for name, line in zip(names, _STYLES, strict=True):
-                curve = compared[compared["selector"] == name]
-                gap.plot(curve["iteration"], curve["median"], linestyle=line, **look)
-            first, look["label"] = compared[compared["selector"] == names[0]], f"κ = {divisor:g}"
-            handles += ahead.plot(first["iteration"], 100 * first["ahead"], **look)
-        gap.set(ylabel="Gap to the optimum, median", ylim=(0, None))
-        ahead.set(ylabel=f"{LABELS[names[0]]} ahead (% of instances)", ylim=(0, 105))
-        mark_shares(ahead.axhline, names[0])
-        for axes in (gap, ahead):
-            axes.set(xscale="log", xlabel="Iteration of annealing")
-            axes.minorticks_off()
-        ahead.annotate("equal chances", (1, 50), (0, -3), va="top", **NOTE)
-        if names[0] in PAPERS_SHARES:
-            share = 100 * PAPERS_SHARES[names[0]]
-            ahead.annotate(f"BSFL reports {share:.1f} %", (1, share), (0, -3), va="top", **NOTE)
-        handles[len(names)].set_label(f"Temperature divisor {handles[len(names)].get_label()}")
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-        summary = shares(paired(tables["runs"])).drop(columns="budget")
-        return Plotted(figure, {"summary": summary}, to_markdown(summary))
-
-
-class Races(Comparison):
-    """Two annealers over many sizes, given equal iterations or equal numbers of neighbours (BSFL, V-C)."""
-
-    kind = "races"
-    label = "two annealers over many sizes"
-    data = ("races.parquet",)
-    tables = ("shares.csv", "summary.md")
-    claims = ("shares.csv",)
-    place = (
-        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying K and m, ALSA reached a higher"
-        " energy within a fixed time. The paper gives neither the law of the instances nor α, the"
-        " temperature, the time or the vertex"
-    )
-    deviations = ("D4", "D30")
-    words = RACES_WORDS
-
-    n_users: Distinct[AtLeastTwo]
-    """Numbers of users K."""
-    n_selected: Distinct[Count]
-    """Numbers of selected users m; every one below K is combined with K."""
-    sources: Distinct[Annotated[str, OneOf(("drawn", "games"))]]
-    """Where instances come from. `drawn`: indices and rewards of users are sampled. `games`: rounds of runs
-    that the exact search has made up to them."""
-    moves: Distinct[Annotated[str, OneOf(("all", "active"))]] = ("all",)
-    """Moves of the first annealer, a comparison for each. `all`: those of its graph. `active`: only those in
-    which the least user leaves."""
-
-    def compute(self, note: Note) -> Tables:
-        """Race the annealers at every size, on every instance and at every temperature.
-
-        ``races``, one row a race: the columns of `CELL`, ``instance`` (the seed), ``selector``, ``other`` and
-        ``optimum``; the energies ``final`` and ``best`` of the first, and of the other with each of
-        `BUDGETS`, as ``final_iterations`` and so on; ``n_listed`` and ``n_listed_other``, mean numbers of
-        neighbours; and ``n_iterations_other``, iterations of the other with the budget of neighbours.
-        """
-        rows = []
+    def _races(self, note: Note) -> Iterator[dict[str, Any]]:
+        """Yield rows of what `compute` returns of several sizes."""
+        names = dict(zip(("selector", "other"), self.scenario.selectors, strict=True))
         for n_users, n_selected in product(self.n_users, self.n_selected):
             if n_selected >= n_users:
                 continue
             network = self.scenario.network.replace(n_users=n_users, n_selected=n_selected)
             scenario = self.scenario.replace(network=network)
-            first, other = annealers(self.replace(scenario=scenario), 1.0).values()
+            first, other = annealers(scenario, self.n_iterations).values()
             note(f"{n_selected} of {n_users} users")
             for source, seed in product(self.sources, range(self.n_instances)):
                 if source == "drawn":
                     at = drawn(n_users, n_selected, (first, other), seed)
                 else:
-                    at = from_game(scenario, (first, other), seed)
+                    at = from_game(scenario, (first, other), seed)[1]
                 size = {"source": source, "n_users": n_users, "n_selected": n_selected}
-                names = dict(zip(("selector", "other"), scenario.selectors, strict=True))
-                rows += [size | race | {"instance": seed} | names for race in self._races(at, seed)]
-        return {"races": pd.DataFrame(rows)}
+                yield from (size | race | {"instance": seed} | names for race in self._races_on(at, seed))
 
-    def _races(self, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
+    def _races_on(self, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
         """Race on one instance, at every temperature and with every choice of moves."""
-        from pausefl.selectors.listing import walk
-
         optimum = optimum_of(at.objective)
         for divisor in self.temperature_divisors:
-
-            def run(which: int, passive: bool, divisor: float = divisor) -> Walk:
-                rng = Streams(seed).generator(f"select/{self.scenario.selectors[which]}", round=at.round)
-                scale = at.gaps[which] / divisor
-                return walk(at.objective, at.criteria[which], scale, self.n_iterations, rng, passive)
-
-            other = run(1, True)
+            other = self._walk(at, 1, divisor, seed)
             listed = other.n_listed.cumsum()
             for moves in self.moves:
-                ours = run(0, moves == "all")
+                ours = self._walk(at, 0, divisor, seed, moves == "all")
                 # The thin graph has no more neighbours than the plain one, so the other made this many.
                 n_other = max(int(np.searchsorted(listed, ours.n_listed.sum(), side="right")), 1)
                 yield {
@@ -334,48 +225,36 @@ class Races(Comparison):
                     "n_iterations_other": n_other,
                 }
 
-    def draw(self, tables: Tables) -> Plotted:
-        """Shares of races won with the first choice of moves, and ``shares`` of all."""
-        races = tables["races"]
+    def _walk(self, at: Instance, which: int, divisor: float, seed: int, passive: bool = True) -> Walk:
+        """Walk of one of the two annealers."""
+        from pausefl.selectors.listing import walk
+
+        rng = Streams(seed).generator(f"select/{self.scenario.selectors[which]}", round=at.round)
+        scale = at.gaps[which] / divisor
+        return walk(at.objective, at.criteria[which], scale, self.n_iterations, rng, passive)
+
+    def plot(self, tables: Tables) -> Plotted:
+        """Gaps against iterations, or shares of races with the first choice of moves; and ``shares.csv``."""
+        if not self.n_users:
+            table = shares(paired(tables["runs.parquet"])).drop(columns="budget")
+            return Plotted(plot_gaps(tables["curves.csv"]), {"shares.csv": table}, to_markdown(table))
+        races = tables["races.parquet"]
         figure = plot_shares(races[races["moves"] == self.moves[0]])
-        return Plotted(figure, {"shares": shares(races, CELL, BUDGETS)}, races_to_markdown(races))
+        return Plotted(figure, {"shares.csv": shares(races, CELL, BUDGETS)}, races_to_markdown(races))
 
 
-def kept_iterations(n_iterations: int) -> NDArray[np.int64]:
-    """At most `N_KEPT` iterations, evenly spaced on a logarithmic scale; with the first and the last."""
-    return np.unique(np.rint(np.geomspace(1, n_iterations, N_KEPT)).astype(np.int64))
-
-
-def annealers(study: Comparison, divisor: float) -> dict[str, Annealer]:
-    """The two annealers by name, with the study's number of iterations and a temperature divisor.
+def annealers(scenario: Scenario, n_iterations: int, divisor: float = 1.0) -> dict[str, Annealer]:
+    """A scenario's two annealers by name, with a number of iterations and a temperature divisor.
 
     `PauseflError` if they do not maximise the same objective.
     """
-    settings = study.scenario.selection.replace(n_iterations=study.n_iterations, temperature_divisor=divisor)
-    scenario = study.scenario.replace(selection=settings)
+    settings = scenario.selection.replace(n_iterations=n_iterations, temperature_divisor=divisor)
+    scenario = scenario.replace(selection=settings)
     found = {name: cast("Annealer", make_selector(name, scenario)) for name in scenario.selectors}
     first, second = found.values()
     if first.reward != second.reward:
         raise PauseflError(f"{' and '.join(found)} cannot be compared: one of them values privacy")
     return found
-
-
-def instance(scenario: Scenario, annealer: Annealer, seed: int) -> tuple[History, Objective]:
-    """History before a round sampled uniformly from those in which annealing is used, and that objective.
-
-    The rounds up to it are those of the exact search. `PauseflError` if all belong to the start-up, in which
-    m users or more are unseen (deviation D31).
-    """
-    first = scenario.network.n_users // scenario.network.n_selected + 1
-    last = scenario.training.n_rounds
-    if last < first:
-        raise PauseflError(
-            f"scenario '{scenario.name}' ends after round {last}, and searches from round {first} on"
-        )
-    simulation = selection_only(scenario, "pause" if annealer.with_privacy else "bsfl", seed)
-    simulation.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
-    history = simulation.history
-    return history, Objective.of(history, annealer.reward, annealer.bound(history), history.candidates())
 
 
 def optimum_of(objective: Objective) -> float:
@@ -387,7 +266,7 @@ def optimum_of(objective: Objective) -> float:
 
 @dataclass(frozen=True)
 class Instance:
-    """One search of `Races`."""
+    """One search."""
 
     objective: Objective
     #: Values (n,) of the users by each criterion of either annealer.
@@ -410,38 +289,39 @@ def drawn(n_users: int, n_selected: int, pair: tuple[Annealer, Annealer], seed: 
     return Instance(objective, (ours, theirs), (gap, gap), 0)
 
 
-def from_game(scenario: Scenario, pair: tuple[Annealer, Annealer], seed: int) -> Instance:
-    """The search of one round of a scenario."""
-    history, objective = instance(scenario, pair[0], seed)
-    users = history.candidates()
+def from_game(scenario: Scenario, pair: tuple[Annealer, Annealer], seed: int) -> tuple[History, Instance]:
+    """History before a round sampled uniformly from those in which annealing is used, and its search.
+
+    The rounds up to it are those of the exact search. `PauseflError` if all belong to the start-up, in which
+    m users or more are unseen (deviation D31).
+    """
+    first = scenario.network.n_users // scenario.network.n_selected + 1
+    last = scenario.training.n_rounds
+    if last < first:
+        raise PauseflError(
+            f"scenario '{scenario.name}' ends after round {last}, and searches from round {first} on"
+        )
+    simulation = selection_only(scenario, "pause" if pair[0].with_privacy else "bsfl", seed)
+    simulation.run(int(Streams(seed).generator("race").integers(first, last + 1)) - 1)
+    history, users = simulation.history, simulation.history.candidates()
+    objective = Objective.of(history, pair[0].reward, pair[0].bound(history), users)
     ours, theirs = (one.criteria(objective, history, users) for one in pair)
     gap, other_gap = (one.largest_gap(objective, history, users) for one in pair)
-    return Instance(objective, (ours, theirs), (gap, other_gap), history.round)
+    return history, Instance(objective, (ours, theirs), (gap, other_gap), history.round)
 
 
 def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) -> pd.DataFrame:
     """Gaps against iterations ``kept`` (j,), of gaps (n, j) of n instances by divisor and selector.
 
-    One row for each ``temperature_divisor``, ``selector`` and ``iteration``: ``mean``, and ``low``,
-    ``median`` and ``high`` (quantiles 0.1, 0.5 and 0.9) over the instances; ``example``, the first instance;
+    One row for each ``temperature_divisor``, ``selector`` and ``iteration``: ``median`` over the instances,
     and ``ahead``, the share of instances on which the energy is above the other selector's.
     """
     frames = []
     for (divisor, name), gap in gaps.items():
         (other,) = (gaps[key] for key in gaps if key[0] == divisor and key[1] != name)
-        low, median, high = np.quantile(gap, [0.1, 0.5, 0.9], axis=0)
-        columns = {
-            "temperature_divisor": divisor,
-            "selector": name,
-            "iteration": kept,
-            "mean": gap.mean(axis=0),
-            "low": low,
-            "median": median,
-            "high": high,
-            "example": gap[0],
-            "ahead": (gap < other - TIE).mean(axis=0),
-        }
-        frames.append(pd.DataFrame(columns))
+        ahead = (gap < other - TIE).mean(axis=0)
+        columns = {"iteration": kept, "median": np.median(gap, axis=0), "ahead": ahead}
+        frames.append(pd.DataFrame({"temperature_divisor": divisor, "selector": name} | columns))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -536,6 +416,41 @@ def races_to_markdown(races: pd.DataFrame) -> str:
 
 def _percent(row: Mapping[Any, Any]) -> str:
     return f"{100 * row['share']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
+
+
+def plot_gaps(curves: pd.DataFrame) -> Figure:
+    """Median gap to the optimum, and how often the first selector leads.
+
+    A colour and a marker for each temperature divisor; the second selector is dashed.
+    """
+    from matplotlib.lines import Line2D
+
+    by_divisor, names = curves.groupby("temperature_divisor", sort=False), curves["selector"].unique()
+    figure, ((gap, ahead),) = new_panels((1, 2), 2.9)
+    handles = [
+        Line2D([], [], color="black", linestyle=line, label=LABELS[name])
+        for name, line in zip(names, _STYLES, strict=True)
+    ]
+    for (divisor, compared), (color, marker) in zip(by_divisor, cycle(_TEMPERATURES), strict=False):
+        look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.2, "markevery": 0.15}
+        for name, line in zip(names, _STYLES, strict=True):
+            curve = compared[compared["selector"] == name]
+            gap.plot(curve["iteration"], curve["median"], linestyle=line, **look)
+        first, look["label"] = compared[compared["selector"] == names[0]], f"κ = {divisor:g}"
+        handles += ahead.plot(first["iteration"], 100 * first["ahead"], **look)
+    gap.set(ylabel="Gap to the optimum, median", ylim=(0, None))
+    ahead.set(ylabel=f"{LABELS[names[0]]} ahead (% of instances)", ylim=(0, 105))
+    mark_shares(ahead.axhline, names[0])
+    for axes in (gap, ahead):
+        axes.set(xscale="log", xlabel="Iteration of annealing")
+        axes.minorticks_off()
+    ahead.annotate("equal chances", (1, 50), (0, -3), va="top", **NOTE)
+    if names[0] in PAPERS_SHARES:
+        share = 100 * PAPERS_SHARES[names[0]]
+        ahead.annotate(f"BSFL reports {share:.1f} %", (1, share), (0, -3), va="top", **NOTE)
+    handles[len(names)].set_label(f"Temperature divisor {handles[len(names)].get_label()}")
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure
 
 
 def mark_shares(line: Callable[..., Any], selector: str) -> None:

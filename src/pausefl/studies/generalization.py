@@ -23,31 +23,12 @@ _LINES: tuple[Line, ...] = (LONG_DASH, SOLID, DASH, DOT, DASH_DOT, SHORT_DASH)
 _SHADES = ((0.22, 0.55, 0.80), (0.0, 0.08, 0.20))
 
 
-WORDS = """
-The generalisation reward of a user that took part in T of t rounds. Thin lines mark m / K and 0.
-
-*Setting.* {{ study.n_selected }} of {{ study.n_users }} users are selected in a round, and all hold equally
-much data; history of {{ study.n_rounds }} rounds; β = {{ study.betas }}. Nothing is random.
-
-*What is shown.* The generalisation reward g of a user that took part in T of t rounds: the distance of T / t
-to m / K, the share at which every user takes part equally often, to the power β, and negative beyond it. The
-searches use the same function.
-
-*How to read it.* A user that took part too seldom is worth more, one that took part too often less. The
-distance is below 1, so a larger β flattens both, above all near m / K, where small differences stop to
-matter. The experiments have β = 2.
-"""
-
-
 class Generalization(Study):
     """The generalisation reward against the share of rounds (PAUSE v2, Fig. 1; BSFL, Fig. 2)."""
 
-    kind = "generalization"
     label = "what a user is worth against how often it took part"
-    data = ("generalization.csv",)
     place = "PAUSE v1 and v2, Fig. 1; BSFL, Fig. 2"
     deviations = ("D71",)
-    words = WORDS
 
     n_users: Count
     """Number of users K, who hold equally much data."""
@@ -71,8 +52,8 @@ class Generalization(Study):
     def compute(self, note: Note) -> Tables:
         """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.
 
-        ``generalization``, one row for each beta and number of rounds: ``beta``, ``participation`` T / t in
-        [0, 1] and ``reward`` g in [-1, 1].
+        ``generalization.csv``, one row for each beta and number of rounds: ``beta``, ``participation`` T / t
+        in [0, 1] and ``reward`` g in [-1, 1].
         """
         history = History.empty(np.ones(self.n_users, np.int64), self.n_selected, latency_floor=1.0)
         history.round = self.n_rounds
@@ -81,11 +62,11 @@ class Generalization(Study):
             history.participations[0] = taken
             reward = float(generalization(history, beta, history.data_size)[0])
             rows.append({"beta": beta, "participation": taken / self.n_rounds, "reward": reward})
-        return {"generalization": pd.DataFrame(rows)}
+        return {"generalization.csv": pd.DataFrame(rows)}
 
-    def draw(self, tables: Tables) -> Plotted:
+    def plot(self, tables: Tables) -> Plotted:
         """One line for each exponent; a thin line marks the share m / K at which the reward is 0."""
-        table, share = tables["generalization"], self.n_selected / self.n_users
+        table, share = tables["generalization.csv"], self.n_selected / self.n_users
         betas = sorted(table["beta"].unique())
         figure, axes = new_figure(2.7)
         axes.axhline(0, color="black", linewidth=0.5, zorder=2)

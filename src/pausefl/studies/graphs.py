@@ -29,42 +29,17 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
-WORDS = """
-A vertex is a selection, as high as its energy. An edge joins two selections that differ in one user. Plain
-annealing has all such edges, the other graphs a part of them.
-
-*Setting.* All selections of {{ study.n_selected }} of {{ study.n_users }} users; {{ study.n_instances }}
-instances, the first of which is shown.
-
-*What is shown.* A vertex is a selection, as high as its energy min ucb + mean g and at the same place in
-every panel; the abscissa has no meaning. An edge joins two selections that differ in one user, and has the
-colour of the lower one. Plain annealing has all such edges. In the other graphs one of the two users must be
-least of its selection by one of the criteria: ucb or g (ALSA), ucb (SA-PAUSE), ucb, p or g (SA-PAUSE v1).
-The graphs are listed from that definition, independently of the annealers. Criteria are independent and
-uniform on [0, 1] for each user. Degrees depend on the order of the users alone, so any continuous law gives
-the same. The table has degrees, connectivity and diameters over all instances, and compares the edges that a
-graph keeps with those that only plain annealing has.
-
-*How to read it.* On average a vertex has 2m(K − m)/(m + 1) neighbours by one criterion, and at most L times
-as many by L. This is linear in K; plain annealing has m(K − m). With few selected users the difference is
-small, and BSFL's bound 4(K − m) on ALSA's mean is below m(K − m) only for m > 4.
-"""
-
-
 class Graphs(Study):
     """Degrees of the graphs that annealing walks on (BSFL, Fig. 3)."""
 
-    kind = "graphs"
     label = "the graphs that annealing walks on"
-    data = ("degrees.parquet", "vertices.parquet", "edges.parquet")
-    tables = ("summary.csv", "summary.md")
+    markdown = True
     claims = ("degrees.parquet",)
     place = (
         "BSFL, Section V and Fig. 3, which says that most of the edges that ALSA drops are between vertices"
         " of low or of similar energy"
     )
     deviations = ("D7", "D35")
-    words = WORDS
 
     n_users: Annotated[int, Whole(ge=2, le=12)]
     """Number of users; every selection is a vertex."""
@@ -126,16 +101,17 @@ class Graphs(Study):
                     }
                 )
         return {
-            "degrees": pd.DataFrame(rows),
-            "vertices": vertices,
-            "edges": pd.concat(edges, ignore_index=True),
+            "degrees.parquet": pd.DataFrame(rows),
+            "vertices.parquet": vertices,
+            "edges.parquet": pd.concat(edges, ignore_index=True),
         }
 
-    def draw(self, tables: Tables) -> Plotted:
-        """The graphs of the first instance, and ``summary`` of all."""
-        summary = summarise(tables["degrees"], self.n_users, self.n_selected)
+    def plot(self, tables: Tables) -> Plotted:
+        """The graphs of the first instance, and ``summary.csv`` of all."""
+        summary = summarise(tables["degrees.parquet"], self.n_users, self.n_selected)
         text = to_markdown(summary, self.n_users, self.n_selected)
-        return Plotted(plot_graphs(tables["vertices"], tables["edges"]), {"summary": summary}, text)
+        figure = plot_graphs(tables["vertices.parquet"], tables["edges.parquet"])
+        return Plotted(figure, {"summary.csv": summary}, text)
 
 
 def diameter(n_vertices: int, u: Indices, v: Indices) -> float:

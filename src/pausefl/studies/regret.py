@@ -34,7 +34,7 @@ from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels,
 from pausefl.registry.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.settings.types import Positive
-from pausefl.studies.base import ANNEALING, AtLeastTwo, ChangedScenarioStudy, Note, SeededStudy, Tables
+from pausefl.studies.base import ANNEALING, AtLeastTwo, Note, ScenarioStudy, Seeds, Tables, log_spaced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,44 +71,18 @@ _TIE_FACTOR, _TIE = 1.25, 1e-6
 _GUIDES = {"linear": "$t$", "root": r"$\sqrt{t\,\ln t}$", "logarithmic": r"$\ln t$"}
 
 
-WORDS = """
-Left: the sum over the rounds so far. {{ lines }} Right: how fast its mean grows; thin black lines are laws of
-growth. The legend has the exponent at the end.
-
-*Setting.* {{ simulated }} {{ runs }}
-
-*What is shown.* The genie knows the true expected speeds and makes the best choice on the selector's own
-history. The pseudo-regret of a round is the objective of the genie's choice less that of the selector's,
-both with true expected speeds. All selectors are measured by the scenario's objective, whatever they
-maximise themselves. On logarithmic axes a straight line is a power of t. The right panel has its slope, the
-exponent d ln R / d ln t, over the rounds from t / 10 to t.
-
-*How to read it.* An exponent of 1 is linear growth; that of logarithmic growth falls towards 0. Where it
-still swings, no law is settled, and the legend names none: it has the mean exponent over the last of these
-spans, with its range over seeds. `growth.csv` has it for each seed, and that of the span before. `fits.csv`
-has fits of a, a + b ln t, a + b √(t ln t), a + b t and a tᵇ by least relative error to the rounds from
-{{ study.n_rounds // 100 }} on; preferred is the first whose error is at most a quarter above the least.
-{% if study.scenario.selection.exploitation != 1 -%}
-With ζ ≠ 1 the index estimates another objective than the genie's, so regret can grow linearly however much is
-known.
-{%- endif %}
-"""
-
-
-class Regret(SeededStudy, ChangedScenarioStudy):
+class Regret(ScenarioStudy):
     """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
 
-    kind = "regret"
     label = "pseudo-regret against rounds"
-    data = ("runs.parquet",)
-    tables = ("regret.csv", "fits.csv", "growth.csv")
     claims = ("fits.csv", "growth.csv", "runs.parquet")
     parallel = True
     besides = frozenset({"genie"})
     place = "PAUSE v2, Theorem 3, which bounds regret by a multiple of ln t; BSFL, Figs. 5 and 8, left panels"
     deviations = (*ANNEALING, "D5", "D11", "D25", "D30", "D49")
-    words = WORDS
 
+    seeds: Seeds
+    """Seeds, one run of each selector for each."""
     n_rounds: AtLeastTwo
     """Rounds of each run."""
     reward_step: Positive | None = None
@@ -122,7 +96,7 @@ class Regret(SeededStudy, ChangedScenarioStudy):
     def compute(self, note: Note, n_processes: int = 1) -> Tables:
         """Simulate every selector under every seed.
 
-        ``runs``: ``selector``, ``seed`` and what `run` returns, sorted by both.
+        ``runs.parquet``: ``selector``, ``seed`` and what `run` returns, sorted by both.
         """
         keys = sorted(product(self.scenario.selectors, self.seeds))
         of = partial(run, self.scenario, n_rounds=self.n_rounds, step=self.reward_step)
@@ -135,19 +109,14 @@ class Regret(SeededStudy, ChangedScenarioStudy):
                 rounds.insert(0, "selector", selector)
                 rounds.insert(1, "seed", seed)
                 parts.append(rounds)
-        return {"runs": pd.concat(parts, ignore_index=True)}
+        return {"runs.parquet": pd.concat(parts, ignore_index=True)}
 
-    def draw(self, tables: Tables) -> Plotted:
-        """Regret and its growth; ``regret`` of all runs, ``fits`` and ``growth``."""
-        order = self.scenario.selectors.index
-        runs = tables["runs"].sort_values("selector", key=lambda names: names.map(order), kind="stable")
-        grown = growth(runs)
-        return Plotted(plot_regret(runs, grown), {"regret": runs, "fits": fits(runs), "growth": grown})
-
-
-def kept_rounds(n_rounds: int) -> NDArray[np.int64]:
-    """At most `N_KEPT` rounds, the first and last among them, as evenly spaced in ln t as integers can be."""
-    return np.unique(np.rint(np.geomspace(1, n_rounds, N_KEPT)).astype(np.int64))
+    def plot(self, tables: Tables) -> Plotted:
+        """Regret and its growth; ``regret.csv`` of all runs, ``fits.csv`` and ``growth.csv``."""
+        runs, order = tables["runs.parquet"], self.scenario.selectors.index
+        runs = runs.sort_values("selector", key=lambda names: names.map(order), kind="stable")
+        derived = {"regret.csv": runs, "fits.csv": fits(runs), "growth.csv": growth(runs)}
+        return Plotted(plot_regret(runs, derived["growth.csv"]), derived)
 
 
 @dataclass(frozen=True)
@@ -172,7 +141,7 @@ class Quantised:
 def run(
     scenario: Scenario, selector: str, seed: int, n_rounds: int, step: float | None = None
 ) -> pd.DataFrame:
-    """``round``, ``regret`` up to it, and ``elapsed_s`` in simulated seconds, for each of `kept_rounds`.
+    """``round``, ``regret`` up to it, and ``elapsed_s`` in simulated seconds, for each of `N_KEPT` rounds.
 
     Rewards are `Quantised` by a step, if one is given. All rounds are in memory until the end, at 1 kB each.
     `PauseflError` if the selector does not select m users in every round, as the genie does (deviation D49).
@@ -188,7 +157,8 @@ def run(
             " every round, as the genie does"
         )
     rounds["regret"] = rounds["pseudo_regret"].cumsum()
-    return rounds.loc[kept_rounds(n_rounds) - 1, ["round", "regret", "elapsed_s"]].reset_index(drop=True)
+    kept = rounds.loc[log_spaced(n_rounds, N_KEPT) - 1, ["round", "regret", "elapsed_s"]]
+    return kept.reset_index(drop=True)
 
 
 def law_value(law: str, a: float, b: float, t: Floats) -> Floats:

@@ -1,9 +1,10 @@
 """Time of one selection against the number of users (PAUSE v2, Section IV-B and Table I).
 
 Annealers are timed a second time without iterations. The difference, divided by their number, is the time of
-an iteration. An iteration that lists all neighbours, as the papers' do (`pausefl.selectors.listing`), is
-timed too. More users need slower memory, so the time of any algorithm grows faster than the number of its
-steps: a sort of K numbers, which takes K log K steps, is timed next to each selection.
+an iteration. Iterations that list all neighbours, as the papers' do (`pausefl.selectors.listing`), are
+sampled: as many of the first ones as the time allows. More users need slower memory, so the time of any
+algorithm grows faster than the number of its steps: a sort of K numbers, which takes K log K steps, is timed
+next to each selection.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.figures.style import look, marker
-from pausefl.provenance import peak_memory_bytes
 from pausefl.registry import SELECTORS
 from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results import markdown
@@ -32,7 +32,7 @@ from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.types import Items, Positive, Real
 from pausefl.streams import Streams
-from pausefl.studies.base import AtLeastTwo, ChangedScenarioStudy, Note, Tables
+from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,9 +41,6 @@ Floats = NDArray[np.float64]
 
 #: Fewest and most times that a selection is timed.
 REPETITIONS = (3, 200)
-
-#: Times that an annealer's walk is timed with a list of neighbours; the median counts.
-LISTINGS = 3
 
 #: The round that is selected for.
 ROUND = 300
@@ -90,41 +87,16 @@ _NOTES = (
     ("Marks alone: one neighbour sampled, as in all runs", 0, 3),
 )
 
-WORDS = """
-Left: one selection, median time. Right: one iteration of an annealer that lists all neighbours (lines) or
-samples one (marks alone). Thin lines are slopes, not fits. Measured on one core.
 
-*Setting.* {{ study.selected_share|percent }} % of K users are selected, at least one. Reward
-`{{ study.scenario.reward.name }}` and constants of scenario `{{ study.scenario.name }}`. {{ annealing }}
-
-*What is shown.* Left: the median time of one selection, with index, scores and search, on a history in
-which everyone took part. Right: an iteration that lists all neighbours, as the papers' annealers do; and
-what one that samples a neighbour adds to a selection, where it can be told from the rest. A selector
-stops where it refuses a size or one selection takes more than {{ study.budget_s }} s. Times were taken on
-one core of the machine that ran the step, compiled code only: **they differ from run to run and cannot be
-reproduced to the last digit.**
-
-*How to read it.* The papers' orders, with m in proportion to K: enumeration O(eᴷ), plain annealing O(K²),
-SA-PAUSE O(K log K) at best and on average and O(K²) at worst, Pivot-and-Fill O(K log K). Those of annealing
-are for neighbours that are listed. Here a neighbour is sampled in O(1) from lists that are sorted once a
-round, so small networks show the iterations and large ones the sorting. When the least member of a selection
-is to leave, the next one is looked for among all m: rarely in plain annealing, often on the thinner graphs.
-"""
-
-
-class Runtime(ChangedScenarioStudy):
+class Runtime(ScenarioStudy):
     """Time of one round's search against the number of users (PAUSE v2, Table I)."""
 
-    kind = "runtime"
     label = "wall-clock time against the number of users"
-    data = ("times.csv", "memory.csv")
-    tables = ("summary.csv", "summary.md")
+    markdown = True
     claims = ("times.csv",)
-    besides = frozenset({"pause"})
     exclusive = True
     place = "PAUSE v2, Table I and Proposition 1"
     deviations = ("D35", "D36")
-    words = WORDS
 
     n_users: Annotated[tuple[AtLeastTwo, ...], Items(2)]
     """Numbers of users to measure."""
@@ -139,11 +111,10 @@ class Runtime(ChangedScenarioStudy):
         ``note`` gets a line where a selector stops, with the reason. `PauseflError` if nothing could be
         timed.
 
-        ``memory`` (`memory`); and ``times``, one row for each ``selector`` and size: ``n_users``,
-        ``n_selected``, ``n_repetitions``; in seconds ``median_s`` and ``min_s`` of a selection; what
-        `annealing` returns; ``sort_s``, the median of sorting K numbers.
+        ``times.csv``, one row for each ``selector`` and size: ``n_users``, ``n_selected``,
+        ``n_repetitions``; in seconds ``median_s`` and ``min_s`` of a selection; what `annealing` returns;
+        ``sort_s``, the median of sorting K numbers.
         """
-        peak = memory(self)  # first: the process has not used much memory yet
         rows = []
         for name in self.scenario.selectors:
             for n_users in sorted(self.n_users):
@@ -169,16 +140,16 @@ class Runtime(ChangedScenarioStudy):
                 rows.append(row | {"sort_s": float(np.median(seconds(_sort, history, self.budget_s)))})
         if not rows:
             raise PauseflError(f"no selector is fast enough at any size: the budget is {self.budget_s:g} s")
-        return {"memory": peak, "times": pd.DataFrame(rows)}
+        return {"times.csv": pd.DataFrame(rows)}
 
-    def draw(self, tables: Tables) -> Plotted:
-        """Time of a selection, and of an annealer's iteration, against users; and ``summary``: `fits`.
+    def plot(self, tables: Tables) -> Plotted:
+        """Time of a selection, and of an annealer's iteration, against users; and ``summary.csv``: `fits`.
 
         Of iterations, those that list all neighbours are lines, those that sample one are marks alone.
         """
         from matplotlib.lines import Line2D
 
-        times = tables["times"]
+        times = tables["times.csv"]
         panels = [panel for panel in _PANELS if times[list(panel[0])].notna().any(axis=None)]
         styles = {name: look(name) | marker(name) for name in in_legend_order(times["selector"])}
         figure, grid = new_panels((1, len(panels)), 2.9, sharex=True)
@@ -199,8 +170,7 @@ class Runtime(ChangedScenarioStudy):
         lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
         figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
         summary = fits(times)
-        text = to_markdown(times, summary, tables["memory"])
-        return Plotted(figure, {"summary": summary}, text)
+        return Plotted(figure, {"summary.csv": summary}, to_markdown(times, summary))
 
 
 def sized(study: Runtime, n_users: int) -> Scenario:
@@ -231,19 +201,6 @@ def history_of(scenario: Scenario) -> History:
     return history
 
 
-def memory(study: Runtime) -> pd.DataFrame:
-    """Peak memory of this process before and after PAUSE selects at the largest size, libraries included.
-
-    Call it first: a peak hides every lower one that comes later.
-    """
-    scenario = sized(study, max(study.n_users))
-    selector, before = make_selector("pause", scenario), peak_memory_bytes()
-    selector(history_of(scenario), np.random.default_rng(0))
-    network = scenario.network
-    row = {"selector": "pause", "n_users": network.n_users, "n_selected": network.n_selected}
-    return pd.DataFrame([row | {"before_bytes": before, "peak_bytes": peak_memory_bytes()}])
-
-
 def seconds(
     selector: Callable[[History, np.random.Generator], object], history: History, budget_s: float
 ) -> Floats:
@@ -271,9 +228,9 @@ def _sort(history: History, rng: np.random.Generator) -> NDArray[np.intp]:
 def annealing(selector: Selector, history: History, budget_s: float, median_s: float) -> dict[str, float]:
     """Seconds of an annealer's iteration, from the median of a selection; all NaN for other selectors.
 
-    ``iteration_s``, NaN if iterations take less than `LEAST_PART`; ``listing_s`` of one that lists all
-    neighbours, as many of the first ones as fit into a budget, NaN if there are more than `MOST_LISTED`; and
-    ``n_listed``, how many there are, mean over all iterations of a walk.
+    ``iteration_s``, NaN if iterations take less than `LEAST_PART`; ``n_listed``, the mean number of
+    neighbours over all iterations of a walk; and ``listing_s`` of one that lists them, mean over the first
+    iterations, NaN if there are more than `MOST_LISTED`.
     """
     from pausefl.selectors.annealing import Annealer
     from pausefl.selectors.listing import walk
@@ -300,11 +257,10 @@ def annealing(selector: Selector, history: History, budget_s: float, median_s: f
     counts = walked(selector.n_iterations, listing=False)[1]
     found["n_listed"] = float(counts.mean())
     if counts.max() <= MOST_LISTED:
-        walked(1)  # compiles
-        nothing = min(walked(0)[0] for _ in range(LISTINGS))
-        one = max(walked(1)[0] - nothing, 1e-9)
-        n = min(max(int(budget_s / one / LISTINGS), 1), selector.n_iterations)
-        spent = float(np.median([walked(n)[0] for _ in range(LISTINGS)])) - nothing
+        overhead, n = min(walked(0)[0] for _ in range(3)), 1  # the first compiles
+        while walked(n)[0] < budget_s / 8 and n < selector.n_iterations:
+            n = min(4 * n, selector.n_iterations)
+        spent = float(np.median([walked(n)[0] for _ in range(3)])) - overhead
         if spent > 0:
             found["listing_s"] = spent / n
     return found
@@ -353,17 +309,13 @@ def line(x: Floats, y: Floats) -> tuple[float, float, float]:
     return float(slope), math.sqrt(squares / (len(x) - 2) / (x @ x)), math.sqrt(squares / len(x))
 
 
-def to_markdown(times: pd.DataFrame, fitted: pd.DataFrame, memory: pd.DataFrame) -> str:
+def to_markdown(times: pd.DataFrame, fitted: pd.DataFrame) -> str:
     """Times and fits as Markdown tables for people."""
-    peak = memory.to_dict("records")[0]
     text = f"""## One selection
 
 {_by_size(times, "median_s", pretty)}
 
-Medians in wall-clock time on one core. A dash: refused, or beyond the time allowed. A process that selects
-{peak["n_selected"]:,} of {peak["n_users"]:,} users by {LABELS[peak["selector"]]} needs
-{peak["peak_bytes"] / 1e6:,.0f} MB of memory at its peak, libraries included; loading those alone had
-needed {peak["before_bytes"] / 1e6:,.0f} MB.
+Medians in wall-clock time on one core. A dash: refused, or beyond the time allowed.
 """
     anneals = times.groupby("selector")["iteration_s"].transform("count") > 0
     if anneals.any():

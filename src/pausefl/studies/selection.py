@@ -6,7 +6,7 @@ The papers' figures of leakage, and their claims on leakage and on the time of a
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import pandas as pd
 from pydantic import model_validator
@@ -22,10 +22,7 @@ from pausefl.results.intervals import across_seeds
 from pausefl.results.tables import mean_sd
 from pausefl.runs.run import joined
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.base import ANNEALING, Note, SeededStudy, Tables
-
-if TYPE_CHECKING:
-    pass
+from pausefl.studies.base import ANNEALING, Note, ScenarioStudy, Seeds, Tables
 
 #: Quantities of a run in the table for people: their heads, and digits.
 _COLUMNS = {
@@ -36,41 +33,26 @@ _COLUMNS = {
 }
 
 
-WORDS = """
-What the user who has leaked most has spent, against rounds (left) and simulated time (right). {{ lines }}
-The thin line is the budget.
-
-*Setting.* {{ simulated }} {{ runs }}
-
-*What is shown.* Who is selected, how long a round takes and what it leaks do not depend on what is learned,
-except for selectors that look at the users' updates, which are left out. So these curves are those of
-trained jobs with the same seeds. The leakage is that of the user who has leaked most so far, a step
-function: left against rounds, right against simulated time, in which a round costs the latency of its
-slowest participant. Where FedAvg lasts much longer than all others, the axis of time is cut and the legend
-gives the end of its curve. Selectors without privacy leak without bound and are left out.
-"""
-
-
-class Selection(SeededStudy):
+class Selection(ScenarioStudy):
     """The jobs of a scenario without training: leakage, and simulated time.
 
     Claims are tested on them where the table of experiments has no runs of the scenario. A file has at most
     one of each scenario.
     """
 
-    kind = "selection"
     label = "privacy leakage without training"
-    data = ("rounds.parquet",)
-    tables = ("summary.csv", "summary.md")
+    markdown = True
     claims = ("rounds.parquet",)
     repeats = ("leakage_vs_time", "leakage_vs_rounds")
     deviations = (*ANNEALING, "D3", "D8", "D25")
-    words = WORDS
+
+    seeds: Seeds
+    """Seeds, one run of each selector for each."""
 
     @property
     def simulates(self) -> str:
-        """Name of the scenario; empty if a user has changed it."""
-        return "" if self.scenario.edited else self.scenario.name
+        """Name of the scenario; empty if it is changed, here or by a user."""
+        return "" if self.changes or self.scenario.edited else self.scenario.name
 
     @model_validator(mode="after")
     def _something_leaks(self) -> Self:
@@ -80,16 +62,16 @@ class Selection(SeededStudy):
         return self
 
     def compute(self, note: Note) -> Tables:
-        """Simulate every selector under every seed: ``rounds``, what `run` returns for each."""
+        """Simulate every selector under every seed: ``rounds.parquet``, what `run` returns for each."""
         runs = []
         for selector, seed in product(self.scenario.selectors, self.seeds):
             note(f"{selector}, seed {seed}")
             runs.append(run(self.scenario, selector, seed))
-        return {"rounds": pd.concat(runs, ignore_index=True)}
+        return {"rounds.parquet": pd.concat(runs, ignore_index=True)}
 
-    def draw(self, tables: Tables) -> Plotted:
-        """Largest leakage over users, on axes as in `pausefl.figures.curves`; and ``summary``."""
-        rounds = tables["rounds"]
+    def plot(self, tables: Tables) -> Plotted:
+        """Largest leakage over users, on axes as in `pausefl.figures.curves`; and ``summary.csv``."""
+        rounds = tables["rounds.parquet"]
         limit, over_time = on_time_axis(leakage_bands(rounds, "elapsed_s"))
         figure, ((left, right),) = new_panels((1, 2), 2.6, sharey=True)
         plot_bands(left, leakage_bands(rounds, "round"), step=True)
@@ -104,7 +86,7 @@ class Selection(SeededStudy):
         mark_budget(right, self.scenario, words=False)
         explain(figure, lines, [words for _, words in over_time.values()], curves.values(), ncols=4)
         table = summary(rounds)
-        return Plotted(figure, {"summary": table}, to_markdown(table, protected(self.scenario)))
+        return Plotted(figure, {"summary.csv": table}, to_markdown(table, protected(self.scenario)))
 
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from pausefl.claims.page import checks_to_markdown
 from pausefl.data.sources import describe_origin
 from pausefl.registry import TABLES, kinds_of
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
+from pausefl.studies.words import caption
 from pausefl.workflow import targets
 from pausefl.workflow.project import Project
 
@@ -35,10 +36,9 @@ def inputs(project: Project, report: str) -> list[str]:
     content = parts(project, report)
     pictures = [path for part in content.scenarios.values() for path in part.figures.values()]
     pictures += [part.figure for part in content.studies.values()]
-    tables = [*content.scenarios, *(name for name in content.studies if project.studies[name].tables)]
     return [
         *[str(Path(path).with_suffix(f".{suffix}")) for path in pictures for suffix in targets.FIGURE_FILES],
-        *[f"results/tables/{name}" for name in tables],
+        *[f"results/tables/{name}" for name in (*content.scenarios, *content.studies)],
         *content.claims.values(),
         *content.overview,
     ]
@@ -82,8 +82,8 @@ def _study(project: Project, name: str) -> StudyPart:
     return StudyPart(
         title=study.title,
         scale=study.in_scenario.scale if study.in_scenario is not None else "",
-        caption=study.caption(figures),
+        caption=caption(study, figures),
         figures=tuple(figures) or (name,),
         figure=f"results/figures/{name}.png",
-        table=f"results/tables/{name}/summary.md" if "summary.md" in study.tables else None,
+        table=f"results/tables/{name}/summary.md" if study.markdown else None,
     )

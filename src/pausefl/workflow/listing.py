@@ -51,7 +51,7 @@ def _rows(project: Project, kind: str) -> Iterator[list[str]]:
                 )
     if kind in ("figures", "studies"):
         for name, study in project.studies.items():
-            jobs = [(one, selector) for one in study.job_scenarios for selector, _ in study.runs[one.name]]
+            jobs = [(one, selector) for one, runs in study.runs for selector, _ in runs]
             cost = hours(jobs, study.seconds(rates))
             if kind == "figures":
                 yield [name, "study", cost, study.label]

@@ -118,12 +118,12 @@ class Project:
     @cached_property
     def job_scenarios(self) -> dict[str, Scenario]:
         """Scenarios that jobs can run in: besides the others, those of studies that collect runs."""
-        studied = {one.name: one for study in self.studies.values() for one in study.job_scenarios}
+        studied = {one.name: one for study in self.studies.values() for one, _ in study.runs}
         return self.scenarios | studied | self.scenarios  # in this order, and the table's own
 
     def runs_of_study(self, study: str) -> list[Experiment]:
         """Jobs whose runs a study collects."""
-        return [Experiment(name, *run) for name, own in self.studies[study].runs.items() for run in own]
+        return [Experiment(one.name, *run) for one, own in self.studies[study].runs for run in own]
 
     @cached_property
     def experiments(self) -> dict[str, list[Experiment]]:

@@ -121,9 +121,9 @@ def of_scenario(project: Project, scenario: str) -> list[str]:
 def of_study(project: Project, study: str) -> list[str]:
     """All that a study ends in; what it computes too, so that it is made again if lost."""
     one = project.studies[study]
-    tables = [f"results/tables/{study}"] if one.tables else []
+    tables = f"results/tables/{study}"
     verdict = [f"results/verdicts/{study}.txt"] if one.judged else []
-    return [f"{project.studies_folder}/{study}", *figure_files(study), *tables, *verdict]
+    return [f"{project.studies_folder}/{study}", *figure_files(study), tables, *verdict]
 
 
 def figure_files(figure: str) -> list[str]:

@@ -16,6 +16,7 @@ from pausefl.report.text import markdown
 from pausefl.settings import load_scenario, scenario_names
 from pausefl.settings import scenario as config
 from pausefl.studies import kinds, load_studies
+from pausefl.studies.words import caption as caption_of
 
 ROOT = Path(__file__).parents[3]
 SCENARIOS = ROOT / "config/scenarios"
@@ -146,19 +147,21 @@ def test_only_deviations_that_apply(scenario: config.Scenario) -> None:
 def test_the_caption_of_a_study_renders_with_its_deviations(name: str) -> None:
     study = STUDIES[name]
     figures = {} if study.in_scenario is None else load_scenario(study.in_scenario.name, SCENARIOS).figures
-    caption = study.caption(figures)
+    caption = caption_of(study, figures)
     check_length(caption)
     text = words_of(caption.details)
-    wanted = [*(said.split(":")[0] for said in study.applying())]
+    wanted = [*(said.split(":")[0] for said in applying(study.bearing(), study.in_scenario))]
     assert [words for words in wanted if words not in text] == []
 
 
 def test_a_study_lists_the_deviations_that_apply() -> None:
     exact = STUDIES.of_kind("regret")["pause_v2_theorem3_large"]
-    everything = [text.split(":")[0] for text in exact.applying()]
-    exact = exact.replace(scenario=exact.scenario.replace(selectors=("pause",), privacy=None))
-    without_annealing = [text.split(":")[0] for text in exact.applying()]
-    assert {"D1", "D2", "D4"} == {*everything} - {*without_annealing}
+    without = exact.replace(scenario=exact.scenario.replace(selectors=("pause",), privacy=None))
+    details, details_without = (caption_of(study, {}).details for study in (exact, without))
+    assert all(f"{name}: " in details and f"{name}: " not in details_without for name in ("D1", "D2", "D4"))
+    races, one_size = (caption_of(STUDIES[name], {}).details for name in ("bsfl_races", "bsfl_fig4"))
+    assert "D35: " in one_size
+    assert "D35: " not in races  # they list neighbours
 
 
 def test_every_deviation_is_in_the_ledger() -> None:

@@ -31,10 +31,9 @@ def test_each_neighbour_of_the_definition_is_listed_once(n_lists: int, passive: 
         users = np.random.default_rng(seed).permutation(N_USERS)
         members, outsiders = users[:M], users[M:]
         rank = np.array([np.argsort(order) for order in orders], np.int64).reshape(n_lists, N_USERS)
-        leavers, below = np.empty(M, np.int64), np.empty(N_USERS - M, np.int64)
-        n_least, n_below = _neighbours(rank, members, outsiders, leavers, below, passive)
-        swaps = np.full((n_least * (N_USERS - M) + (M - n_least) * n_below, 2), -1, np.int32)
-        _list(swaps, leavers, below, n_least, n_below, N_USERS - M)
+        leavers, n_least, below = _neighbours(rank, members, outsiders, passive)
+        swaps = np.full((n_least * (N_USERS - M) + (M - n_least) * len(below), 2), -1, np.int32)
+        _list(swaps, leavers, n_least, below, N_USERS - M)
         listed = [frozenset(members) - {members[i]} | {outsiders[j]} for i, j in swaps]
         wanted = neighbours(frozenset(members.tolist()), N_USERS, orders)
         if not passive and orders:

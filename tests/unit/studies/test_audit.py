@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -28,23 +26,31 @@ from pausefl.studies import audit
 from pausefl.studies.audit import Audit
 
 N, ALPHA = 4000, 1e-4
+MOST = audit.ceiling(N, ALPHA)
 MECHANISMS: dict[str, Mechanism] = {
     "coordinate": CoordinateMechanism(audit.SENSITIVITY),
     "vector": VectorMechanism(audit.CLIP_NORM),
 }
 OBSERVATIONS = {seen.name: seen for seen in audit.observations([2, 4])}
 ONE, TWO_USERS, TWO_ROUNDS = "one coordinate", "one coordinate, two users", "one coordinate, two rounds"
-WIDE = "one coordinate of 2,048"
+WIDE, UPDATES = "one coordinate of 2,048", {"update of 2 coordinates", "update of 4 coordinates"}
+SAMPLER = SimulatedSampler(Streams(1))
 
 
 def refuted(
-    protection: Protection, epsilon: float, n_trials: int = N, only: str | None = None, alpha: float = ALPHA
+    mechanism: Mechanism,
+    sampler: Sampler = SAMPLER,
+    epsilon: float = 1.0,
+    n_trials: int = N,
+    only: str | None = None,
+    alpha: float = ALPHA,
+    protection: type[Protection] = Protection,
 ) -> dict[str, float]:
     """Bounds above their claims, by observation."""
     found = {}
     for name, seen in OBSERVATIONS.items():
         if only in (None, name):
-            wide = replace(protection, n_protected=len(seen.releases[0].signs))
+            wide = protection(mechanism, sampler, len(seen.releases[0].signs))
             row = audit.audit(wide, seen, epsilon, n_trials, alpha)
             if row["audited"] > row["claimed"]:
                 found[name] = float(row["audited"])
@@ -56,62 +62,34 @@ def mechanism(request: pytest.FixtureRequest) -> Mechanism:
     return MECHANISMS[request.param]
 
 
-@pytest.fixture
-def sampler() -> Sampler:
-    return SimulatedSampler(Streams(1))
-
-
-MOST = audit.ceiling(N, ALPHA)
-
-
-def test_the_noise_as_it_is_stands(mechanism: Mechanism, sampler: Sampler) -> None:
-    assert refuted(Protection(mechanism, sampler, 0), 2.0) == {}
-
-
-def test_noise_from_the_operating_system_stands(mechanism: Mechanism) -> None:
+def test_the_noise_as_it_is_stands(mechanism: Mechanism) -> None:
+    assert refuted(mechanism, epsilon=2.0) == {}
     # No seed makes this the same again, so it may fail once in a million runs.
-    assert refuted(Protection(mechanism, SecureSampler(), 0), 1.0, 200, alpha=1e-7) == {}
+    assert refuted(mechanism, SecureSampler(), 1.0, 200, alpha=1e-7) == {}
 
 
 @dataclass(frozen=True)
-class Louder(Mechanism):
-    """Noise of another scale than the sensitivity takes."""
+class Faulty(Mechanism):
+    """A mechanism with noise of another scale, without a bound, or with a claim for one coordinate only."""
 
     inner: Mechanism
-    factor: float
+    factor: float = 1.0
+    clips: bool = True
+    composes: bool = True
 
     @property
     def sensitivity(self) -> float:
         return self.inner.sensitivity
 
     def clip(self, update: Vector) -> None:
-        self.inner.clip(update)
+        if self.clips:
+            self.inner.clip(update)
 
     def update_epsilon(self, epsilon: float, n: int) -> float:
-        return self.inner.update_epsilon(epsilon, n)
+        return self.inner.update_epsilon(epsilon, n) if self.composes else epsilon
 
     def scale(self, epsilon: float) -> float:
         return self.factor * self.inner.scale(epsilon)
-
-
-@dataclass(frozen=True)
-class Unclipped(Louder):
-    """What is far out stays there."""
-
-    factor: float = 1.0
-
-    def clip(self, update: Vector) -> None:
-        pass
-
-
-@dataclass(frozen=True)
-class Generous(Louder):
-    """A whole update is said to leak what a coordinate does."""
-
-    factor: float = 1.0
-
-    def update_epsilon(self, epsilon: float, n: int) -> float:
-        return epsilon
 
 
 class Reusing(SimulatedSampler):
@@ -122,13 +100,9 @@ class Reusing(SimulatedSampler):
         self.forget = forget
 
     def sample(self, n: int, scale: float, user: int, round: int) -> Vector:
-        if self.forget == "coordinate":
-            return np.repeat(super().sample(1, scale, user, round), n)
-        if self.forget == "pass":
-            return np.resize(super().sample(min(n, 1024), scale, user, round), n)
-        return super().sample(
-            n, scale, 0 if self.forget == "user" else user, 0 if self.forget == "round" else round
-        )
+        user, round = 0 if self.forget == "user" else user, 0 if self.forget == "round" else round
+        different = {"coordinate": 1, "pass": min(n, 1024)}.get(self.forget, n)
+        return np.resize(super().sample(different, scale, user, round), n)
 
 
 class Afterwards(Protection):
@@ -138,20 +112,18 @@ class Afterwards(Protection):
         self.mechanism.clip(update[: self.n_protected])
 
 
-def test_halved_noise_is_found_everywhere_that_noise_is(mechanism: Mechanism, sampler: Sampler) -> None:
-    found = refuted(Protection(Louder(mechanism, 0.5), sampler, 0), 1.0)
+def test_halved_noise_is_found_everywhere_that_noise_is(mechanism: Mechanism) -> None:
+    found = refuted(Faulty(mechanism, 0.5))
     assert {ONE, TWO_USERS, TWO_ROUNDS, WIDE} <= set(found)
     assert all(found[name] == pytest.approx(2, abs=0.45) for name in (ONE, TWO_USERS, WIDE))
     assert found[ONE] < 2
 
 
-def test_noise_ten_per_cent_too_small_is_found_where_trials_suffice(
-    mechanism: Mechanism, sampler: Sampler
-) -> None:
-    quiet = Protection(Louder(mechanism, 0.9), sampler, 0)
-    (bound,) = refuted(quiet, 2.0, 30_000, only=ONE).values()
+def test_noise_ten_per_cent_too_small_is_found_where_trials_suffice(mechanism: Mechanism) -> None:
+    quiet = Faulty(mechanism, 0.9)
+    (bound,) = refuted(quiet, epsilon=2.0, n_trials=30_000, only=ONE).values()
     assert 2 < bound < 2 / 0.9
-    assert refuted(quiet, 0.1, 30_000, only=ONE) == {}
+    assert refuted(quiet, epsilon=0.1, n_trials=30_000, only=ONE) == {}
 
 
 @pytest.mark.parametrize(
@@ -159,41 +131,31 @@ def test_noise_ten_per_cent_too_small_is_found_where_trials_suffice(
     [
         ("round", {TWO_ROUNDS}),
         ("user", {TWO_USERS}),
-        ("coordinate", {WIDE, "update of 2 coordinates", "update of 4 coordinates"}),
+        ("coordinate", {WIDE, *UPDATES}),
         ("pass", {WIDE}),
     ],
 )
 def test_reused_noise_is_found_where_it_is(mechanism: Mechanism, forget: str, where: set[str]) -> None:
-    found = refuted(Protection(mechanism, Reusing(forget), 0), 1.0)
-    assert set(found) == where
-    assert all(bound == pytest.approx(MOST) for bound in found.values())
+    assert refuted(mechanism, Reusing(forget)) == pytest.approx(dict.fromkeys(where, MOST))
 
 
-def test_a_bound_left_out_is_found(mechanism: Mechanism, sampler: Sampler) -> None:
-    found = refuted(Protection(Unclipped(mechanism), sampler, 0), 1.0)
-    assert set(found) == set(OBSERVATIONS)
-    assert all(bound == pytest.approx(MOST) for bound in found.values())
+def test_a_bound_left_out_or_noise_added_after_the_release_is_found(mechanism: Mechanism) -> None:
+    everywhere = pytest.approx(dict.fromkeys(OBSERVATIONS, MOST))
+    assert refuted(Faulty(mechanism, clips=False)) == everywhere
+    assert refuted(mechanism, protection=Afterwards) == everywhere
 
 
-def test_clamping_coordinates_does_not_pass_for_clipping_the_update(sampler: Sampler) -> None:
+def test_clamping_coordinates_does_not_pass_for_clipping_the_update() -> None:
     class Each(VectorMechanism):
         def clip(self, update: Vector) -> None:
             np.clip(update, -self.norm, self.norm, out=update)
 
-    found = refuted(Protection(Each(audit.CLIP_NORM), sampler, 0), 1.0)
-    assert set(found) == {"update of 2 coordinates", "update of 4 coordinates"}
+    assert set(refuted(Each(audit.CLIP_NORM))) == UPDATES
 
 
-def test_noise_that_is_added_after_the_release_is_found(mechanism: Mechanism, sampler: Sampler) -> None:
-    found = refuted(Afterwards(mechanism, sampler, 0), 1.0)
-    assert set(found) == set(OBSERVATIONS)
-    assert all(bound == pytest.approx(MOST) for bound in found.values())
-
-
-def test_composition_over_coordinates_that_is_not_claimed_is_found(sampler: Sampler) -> None:
-    found = refuted(Protection(Generous(MECHANISMS["coordinate"]), sampler, 0), 1.0)
-    assert set(found) == {"update of 2 coordinates", "update of 4 coordinates"}
-    assert refuted(Protection(Generous(MECHANISMS["vector"]), sampler, 0), 1.0) == {}
+def test_composition_over_coordinates_that_is_not_claimed_is_found() -> None:
+    assert set(refuted(Faulty(MECHANISMS["coordinate"], composes=False))) == UPDATES
+    assert refuted(Faulty(MECHANISMS["vector"], composes=False)) == {}
 
 
 @pytest.mark.parametrize("n", [1, 50])
@@ -212,9 +174,8 @@ def test_the_ceiling_is_what_a_perfect_attack_shows() -> None:
     assert audit.epsilon_lower(np.array(0), np.array(5), n, ALPHA) == 0
 
 
-@pytest.fixture(scope="module")
-def study() -> Audit:
-    return Audit(
+def test_a_study_says_and_shows_what_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Audit(
         title="",
         mechanisms=("coordinate", "vector"),
         sampler="simulated",
@@ -224,47 +185,24 @@ def study() -> Audit:
         confidence=0.99,
         seed=0,
     )
-
-
-def run(study: Audit) -> pd.DataFrame:
-    return study.compute(lambda note: None)["audit"]
-
-
-def test_a_study_has_a_row_a_claim_and_can_be_repeated(study: Audit) -> None:
-    table = run(study)
+    tables = study.compute(print)
+    table = tables["audit.csv"]
     assert len(table) == 2 * 2 * 5
-    assert not table["violated"].any()
-    study.verdict({"audit": table})
+    assert study.verdict(tables) == "None of 20 claims is refuted."
     of_update = table[table["n_coordinates"] == 2].set_index(["mechanism", "epsilon"])["claimed"]
-    assert of_update.to_dict() == {
-        ("coordinate", 1): 2,
-        ("coordinate", 4): 8,
-        ("vector", 1): 1,
-        ("vector", 4): 4,
-    }
-    n_tests = 2 * len(table)
-    assert table["ceiling"].unique() == [audit.ceiling(1000, 0.01 / n_tests)]
-    assert run(study).equals(table)
-    assert not run(study.replace(seed=1))["audited"].equals(table["audited"])
+    assert of_update.to_list() == [2, 8, 1, 4]
+    assert table["ceiling"].unique() == [audit.ceiling(1000, 0.01 / (2 * len(table)))]
+    assert study.compute(print)["audit.csv"].equals(table)
+    assert "No claim is refuted." in (study.plot(tables).markdown or "")
 
-
-def test_a_bound_just_above_its_claim_is_a_violation(study: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, shares = audit.audit, iter([0.5, 1.0, 1.001, 3.0, 0.999])
-
-    def shifted(*given: Any) -> dict[str, Any]:
-        row = plain(*given)
-        return row | {"audited": next(shares) * row["claimed"]}
-
-    monkeypatch.setattr(audit, "audit", shifted)
-    table = run(study.replace(mechanisms=("vector",), epsilons=(1.0,)))
-    assert table["violated"].tolist() == [False, False, True, True, False]
-
-
-def test_a_violation_is_said_and_shown(study: Audit) -> None:
-    table = run(study.replace(mechanisms=("vector",)))
-    assert "No claim is refuted." in audit.to_markdown(table)
-    table.loc[1, ["audited", "violated"]] = 1.5, True
-    assert "**VIOLATED: 1.5 of 1**" in audit.to_markdown(table)
-    assert "**Refuted claims: 1.**" in audit.to_markdown(table)
-    with pytest.raises(PauseflError, match=r"vector \(simulated\), epsilon 1, one coordinate of 2,048: 1.5"):
-        study.verdict({"audit": table})
+    made = audit.make_mechanism
+    monkeypatch.setattr(audit, "make_mechanism", lambda settings: Faulty(made(settings), 0.5))
+    tables = study.compute(print)
+    found = tables["audit.csv"].query("audited > claimed")
+    assert {ONE, TWO_USERS, TWO_ROUNDS} <= set(found["observation"])
+    with pytest.raises(PauseflError, match=r"vector \(simulated\), epsilon 1, one coordinate, two rounds: "):
+        study.verdict(tables)
+    plotted = study.plot(tables)
+    assert (plotted.markdown or "").count("**VIOLATED: ") == len(found)
+    crosses = [line for axes in plotted.figure.axes for line in axes.lines if line.get_marker() == "x"]
+    assert sum(len(line.get_xydata()) for line in crosses) == len(found)

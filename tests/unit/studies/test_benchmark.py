@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,10 @@ from worlds import trained, write_run
 
 from pausefl.errors import ConfigError
 from pausefl.settings import Experiment, Scenario, load_scenario
-from pausefl.studies import benchmark, study_of
-from pausefl.studies.benchmark import Benchmark, to_markdown
+from pausefl.studies import benchmark
+from pausefl.studies.benchmark import Benchmark
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
-ROUND_S = 2.0
 SUMMARY: dict[str, Any] = {
     "class_accuracy": [0.9, 0.3, None, 0.8],
     "timings_s": {"selection": 0.05},
@@ -28,20 +26,13 @@ SUMMARY: dict[str, Any] = {
 
 
 def rounds(accuracy: float, leakage: float = 1.0, users: tuple[int, ...] = (0,)) -> pd.DataFrame:
-    """20 rounds whose accuracy rises to a value within the first ten."""
+    """20 rounds of 2 s with one accuracy."""
     t = np.arange(1, 21)
-    return pd.DataFrame(
-        {
-            "round": t,
-            "elapsed_s": ROUND_S * t,
-            "accuracy": accuracy,
-            "leakage_max": leakage * t,
-            "selection": [np.array(users)] * 20,
-        }
-    )
+    table = pd.DataFrame({"round": t, "elapsed_s": 2.0 * t, "accuracy": accuracy, "leakage_max": leakage * t})
+    return table.assign(selection=[np.array(users)] * 20)
 
 
-def test_a_run_is_measured_up_to_the_time(demo: Scenario) -> None:
+def test_a_run_is_measured_up_to_the_time_and_then_keeps_what_it_had(demo: Scenario) -> None:
     n_users = demo.network.n_users
     run = rounds(0.8, users=(0, n_users - 1))
     found = benchmark.measure(demo, run, SUMMARY, 21.0, 0.5)
@@ -51,12 +42,9 @@ def test_a_run_is_measured_up_to_the_time(demo: Scenario) -> None:
     assert found["accuracy_over_time"] == pytest.approx((2 * (0.25 + 0.8) / 2 + 19 * 0.8) / 21)
     assert (found["slow_share"], found["fairness"]) == (0.5, pytest.approx(2 / n_users))
     assert (found["worst_class_accuracy"], found["selection_ms"]) == (0.3, pytest.approx(2.5))
-
-
-def test_a_run_that_ended_keeps_what_it_had(demo: Scenario) -> None:
-    found = benchmark.measure(demo, rounds(0.8), SUMMARY, 100.0, 0.5)
-    assert (found["n_rounds"], found["leakage_max"]) == (20, 20.0)
-    assert found["accuracy_over_time"] == pytest.approx((2 * (0.25 + 0.8) / 2 + 98 * 0.8) / 100)
+    later = benchmark.measure(demo, run, SUMMARY, 100.0, 0.5)
+    assert (later["n_rounds"], later["leakage_max"]) == (20, 20.0)
+    assert later["accuracy_over_time"] == pytest.approx((2 * (0.25 + 0.8) / 2 + 98 * 0.8) / 100)
 
 
 def test_a_target_that_is_reached_too_late_is_not_reached(demo: Scenario) -> None:
@@ -99,38 +87,40 @@ def test_the_front_has_those_that_nobody_beats_in_all() -> None:
 def test_runs_become_a_table(demo: Scenario, tmp_path: Path) -> None:
     scenario = demo.replace(selectors=("pause", "random"))
     study = Benchmark(title="", scenario=scenario, jobs="tiny", seeds=(0, 1), time_s=20.0)
-    again = study_of("benchmark", study.settings())
-    assert again.runs == study.runs == {"tiny": list(product(("pause", "random"), (0, 1)))}
-    assert again.job_scenario.job_settings() == study.job_scenario.job_settings()
     folders = {}
-    for selector, seed in study.runs["tiny"]:
+    ((jobs, keys),) = study.runs
+    assert (jobs.name, jobs.job_settings() | {"name": demo.name}) == ("tiny", scenario.job_settings())
+    for selector, seed in keys:
         run = Experiment("tiny", selector, seed)
         own = rounds(0.8 if selector == "pause" else 0.73 - 0.1 * seed).to_dict("series")
         losses = "unaccounted" if selector == "pause" else None
         more = SUMMARY | {"losses": losses, "scenario": {"name": "tiny"}}
         folders[run] = write_run(tmp_path, run, trained([0.0] * 20).assign(**own), **more)
-    runs = study.compute(lambda note: None, folders)["runs"]
-    assert runs["target_accuracy"].unique() == [pytest.approx(0.72)]
-    across = benchmark.summary(runs, study)
-    pause, random = across.to_dict("records")
+    tables = study.compute(lambda note: None, folders)
+    assert tables["runs.csv"]["target_accuracy"].unique() == [pytest.approx(0.72)]
+    plotted = study.plot(tables)
+    pause, random = plotted.tables["summary.csv"].to_dict("records")
     assert (pause["n_seeds"], pause["n_reached"], pause["seconds_to_target_mean"]) == (2, 2, 2.0)
     # Random selection reaches the target under seed 0 after 2 s, under seed 1 not within the 20 s.
     assert (random["n_reached"], random["seconds_to_target_mean"]) == (1, 11.0)
-    over_time = runs.set_index(["selector", "seed"])["accuracy_over_time"]
+    over_time = tables["runs.csv"].set_index(["selector", "seed"])["accuracy_over_time"]
     less = over_time["random"] - over_time["pause"]
     assert (random["difference"], pause["difference"]) == (pytest.approx(less.mean()), 0)
     half = 12.706 * less.std() / math.sqrt(2)  # Student's t of one degree of freedom
     assert random["difference_high"] == pytest.approx(less.mean() + half, rel=1e-4)
-    text = to_markdown(across, study)
-    assert "| PAUSE ●† | 80.0 ± 0.0 |" in text
-    assert "| 11.0 ± 12.7 (1 of 2) |" in text
-    assert f"| −{-100 * less.mean():.1f} (−" in text
-    assert "no budget pays for" in text
-    assert "The target is 72.0 %." in text
+    text = plotted.markdown or ""
+    words = [
+        "| PAUSE ●† | 80.0 ± 0.0 |",
+        "| 11.0 ± 12.7 (1 of 2) |",
+        "no budget pays for",
+        "target is 72.0 %.",
+    ]
+    assert [one for one in words if one not in text] == []
 
 
 def test_a_regression_has_no_accuracy_to_compare() -> None:
-    scenario = load_scenario("bsfl_linear_iid", SCENARIOS).as_dict()
-    settings = {"title": "", "scenario": scenario, "jobs": "linear", "selectors": ["bsfl"]}
+    scenario = load_scenario("bsfl_linear_iid", SCENARIOS).replace(selectors=("bsfl",))
     with pytest.raises(ConfigError, match="regression"):
-        Benchmark.read(settings | {"seeds": [0], "time_s": 1.0}, "study")
+        Benchmark.read(
+            {"title": "", "scenario": scenario, "jobs": "linear", "seeds": [0], "time_s": 1.0}, "study"
+        )

@@ -1,8 +1,6 @@
-"""Comparison are paired and counted right."""
+"""Annealers are compared on the same instances with equal budgets, and their wins are counted right."""
 
 from __future__ import annotations
-
-from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -12,53 +10,205 @@ from pausefl.errors import PauseflError
 from pausefl.results.intervals import wilson
 from pausefl.selectors import make_selector
 from pausefl.selectors.annealing import Annealer
-from pausefl.selectors.exact import pivot_and_fill
+from pausefl.selectors.listing import walk
 from pausefl.settings import Scenario
-from pausefl.studies import comparison
-from pausefl.studies.comparison import Comparison
+from pausefl.streams import Streams
+from pausefl.studies.comparison import (
+    ALL_SIZES,
+    BUDGETS,
+    CELL,
+    TIE,
+    Comparison,
+    annealers,
+    curves,
+    drawn,
+    from_game,
+    optimum_of,
+    paired,
+    shares,
+)
 
 
-@pytest.fixture
-def study(demo: Scenario) -> Comparison:
+def note(line: str) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def one_size(demo: Scenario) -> Comparison:
     scenario = demo.replace(selectors=("sa_pause", "sa_vanilla"))
     return Comparison(
         title="", scenario=scenario, n_instances=4, n_iterations=50, temperature_divisors=(1.0, 100.0)
     )
 
 
-def synthetic(first: list[float], second: list[float]) -> pd.DataFrame:
-    """Runs whose final energies are given, with the same best energies in reverse."""
-    runs = pd.DataFrame(
-        {
-            "instance": [*range(len(first))] * 2,
-            "selector": ["alsa"] * len(first) + ["sa_bsfl"] * len(second),
-            "final": first + second,
-            "best": first[::-1] + second,
-        }
+@pytest.fixture(scope="module")
+def races(demo: Scenario) -> Comparison:
+    return Comparison(
+        title="",
+        scenario=demo.replace(selectors=("alsa", "sa_bsfl")),
+        n_users=(6, 12),
+        n_selected=(2, 6),
+        sources=("drawn", "games"),
+        n_instances=3,
+        n_iterations=40,
+        temperature_divisors=(1.0, 100.0),
+        moves=("all", "active"),
     )
-    return runs.assign(temperature_divisor=30.0, optimum=10.0)
 
 
-def test_wins_ties_and_losses_are_counted_apart() -> None:
-    rounding = 1e-12
-    runs = synthetic([3, 2 + rounding, 2, 1, 5], [1, 2, 2 + rounding, 2, 2])
-    shares = comparison.shares(comparison.paired(runs)).set_index("energy")
-    final, best = shares.loc["final"], shares.loc["best"]
-    assert final[["n_instances", "n_won", "n_tied", "n_lost", "share"]].tolist() == [5, 2, 2, 1, 0.4]
-    assert best[["n_won", "n_tied", "n_lost"]].tolist() == [2, 2, 1]
-    assert (final["gap"], final["gap_other"]) == pytest.approx((10 - 13 / 5, 10 - 9 / 5))
-    assert (final["low"], final["high"]) == wilson(2, 5)
-    text = comparison.to_markdown(shares.reset_index())
-    (row,) = [line for line in text.splitlines() if "last vertex" in line]
-    cells = [cell.strip() for cell in row.split("|")[1:-1]]
-    assert cells == ["30", "last vertex", "40.0", "11.8 to 76.9", "40.0", "7.400", "8.200"]
+@pytest.fixture(scope="module")
+def raced(races: Comparison) -> pd.DataFrame:
+    return races.compute(note)["races.parquet"]
+
+
+def test_each_annealer_searches_the_instance_as_in_its_job(one_size: Comparison) -> None:
+    tables = one_size.compute(note)
+    runs = tables["runs.parquet"].set_index(["instance", "temperature_divisor", "selector"])
+    for (seed, divisor, name), row in runs.iterrows():
+        settings = one_size.scenario.selection.replace(n_iterations=50, temperature_divisor=divisor)
+        selector = make_selector(name, one_size.scenario.replace(selection=settings))
+        assert isinstance(selector, Annealer)
+        pair = (selector, selector)
+        history, at = from_game(one_size.scenario, pair, seed)
+        energies = np.empty(50)
+        stream = Streams(seed).generator(f"select/{name}", round=history.round)
+        best = selector.anneal(at.objective, history, history.candidates(), stream, energies=energies)
+        assert (row["round"], row["final"]) == (history.round, energies[-1])
+        assert row["best"] == pytest.approx(at.objective.value(best))
+        assert row["final"] <= row["best"] + TIE <= row["optimum"] + 2 * TIE
+    last = tables["curves.csv"].groupby(["temperature_divisor", "selector"])["median"].last()
+    gaps = (runs["optimum"] - runs["final"]).groupby(["temperature_divisor", "selector"]).median()
+    pd.testing.assert_series_equal(last, gaps, check_names=False)
+
+
+def test_an_instance_is_a_round_after_the_start_up(demo: Scenario, one_size: Comparison) -> None:
+    pair = tuple(annealers(one_size.scenario, 50).values())
+    histories = [from_game(one_size.scenario, pair, seed)[0] for seed in range(20)]  # type: ignore[arg-type]
+    rounds = [history.round for history in histories]
+    first = demo.network.n_users // demo.network.n_selected + 1
+    assert first <= min(rounds) <= max(rounds) <= demo.training.n_rounds
+    assert len(set(rounds)) > 5
+    for history in histories:
+        assert history.participations.min() > 0
+        assert history.participations.sum() == (history.round - 1) * demo.network.n_selected
+    short = demo.replace(training=demo.training.replace(n_rounds=4))
+    with pytest.raises(PauseflError, match="ends after round 4, and searches from round 5 on"):
+        from_game(short, pair, 0)  # type: ignore[arg-type]
+
+
+def test_annealers_of_different_objectives_are_not_compared(demo: Scenario) -> None:
+    with pytest.raises(PauseflError, match="sa_pause and alsa cannot be compared"):
+        annealers(demo.replace(selectors=("sa_pause", "alsa")), 50)
+
+
+def test_every_size_has_all_races_and_they_can_be_repeated(races: Comparison, raced: pd.DataFrame) -> None:
+    assert set(zip(raced["n_users"], raced["n_selected"], strict=True)) == {(6, 2), (12, 2), (12, 6)}
+    assert raced.groupby(list(CELL)).size().eq(3).all()
+    assert len(raced) == 3 * 2 * 2 * 2 * 3
+    for name in ("", "_iterations", "_neighbours"):
+        assert (raced[f"final{name}"] <= raced[f"best{name}"] + TIE).all()
+        assert (raced[f"best{name}"] <= raced["optimum"] + TIE).all()
+    optima = raced.groupby(["source", "n_users", "n_selected", "instance"])["optimum"]
+    assert optima.nunique().eq(1).all()  # at every temperature
+    assert optima.first().nunique() == len(optima)
+    pd.testing.assert_frame_equal(races.compute(note)["races.parquet"], raced)
+
+
+def test_with_equal_listing_nobody_lists_more(races: Comparison, raced: pd.DataFrame) -> None:
+    budget, n = raced["n_listed"] * races.n_iterations, raced["n_iterations_other"]
+    plain = raced["n_selected"] * (raced["n_users"] - raced["n_selected"])
+    assert (raced["n_listed_other"] == plain).all()
+    assert (n * plain <= budget + TIE).all()
+    assert ((n + 1) * plain > budget).all()
+    large = raced[raced["n_selected"] == 6].set_index([*CELL, "instance"])["n_listed"].unstack("moves")
+    assert (large["active"] < large["all"]).all()
+
+
+def test_energies_at_equal_listing_are_those_of_the_same_walk_cut_short(
+    races: Comparison, raced: pd.DataFrame
+) -> None:
+    first, other = annealers(races.scenario, races.n_iterations).values()
+    for _, race in raced[(raced["source"] == "drawn") & (raced["n_users"] == 12)].iterrows():
+        seed = race["instance"]
+        at = drawn(12, race["n_selected"], (first, other), seed)
+        scale = at.gaps[1] / race["temperature_divisor"]
+        rng = Streams(seed).generator("select/sa_bsfl", round=0)
+        energies = walk(at.objective, at.criteria[1], scale, races.n_iterations, rng).energies
+        n = race["n_iterations_other"]
+        assert (race["final_iterations"], race["best_iterations"]) == (energies[-1], energies.max())
+        assert (race["final_neighbours"], race["best_neighbours"]) == (energies[n - 1], energies[:n].max())
+
+
+def test_the_gap_of_drawn_instances_bounds_all_energies(demo: Scenario) -> None:
+    for names in (("alsa", "sa_bsfl"), ("sa_pause", "sa_vanilla")):
+        first, other = annealers(demo.replace(selectors=names), 40).values()
+        for seed in range(5):
+            at = drawn(12, 3, (first, other), seed)
+            found = walk(at.objective, (), 1e9, 500, np.random.default_rng(seed)).energies
+            assert np.ptp(found) < at.gaps[0] == at.gaps[1]
+            assert found.max() <= optimum_of(at.objective) + TIE
+
+
+RACES = pd.DataFrame(
+    {
+        "source": "drawn",
+        "n_users": [10, 10, 20, 20],
+        "n_selected": 2,
+        "temperature_divisor": 30.0,
+        "moves": "all",
+        "selector": "alsa",
+        "other": "sa_bsfl",
+        "optimum": 10.0,
+        "final": 3.0,
+        "best": 5.0,
+        "final_iterations": [1.0, 4.0, 3.0, 1.0],
+        "best_iterations": [5.0, 5.0, 5.0 + 1e-12, 6.0],
+        "final_neighbours": [1.0, 1.0, 1.0, 4.0],
+        "best_neighbours": 1.0,
+        "n_listed": 4.0,
+        "n_listed_other": [8.0, 10.0, 10.0, 12.0],
+    }
+)
+
+
+def test_wins_ties_and_losses_are_counted_for_each_reading() -> None:
+    by_size = shares(RACES, CELL, BUDGETS).set_index(["n_users", "budget", "energy"])
+    pooled = shares(RACES, ALL_SIZES, BUDGETS).set_index(["budget", "energy"])
+    counts = ["n_instances", "n_won", "n_tied", "n_lost"]
+    assert by_size.loc[(10, "iterations", "final"), counts].tolist() == [2, 1, 0, 1]
+    assert by_size.loc[(20, "iterations", "best"), counts].tolist() == [2, 0, 1, 1]
+    assert pooled.loc[("iterations", "final"), counts].tolist() == [4, 2, 1, 1]
+    assert pooled.loc[("neighbours", "best"), counts].tolist() == [4, 4, 0, 0]
+    row = pooled.loc[("neighbours", "final")]
+    assert (row["share"], row["low"], row["high"]) == (0.75, *wilson(3, 4))
+    assert (row["gap"], row["gap_other"], row["n_listed_other"]) == pytest.approx((7, 8.25, 10))
+
+
+def test_the_figure_and_the_table_of_races_have_their_shares(races: Comparison) -> None:
+    plotted = races.plot({"races.parquet": RACES})
+    axes = plotted.figure.axes[0]  # equal iterations, last vertex: 2 of 4 won, 1 tied
+    won, tied, lost = axes.patches
+    parts = [(part.get_x(), part.get_width()) for part in (won, tied, lost)]
+    np.testing.assert_allclose(parts, [(0, 50), (50, 25), (75, 25)])
+    np.testing.assert_allclose(axes.lines[-1].get_xdata(), 100 * np.array(wilson(2, 4)))
+    assert plotted.markdown is not None
+    (line,) = [line for line in plotted.markdown.splitlines() if "equal listing | last vertex" in line]
+    assert "| 75.0 (30.1 to 95.4) | 0.0 | 50.0 (9.5 to 90.5) | 7 | 7.5 |" in line
 
 
 def test_runs_are_matched_by_instance_not_by_order() -> None:
-    runs = synthetic([3, 2, 1], [1, 1, 5])
-    shuffled = pd.concat([runs.iloc[:3], runs.iloc[[5, 3, 4]]])
-    found, wanted = (comparison.shares(comparison.paired(one)) for one in (shuffled, runs))
-    pd.testing.assert_frame_equal(found, wanted)
+    runs = pd.DataFrame(
+        {
+            "instance": [0, 1, 2, 2, 0, 1],
+            "temperature_divisor": 30.0,
+            "selector": ["alsa"] * 3 + ["sa_bsfl"] * 3,
+            "optimum": 10.0,
+            "final": [3.0, 2.0, 1.0, 5.0, 1.0, 1.0],
+            "best": 5.0,
+        }
+    )
+    final, best = shares(paired(runs)).to_dict("records")
+    assert (final["n_won"], final["n_lost"], best["n_tied"]) == (2, 1, 3)
 
 
 def test_curves_summarise_the_gaps() -> None:
@@ -66,94 +216,6 @@ def test_curves_summarise_the_gaps() -> None:
         (1.0, "alsa"): np.array([[1.0, 0.0], [2.0, 2.0], [6.0, 1.0]]),
         (1.0, "sa_bsfl"): np.array([[2.0, 0.0], [1.0, 3.0], [7.0, 2.0]]),
     }
-    curves = comparison.curves(gaps, np.array([1, 50])).set_index(["selector", "iteration"])
-    assert curves.loc[("alsa", 1), ["mean", "median", "example"]].tolist() == [3, 2, 1]
-    assert curves.loc[("alsa", 1), ["low", "high"]].tolist() == pytest.approx([1.2, 5.2])
-    assert curves["ahead"].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3, 0])  # the tie is nobody's
-
-
-def test_kept_iterations_have_both_ends() -> None:
-    kept = comparison.kept_iterations(3000)
-    assert (kept[0], kept[-1]) == (1, 3000)
-    assert len(kept) <= comparison.N_KEPT
-    assert comparison.kept_iterations(1).tolist() == [1]
-
-
-def test_both_annealers_get_the_same_instance(study: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
-    met: list[tuple[Any, ...]] = []
-    anneal = Annealer.anneal
-
-    def spy(self: Annealer, objective: Any, history: Any, users: Any, rng: Any, **options: Any) -> Any:
-        state = rng.bit_generator.state["state"]["key"].tolist()
-        met.append((id(objective), history.round, type(self).__name__, state))
-        return anneal(self, objective, history, users, rng, **options)
-
-    made = {divisor: comparison.annealers(study, divisor) for divisor in study.temperature_divisors}
-    monkeypatch.setattr(Annealer, "anneal", spy)
-    monkeypatch.setattr(comparison, "annealers", lambda study, divisor: made[divisor])
-    study.compute(print)
-    assert len(met) == 4 * 2 * 2
-    for first in range(0, len(met), 4):
-        instance = met[first : first + 4]
-        assert len({(objective, t) for objective, t, *_ in instance}) == 1
-        assert [name for *_, name, _ in instance] == ["SaPause", "SaVanilla"] * 2
-        streams = [stream for *_, stream in instance]
-        assert streams[:2] == streams[2:]  # the same for both divisors
-        assert streams[0] != streams[1]
-
-
-def test_the_optimum_is_reached_in_the_first_iteration_that_has_it(
-    study: Comparison, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = {divisor: comparison.annealers(study, divisor) for divisor in study.temperature_divisors}
-
-    def anneal(self: Annealer, objective: Any, *given: Any, energies: Any) -> Any:
-        best = pivot_and_fill(objective, np.random.default_rng(0))
-        energies[:] = objective.value(best) - 1.0
-        if type(self).__name__ == "SaPause":
-            energies[[6, 9]] += 1.0
-        return best
-
-    monkeypatch.setattr(Annealer, "anneal", anneal)
-    monkeypatch.setattr(comparison, "annealers", lambda study, divisor: made[divisor])
-    runs = study.compute(print)["runs"]
-    assert (runs["reached"][runs["selector"] == "sa_pause"] == 7).all()
-    assert runs["reached"][runs["selector"] == "sa_vanilla"].isna().all()
-
-
-def test_energies_are_bounded_and_reproducible(study: Comparison) -> None:
-    tables = study.compute(print)
-    runs, curves = tables["runs"], tables["curves"]
-    assert runs.groupby("instance")[["optimum", "round"]].nunique().eq(1).all(axis=None)
-    assert (runs["final"] <= runs["best"] + comparison.TIE).all()
-    assert (runs["best"] <= runs["optimum"] + comparison.TIE).all()
-    assert (curves["low"] >= -comparison.TIE).all()
-    last = curves[curves["iteration"] == study.n_iterations].set_index(["temperature_divisor", "selector"])
-    gap = (runs["optimum"] - runs["final"]).groupby([runs["temperature_divisor"], runs["selector"]]).mean()
-    pd.testing.assert_series_equal(last["mean"], gap, check_names=False)
-    for name, again in study.compute(print).items():
-        pd.testing.assert_frame_equal(tables[name], again)
-
-
-def test_an_instance_is_a_round_after_the_start_up(demo: Scenario) -> None:
-    annealer = cast(Annealer, make_selector("sa_pause", demo))
-    histories = [comparison.instance(demo, annealer, seed)[0] for seed in range(20)]
-    first = demo.network.n_users // demo.network.n_selected + 1
-    rounds = [history.round for history in histories]
-    assert first <= min(rounds) <= max(rounds) <= demo.training.n_rounds
-    assert len(set(rounds)) > 5
-    for history in histories:
-        assert history.participations.min() > 0
-        assert history.participations.sum() == (history.round - 1) * demo.network.n_selected
-
-
-def test_a_scenario_of_start_up_only_is_refused(demo: Scenario) -> None:
-    short = demo.replace(training=demo.training.replace(n_rounds=4))
-    with pytest.raises(PauseflError, match="ends after round 4, and searches from round 5 on"):
-        comparison.instance(short, cast(Annealer, make_selector("sa_pause", short)), 0)
-
-
-def test_annealers_of_different_objectives_are_not_compared(study: Comparison) -> None:
-    unlike = study.scenario.replace(selectors=("sa_pause", "alsa"))
-    with pytest.raises(PauseflError, match="sa_pause and alsa cannot be compared"):
-        comparison.annealers(study.replace(scenario=unlike), 1.0)
+    table = curves(gaps, np.array([1, 50]))
+    assert table["median"].tolist() == [2, 1, 2, 2]
+    assert table["ahead"].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3, 0])  # the tie is nobody's

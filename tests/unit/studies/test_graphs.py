@@ -1,74 +1,43 @@
-"""The graphs listed are those of the definition."""
+"""The graphs listed are those of the definition, with the degrees of the formulas."""
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.collections import LineCollection
+from neighbourhoods import graph
 
 from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
 from pausefl.studies import graphs
 from pausefl.studies.graphs import Graphs
 
-Edges = set[frozenset[frozenset[int]]]
 
-
-def listed(swaps: Swaps, criteria: list[np.ndarray]) -> Edges:
-    """The edges as pairs of sets of users."""
-    users = [frozenset(np.flatnonzero(row).tolist()) for row in swaps.member]
-    kept = swaps.kept(criteria)
-    return {frozenset((users[u], users[v])) for u, v in zip(swaps.u[kept], swaps.v[kept], strict=True)}
-
-
-def reachable(n_users: int, m: int, criteria: list[np.ndarray]) -> Edges:
-    """The edges as moves: a least member leaves for anyone (N1), or any for one who is then least (N2)."""
-    edges = set()
-    for members in map(frozenset, combinations(range(n_users), m)):
-        for out in members:
-            for entering in set(range(n_users)) - members:
-                new = members - {out} | {entering}
-                if any(
-                    out == min(members, key=lambda k: values[k])
-                    or entering == min(new, key=lambda k: values[k])
-                    for values in criteria
-                ):
-                    edges.add(frozenset((members, new)))
-    return edges
-
-
-def test_two_of_four_users_by_hand() -> None:
-    swaps, ucb = Swaps.of(4, 2), np.array([1.0, 2.0, 3.0, 4.0])
-    pairs = {
-        (u, v) for u, v in combinations(["01", "02", "03", "12", "13", "23"], 2) if len(set(u) & set(v)) == 1
-    }
-    assert len(pairs) == len(listed(swaps, [])) == 12
-    # These share their slowest user, 0 or 1, so neither of the two who differ is least.
-    dropped = {("01", "02"), ("01", "03"), ("02", "03"), ("12", "13")}
-    expected = {frozenset(frozenset(map(int, s)) for s in pair) for pair in pairs - dropped}
-    assert listed(swaps, [ucb]) == expected
-    # By the reverse order they do differ in a least user.
-    assert listed(swaps, [ucb, -ucb]) == {frozenset(frozenset(map(int, s)) for s in pair) for pair in pairs}
-
-
-@pytest.mark.parametrize(("n_users", "m"), [(2, 1), (5, 1), (5, 2), (6, 3), (6, 5)])
+@pytest.mark.parametrize(("n_users", "m"), [(2, 1), (4, 2), (5, 1), (5, 2), (6, 3), (6, 5)])
 def test_the_listing_is_that_of_the_moves(n_users: int, m: int) -> None:
+    """Of a walk: a least member leaves for anyone, or any member for one who is then least."""
     swaps = Swaps.of(n_users, m)
+    users = [frozenset(np.flatnonzero(row).tolist()) for row in swaps.member]
     for instance in range(5):
         sampled = sample_criteria(n_users, instance)
         for names in CRITERIA.values():
-            if names:
-                criteria = [sampled[name] for name in names]
-                assert listed(swaps, criteria) == reachable(n_users, m, criteria)
+            criteria = [sampled[name] for name in names]
+            moves = graph(n_users, m, [np.argsort(values).tolist() for values in criteria])
+            kept = swaps.kept(criteria)
+            ends = zip(swaps.u[kept], swaps.v[kept], strict=True)
+            listed = [frozenset((users[u], users[v])) for u, v in ends]
+            assert len(set(listed)) == len(listed)
+            assert set(listed) == {frozenset((one, two)) for one, others in moves.items() for two in others}
+
+
+def degrees_of(n_users: int, m: int, n_instances: int) -> pd.DataFrame:
+    study = Graphs(title="", n_users=n_users, n_selected=m, n_instances=n_instances)
+    return study.compute(print)["degrees.parquet"].set_index("selector")
 
 
 @pytest.mark.parametrize(("n_users", "m"), [(2, 1), (7, 3), (8, 4)])
 def test_degrees_follow_the_formulas(n_users: int, m: int) -> None:
-    degrees = (
-        Graphs(title="", n_users=n_users, n_selected=m, n_instances=20)
-        .compute(print)["degrees"]
-        .set_index("selector")
-    )
+    degrees = degrees_of(n_users, m, 20)
     plain, one = degrees.loc["sa_bsfl"], degrees.loc["sa_pause"]
     n_swaps = m * (n_users - m)
     assert set(plain["degree_min"]) == set(plain["degree_max"]) == {n_swaps}
@@ -92,40 +61,37 @@ def test_energy_is_the_least_ucb_and_the_mean_g() -> None:
     assert energies.tolist() == [1 + 2, 2 + 4, 1 + 6]  # users 01, 02, 12
 
 
-def test_diameter() -> None:
-    def of(n: int, *edges: tuple[int, int]) -> float:
-        u, v = np.array(edges).T
-        return graphs.diameter(n, u, v)
-
-    assert of(4, (0, 1), (1, 2), (2, 3)) == 3
-    assert of(3, (0, 1), (1, 2), (0, 2)) == 1
-    assert of(4, (0, 1), (2, 3)) == np.inf
+@pytest.mark.parametrize(
+    ("n", "edges", "steps"),
+    [(4, [(0, 1), (1, 2), (2, 3)], 3), (3, [(0, 1), (1, 2), (0, 2)], 1), (4, [(0, 1), (2, 3)], np.inf)],
+)
+def test_the_diameter_is_infinite_without_a_path(n: int, edges: list[tuple[int, int]], steps: float) -> None:
+    u, v = np.array(edges).T
+    assert graphs.diameter(n, u, v) == steps
 
 
 def test_edges_kept_and_dropped_make_up_those_of_plain_annealing() -> None:
-    degrees = (
-        Graphs(title="", n_users=6, n_selected=3, n_instances=4)
-        .compute(print)["degrees"]
-        .set_index(["instance", "selector"])
-    )
-    for instance in range(4):
-        plain, alsa = degrees.loc[(instance, "sa_bsfl")], degrees.loc[(instance, "alsa")]
-        n_dropped = plain["n_edges"] - alsa["n_edges"]
-        for column in ("low", "step"):
-            total = alsa["n_edges"] * alsa[f"{column}_kept"] + n_dropped * alsa[f"{column}_dropped"]
-            assert total == pytest.approx(plain["n_edges"] * plain[f"{column}_kept"])
-        assert np.isnan(plain["low_dropped"])
+    degrees = degrees_of(6, 3, 4)
+    plain, alsa = degrees.loc["sa_bsfl"], degrees.loc["alsa"]
+    n, kept = plain["n_edges"].to_numpy(), alsa["n_edges"].to_numpy()
+    for column in ("low", "step"):
+        total = kept * alsa[f"{column}_kept"] + (n - kept) * alsa[f"{column}_dropped"]
+        np.testing.assert_allclose(total, n * plain[f"{column}_kept"])
+    assert plain["low_dropped"].isna().all()
 
 
-def test_summary_counts_what_is_not_connected() -> None:
-    degrees = Graphs(title="", n_users=5, n_selected=2, n_instances=4).compute(print)["degrees"]
+def test_the_figure_and_the_summary_show_all_edges() -> None:
+    study = Graphs(title="", n_users=5, n_selected=2, n_instances=4)
+    tables = dict(study.compute(print))
+    degrees, edges, energy = (tables[f"{name}.parquet"] for name in ("degrees", "edges", "vertices"))
     degrees.loc[degrees["instance"] == 0, "diameter"] = np.inf
-    summary = graphs.summarise(degrees, 5, 2).set_index("selector")
+    plotted = study.plot(tables)
+    summary = plotted.tables["summary.csv"].set_index("selector")
     assert (summary["connected"] == 0.75).all()
     assert summary.loc["alsa", "degree_formula"] == 6
     assert summary.loc["sa_bsfl", ["n_edges", "degree_min", "degree_max"]].tolist() == [30, 6, 6]
-    text = graphs.to_markdown(summary.reset_index(), 5, 2)
-    (row,) = [line for line in text.splitlines() if line.startswith("| ALSA")]
-    assert "ucb, g" in row
-    assert "75.0" in row
-    assert "4(K − m) = 12" in text
+    for axes, selector in zip(plotted.figure.axes, edges["selector"].unique(), strict=True):
+        (lines,) = [shown for shown in axes.collections if isinstance(shown, LineCollection)]
+        ends = edges.loc[edges["selector"] == selector, ["u", "v"]].to_numpy()
+        heights = np.array(lines.get_segments())[:, :, 1]
+        np.testing.assert_allclose(heights, energy["energy"].to_numpy()[ends])

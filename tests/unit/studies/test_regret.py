@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,35 +11,19 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
+from pausefl.registry.selectors import look_of
 from pausefl.settings import Scenario
-from pausefl.studies.regret import (
-    FIT_SPAN,
-    LAWS,
-    N_KEPT,
-    Quantised,
-    Regret,
-    fits,
-    growth,
-    kept_rounds,
-    law_value,
-    run,
-)
+from pausefl.studies.base import log_spaced
+from pausefl.studies.regret import LAWS, N_KEPT, Regret, fits, growth, law_value, plot_regret, run
 
 Floats = NDArray[np.float64]
 N = 100_000
-KEPT = kept_rounds(N)
-GROWING = [
-    ("logarithmic", 5.0, 20.0),
-    ("root", 30.0, 2.0),
-    ("linear", 40.0, 0.3),
-    ("power", 2.0, 0.7),
-    ("power", 0.4, 1.4),
-]
+T = log_spaced(N, N_KEPT).astype(float)
 
 
 def runs_of(*regrets: Floats, selector: str = "pause") -> pd.DataFrame:
     """A table of runs with the regret of the kept rounds, one seed each."""
-    columns = {"selector": selector, "round": KEPT}
+    columns = {"selector": selector, "round": T}
     return pd.concat([pd.DataFrame({**columns, "seed": i, "regret": r}) for i, r in enumerate(regrets)])
 
 
@@ -51,52 +33,24 @@ def preferred(table: pd.DataFrame, seed: str = "mean") -> pd.Series:
     return table.loc[row]
 
 
-@pytest.mark.parametrize("n_rounds", [1, 2, 50, 10_000, N])
-def test_kept_rounds_are_few_with_both_ends(n_rounds: int) -> None:
-    kept = kept_rounds(n_rounds)
-    assert (kept[0], kept[-1]) == (1, n_rounds)
-    assert (np.diff(kept) > 0).all()
-    assert len(kept) <= N_KEPT
-    powers = 10 ** np.arange(int(np.log10(n_rounds)) + 1)
-    assert set(powers[:: max(1, len(powers) - 1)]) <= set(kept)
-    late = kept[kept >= 100]
-    assert (late[1:] / late[:-1] < 1.06).all()
-
-
 def test_a_run_keeps_the_sum_of_the_rounds(demo: Scenario) -> None:
     table = run(demo, "random", 1, 400)
     rounds = selection_only(demo, "random", 1, genie=True).run(400).rounds
     assert rounds["pseudo_regret"].sum() > 0
-    np.testing.assert_array_equal(table["round"], kept_rounds(400))
+    np.testing.assert_array_equal(table["round"], log_spaced(400, N_KEPT))
     for t, regret, elapsed in table.itertuples(index=False):
         assert regret == pytest.approx(rounds["pseudo_regret"][:t].sum())
         assert elapsed == rounds["elapsed_s"][t - 1]
 
 
-def test_quantised_regret_is_that_of_rewards_rounded_down(demo: Scenario) -> None:
-    exact, fine, coarse = (run(demo, "random", 1, 60, step) for step in (None, 1e-6, 0.1))
-    n = len(exact)
-    np.testing.assert_allclose(fine["regret"], exact["regret"], atol=60 * 1e-6)
-    steps = coarse["regret"].to_numpy() / 0.1
-    np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
-    assert 0 < np.abs(coarse["regret"] - exact["regret"]).max() < 0.1 * exact["round"].iloc[-1]
-    assert run(demo, "genie", 1, 60, 0.1)["regret"].tolist() == [0.0] * n
-
-
-@pytest.mark.parametrize(
-    ("ours", "lost", "steps"), [(0.95, 0.1, 1), (1.05, 0.9, 0), (-0.05, 1.1, 2), (0.5, 0, 0)]
-)
-def test_rewards_are_rounded_down_one_by_one(
-    ours: float, lost: float, steps: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of rewards with a step of 0.5 each, from ``ours`` to ``ours + lost`` halves."""
-    exact: Any = SimpleNamespace(
-        speeds=np.ones(3),
-        reward=SimpleNamespace(value=lambda history, users, speeds: 0.5 * ours),
-        of=lambda users, history: 0.5 * lost,
+def test_the_genie_loses_nothing_and_quantised_regret_is_near(demo: Scenario) -> None:
+    exact, fine, coarse = (
+        run(demo, "random", 1, 60, step)["regret"].to_numpy() for step in (None, 1e-6, 0.1)
     )
-    history: Any = None
-    assert Quantised(exact, 0.5).of(np.arange(2), history) == 0.5 * steps
+    np.testing.assert_allclose(fine, exact, atol=60 * 1e-6)
+    np.testing.assert_allclose(coarse / 0.1, np.round(coarse / 0.1), atol=1e-9)
+    assert not np.allclose(coarse, exact)
+    assert run(demo, "genie", 1, 60, 0.1)["regret"].eq(0).all()
 
 
 def test_a_selector_without_regret_is_refused(demo: Scenario) -> None:
@@ -107,17 +61,16 @@ def test_a_selector_without_regret_is_refused(demo: Scenario) -> None:
 def test_runs_are_one_table_whatever_computes_them(demo: Scenario) -> None:
     scenario = demo.replace(selectors=("random", "pause"))
     study = Regret(title="", scenario=scenario, seeds=(3, 2), n_rounds=20)
-    told: list[str] = []
-    tables = study.compute(told.append)
-    keys = [("pause", 2), ("pause", 3), ("random", 2), ("random", 3)]
-    assert told == [f"{selector}, seed {seed}" for selector, seed in keys]
-    runs = tables["runs"]
-    own = [rows.drop(columns=["selector", "seed"]) for _, rows in runs.groupby(["selector", "seed"])]
-    for key, rows in zip(keys, own, strict=True):
-        pd.testing.assert_frame_equal(rows.reset_index(drop=True), run(scenario, *key, 20), check_exact=True)
-    pd.testing.assert_frame_equal(study.compute(told.append, 2)["runs"], runs, check_exact=True)
-    drawn = study.draw(tables).tables["regret"]
-    assert drawn["selector"].unique().tolist() == ["random", "pause"]
+    tables = study.compute(lambda note: None)
+    runs = tables["runs.parquet"]
+    for (selector, seed), rows in runs.groupby(["selector", "seed"]):
+        own = rows.drop(columns=["selector", "seed"]).reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, run(scenario, str(selector), seed, 20), check_exact=True)
+    assert len(runs) == 2 * 2 * 20
+    parallel = study.compute(lambda note: None, 2)["runs.parquet"]
+    pd.testing.assert_frame_equal(parallel, runs, check_exact=True)
+    derived = study.plot(tables).tables
+    assert derived["growth.csv"]["selector"].unique().tolist() == ["random", "pause"]
 
 
 def test_the_laws_by_hand() -> None:
@@ -125,42 +78,47 @@ def test_the_laws_by_hand() -> None:
         "constant": 2,
         "logarithmic": 2 + 3 * math.log(100),
         "root": 2 + 3 * math.sqrt(100 * math.log(100)),
+        "linear": 2 + 3 * 100,
+        "power": 2 * 100**3,
     }
-    values |= {"linear": 2 + 3 * 100, "power": 2 * 100**3}
     assert {law: float(law_value(law, 2, 3, np.array(100.0))) for law in LAWS} == pytest.approx(values)
 
 
-@pytest.mark.parametrize(("law", "a", "b"), GROWING)
-def test_a_law_is_found_again_in_noise(law: str, a: float, b: float) -> None:
-    noise = np.random.default_rng(1).normal(1, 0.02, (2, len(KEPT)))
-    table = fits(runs_of(*law_value(law, a, b, KEPT.astype(float)) * noise))
+@pytest.mark.parametrize(
+    ("law", "a", "b"),
+    [
+        ("logarithmic", 5.0, 20.0),
+        ("root", 30.0, 2.0),
+        ("linear", 40.0, 0.3),
+        ("power", 2.0, 0.7),
+        ("power", 0.4, 1.4),
+    ],
+)
+def test_a_law_is_found_again_in_noise_whatever_the_start(law: str, a: float, b: float) -> None:
+    noise = np.random.default_rng(1).normal(1, 0.02, (2, len(T)))
+    regrets = law_value(law, a, b, T) * noise
+    table = fits(runs_of(*regrets))
     assert preferred(table)["law"] == law
     assert preferred(table, "1")["error"] == pytest.approx(0.02, rel=0.2)
-
-
-def test_the_start_does_not_count() -> None:
-    regret = 0.5 * KEPT + 10.0
-    start = np.where(KEPT < N / FIT_SPAN, np.minimum(regret, 30.0), regret)
-    pd.testing.assert_frame_equal(fits(runs_of(start)), fits(runs_of(regret)))
+    pd.testing.assert_frame_equal(fits(runs_of(*np.where(T < N / 100, 1.0, regrets))), table)
 
 
 def test_no_regret_and_no_further_regret_are_constant() -> None:
-    never, saturated = np.zeros(len(KEPT)), np.minimum(KEPT, 20.0)
+    never, saturated = np.zeros(len(T)), np.minimum(T, 20.0)
     for regret, constant in ((never, 0.0), (saturated, 20.0)):
         row = preferred(fits(runs_of(regret)))
         assert (row["law"], row["b"]) == ("constant", 0)
         assert (row["a"], row["error"]) == pytest.approx((constant, 0), abs=1e-12)
     assert growth(runs_of(never))[["ratio", "exponent"]].isna().all(axis=None)
-    assert growth(runs_of(saturated)).loc[0, "ratio"] == 1
     assert growth(runs_of(saturated)).loc[0, "exponent"] == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("regret", "ratio", "before", "last"),
     [
-        (np.log(KEPT), np.log(N) / np.log(N / 10), 0.124, 0.097),  # 1 / ln t in the middle of the decade
-        (np.sqrt(KEPT), 10**0.5, 0.5, 0.5),
-        (3.0 * KEPT, 10, 1, 1),
+        (np.log(T), np.log(N) / np.log(N / 10), 0.124, 0.097),  # 1 / ln t in the middle of the decade
+        (np.sqrt(T), 10**0.5, 0.5, 0.5),
+        (3.0 * T, 10, 1, 1),
     ],
 )
 def test_growth_assumes_no_law(regret: Floats, ratio: float, before: float, last: float) -> None:
@@ -170,16 +128,27 @@ def test_growth_assumes_no_law(regret: Floats, ratio: float, before: float, last
 
 
 def test_tables_have_every_seed_and_their_mean_by_selector() -> None:
-    t = KEPT.astype(float)
-    runs = pd.concat([runs_of(t, 3 * t, selector="random"), runs_of(np.log(t) + 1)])
-    assert growth(runs)[["selector", "seed"]].to_numpy().tolist() == [
-        ["random", "0"],
-        ["random", "1"],
-        ["random", "mean"],
-        ["pause", "0"],
-        ["pause", "mean"],
-    ]
-    np.testing.assert_allclose(growth(runs)["regret"][:3], [N, 3 * N, 2 * N])
+    runs = pd.concat([runs_of(T, 3 * T, selector="random"), runs_of(np.log(T) + 1)])
+    table = growth(runs)
+    assert table["selector"].tolist() == ["random"] * 3 + ["pause"] * 2
+    assert table["seed"].tolist() == ["0", "1", "mean", "0", "mean"]
+    np.testing.assert_allclose(table["regret"][:3], [N, 3 * N, 2 * N])
     linear = fits(runs).query("selector == 'random' and law == 'linear'")
     np.testing.assert_allclose(linear["b"], [1, 3, 2])
     assert (fits(runs).groupby(["selector", "seed"])["preferred"].sum() == 1).all()
+
+
+def test_the_figure_has_means_bands_of_seeds_and_exponents() -> None:
+    never = np.zeros(len(T))
+    runs = pd.concat([runs_of(T**0.5, T**0.7, selector="bsfl"), runs_of(never, never, selector="genie")])
+    figure = plot_regret(runs, growth(runs))
+    left, right = figure.axes
+    assert [line.get_color() for line in left.lines] == [look_of(name).color for name in ("bsfl", "genie")]
+    np.testing.assert_allclose(left.lines[0].get_ydata(), (T**0.5 + T**0.7) / 2)
+    heights = np.asarray(left.collections[0].get_paths()[0].vertices)[:, 1]
+    assert heights.max() == pytest.approx(N**0.7)
+    assert 0.5 < right.lines[0].get_ydata()[-1] < 0.7
+    assert np.isnan(right.lines[1].get_ydata()).all()
+    (legend,) = figure.legends
+    words = ["BSFL: 0.60 (0.50 to 0.70)", "Genie: no regret", "Band: range of seeds"]
+    assert [text.get_text() for text in legend.get_texts()] == words

@@ -11,8 +11,7 @@ import pytest
 from pausefl.runs.collected import read_run, run_folder
 from pausefl.runs.run import rounds_of
 from pausefl.settings import Experiment, Scenario, load_scenario
-from pausefl.studies import load_studies
-from pausefl.studies.selection import run, summary, to_markdown
+from pausefl.studies.selection import Selection, run
 
 ROOT = Path(__file__).parents[3]
 
@@ -40,27 +39,14 @@ def test_a_simulated_job_is_the_published_one_that_was_trained(name: str, select
     assert simulated[["train_loss", "accuracy", "loss"]].isna().all(axis=None)
 
 
-@pytest.mark.parametrize(
-    ("name", "selector", "seed"),
-    [
-        ("selection_cifar10_small_iid_r2", "sa_pause", 1),
-        ("selection_cifar10_large_noniid_r1_cnn5", "pause", 4),
-    ],
-)
-def test_a_published_study_is_made_again(name: str, selector: str, seed: int) -> None:
-    table = pd.read_parquet(ROOT / f"results/published/studies/{name}/rounds.parquet")
-    published = table[(table["selector"] == selector) & (table["seed"] == seed)].reset_index(drop=True)
-    study = load_studies(ROOT / "config/studies.yaml", ROOT / "config/scenarios").of_kind("selection")[name]
-    simulated = run(study.scenario, selector, seed)
-    pd.testing.assert_frame_equal(simulated, published, rtol=1e-12)
-
-
 def test_the_summary_is_over_seeds_at_the_end(demo: Scenario) -> None:
-    rounds = pd.concat(
-        [run(demo, name, seed) for name in ("pause", "fedavg_no_privacy") for seed in (0, 1, 2)]
-    )
-    table = summary(rounds).set_index("selector")
+    scenario = demo.replace(selectors=("pause", "fedavg_no_privacy"))
+    study = Selection(title="", scenario=scenario, seeds=(0, 1, 2))
+    tables = study.compute(lambda note: None)
+    plotted = study.plot(tables)
+    table = plotted.tables["summary.csv"].set_index("selector")
     assert table["n_seeds"].tolist() == [3, 3]
+    rounds = tables["rounds.parquet"]
     last = rounds[(rounds["selector"] == "pause") & (rounds["round"] == demo.training.n_rounds)]
     for column in ("elapsed_s", "leakage_max", "leakage_mean"):
         assert table.loc["pause", f"{column}_mean"] == pytest.approx(last[column].mean())
@@ -69,12 +55,7 @@ def test_the_summary_is_over_seeds_at_the_end(demo: Scenario) -> None:
     assert table.loc["pause", "round_s_mean"] == pytest.approx(mean_round)
     assert table.loc["fedavg_no_privacy", "leakage_max_mean"] == np.inf
     assert np.isnan(table.loc["fedavg_no_privacy", "leakage_max_sd"])
-
-
-def test_the_table_for_people(demo: Scenario) -> None:
-    rounds = pd.concat([run(demo, name, 0) for name in ("pause", "fedavg_no_privacy")])
-    lines = to_markdown(summary(rounds), "update").splitlines()
-    assert "Largest leakage (ε per update)" in lines[0]
-    assert [line.split("|")[1].strip() for line in lines[2:4]] == ["PAUSE", "FedAvg w/o privacy"]
-    assert "∞" in lines[3]
-    assert "nan" not in lines[3]
+    assert plotted.markdown is not None
+    (row,) = [line for line in plotted.markdown.splitlines() if "FedAvg w/o privacy" in line]
+    assert "∞" in row
+    assert "nan" not in row

@@ -9,71 +9,44 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
-from pausefl.errors import ConfigError
-from pausefl.settings import load_scenario, scenario_names
-from pausefl.studies import Studies, kinds, load_studies, study_of
+from pausefl.errors import ConfigError, PauseflError
+from pausefl.settings import load_scenario
+from pausefl.studies import Studies, load_studies, study_of
+from pausefl.studies.base import log_spaced, read_tables, write_tables
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "config" / "scenarios"
-FILE = ROOT / "config" / "studies.yaml"
+FOLDER, FILE = ROOT / "config/scenarios", ROOT / "config/studies.yaml"
 DOCUMENT: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-
-
-def test_the_studies_of_the_papers_are_there() -> None:
-    studies = load_studies(FILE, FOLDER)
-    assert {"bsfl_fig3", "bsfl_fig4", "bsfl_fig5_regret", "bsfl_fig8_regret"} <= set(studies)
-    assert {"pause_v2_table1", "pause_v2_theorem3_small"} <= set(studies)
-    shapes = {
-        name: (runs.scenario.network.n_users, runs.scenario.network.n_selected, runs.n_rounds)
-        for name, runs in studies.of_kind("regret").items()
-    }
-    assert set(shapes.values()) == {(20, 5, 100_000), (300, 15, 100_000)}
-    assert all(runs.scenario.selection.exploitation == 1 for runs in studies.of_kind("regret").values())
-    comparison = studies["bsfl_fig4"]
-    assert (comparison.scenario.network.n_users, comparison.scenario.network.n_selected) == (500, 25)
-    assert (studies["bsfl_fig3"].n_users, studies["bsfl_fig3"].n_selected) == (8, 4)
-    runtime = studies["pause_v2_table1"]
-    assert (min(runtime.n_users), max(runtime.n_users)) == (10, 1_000_000)
-
-
-def test_names_of_studies_are_no_other_targets() -> None:
-    targets = set(scenario_names(FOLDER)) | {"all", "demo", "studies"}
-    for name in scenario_names(FOLDER):
-        targets |= set(load_scenario(name, FOLDER).figures)
-    assert targets.isdisjoint(list(load_studies(FILE, FOLDER)))
-
-
-def test_a_study_keeps_its_scenario_but_for_the_changes() -> None:
-    changed = load_studies(FILE, FOLDER).of_kind("regret")["pause_v2_theorem3_small"].scenario
-    whole = load_scenario("mnist_small_authors", FOLDER)
-    assert (changed.network.n_users, changed.network.round_latency_max) == (20, 1.2)
-    assert changed.network.latency_std == whole.network.latency_std
-    assert (changed.reward, changed.privacy, changed.partition) == (
-        whole.reward,
-        whole.privacy,
-        whole.partition,
-    )
-    assert changed.selectors == ("pause", "sa_pause", "bsfl", "cs_ucb", "random")
+STUDIES = load_studies(FILE, FOLDER)
 
 
 def test_studies_are_in_the_order_of_their_file_and_know_their_kind() -> None:
-    studies = load_studies(FILE, FOLDER)
-    assert list(studies) == [name for of_kind in DOCUMENT.values() for name in of_kind]
-    assert {name: study.kind for name, study in studies.items()} == {
-        name: kind for kind, of_kind in DOCUMENT.items() for name in of_kind
-    }
-    assert set(DOCUMENT) == set(kinds())
+    listed = [(name, kind) for kind, of_kind in DOCUMENT.items() for name in of_kind]
+    assert [(name, study.kind) for name, study in STUDIES.items()] == listed
+    assert load_studies(None, FOLDER) == Studies()
 
 
-@pytest.mark.parametrize("kind", kinds())
-def test_a_study_is_made_again_from_its_settings(kind: str) -> None:
-    for study in load_studies(FILE, FOLDER).of_kind(kind).values():
-        again = study_of(kind, json.loads(json.dumps(study.settings())), study.title)
-        assert again.settings() == study.settings()
-        assert again.title == study.title
+def test_a_study_keeps_its_scenario_but_for_the_changes() -> None:
+    changed = STUDIES["pause_v2_theorem3_small"].in_scenario
+    whole = load_scenario("mnist_small_authors", FOLDER)
+    assert changed is not None
+    assert changed.network == whole.network.replace(n_users=20, round_latency_max=1.2)
+    assert (changed.reward, changed.privacy) == (whole.reward, whole.privacy)
+    assert changed.selectors == ("pause", "sa_pause", "bsfl", "cs_ucb", "random")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_is_made_again_from_its_settings(name: str) -> None:
+    study = STUDIES[name]
+    again = study_of(study.kind, json.loads(json.dumps(study.settings())), study.title)
+    assert (again.settings(), again.title) == (study.settings(), study.title)
+    jobs = [[(one.job_settings(), keys) for one, keys in made.runs] for made in (study, again)]
+    assert jobs[0] == jobs[1]
 
 
 def test_reading_studies_loads_neither_plots_nor_compilers() -> None:
@@ -82,20 +55,30 @@ def test_reading_studies_loads_neither_plots_nor_compilers() -> None:
         "load_studies(Path('config/studies.yaml'), Path('config/scenarios'));"
         "print(*{'matplotlib', 'seaborn', 'numba', 'scipy', 'torch'} & sys.modules.keys())"
     )
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert loaded.stdout == "\n"
+    run = [sys.executable, "-c", code]
+    assert subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout == "\n"
 
 
-def test_published_studies_are_those_that_have_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "bsfl_fig4").mkdir()
-    assert list(load_studies(FILE, FOLDER).published(tmp_path)) == ["bsfl_fig4"]
+def test_tables_are_read_as_they_were_written(tmp_path: Path) -> None:
+    tables = {"a.csv": pd.DataFrame({"x": [1, 2]}), "b.parquet": pd.DataFrame({"y": [0.1], "z": ["usual"]})}
+    write_tables(tables, tmp_path)
+    (tmp_path / ".snakemake_timestamp").touch()
+    found = read_tables(tmp_path)
+    assert found.keys() == tables.keys()
+    for name, table in tables.items():
+        pd.testing.assert_frame_equal(found[name], table)
+    (tmp_path / "b.parquet").write_bytes(b"PAR1")
+    with pytest.raises(PauseflError, match=r"b\.parquet"):
+        read_tables(tmp_path)
 
 
-def test_no_file_is_no_studies() -> None:
-    assert load_studies(None, FOLDER) == Studies()
-    assert list(load_studies(None, FOLDER)) == []
+@pytest.mark.parametrize("n", [1, 2, 50, 10_000, 100_000])
+def test_points_on_a_logarithmic_axis_are_few_even_and_have_both_ends(n: int) -> None:
+    kept = log_spaced(n, 301)
+    assert (kept[0], kept[-1], len(kept) <= 301) == (1, n, True)
+    assert (np.diff(kept) > 0).all()
+    late = kept[kept >= 100]
+    assert (late[1:] / late[:-1] < 1.06).all()
 
 
 REGRET, SELECTION = "regret.bsfl_fig5_regret", "selection.selection_cifar10_small_iid_r1"
@@ -107,19 +90,13 @@ GRAPHS = DOCUMENT["graphs"]["bsfl_fig3"]
     [
         (f"{REGRET}.scenario", "bsfl_linear", ("'bsfl_linear'", "'bsfl_linear_iid'")),
         (f"{REGRET}.selectors", ["bslf"], ("selectors.0 = 'bslf'", "'bsfl'")),
-        (f"{REGRET}.seeds", [], (f"{REGRET}.seeds = []",)),
-        (f"{REGRET}.round", 3, (f"'{REGRET}.round'",)),
         (f"{REGRET}.changes", {"netwrok": {"n_users": 5}}, (f"{REGRET}.changes", "'netwrok'", "'network'")),
-        (f"{REGRET}.changes", {"network": {"n_user": 5}}, ("'network.n_user'", "'n_users'")),
         (f"{REGRET}.changes", {}, ("'alsa'", "selection.n_iterations")),
-        (
-            "regret.pause_v2_theorem3_small.changes",
-            {"network": {"n_users": 20}},
-            ("'cs_ucb'", "network.round_latency_max"),
-        ),
         ("comparison.bsfl_fig4.selectors", ["alsa", "bsfl"], ("'bsfl'", "anneal")),
+        ("comparison.bsfl_fig4.n_users", [10], ("n_users and n_selected",)),
         ("graphs.bsfl_fig3.n_selected", 8, ("n_selected = 8", "n_users = 8")),
         ("generalization.bsfl_fig2.n_selected", 21, ("n_selected = 21", "n_users = 20")),
+        ("changes.mnist_knobs.variants", {"no_p": {"reward.gama": 0}}, ("'reward.gama'", "variants.no_p")),
         (f"{SELECTION}.selectors", ["clustered_similarity"], ("'clustered_similarity'", "training")),
         (f"{SELECTION}.selectors", ["fedavg_no_privacy"], ("selectors", "budget")),
         (
@@ -127,9 +104,7 @@ GRAPHS = DOCUMENT["graphs"]["bsfl_fig3"]
             "cifar10_small_iid_r1",
             ("'selection_cifar10_small_iid_r1'", "'cifar10_small_iid_r1'"),
         ),
-        ("gaps", {}, ("'gaps'", "'graphs'")),
         ("graphs.bsfl_fig5_regret", GRAPHS, ("'bsfl_fig5_regret'", "twice")),
-        ("graphs.Gap", GRAPHS, ("'Gap'",)),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(

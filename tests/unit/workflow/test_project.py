@@ -140,7 +140,7 @@ def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) 
 
 def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause")])
-    study = table.studies.of_kind("trained_knobs")["mnist_knobs"]
+    study = table.studies.of_kind("changes")["mnist_knobs"]
     runs = table.runs_of_study("mnist_knobs")
     assert {one.scenario for one in runs} == {one.name for one in study.scenarios.values()}
     assert Experiment("mnist_large_iid_r1_epsilon_total_1", "random", 0) in runs
