@@ -312,7 +312,7 @@ def test_a_share_of_instances(world: World) -> None:
     settings = Race(
         title="?", scenario=annealers, n_instances=1000, n_iterations=9, temperature_divisors=(1, 30, 1000)
     )
-    world.study("study", settings, summary=pd.DataFrame(rows, columns=columns).assign(selector="alsa"))
+    world.study("study", settings, shares=pd.DataFrame(rows, columns=columns).assign(selector="alsa"))
     test = {"selectors": ("alsa",), "at_least": 0.95, "reason": "?"}
     first, *others = made(world, on_study("share", rows={"energy": ("final",)}, **test))
     assert [each.outcome for each in (first, *others)] == [HOLDS, UNDECIDED, FAILS]
