@@ -73,7 +73,7 @@ def test_latex_typesets_tables_of_every_kind(tmp_path: Path) -> None:
         "means": (tmp_path / "means.tex").read_text("utf-8"),
         "figure": of_numbers(shown),
         "curve": of_numbers(pd.DataFrame({"beta_mean": grid, "a^b ~ {\\x} & 100 % of $": "50 % #1", "n": 3})),
-        "study": of_numbers(pd.read_csv(folder.parent / "studies/bsfl_fig4/summary.csv")),
+        "study": of_numbers(pd.read_csv(folder.parent / "studies/bsfl_fig4/shares.csv")),
     }
     sizes = typeset(made, tmp_path)
     assert sizes.keys() == made.keys()
