@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from pausefl.errors import PauseflError
 from pausefl.federated.simulation import Simulation
 from pausefl.federated.untrained import selection_only
-from pausefl.privacy import make_mechanism
 from pausefl.results.outcomes import WINDOW, outcomes
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import check_settings, rounds_of, runs_of
@@ -86,7 +85,7 @@ def runs(name: str, folder: Path = PUBLISHED) -> Iterator[Noisy]:
 
 def noise(run: pd.DataFrame, scenario: Scenario, replayed: Simulation) -> NDArray[np.float64]:
     """Variance (rounds, K) of what each user adds to a coordinate; spends the budgets of ``replayed``."""
-    mechanism, ledger = make_mechanism(scenario.privacy), replayed.ledger
+    mechanism, ledger = scenario.privacy.make_mechanism(), replayed.ledger
     variance = np.zeros((len(run), ledger.n_users))
     for row, selection in zip(variance, run["selection"], strict=True):
         users, times = np.unique(selection, return_counts=True)

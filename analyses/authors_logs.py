@@ -20,13 +20,12 @@ from aggregate_noise import noise
 from numpy.typing import NDArray
 
 from pausefl.federated.untrained import selection_only
-from pausefl.registry import SELECTORS
-from pausefl.registry.figures import LOGGED
-from pausefl.results.archive import beside_ours
+from pausefl.results.archive import LOGGED, beside_ours
 from pausefl.results.outcomes import WINDOW
+from pausefl.schema.yaml import read_yaml
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, load_scenario
 from pausefl.settings.changes import with_values
-from pausefl.settings.yaml import read_yaml
 
 SCENARIOS = Path(__file__).parents[1] / "config" / "scenarios"
 

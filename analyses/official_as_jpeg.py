@@ -16,7 +16,7 @@ import numpy as np
 import typer
 from PIL import Image
 
-from pausefl.data.sources import prepare
+from pausefl.data.raw_data import prepare
 from pausefl.digests import of_arrays
 from pausefl.errors import PauseflError
 from pausefl.runs.collected import LINES

@@ -23,12 +23,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.registry.figures import LOGGED
-from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
-from pausefl.results.archive import read_off
+from pausefl.results.archive import LOGGED, read_off
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import rounds_of
+from pausefl.selectors import LABELS
 from pausefl.settings import load_scenario
 
 ROOT = Path(__file__).parents[1]

@@ -23,8 +23,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition, make_partition
+from pausefl.data.sources import SOURCES
 from pausefl.federated.simulation import Simulation
-from pausefl.registry import SOURCES
 from pausefl.settings import SHIPPED, Scenario, load_scenario
 from pausefl.streams import Streams
 from pausefl.training.backends.stacked import Stacked

@@ -28,10 +28,10 @@ from reference import enumerate_selections, objective, sa_pause
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
 from pausefl.federated.untrained import selection_only
-from pausefl.selectors.annealing import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.clustered import ClusteredBySimilarity
-from pausefl.selectors.exact import Pause
+from pausefl.selectors.pause import Pause
+from pausefl.selectors.sa_pause import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.search import Objective
 from pausefl.studies import load_studies
 
@@ -159,7 +159,7 @@ def compilation() -> None:
         "import time, pausefl.federated.simulation; from pathlib import Path;"
         "from pausefl.settings import load_scenario; from pausefl.selectors import make_selector;"
         "s = load_scenario('mnist_large_iid_r1', Path('config/scenarios')); start = time.perf_counter();"
-        "[make_selector(name, s) for name in {!r}]; print(time.perf_counter() - start)"
+        "[s.make_selector(name) for name in {!r}]; print(time.perf_counter() - start)"
     )
     for names in (["pause"], ["sa_pause"], ["clustered_similarity"]):
         with tempfile.TemporaryDirectory() as cache:

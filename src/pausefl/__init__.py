@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pausefl.bandit.history import Feedback, History
+    from pausefl.bandit.rewards import Reward
+    from pausefl.data.sources.base import Source
     from pausefl.errors import PauseflError
     from pausefl.library import (
         Run,
@@ -25,16 +27,20 @@ if TYPE_CHECKING:
     )
     from pausefl.selectors.base import Selector
     from pausefl.settings.scenario import Scenario
+    from pausefl.training.models import Model
 
 __version__ = "0.2.0"
 
 __all__ = [
     "Feedback",
     "History",
+    "Model",
     "PauseflError",
+    "Reward",
     "Run",
     "Scenario",
     "Selector",
+    "Source",
     "change",
     "collect",
     "load_scenario",
@@ -49,9 +55,12 @@ __all__ = [
 _ELSEWHERE = {
     "Feedback": "bandit.history",
     "History": "bandit.history",
+    "Model": "training.models",
     "PauseflError": "errors",
+    "Reward": "bandit.rewards",
     "Scenario": "settings.scenario",
     "Selector": "selectors.base",
+    "Source": "data.sources.base",
 }
 
 

@@ -135,7 +135,7 @@ def run(
     # With less, libraries crash or wait for ever, some of them after the last round.
     if (limit := _memory_limit()) < _JOB_MEMORY:
         raise ConfigError(f"a job needs {_JOB_MEMORY:g} GB of address space; ulimit -v allows {limit:.1f} GB")
-    from pausefl.data.sources import check_in_folder
+    from pausefl.data.raw_data import check_in_folder
     from pausefl.federated.checkpoint import STATE_FILE, Saving, is_finished
     from pausefl.federated.job import Job
     from pausefl.federated.run import run_job

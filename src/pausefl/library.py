@@ -6,7 +6,6 @@ of a registered selector it has the same numbers, bit for bit.
 
 from __future__ import annotations
 
-import copy
 import inspect
 import multiprocessing
 import os
@@ -14,7 +13,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,20 +25,19 @@ from pausefl import settings
 from pausefl.bandit.history import History
 from pausefl.data.dataset import Dataset, load_dataset
 from pausefl.data.partition import Partition, make_partition
-from pausefl.data.sources import fetch, prepare
+from pausefl.data.raw_data import fetch, prepare
 from pausefl.errors import ConfigError, PauseflError, StoppedError
 from pausefl.federated.checkpoint import Saving
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.watcher import Watcher
-from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import SelectorRecord, registered
 from pausefl.runs import collected
 from pausefl.runs.run import Run as Run
 from pausefl.runs.run import rounds_of
+from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector
-from pausefl.selectors.own import Checked
+from pausefl.selectors.making import class_of
 from pausefl.settings import RawData, Scenario
 from pausefl.settings.changes import with_values
 from pausefl.streams import Streams
@@ -49,9 +47,6 @@ if TYPE_CHECKING:
 
 #: A selector as `run` takes it. A function is what `Selector.__call__` is, without ``self``.
 AnySelector = str | Selector | type[Selector] | Callable[[History, np.random.Generator], ArrayLike]
-
-#: What a selector may declare of itself, as attributes of these names; `SelectorRecord` describes them.
-_DECLARED = tuple(one.name for one in fields(SelectorRecord) if one.name not in ("code", "stated_cost"))
 
 
 def _shipped() -> Path:
@@ -182,12 +177,12 @@ def run(
     if isinstance(selector, str):
         if name is not None:
             raise ConfigError(f"name is for selectors of your own; '{selector}' is registered under its name")
-        job_name, record = selector, None
+        job_name, given = selector, {}
     else:
-        record = _record_of(selector, name)
-        job_name = record.name
+        given = _named(selector, name)
+        job_name = next(iter(given))
     job = Job(scenario, job_name, int(seed), int(rounds), train, genie, device, n_threads)
-    with tempfile.TemporaryDirectory() as folder, _registered(record):
+    with tempfile.TemporaryDirectory() as folder, SELECTORS.including(given):
         check_runnable(scenario, [job_name])
         dataset, partition = data_of_job(job, RawData(Path(data_root), download, {}))
         watcher = Watcher(job.n_rounds, horizon=scenario.training.horizon)
@@ -212,9 +207,9 @@ def run(
         except StoppedError as stopped:
             raise KeyboardInterrupt(str(stopped).partition(";")[0]) from None
         finished = replace(read_run(folder), folder=None)
-    if record is not None:
+    if given:
         # The hash follows the package's code; of code elsewhere there is the source, where Python has it.
-        finished.summary.update(code_hash=None, selector_source=_source(record.given))
+        finished.summary.update(code_hash=None, selector_source=_source(selector))
     return finished
 
 
@@ -345,47 +340,20 @@ def plot_to(
     return plotted.figure, file
 
 
-@dataclass(frozen=True)
-class _Record(SelectorRecord):
-    """The record of a selector that is given, as `run` takes it, not registered."""
-
-    name: str = ""
-    given: Any = field(default=None, repr=False)
-
-    def load(self) -> Any:
-        """The builder of the selector, as the class of a registered one does."""
-        return self
-
-    def build(self, scenario: Scenario) -> Selector:
-        """Build the selector for a scenario."""
-        given = self.given
-        is_class = isinstance(given, type) and issubclass(given, Selector)
-        made = given.build(scenario) if is_class else copy.deepcopy(given)
-        return Checked(made, self.name, self, forgiving=True)
-
-
-def _record_of(selector: object, name: str | None) -> _Record:
-    """The record of a selector that is not registered."""
+def _named(selector: object, name: str | None) -> dict[str, type[Selector]]:
+    """A class that stands for a selector that is handed over, by its name."""
     if not callable(selector) or (isinstance(selector, type) and not issubclass(selector, Selector)):
         raise ConfigError(
-            f"{selector!r} is no selector: give a registered name, a subclass of pausefl.Selector, an object"
-            " of one, or a function of a history and a random stream"
+            f"{selector!r} is no selector: give a name, a subclass of pausefl.Selector, an object of one, or"
+            " a function of a history and a random stream"
         )
     if name is None:
         name = getattr(selector, "__name__", type(selector).__name__)
     if not re.fullmatch(r"\w{1,200}", name):
         raise ConfigError(f"name = {name!r}: a selector needs a name of letters, digits and underscores")
-    declared = {key: getattr(selector, key) for key in _DECLARED if hasattr(selector, key)}
-    return _Record("pausefl.selectors.base:Selector", **declared, name=name, given=selector)
-
-
-@contextmanager
-def _registered(record: _Record | None) -> Iterator[None]:
-    """Have a selector that is not registered in the registry inside the block."""
-    if record is not None and record.name in SELECTORS:
-        raise ConfigError(f"'{record.name}' is the name of a registered selector; choose another")
-    with registered({} if record is None else {record.name: record}):
-        yield
+    if name in SELECTORS:
+        raise ConfigError(f"'{name}' is the name of a selector of pausefl; choose another")
+    return {name: class_of(selector, name)}
 
 
 def _source(selector: Any) -> str | None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pausefl.data.sources import raw_files
+from pausefl.data.raw_data import raw_files
 from pausefl.errors import DataError
 from pausefl.settings import DataSettings, RawData
 

@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition, make_partition
-from pausefl.data.sources import prepare
+from pausefl.data.raw_data import prepare
 from pausefl.runs.collected import runs_in, write
 from pausefl.settings import RawData, Scenario, load_scenario
 from pausefl.streams import Streams

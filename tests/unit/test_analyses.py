@@ -13,7 +13,7 @@ from PIL import Image
 from raw_data import raw, source, write_cifar10
 
 from pausefl.data._torchvision import datasets
-from pausefl.data.sources import prepare
+from pausefl.data.raw_data import prepare
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,7 @@ from raw_data import IDX_FILES, raw, source, write_idx, write_images
 from pausefl.cli import main
 from pausefl.data.dataset import Dataset, load_dataset
 from pausefl.data.partition import Partition, load_partition
-from pausefl.data.sources import prepare
+from pausefl.data.raw_data import prepare
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job

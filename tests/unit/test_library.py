@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import pausefl
 from pausefl.cli import app
 from pausefl.errors import ConfigError
-from pausefl.registry import SELECTORS
+from pausefl.selectors import SELECTORS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
@@ -135,9 +135,13 @@ def test_a_selector_declares_what_it_needs(scenario: pausefl.Scenario) -> None:
     assert shapes[0][0] == 3
     with pytest.raises(ConfigError, match="cannot run without"):
         pausefl.run(scenario, Looks, train=False)
-    Looks.requires = ("network.round_latency_max",)  # type: ignore[attr-defined]
-    with pytest.raises(ConfigError, match=r"'Looks' needs network\.round_latency_max"):
-        pausefl.run(scenario, Looks)
+
+    class Waits(Looks):
+        def __init__(self, round_latency_max: float) -> None:
+            self.most = round_latency_max
+
+    with pytest.raises(ConfigError, match=r"'Waits' needs network\.round_latency_max"):
+        pausefl.run(scenario, Waits)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +200,7 @@ def test_what_is_no_selector_is_refused(scenario: pausefl.Scenario) -> None:
     for nothing in (3, dict):
         with pytest.raises(ConfigError, match="is no selector"):
             pausefl.run(scenario, nothing)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="'random' is the name of a registered selector"):
+    with pytest.raises(ConfigError, match="'random' is the name of a selector"):
         pausefl.run(scenario, first, name="random")
     with pytest.raises(ConfigError, match="needs a name of letters"):
         pausefl.run(scenario, lambda history, rng: history.candidates()[:3])

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import pausefl
 from pausefl.cli import app
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.registry import FIGURES
-from pausefl.registry.selectors import LABELS, SELECTORS
+from pausefl.figures.kinds import FIGURES
 from pausefl.results.compare import write_means
+from pausefl.selectors import LABELS, SELECTORS
 
 Runs = dict[str, pausefl.Run]
 

@@ -14,7 +14,7 @@ import pytest
 
 from pausefl.cli import main
 from pausefl.data.dataset import load_dataset
-from pausefl.data.sources import dataset_key, prepare, raw_files
+from pausefl.data.raw_data import dataset_key, prepare, raw_files
 from pausefl.errors import ConfigError, DataError
 from pausefl.settings import DataSettings, RawData, load_config, load_scenario, read_yaml
 from pausefl.studies import load_studies

@@ -85,11 +85,11 @@ def test_missing_data_are_downloaded_once_and_never_beside_others(checkout: Chec
     checkout.edit(official, "    problems = []\n", "    return ''\n")
     files = ", ".join(f"'{name}-ubyte'" for name in ("train-images-idx3", "train-labels-idx1"))
     fetched = f"""for name in ({files}):
-        (root / 'MNIST/raw').mkdir(parents=True, exist_ok=True)
-        (root / 'MNIST/raw' / name).write_bytes(b'1234')
-        (root / 'MNIST/raw' / name.replace('train', 't10k')).write_bytes(b'1234')
-    return ''"""
-    checkout.edit(official, 'staged = root / f".download-{source}"', fetched)
+            (root / 'MNIST/raw').mkdir(parents=True, exist_ok=True)
+            (root / 'MNIST/raw' / name).write_bytes(b'1234')
+            (root / 'MNIST/raw' / name.replace('train', 't10k')).write_bytes(b'1234')
+        return ''"""
+    checkout.edit(official, 'staged = root / f".download-{self.dataset}"', fetched)
     assert checkout.planned("tiny")["download"] == 1
     output = refusal(checkout, "tiny")
     assert re.search(r"FAILED: prepare mnist\n(.*\n)*.*train-images-idx3-ubyte: truncated", output)

@@ -19,8 +19,7 @@ import yaml
 from workspace import PATIENCE_S, ROOT, Checkout, counted
 
 from pausefl.data._torchvision import datasets
-from pausefl.data.sources import idx
-from pausefl.registry import SOURCES
+from pausefl.data.sources import SOURCES, mnist
 
 PAGE = (ROOT / "docs/dvc.md").read_text("utf-8")
 
@@ -225,8 +224,8 @@ def test_archives_are_the_official_ones_at_their_addresses() -> None:
     expected = {}
     for source in ("mnist", "fashion_mnist"):
         record = SOURCES[source]
-        for name, md5 in getattr(datasets, record.torchvision).resources:
-            expected[f"{record.torchvision}/{name}"] = (record.mirror + name, md5)
+        for name, md5 in getattr(datasets, record.dataset).resources:
+            expected[f"{record.dataset}/{name}"] = (record.mirror + name, md5)
     cifar10 = datasets.CIFAR10
     expected[cifar10.filename] = (cifar10.url, cifar10.tgz_md5)
     found = {}
@@ -254,8 +253,8 @@ def tracked(name: str) -> str:
 
 
 def test_tracked_raw_data_are_those_that_the_workflow_verifies() -> None:
-    mnist = zip(SOURCES["mnist"].files, idx._MNIST_MD5, strict=True)
-    assert tracked("MNIST") == folder_hash({file.removeprefix("MNIST/"): md5 for file, md5 in mnist})
+    digests = zip(SOURCES["mnist"].files, mnist._MNIST_MD5, strict=True)
+    assert tracked("MNIST") == folder_hash({file.removeprefix("MNIST/"): md5 for file, md5 in digests})
     official = datasets.CIFAR10
     batches = dict([*official.train_list, *official.test_list])
     batches[official.meta["filename"]] = official.meta["md5"]

@@ -12,7 +12,7 @@ MODULE = """
 import math
 
 import numpy as np
-from pausefl import Selector
+from pausefl import Model, Selector
 from torch import nn
 
 
@@ -25,9 +25,10 @@ class LeastUsed(Selector):
         return np.sort(users[order[: history.n_selected]])
 
 
-class Tiny(nn.Sequential):
-    def __init__(self, input_shape, n_outputs, norm):
-        super().__init__(nn.Flatten(), nn.Linear(math.prod(input_shape), n_outputs))
+class Tiny(Model):
+    @staticmethod
+    def build(input_shape, n_outputs, norm):
+        return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(input_shape), n_outputs))
 
 
 def unused():

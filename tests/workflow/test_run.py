@@ -89,10 +89,10 @@ SHOWN = {"figures": 5, "tables": 1, "report": 1}
             id="mechanism",
         ),
         pytest.param(
-            "src/pausefl/selectors/exact.py",
+            "src/pausefl/selectors/pause.py",
             "return pivot_and_fill(",
             "return +pivot_and_fill(",
-            {"job": 2, "collect": 1, **SHOWN},
+            {"job": 2, "collect": 1, "plot_partition": 1, **SHOWN},  # figures may use any selector's look
             id="one selector",
         ),
         pytest.param("config/scenarios/tiny.yaml", "title: Tiny", "title: Small", SHOWN, id="title"),
@@ -107,7 +107,7 @@ def test_an_edit_reruns_what_depends_on_it(
 
 def test_words_and_the_place_of_a_setting_rerun_nothing(copy: Checkout) -> None:
     copy.edit("src/pausefl/privacy/mechanisms.py", '"""', '"""Reworded. ')
-    copy.edit("src/pausefl/settings/scenario.py", "exceeds network.n_users", "is above it")
+    copy.edit("src/pausefl/bandit/settings.py", "exceeds network.n_users", "is above it")
     folder = copy.root / "config/scenarios"
     (folder / "tiny.yaml").rename(folder / "whole.yaml")
     copy.edit("config/scenarios/whole.yaml", "name: tiny", "name: whole")

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from pausefl.data.sources import check_available, find_record
+from pausefl.data.raw_data import check_available, source_class
 from pausefl.errors import PauseflError
+from pausefl.figures.kinds import FIGURES, TABLES, kinds_of
+from pausefl.plugins import from_folder
 from pausefl.provenance import code_hash, job_code
-from pausefl.registry import FIGURES, TABLES, kinds_of
-from pausefl.registry.own import from_folder
 from pausefl.report import questions
 from pausefl.settings import home, read_yaml
 from pausefl.workflow import checks, contents, plan, targets
@@ -76,12 +76,12 @@ def runs_shown(scenario):
     return {"scenario": W.settings(scenario), "runs": W.experiments[scenario], "folder": W.runs_folder}
 
 
-def code_of(script, *modules, records=None):
+def code_of(script, *modules, parts=None):
     """Hash of a script, of the modules that it imports, and of what it loads by name.
 
-    `records` are the selectors, models and so on that it uses; without, it may use all of them.
+    `parts` are the selectors, models and so on that it uses; without, it may use all of them.
     """
-    return code_hash(Path(workflow.source_path(f"../scripts/{script}.py")), *modules, records=records)
+    return code_hash(Path(workflow.source_path(f"../scripts/{script}.py")), *modules, parts=parts)
 
 
 wildcard_constraints:

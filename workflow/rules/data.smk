@@ -32,7 +32,7 @@ rule prepare:
         settings=lambda w: W.datasets[w.dataset],
         root=str(W.config.raw.root),
         folders=W.config.raw.folders,
-        code=lambda w: code_of("prepare", records=[find_record(W.datasets[w.dataset], W.config.raw)]),
+        code=lambda w: code_of("prepare", parts=[source_class(W.datasets[w.dataset], W.config.raw)]),
     script:
         "../scripts/prepare.py"
 
@@ -49,7 +49,7 @@ rule partition:
         data=lambda w: W.divided[w.dataset, w.partition].data,
         partition=lambda w: W.divided[w.dataset, w.partition].partition,
         n_users=lambda w: W.divided[w.dataset, w.partition].network.n_users,
-        code=code_of("partition", records=()),
+        code=code_of("partition", parts=()),
     script:
         "../scripts/partition.py"
 

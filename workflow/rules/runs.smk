@@ -22,7 +22,7 @@ rule job:
     params:
         settings=lambda w: W.job_scenarios[w.scenario].job_settings(),
         code=lambda w: job_code(W.job_scenarios[w.scenario], from_folder(w.selector)),
-        script=code_of("job", records=()),
+        script=code_of("job", parts=()),
     script:
         "../scripts/job.py"
 

@@ -19,7 +19,7 @@ rule study:
     params:
         kind=lambda w: W.studies[w.study].kind,
         settings=lambda w: W.studies[w.study].settings(),
-        code=lambda w: code_of("study", W.studies[w.study].__module__, records=W.studies[w.study].records()),
+        code=lambda w: code_of("study", W.studies[w.study].__module__, parts=W.studies[w.study].parts()),
     script:
         "../scripts/study.py"
 

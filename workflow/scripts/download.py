@@ -4,7 +4,7 @@ from pausefl.workflow.step import logged
 
 from pathlib import Path
 
-from pausefl.data.sources import download
+from pausefl.data.raw_data import download
 
 with logged(snakemake.log[0]):
     download(snakemake.params.source, Path(snakemake.output[0]).parent)

@@ -4,7 +4,7 @@ from pausefl.workflow.step import logged
 
 from pathlib import Path
 
-from pausefl.data.sources import prepare
+from pausefl.data.raw_data import prepare
 from pausefl.settings import RawData
 
 params = snakemake.params

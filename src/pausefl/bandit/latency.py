@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.settings import NetworkSettings
+from pausefl.bandit.settings import NetworkSettings
 from pausefl.streams import Streams
 
 _QUADRATURE_NODES = 200

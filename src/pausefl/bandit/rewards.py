@@ -14,14 +14,13 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.registry.rewards import REWARDS
-from pausefl.settings import RewardSettings
+from pausefl.plugins import Plugins
 from pausefl.streams import Streams
 
 Floats = NDArray[np.float64]
@@ -56,15 +55,13 @@ def confidence_bound(history: History, exploitation: float) -> Floats:
     return bound
 
 
-def make_clusters(settings: RewardSettings, n_users: int, streams: Streams) -> Users | None:
-    """Cluster (K,) of each user, None where there are none; clusters differ by at most one in size.
+def assign_clusters(n_users: int, n_clusters: int, how: str, streams: Streams) -> Users:
+    """Cluster (K,) of each of K users; clusters differ by at most one in size.
 
     ``random``: a random partition of the users. ``index``: index modulo number of clusters.
     """
-    if settings.n_clusters is None:
-        return None
-    clusters = np.arange(n_users) % settings.n_clusters
-    return clusters if settings.clusters == "index" else streams.generator("clusters").permutation(clusters)
+    clusters = np.arange(n_users) % n_clusters
+    return clusters if how == "index" else streams.generator("clusters").permutation(clusters)
 
 
 def total_penalty(costs: Floats, clusters: Users) -> float:
@@ -82,12 +79,15 @@ class Reward(ABC):
 
     The sum of ``scores`` over S, less ``costs(m)[0] + ... + costs(m)[j - 1]`` for each cluster with j users
     in S.
+    Its constructor takes keys of the section ``reward`` of a scenario.
     """
 
-    @classmethod
-    @abstractmethod
-    def build(cls, settings: RewardSettings) -> Self:
-        """Make the reward of a scenario."""
+    #: Whether the privacy that users have left counts; without, ``reward.gamma`` must be 0.
+    has_privacy_term: ClassVar[bool] = True
+    #: Whether users are in clusters; then ``reward.n_clusters`` must be given.
+    uses_clusters: ClassVar[bool] = False
+    #: What it is, for the reference of settings.
+    about: ClassVar[str] = ""
 
     @abstractmethod
     def scores(self, history: History) -> Floats:
@@ -140,14 +140,11 @@ class AverageReward(Reward):
     score_k = (alpha g_k + gamma p_k) / m, and no penalty.
     """
 
+    about = "mean generalisation and mean privacy terms (PAUSE v2, eq. 18)"
+
     alpha: float
     beta: float
     gamma: float
-
-    @classmethod
-    def build(cls, settings: RewardSettings) -> Self:
-        """From alpha, beta and gamma."""
-        return cls(settings.alpha, settings.beta, settings.gamma)
 
     def generalization(self, history: History) -> Floats:
         """g_k (K,), with shares of the data."""
@@ -174,17 +171,11 @@ class OverlapReward(AverageReward):
     Each overlap also costs ``overlap_latency`` seconds (v2, Section V-A).
     """
 
+    about = "`r1` less a penalty for users of the same cluster (PAUSE v2, eq. 22)"
+    uses_clusters = True
+
     overlap_penalty: float
     overlap_latency: float
-
-    @classmethod
-    def build(cls, settings: RewardSettings) -> Self:
-        """From alpha, beta, gamma, rho and delta_tau."""
-        assert settings.overlap_penalty is not None
-        assert settings.overlap_latency is not None
-        return cls(
-            settings.alpha, settings.beta, settings.gamma, settings.overlap_penalty, settings.overlap_latency
-        )
 
     def clusters(self, history: History) -> Users:
         """The clusters of the network."""
@@ -204,17 +195,21 @@ class OverlapReward(AverageReward):
 class QualityReward(AverageReward):
     """BSFL's reward: shares of quality times size of the data, no privacy term (BSFL, eqs. 4, 5)."""
 
-    @classmethod
-    def build(cls, settings: RewardSettings) -> Self:
-        """From alpha and beta."""
-        return cls(settings.alpha, settings.beta, 0.0)
+    about = "generalisation weighted by size and quality of the data, no privacy term (BSFL, eq. 4)"
+    has_privacy_term = False
 
     def generalization(self, history: History) -> Floats:
         """g_k (K,), with shares of quality times size."""
         return generalization(history, self.beta, history.quality * history.data_size)
 
 
-def make_reward(settings: RewardSettings) -> Reward:
-    """The reward of a scenario, one of `pausefl.registry.rewards`."""
-    cls: type[Reward] = REWARDS.find(settings.name).load()
-    return cls.build(settings)
+#: In the order of the reference of settings.
+REWARDS = Plugins(
+    "reward",
+    Reward,  # type: ignore[type-abstract]
+    {
+        "r1": AverageReward,
+        "r2": OverlapReward,
+        "bsfl": QualityReward,
+    },
+)

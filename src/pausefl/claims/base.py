@@ -10,9 +10,9 @@ from pydantic import Field, Strict, model_validator
 from pausefl.claims.comparison import Comparison
 from pausefl.claims.records import Records
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
-from pausefl.settings.base import Settings
+from pausefl.schema.base import Settings
+from pausefl.schema.types import Distinct, NonNegative, OneOf
 from pausefl.settings.scenario import SCALES, SelectorName
-from pausefl.settings.types import Distinct, NonNegative, OneOf
 
 #: The scenarios of a test are in groups: one a scale and, apart, those of the papers' scale as they were run.
 RUN = "as_run"

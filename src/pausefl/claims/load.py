@@ -15,11 +15,11 @@ from pausefl.claims.comparison import Comparison
 from pausefl.claims.on_runs import RunTests
 from pausefl.claims.on_studies import StudyTests
 from pausefl.errors import ConfigError, suggest
-from pausefl.settings.base import Settings, shortened
+from pausefl.schema.base import Settings, shortened
+from pausefl.schema.types import Distinct, Items, Several, Text
+from pausefl.schema.yaml import read_yaml
 from pausefl.settings.load import load_scenario, scenario_file, scenario_names
 from pausefl.settings.scenario import SCALES, Scenario, SelectorName
-from pausefl.settings.types import Distinct, Items, Several, Text
-from pausefl.settings.yaml import read_yaml
 
 #: Every kind of test by its name.
 KINDS: dict[str, type[ClaimTest]] = {

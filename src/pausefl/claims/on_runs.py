@@ -16,9 +16,9 @@ from pausefl.claims.comparison import RATIO, Comparison, joined, wanted_text
 from pausefl.claims.metrics import METRICS
 from pausefl.claims.records import Records, Replicate
 from pausefl.claims.statistics import gaps, judge, region
-from pausefl.registry.selectors import LABELS
 from pausefl.results.outcomes import smoothed
-from pausefl.settings.types import Distinct, OneOf
+from pausefl.schema.types import Distinct, OneOf
+from pausefl.selectors import LABELS
 
 #: Scenario and selector.
 Side = tuple[str, str]

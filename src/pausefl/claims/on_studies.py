@@ -28,9 +28,9 @@ from pausefl.claims.statistics import (
     judge_slope,
     region,
 )
-from pausefl.registry.selectors import LABELS
+from pausefl.schema.types import Distinct, OneOf, Positive, Real
+from pausefl.selectors import LABELS
 from pausefl.settings.scenario import Scale
-from pausefl.settings.types import Distinct, OneOf, Positive, Real
 
 #: Why nothing is compared.
 _ABSENT = "the study lacks what is compared, or is missing"

@@ -12,8 +12,8 @@ from pausefl.claims.comparison import RATIO, Comparison, joined
 from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, ROUNDING, UNDECIDED
 from pausefl.claims.verdicts import Coverage, Verdict
-from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
+from pausefl.selectors import LABELS
 
 #: Comparisons and places that are named; of more, the number is told.
 _MOST_NAMED = 5

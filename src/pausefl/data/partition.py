@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pausefl.data.dataset import read_arrays, write_arrays
+from pausefl.data.settings import DataSettings, PartitionSettings
 from pausefl.errors import DataError
-from pausefl.settings import DataSettings, PartitionSettings, Scenario
 from pausefl.streams import Streams
 
 IntArray = npt.NDArray[np.int64]
@@ -96,12 +96,11 @@ def _check_arrays(path: Path, sizes: Any, indices: Any, quality: Any, validation
         raise DataError(f"{path}: not a partition: {problem}")
 
 
-def partition_key(scenario: Scenario) -> str:
-    """Return the file stem of a scenario's partitions; scenarios with equal partitions share it.
+def partition_key(data: DataSettings, settings: PartitionSettings, n_users: int) -> str:
+    """File stem of a scenario's partitions among ``n_users``; scenarios with equal partitions share it.
 
     It ends in a hash of everything that determines a partition apart from the seed and the data set.
     """
-    settings, data = scenario.partition, scenario.data
     dirichlet = settings.sizes in ("dirichlet", "dirichlet_floored")
     dominant = settings.labels in ("dominant", "dominant_pools")
     determining: dict[str, Any] = {
@@ -111,7 +110,7 @@ def partition_key(scenario: Scenario) -> str:
         "qualities": settings.qualities,
         "size_concentration": float(settings.size_concentration or 0) if dirichlet else None,
         "dominant_share": float(settings.dominant_share or 0) if dominant else None,
-        "n_users": scenario.network.n_users,
+        "n_users": n_users,
         "n_train": data.n_train,
         "n_validation": data.n_validation,
     }
@@ -119,7 +118,7 @@ def partition_key(scenario: Scenario) -> str:
         determining["listed_sizes"] = settings.listed_sizes
     digest = hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()[:8]
     concentration = f"{settings.size_concentration:g}" if dirichlet else ""
-    return f"{settings.labels}-{settings.sizes}{concentration}-K{scenario.network.n_users}-{digest}"
+    return f"{settings.labels}-{settings.sizes}{concentration}-K{n_users}-{digest}"
 
 
 def make_partition(
@@ -173,16 +172,17 @@ def make_partition(
     return partition
 
 
-def check_partition(scenario: Scenario, n_examples: int, seeds: Iterable[int]) -> None:
+def check_partition(
+    data: DataSettings, settings: PartitionSettings, n_users: int, n_examples: int, seeds: Iterable[int]
+) -> None:
     """Raise the `DataError` that `make_partition` would raise for ``n_examples`` in the training split.
 
     Only what depends on their labels is not found.
     """
-    n_train = scenario.data.n_train
-    _check_split(n_examples, scenario.data)
-    n_pool = n_examples - scenario.data.n_validation if n_train is None else n_train
+    _check_split(n_examples, data)
+    n_pool = n_examples - data.n_validation if data.n_train is None else data.n_train
     for seed in seeds:
-        sample_sizes(scenario.partition, scenario.network.n_users, n_pool, Streams(seed))
+        sample_sizes(settings, n_users, n_pool, Streams(seed))
 
 
 def sample_sizes(settings: PartitionSettings, n_users: int, n_examples: int, streams: Streams) -> IntArray:

@@ -16,9 +16,8 @@ from pausefl.data.partition import Partition
 from pausefl.errors import DataError
 from pausefl.federated.simulation import Result
 from pausefl.files import check_readable, replacing
-from pausefl.privacy import losses_reported
+from pausefl.plugins import from_folder
 from pausefl.provenance import hardware, job_code, versions
-from pausefl.registry.own import from_folder
 from pausefl.settings import Scenario
 
 #: Files of a result, in the order in which they are written: the summary marks a complete one.
@@ -138,7 +137,7 @@ def summary_of(
             "ledger.parquet": digests.of_table(result.ledger),
         },
         "class_accuracy": result.class_accuracy,
-        "losses": losses_reported(job.scenario.privacy, job.selector),
+        "losses": job.scenario.losses_reported(job.selector),
         "diverged_round": result.diverged_round,
         "refused_updates": {
             "n": len(result.refused),

@@ -20,7 +20,7 @@ from pausefl.federated.simulation import Simulation
 from pausefl.federated.untrained import Repeated
 from pausefl.files import check_writable, locked
 from pausefl.provenance import job_code
-from pausefl.registry import SELECTORS
+from pausefl.selectors import SELECTORS
 from pausefl.settings.scenario import scenario_of_job
 from pausefl.streams import Streams
 from pausefl.training.sizes import model_layout

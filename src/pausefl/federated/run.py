@@ -18,7 +18,7 @@ from pausefl.federated.job import Job, check_data, check_free, identity_of, summ
 from pausefl.federated.runnable import check_runnable
 from pausefl.federated.simulation import Result, Simulation
 from pausefl.files import check_writable, locked
-from pausefl.registry import SELECTORS
+from pausefl.selectors import SELECTORS
 from pausefl.streams import Streams
 from pausefl.training.sizes import model_layout
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
-from pausefl.registry import MODELS, SELECTORS, SOURCES
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Config, Scenario
 from pausefl.settings.changes import differing
+from pausefl.training.models import MODELS
 
 #: What decides nothing in the training of a selector that does not look at the reward: the reward, how it is
 #: searched, and when a run ends.
@@ -61,7 +63,7 @@ def _check_model(scenario: Scenario) -> None:
             f"scenario '{scenario.name}': model.norm = '{model.norm}' does not apply to model"
             f" '{model.name}'. Allowed: {', '.join(record.norms)}."
         )
-    if record.needs_images and not SOURCES.find(source).images:
+    if record.smallest_image is not None and not SOURCES.find(source).images:
         raise ConfigError(
             f"scenario '{scenario.name}': model '{model.name}' needs images, which data.source"
             f" '{source}' does not have"
@@ -70,7 +72,7 @@ def _check_model(scenario: Scenario) -> None:
 
 def _check_selector(scenario: Scenario, selector: str) -> None:
     record = SELECTORS.find(selector)
-    if missing := scenario.missing(record.requires):
+    if missing := scenario.lacking(selector):
         raise ConfigError(f"scenario '{scenario.name}': selector '{selector}' needs {' and '.join(missing)}")
     n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
     logarithm = math.lgamma(n_users + 1) - math.lgamma(n_selected + 1) - math.lgamma(n_users - n_selected + 1)

@@ -14,21 +14,12 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import LatencyLaw, expected_speeds
-from pausefl.bandit.rewards import Reward, make_clusters, make_reward
+from pausefl.bandit.rewards import Reward
 from pausefl.data.partition import Partition
 from pausefl.errors import PrivacyError
-from pausefl.privacy import (
-    Ledger,
-    LossProtection,
-    Protection,
-    loss_share,
-    make_mechanism,
-    make_sampler,
-    make_schedule,
-)
+from pausefl.privacy import Ledger, LossProtection, Protection
 from pausefl.privacy.samplers import Noise
-from pausefl.registry import SELECTORS
-from pausefl.selectors import make_selector
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.training.layout import Layout
@@ -115,7 +106,7 @@ class PseudoRegret:
     def __init__(self, scenario: Scenario, reward: Reward, streams: Streams) -> None:
         self.reward = reward
         self.streams = streams
-        self.genie = make_selector("genie", scenario)
+        self.genie = scenario.make_selector("genie")
         self.speeds = expected_speeds(scenario.network)
 
     def of(self, users: Users, history: History) -> float:
@@ -163,11 +154,11 @@ class Simulation:
     ) -> None:
         record, network = SELECTORS[selector], scenario.network
         self.selector = selector
-        self.select = make_selector(selector, scenario)
+        self.select = scenario.make_selector(selector)
         self.uniform_weights = record.uniform_weights
         self.streams = streams
         self.trainer = trainer
-        self.reward = make_reward(scenario.reward)
+        self.reward = scenario.reward.make()
         self.regret = PseudoRegret(scenario, self.reward, streams) if genie else None
         self.latency_law = LatencyLaw(network, streams)
         self.round_latency_max = np.inf if network.round_latency_max is None else network.round_latency_max
@@ -396,7 +387,7 @@ class Simulation:
 def first_history(scenario: Scenario, partition: Partition, streams: Streams) -> History:
     """Knowledge of the server before the first round."""
     network = scenario.network
-    clusters = make_clusters(scenario.reward, network.n_users, streams)
+    clusters = scenario.reward.make_clusters(network.n_users, streams)
     return History.empty(
         partition.sizes, network.n_selected, network.latency_floor, partition.quality, clusters
     )
@@ -411,14 +402,14 @@ def make_protection(
     pays for is a value without protection.
     """
     settings, n_users, record = scenario.privacy, scenario.network.n_users, SELECTORS[selector]
-    share = loss_share(settings, selector)
+    share = scenario.loss_share(selector)
     n_unpaid = int(record.needs_losses and share == 0)
     if settings is None or not record.private:
         return Ledger(n_users, 0, layout.n_values + n_unpaid, None), None, None
-    mechanism, n_protected = make_mechanism(settings), layout.n_protected
-    n_unprotected, schedule = layout.n_values - n_protected + n_unpaid, make_schedule(settings)
+    mechanism, n_protected = settings.make_mechanism(), layout.n_protected
+    n_unprotected, schedule = layout.n_values - n_protected + n_unpaid, settings.make_schedule()
     ledger = Ledger(n_users, n_protected, n_unprotected, schedule, mechanism, share)
-    protection = Protection(mechanism, make_sampler(settings, streams), n_protected)
+    protection = Protection(mechanism, settings.make_sampler(streams), n_protected)
     return ledger, protection, LossProtection.build(settings, share, streams) if share else None
 
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.data.partition import make_partition
-from pausefl.data.sources import training_size
+from pausefl.data.raw_data import training_size
+from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.privacy import Ledger
-from pausefl.registry import SOURCES
 from pausefl.selectors import Selector
 from pausefl.settings import RawData, Scenario
 from pausefl.streams import Streams

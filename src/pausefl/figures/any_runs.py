@@ -6,21 +6,20 @@ import importlib
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from pausefl.errors import ConfigError, PauseflError, suggest
-from pausefl.figures.kinds import plot
+from pausefl.figures.kinds import FIGURES, FigureRecord, find_kind, plot
 from pausefl.figures.notes import run_notes
 from pausefl.figures.panels import Plotted
 from pausefl.figures.style import DPI, theme, to_latex
 from pausefl.files import replacing
-from pausefl.registry.figures import FIGURES, FigureRecord, is_regression, protected
-from pausefl.registry.selectors import SELECTORS, SelectorRecord, registered, spare_look
 from pausefl.runs.groups import Group, grouped, named_runs, rounds_of_groups
 from pausefl.runs.run import Run
+from pausefl.selectors import SELECTORS, Selector, look_of
+from pausefl.selectors.look import spare_look
 from pausefl.settings import Scenario
 
 #: How the names of files end that have a figure, or its numbers.
@@ -49,11 +48,11 @@ def plot_runs(runs: Iterable[Run], kind: str | None = None) -> tuple[str, Plotte
     obstacles = {one: _obstacle(record, groups) for one, record in FIGURES.items()}
     possible = [one for one, obstacle in obstacles.items() if not obstacle]
     kind = kind or (possible or ["selections"])[0]
-    FIGURES.find(kind)  # raises if it is unknown
+    find_kind(kind)  # raises if it is unknown
     if obstacle := obstacles[kind]:
         listed = ", ".join(possible) or "none"
         raise PauseflError(f"figure '{kind}' {obstacle}. Figures of these runs: {listed}")
-    with registered(_records(groups)):
+    with SELECTORS.including(_looking_apart(groups)):
         # Notes are for the picture.
         notes = run_notes({**run.summary, "selector": of.selector} for of, run in named_runs(groups).items())
         return kind, plot(kind, rounds_of_groups(groups), _common_scenario(groups), notes.shown)
@@ -106,30 +105,29 @@ def _has(group: Group, need: str) -> bool:
     if need == "training":
         return all(run.summary["trained"] for run in group.runs)
     if need == "accuracy":
-        return not is_regression(group.scenario)
+        return not group.scenario.is_regression
     leakage = group.runs[0].rounds["leakage_max"].max()
     return need != "budget" or (group.scenario.privacy is not None and math.isfinite(leakage))
 
 
 def _settings(group: Group) -> dict[str, str]:
     """Settings of a group in words, and what follows from them for a figure."""
-    loss = "squared error" if is_regression(group.scenario) else "cross-entropy"
-    kinds = {"kind of loss": loss, "kind of protection": f"ε per {protected(group.scenario)}"}
+    loss = "squared error" if group.scenario.is_regression else "cross-entropy"
+    kinds = {"kind of loss": loss, "kind of protection": f"ε per {group.scenario.protects}"}
     return kinds | {key: str(value) for key, value in group.runs[0].settings.items()}
 
 
-def _records(groups: Sequence[Group]) -> dict[str, SelectorRecord]:
-    """Records of the groups whose names are not registered: the first of a selector looks as that does."""
-    found: dict[str, SelectorRecord] = {}
+def _looking_apart(groups: Sequence[Group]) -> dict[str, type[Selector]]:
+    """Classes of groups whose names are no selectors: the first of a selector looks as that does."""
+    found: dict[str, type[Selector]] = {}
     for i, group in enumerate(groups):
         if group.name not in SELECTORS:
-            record = SELECTORS.get(group.selector, SelectorRecord("pausefl.selectors.base:Selector"))
-            spare = spare_look(group.selector, len(found))._replace(
-                marker=_MARKERS[len(found) % len(_MARKERS)]
-            )
+            known, marker = group.selector in SELECTORS, _MARKERS[len(found) % len(_MARKERS)]
             again = group.selector in (one.selector for one in groups[:i])
-            look = spare if again else record.look or spare
-            found[group.name] = replace(record, look=look._replace(label=group.label))
+            spare = spare_look(group.label, len(found))._replace(marker=marker)
+            look = look_of(group.selector)._replace(label=group.label) if known and not again else spare
+            base = SELECTORS[group.selector] if known else Selector
+            found[group.name] = type("Group", (base,), {"look": look})
     return found
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 from pausefl.figures import papers, words
 from pausefl.figures.deviations import applying
+from pausefl.figures.kinds import FIGURES, MOST_LINES, TABLES
 from pausefl.figures.notes import scale_note
 from pausefl.figures.words import Caption
-from pausefl.registry import FIGURES, MECHANISMS, SAMPLERS, SCHEDULES, SELECTORS, TABLES
-from pausefl.registry.figures import ARCHIVED, LOGGED, MOST_LINES, is_regression, protected
+from pausefl.privacy import MECHANISMS, SAMPLERS, SCHEDULES
+from pausefl.results.archive import ARCHIVED, LOGGED
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
 
 #: What of a scenario has a caption.
@@ -32,7 +34,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
         f"{kind}.md.jinja",
         kind=kind,
         scale=scale_note(scenario),
-        regression=is_regression(scenario),
+        regression=scenario.is_regression,
         a_line_each=scenario.network.n_users <= MOST_LINES,
         origin=origin,
         place="; ".join(places) or "none",
@@ -60,7 +62,7 @@ def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
         "records": [SELECTORS[name] for name in scenario.selectors],
         "seeds": tuple(sorted(runs)),
         "all_seeds": f"up to {number}" if len(set(runs.values())) > 1 else number,
-        "protected": protected(scenario),
+        "protected": scenario.protects,
         "privacy": privacy,
         "guarantees": guarantees,
     }

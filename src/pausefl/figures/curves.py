@@ -22,11 +22,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.figures.style import look, marker
-from pausefl.registry import SELECTORS
-from pausefl.registry.figures import protected
-from pausefl.registry.selectors import in_legend_order, look_of
 from pausefl.results.outcomes import smoothed
 from pausefl.runs.run import runs_of
+from pausefl.selectors import SELECTORS, in_legend_order, look_of
 from pausefl.settings import Scenario
 
 if TYPE_CHECKING:
@@ -327,7 +325,7 @@ def n_seeds_of(curve: Band, curves: Mapping[str, Band]) -> str:
 
 def leakage_label(scenario: Scenario) -> str:
     """What an axis of leakage shows."""
-    return f"Maximum leakage\n(ε per {protected(scenario)})"
+    return f"Maximum leakage\n(ε per {scenario.protects})"
 
 
 def mark_budget(axes: Axes, scenario: Scenario, words: bool = True) -> None:

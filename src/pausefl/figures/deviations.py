@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pausefl.registry import MODELS, SELECTORS
-from pausefl.registry.figures import protected
+from pausefl.plugins import arguments
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
+from pausefl.training.models import MODELS
 
 
 def iterates(selector: str) -> bool:
     """Whether a selector searches by iterations, as annealing does."""
-    return "selection.n_iterations" in SELECTORS[selector].requires
+    return "n_iterations" in arguments(SELECTORS[selector])
 
 
 #: Words by id in the ledger.
@@ -56,8 +57,8 @@ _APPLIES: dict[str, Callable[[Scenario], bool]] = {
     "D2": _anneals,
     "D3": _private,
     "D4": _anneals,
-    "D8": lambda one: _private(one) and protected(one) == "coordinate",
-    "D9": lambda one: _private(one) and MODELS[one.model.name].shares_statistics(one.model.norm),
+    "D8": lambda one: _private(one) and one.protects == "coordinate",
+    "D9": lambda one: _private(one) and one.model.norm in MODELS[one.model.name].unprotected_norms,
     "D10": lambda one: _private(one) and one.name in ("mnist_large_iid_r1", "mnist_large_iid_r1_v1"),
     "D30": lambda one: one.reward.name == "bsfl",
     "D68": lambda one: one.training.evaluate_every > 1,

@@ -1,16 +1,165 @@
-"""Figures of the rounds of a scenario's runs."""
+"""Kinds of figures, and tables, of a scenario's runs: what they need, and plotting them.
+
+The words of their captions are in ``figures/words/KIND.md.jinja``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import pandas as pd
+from pausefl.errors import ConfigError, suggest
+from pausefl.results.archive import ARCHIVED, LOGGED
+from pausefl.selectors import SELECTORS
+from pausefl.settings.scenario import FIGURE_KINDS, Scenario
 
-from pausefl.figures.notes import scale_note
-from pausefl.figures.panels import Plotted
-from pausefl.figures.style import add_notes, add_title, theme
-from pausefl.registry.figures import FIGURES
-from pausefl.settings import Scenario
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pausefl.figures.panels import Plotted
+
+#: Deviations that can bear on the results of runs. `pausefl.figures.deviations` knows when each one does.
+OF_RUNS = ("D1", "D2", "D3", "D4", "D8", "D9", "D10", "D77")
+
+#: Needs of figures that are made only where a scenario names one, and by ``pausefl plot``.
+ASKED = ("spending", "selections")
+
+#: Keys of ``network`` that say how fast each user is.
+SPEEDS = ("latency_floor", "fast_latency_max", "slow_latency_min", "slow_latency_max")
+
+#: Up to this many users have a line each in them; of more, quantiles are shown.
+MOST_LINES = 40
+
+
+@dataclass(frozen=True)
+class FigureRecord:
+    """What is made of the rounds of a scenario's runs.
+
+    Attributes
+    ----------
+    code
+        Of a figure: a function of the rounds (`pausefl.runs.run.rounds_of`) and the scenario that returns
+        a Matplotlib figure.
+    label
+        What is shown, for headings.
+    needs
+        ``training``: trained runs; ``budget``: a private selector and a privacy budget; ``accuracy``: a data
+        set with classes; ``archive``: runs of the authors, archived or logged; one of `ASKED`: a figure of
+        the scenario that shows every user's spending, or the selections. Scenarios that lack one of them
+        leave this kind out.
+    shown_once
+        Sections and dotted keys of settings, ``kind of loss`` and ``kind of protection``: what all runs in it
+        must share.
+    of_authors
+        Column of the rounds of which it shows the authors' runs, too.
+    deviations
+        Deviations that can bear on it.
+    """
+
+    code: str
+    label: str
+    needs: Collection[str] = frozenset()
+    shown_once: tuple[str, ...] = ()
+    of_authors: str = ""
+    deviations: tuple[str, ...] = OF_RUNS
+
+    def applies(self, scenario: Scenario, selectors: Collection[str]) -> bool:
+        """Whether runs of these selectors in a scenario have what this kind needs."""
+        return features(scenario, selectors).issuperset(self.needs)
+
+
+def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
+    """What a scenario and runs of these selectors in it have, of what kinds of figures can need."""
+    has = {
+        "training": True,
+        "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
+        "accuracy": not scenario.is_regression,
+        "archive": scenario.name in ARCHIVED or scenario.name in LOGGED,
+        "spending": "spending_vs_rounds" in scenario.figures.values(),
+        "selections": "selections" in scenario.figures.values(),
+    }
+    return frozenset(name for name, value in has.items() if value)
+
+
+#: Every kind of figure, in the order of pages.
+FIGURES: dict[str, FigureRecord] = {
+    "accuracy_vs_time": FigureRecord(
+        "pausefl.figures.runs:plot_accuracy_vs_time",
+        label=FIGURE_KINDS["accuracy_vs_time"],
+        needs={"training", "accuracy"},
+        deviations=(*OF_RUNS, "D68"),
+        of_authors="accuracy",
+    ),
+    "leakage_vs_time": FigureRecord(
+        "pausefl.figures.runs:plot_leakage_vs_time",
+        label=FIGURE_KINDS["leakage_vs_time"],
+        needs={"budget"},
+        shown_once=("kind of protection",),
+        of_authors="leakage_max",
+    ),
+    "leakage_vs_rounds": FigureRecord(
+        "pausefl.figures.runs:plot_leakage_vs_rounds",
+        label=FIGURE_KINDS["leakage_vs_rounds"],
+        needs={"budget"},
+        shown_once=("kind of protection",),
+        of_authors="leakage_max",
+    ),
+    "loss_vs_time": FigureRecord(
+        "pausefl.figures.runs:plot_loss_vs_time",
+        label=FIGURE_KINDS["loss_vs_time"],
+        needs={"training"},
+        shown_once=("kind of loss",),
+        deviations=(*OF_RUNS, "D68"),
+        of_authors="loss",
+    ),
+    "spending_vs_rounds": FigureRecord(
+        "pausefl.figures.spending:plot_spending_vs_rounds",
+        label=FIGURE_KINDS["spending_vs_rounds"],
+        needs={"budget", "spending"},
+        shown_once=("privacy", "network.n_users"),
+    ),
+    "selections": FigureRecord(
+        "pausefl.figures.selections:plot_selections",
+        label=FIGURE_KINDS["selections"],
+        needs={"selections"},
+        shown_once=tuple(f"network.{key}" for key in ("n_users", *SPEEDS)),
+    ),
+}
+
+#: The tables of a scenario, which are no targets of their own.
+TABLES: dict[str, FigureRecord] = {
+    "summary": FigureRecord(
+        "pausefl.results.tables:to_markdown",
+        label="summary of all selectors",
+        deviations=(*OF_RUNS, "D68"),
+    ),
+    "privacy": FigureRecord(
+        "pausefl.results.privacy_table:to_markdown",
+        label="what users have spent",
+        needs={"budget"},
+    ),
+    "authors": FigureRecord(
+        "pausefl.results.archive:to_markdown",
+        label="the authors' own runs beside ours",
+        needs={"archive"},
+    ),
+}
+
+
+def kinds_of(
+    scenario: Scenario, selectors: Collection[str], records: Mapping[str, FigureRecord] = FIGURES
+) -> list[str]:
+    """The kinds of figures, or of ``TABLES``, that apply to runs of some selectors in a scenario."""
+    return [kind for kind, record in records.items() if record.applies(scenario, selectors)]
+
+
+def find_kind(name: str) -> FigureRecord:
+    """The kind of figure of a name; `ConfigError` suggests the nearest name if there is none."""
+    if name not in FIGURES:
+        raise ConfigError(f"unknown kind of figure '{name}'. {suggest(name, FIGURES)}")
+    return FIGURES[name]
 
 
 def plot(
@@ -22,7 +171,11 @@ def plot(
     (`pausefl.figures.notes`); above it the scenario's ``title``, if asked for. `ConfigError` if the kind is
     unknown, `PauseflError` if no run has anything to plot.
     """
-    function = FIGURES.find(kind).load()
+    from pausefl.figures.notes import scale_note
+    from pausefl.figures.style import add_notes, add_title, theme
+
+    module, _, name = find_kind(kind).code.partition(":")
+    function = getattr(importlib.import_module(module), name)
     with theme():
         plotted: Plotted = function(rounds, scenario)
         if title:

@@ -12,9 +12,9 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from pausefl.registry.selectors import LABELS, SELECTORS, in_legend_order
 from pausefl.runs.collected import run_folder
 from pausefl.runs.run import Run
+from pausefl.selectors import LABELS, SELECTORS, in_legend_order
 from pausefl.settings import Experiment, Scenario
 
 #: What a scenario has, and what its base or the paper has in brackets; the first says what they are.

@@ -28,9 +28,8 @@ from pausefl.figures.curves import (
 )
 from pausefl.figures.panels import Plotted
 from pausefl.figures.style import COLUMN_WIDTH, marker
-from pausefl.registry.figures import is_regression
-from pausefl.registry.selectors import look_of
 from pausefl.results.outcomes import target_accuracy
+from pausefl.selectors import look_of
 from pausefl.settings import Scenario
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def plot_loss_vs_time(rounds: pd.DataFrame, scenario: Scenario) -> Plotted:
     Where some selectors explode, as they do once noise takes over, the axis is that of the others. Where the
     means of these span more than `LOG_SPAN`, it is logarithmic.
     """
-    label = "Test loss\n(mean squared error)" if is_regression(scenario) else "Test loss"
+    label = "Test loss\n(mean squared error)" if scenario.is_regression else "Test loss"
     shown = Shown("loss", label)
     curves = _curves(rounds, scenario, shown)
     return Plotted(_plot(curves, scenario, shown)[0], numbers=ends(curves, shown))

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pausefl.bandit.latency import mean_latencies
 from pausefl.figures.panels import Plotted
 from pausefl.figures.style import COLUMN_WIDTH
-from pausefl.registry.selectors import in_legend_order, look_of
 from pausefl.runs.run import runs_of
+from pausefl.selectors import in_legend_order, look_of
 from pausefl.settings import Scenario
 
 #: Most cells of a map along each axis. Of more rounds, or users, several share a cell.

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.curves import mark_budget
+from pausefl.figures.kinds import MOST_LINES
 from pausefl.figures.panels import Plotted
 from pausefl.figures.selections import first_seeds, participations
 from pausefl.figures.style import COLUMN_WIDTH, label_all, new_grid
-from pausefl.privacy import make_schedule
-from pausefl.registry.figures import MOST_LINES, protected
-from pausefl.registry.selectors import look_of
 from pausefl.runs.run import runs_of
+from pausefl.selectors import look_of
 from pausefl.settings import PrivacySettings, Scenario
 
 Floats = NDArray[np.float64]
@@ -51,7 +50,7 @@ def spent_in(run: pd.DataFrame, n_users: int, privacy: PrivacySettings) -> Float
     """
     counts = np.zeros((len(run) + 1, n_users), np.int64)
     counts[1:] = participations(run, n_users).T.cumsum(axis=0)
-    spent: Floats = make_schedule(privacy).spent(counts)
+    spent: Floats = privacy.make_schedule().spent(counts)
     if not np.allclose(spent[1:].max(axis=1), run["leakage_max"].to_numpy(np.float64), rtol=1e-9):
         raise PauseflError("the selections of a run do not add up to the leakage that it recorded")
     return spent
@@ -87,7 +86,7 @@ def plot_spending_vs_rounds(rounds: pd.DataFrame, scenario: Scenario) -> Plotted
         axes.sharey(panels[0])
         mark_budget(axes, scenario, words=axes is panels[0])
         ends.append((look_of(selector).label, len(run), *_over_users(spent[-1:], (1, 0.5, 0))[:, 0]))
-    what = f"Spent (ε per {protected(scenario)})"
+    what = f"Spent (ε per {scenario.protects})"
     label_all(figure, textwrap.fill(what, int(14 * figure.get_figheight())))
     handles = [
         Line2D([], [], color="black", label=name, **look)

@@ -1,4 +1,4 @@
-"""How every figure looks: one theme, one way to save. `pausefl.registry.selectors` has how selectors look."""
+"""How every figure looks: one theme, one way to save. `pausefl.selectors.look` has how selectors look."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pausefl.files import replacing
-from pausefl.registry.selectors import look_of
 from pausefl.results.markdown import latex_table
+from pausefl.selectors import look_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.errors import PrivacyError
 from pausefl.privacy.mechanisms import Mechanism
 from pausefl.privacy.schedule import Schedule
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Relative rounding error that a sum of budgets may have.
 _ROUNDING = 1e-12
@@ -108,6 +111,8 @@ class Ledger:
             of_update, of_loss = (1 - self.loss_share) * spent, self.loss_share * spent
             update = np.array([self.mechanism.update_epsilon(e, self.n_protected) for e in of_update])
             update += of_loss
+        import pandas as pd  # budgets do not need it
+
         return pd.DataFrame(
             {
                 "user": np.arange(self.n_users),

@@ -14,28 +14,10 @@ from numpy.typing import NDArray
 
 from pausefl.privacy.mechanisms import CoordinateMechanism
 from pausefl.privacy.protection import Protection
-from pausefl.privacy.samplers import make_sampler
-from pausefl.registry import SELECTORS
-from pausefl.settings import PrivacySettings
+from pausefl.privacy.settings import PrivacySettings
 from pausefl.streams import Streams
 
 Floats = NDArray[np.float64]
-
-
-def loss_share(settings: PrivacySettings | None, selector: str) -> float:
-    """Share s of each budget that pays for the reported loss; 0 where no loss is accounted for."""
-    record = SELECTORS.find(selector)
-    if settings is None or settings.loss_share is None or not (record.private and record.needs_losses):
-        return 0.0
-    return settings.loss_share
-
-
-def losses_reported(settings: PrivacySettings | None, selector: str) -> str | None:
-    """``accounted`` or ``unaccounted``; None if there is no budget, or if no loss is reported."""
-    record = SELECTORS.find(selector)
-    if settings is None or not (record.private and record.needs_losses):
-        return None
-    return "accounted" if loss_share(settings, selector) else "unaccounted"
 
 
 @dataclass(frozen=True)
@@ -66,7 +48,7 @@ class LossProtection:
     def build(cls, settings: PrivacySettings, share: float, streams: Streams) -> LossProtection:
         """Protection with the bound and the sampler of a scenario."""
         assert settings.loss_bound is not None
-        sampler = make_sampler(settings, streams, "loss noise")
+        sampler = settings.make_sampler(streams, "loss noise")
         return cls(
             share, settings.loss_bound, Protection(CoordinateMechanism(settings.loss_bound), sampler, 1)
         )

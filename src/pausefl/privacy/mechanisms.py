@@ -8,14 +8,12 @@ have. It is local: it holds against the server, which sees every released update
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.registry.privacy import MECHANISMS
-from pausefl.settings import PrivacySettings
+from pausefl.plugins import Plugins
 
 Vector = NDArray[np.float32]
 
@@ -24,12 +22,17 @@ _ROUNDING = 2.0**-22
 
 
 class Mechanism(ABC):
-    """Laplace mechanism for the protected coordinates of an update."""
+    """Laplace mechanism for the protected coordinates of an update.
 
-    @classmethod
-    def build(cls, settings: PrivacySettings) -> Self:
-        """Make the mechanism of a scenario."""
-        return cls()
+    Its constructor takes keys of the section ``privacy`` of a scenario.
+    """
+
+    #: What ``epsilon_total`` is for: a coordinate of the update, or the update as a whole.
+    protects: ClassVar[Literal["coordinate", "update"]]
+    #: Sentence for captions, formatted with the keys of the section ``privacy``.
+    caption: ClassVar[str] = ""
+    #: What it is, for the reference of settings.
+    about: ClassVar[str] = ""
 
     @property
     @abstractmethod
@@ -49,7 +52,6 @@ class Mechanism(ABC):
         return self.sensitivity / epsilon
 
 
-@dataclass(frozen=True)
 class CoordinateMechanism(Mechanism):
     """The papers' mechanism: each coordinate clamped to [-Delta/2, Delta/2], Laplace(Delta / eps) added.
 
@@ -57,19 +59,21 @@ class CoordinateMechanism(Mechanism):
     eps-LDP: *per coordinate*. All n coordinates of an update may change, so the update as a whole is
     n * eps-LDP by basic composition, and no better in the worst case (deviation D8).
 
-    Attributes
+    Parameters
     ----------
-    width
+    sensitivity
         Delta > 0, in the units of the parameters.
     """
 
-    width: float
+    protects = "coordinate"
+    caption = (
+        "Each user has a budget of ε = {epsilon_total} per coordinate; sensitivity {sensitivity} per"
+        " coordinate."
+    )
+    about = "every coordinate clamped, its noise hides that coordinate"
 
-    @classmethod
-    def build(cls, settings: PrivacySettings) -> Self:
-        """Mechanism with Delta."""
-        assert settings.sensitivity is not None
-        return cls(settings.sensitivity)
+    def __init__(self, sensitivity: float) -> None:
+        self.width = sensitivity
 
     @property
     def sensitivity(self) -> float:
@@ -88,26 +92,27 @@ class CoordinateMechanism(Mechanism):
         return n * epsilon
 
 
-@dataclass(frozen=True)
 class VectorMechanism(Mechanism):
     """The whole update clipped to L1 norm C, Laplace(2 C / eps) added to each coordinate.
 
     Two clipped updates are at most 2 C apart in L1, so the update as a whole is eps-LDP, and so is each
     coordinate.
 
-    Attributes
+    Parameters
     ----------
-    norm
+    clip_norm
         C > 0, in the units of the parameters.
     """
 
-    norm: float
+    protects = "update"
+    caption = (
+        "Each user has a budget of ε = {epsilon_total} for its updates as a whole, which are clipped to L1"
+        " norm {clip_norm}."
+    )
+    about = "the update clipped in L1 norm, its noise hides the update as a whole"
 
-    @classmethod
-    def build(cls, settings: PrivacySettings) -> Self:
-        """Mechanism with C."""
-        assert settings.clip_norm is not None
-        return cls(settings.clip_norm)
+    def __init__(self, clip_norm: float) -> None:
+        self.norm = clip_norm
 
     @property
     def sensitivity(self) -> float:
@@ -125,7 +130,5 @@ class VectorMechanism(Mechanism):
         return epsilon
 
 
-def make_mechanism(settings: PrivacySettings) -> Mechanism:
-    """The mechanism of a scenario, one of `pausefl.registry.privacy`."""
-    cls: type[Mechanism] = MECHANISMS.find(settings.mechanism).load()
-    return cls.build(settings)
+#: In the order of the reference of settings.
+MECHANISMS = Plugins("mechanism", Mechanism, {"coordinate": CoordinateMechanism, "vector": VectorMechanism})  # type: ignore[type-abstract]

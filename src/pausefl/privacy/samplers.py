@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.registry.privacy import SAMPLERS
-from pausefl.settings import PrivacySettings
+from pausefl.plugins import Plugins
 from pausefl.streams import Streams
 
 Vector = NDArray[np.float32]
@@ -22,12 +21,15 @@ Noise = NDArray[np.float32] | NDArray[np.float64]
 
 
 class Sampler(ABC):
-    """Samples noise, and adds it to clipped updates."""
+    """Samples noise, and adds it to clipped updates.
 
-    @classmethod
-    def build(cls, streams: Streams, purpose: str) -> Self:
-        """Make the sampler of a seed and a purpose."""
-        return cls()
+    Its constructor takes nothing, or the ``streams`` of a seed and the ``purpose`` of the noise.
+    """
+
+    #: Sentence for captions.
+    caption: ClassVar[str] = ""
+    #: What it is, for the reference of settings.
+    about: ClassVar[str] = ""
 
     @abstractmethod
     def sample(self, n: int, scale: float, user: int, round: int) -> Noise:
@@ -45,13 +47,10 @@ class SimulatedSampler(Sampler):
     and which float32 sums can occur depends on the value underneath (Mironov 2012).
     """
 
+    about = "noise from the seed, so that runs can be repeated"
+
     def __init__(self, streams: Streams, purpose: str = "noise") -> None:
         self.key = streams.key(purpose)
-
-    @classmethod
-    def build(cls, streams: Streams, purpose: str) -> Self:
-        """On the stream of the purpose."""
-        return cls(streams, purpose)
 
     def sample(self, n: int, scale: float, user: int, round: int) -> Vector:
         """See `Sampler.sample`."""
@@ -80,6 +79,9 @@ class SecureSampler(Sampler):
     digit k is 1 with probability 1 / (1 + exp(2^k / t)). Digits compare 64 random bits, and magnitudes end at
     64 t; both change the distribution by less than 1e-17 a coordinate.
     """
+
+    caption = "Noise comes from the operating system's randomness, so no run can be repeated exactly."
+    about = "discrete noise on a grid from the operating system's randomness; runs differ"
 
     #: Grid steps in a scale: 2^16 to 2^17.
     _STEPS = 16
@@ -124,7 +126,5 @@ def _words(n: int) -> NDArray[np.uint64]:
     return np.frombuffer(os.urandom(8 * n), np.uint64)
 
 
-def make_sampler(settings: PrivacySettings, streams: Streams, purpose: str = "noise") -> Sampler:
-    """The sampler of a scenario, one of `pausefl.registry.privacy`, on a stream of a seed."""
-    cls: type[Sampler] = SAMPLERS.find(settings.sampler).load()
-    return cls.build(streams, purpose)
+#: In the order of the reference of settings.
+SAMPLERS = Plugins("sampler", Sampler, {"simulated": SimulatedSampler, "secure": SecureSampler})  # type: ignore[type-abstract]

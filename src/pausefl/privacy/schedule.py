@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pausefl.registry.privacy import SCHEDULES
-from pausefl.settings import PrivacySettings
+from pausefl.plugins import Plugins
 
 Floats = NDArray[np.float64]
 
 
 class Schedule(ABC):
-    """Budgets eps_1, eps_2, … of a user's participations; their sum is at most eps_bar."""
+    """Budgets eps_1, eps_2, … of a user's participations; their sum is at most eps_bar.
+
+    Its constructor takes keys of the section ``privacy`` of a scenario.
+    """
 
     #: eps_bar, the budget of a user.
     epsilon_total: float
     #: Whether every participation has a budget, however small.
     endless: ClassVar[bool] = False
-
-    @classmethod
-    def build(cls, settings: PrivacySettings) -> Self:
-        """Make the schedule of a scenario."""
-        return cls()
+    #: Sentence for captions, formatted with the keys of the section ``privacy``.
+    caption: ClassVar[str] = ""
+    #: What it is, for the reference of settings.
+    about: ClassVar[str] = ""
 
     @abstractmethod
     def epsilon(self, participation: ArrayLike) -> Floats:
@@ -51,15 +52,11 @@ class GeometricSchedule(Schedule):
         eta > 0.
     """
 
+    endless = True
+    about = "over participations without end, with `decay`"
+
     epsilon_total: float
     decay: float
-    endless = True
-
-    @classmethod
-    def build(cls, settings: PrivacySettings) -> Self:
-        """Schedule with eps_bar and eta."""
-        assert settings.decay is not None
-        return cls(settings.epsilon_total, settings.decay)
 
     def epsilon(self, participation: ArrayLike) -> Floats:
         """See `Schedule.epsilon`."""
@@ -84,14 +81,11 @@ class UniformSchedule(Schedule):
         N >= 1.
     """
 
+    caption = "It is spread evenly over {n_participations} participations; there are no more."
+    about = "in equal parts over `n_participations`"
+
     epsilon_total: float
     n_participations: int
-
-    @classmethod
-    def build(cls, settings: PrivacySettings) -> Self:
-        """Schedule with eps_bar and N."""
-        assert settings.n_participations is not None
-        return cls(settings.epsilon_total, settings.n_participations)
 
     def epsilon(self, participation: ArrayLike) -> Floats:
         """See `Schedule.epsilon`."""
@@ -104,7 +98,5 @@ class UniformSchedule(Schedule):
         return np.asarray(self.epsilon_total * np.minimum(n / self.n_participations, 1.0))
 
 
-def make_schedule(settings: PrivacySettings) -> Schedule:
-    """The schedule of a scenario, one of `pausefl.registry.privacy`."""
-    cls: type[Schedule] = SCHEDULES.find(settings.schedule).load()
-    return cls.build(settings)
+#: In the order of the reference of settings.
+SCHEDULES = Plugins("schedule", Schedule, {"geometric": GeometricSchedule, "uniform": UniformSchedule})  # type: ignore[type-abstract]

@@ -11,7 +11,7 @@ from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pausefl.registry import BACKENDS, SOURCES, Record
+from pausefl.data.sources import SOURCES
 
 if TYPE_CHECKING:
     from pausefl.settings import Scenario
@@ -19,19 +19,23 @@ if TYPE_CHECKING:
 #: The folder that has the package.
 _ROOT = Path(__file__).parents[2]
 #: They check settings, whose values are parameters of steps, word messages, or say how a run went.
-_IGNORED = tuple(f"pausefl.{name}." for name in ("errors", "files", "progress", "provenance", "settings"))
-#: What does not count either where records say what is used: what names all parts, and what shows results.
-_BESIDE_RECORDS = ("pausefl.registry.", "pausefl.figures.")
+_IGNORED = tuple(
+    f"pausefl.{name}." for name in ("errors", "files", "progress", "provenance", "schema", "settings")
+)
+#: What does not count either where it is said which parts are used: what names all, and what shows results.
+_BESIDE_PARTS = ("pausefl.selectors", "pausefl.data.sources")
+#: Facts of parts that only say how results are shown.
+_SHOWN = {"look", "label", "color", "about", "caption", "origin", "stated_cost"}
 
 
 def job_code(scenario: Scenario, selector: str, *, genie: bool = False) -> str:
     """Hash of the code that a job depends on: the loop, and whatever its scenario and its selector name."""
     source, selectors = SOURCES.find(scenario.data.source), [selector, *(["genie"] if genie else [])]
-    records = [*scenario.records(selectors), *BACKENDS.values(), source, source.in_folder]
-    return code_hash("pausefl.federated.run", "pausefl.data.partition", records=filter(None, records))
+    parts = [*scenario.parts(selectors), source, *([source.in_folder] if source.in_folder else [])]
+    return code_hash("pausefl.federated.run", "pausefl.selectors.making", parts=parts)
 
 
-def code_hash(*modules: str | Path, records: Iterable[Record] | None = None) -> str:
+def code_hash(*modules: str | Path, parts: Iterable[type] | None = None) -> str:
     """Hash of modules and of all that they import, of pausefl or of a user's own: 16 hexadecimal digits.
 
     Files beside a module that are no Python, such as templates, count with it.
@@ -40,24 +44,29 @@ def code_hash(*modules: str | Path, records: Iterable[Record] | None = None) -> 
     ----------
     modules
         Names of modules, or ``module:name``; or the path of a script.
-    records
-        What is used of what registries name: what a record says counts, and its module. Registries themselves
-        do not, so that an edit of one selector reruns no job of another; neither do figures.
+    parts
+        Classes that are used, of selectors, data sources and so on: their modules count, and no others of
+        their kind, so that an edit of one selector reruns no job of another; neither do looks and figures.
     """
-    used = list(records or ())
-    ignored = _IGNORED + (() if records is None else _BESIDE_RECORDS)
-    found, roots = {str(record): "" for record in used}, [*modules, *(record.code for record in used)]
+    places, bare = [f"{one.__module__}:{one.__qualname__}" for one in parts or ()], parts is not None
+    found, roots = dict.fromkeys(places, ""), [*modules, *places]
     pending = [(one if isinstance(one, Path) else one.partition(":")[0], _home(str(one))) for one in roots]
     while pending:
         one, home = pending.pop()
         # A script stands in another folder in another checkout.
         module, path = ("", one) if isinstance(one, Path) else (one, _file(one, home))
-        if path and module not in found and not f"{module}.".startswith(ignored):
-            found[module], imported = _read(path, module)
+        if path and module not in found and not _is_ignored(module, bare):
+            found[module], imported = _read(path, module, bare)
             # Beside an installed module are others' modules.
             beside = None if f"{module}.".startswith("pausefl.") or "site-packages" in path.parts else home
             pending += [(name, beside) for name in imported]
     return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()[:16]
+
+
+def _is_ignored(module: str, bare: bool) -> bool:
+    beside = bare and (module in _BESIDE_PARTS or module.startswith("pausefl.figures."))
+    section = re.fullmatch(r"pausefl\.\w+\.settings", module)
+    return beside or section is not None or f"{module}.".startswith(_IGNORED)
 
 
 def _home(place: str) -> Path | None:
@@ -79,9 +88,9 @@ def _file(module: str, home: Path | None) -> Path | None:
 
 
 @cache
-def _read(path: Path, module: str) -> tuple[str, list[str]]:
-    """Hash of what counts of a module, and what it may import: modules, and names in them."""
-    tree, imported = _Bare().visit(ast.parse(path.read_text("utf-8"))), []
+def _read(path: Path, module: str, bare: bool) -> tuple[str, list[str]]:
+    """Hash of what counts of a module, without looks if ``bare``; and what it imports, maybe names in it."""
+    tree, imported = _Bare(_SHOWN if bare else set()).visit(ast.parse(path.read_text("utf-8"))), []
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -103,7 +112,13 @@ def _beside(folder: Path) -> str:
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes out docstrings, and imports for annotations."""
+    """Takes out docstrings, imports for annotations, and the values of some names."""
+
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        return None if {ast.unparse(one) for one in node.targets} & self.names else node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         return None if isinstance(node.value, ast.Constant) else node

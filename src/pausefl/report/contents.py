@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from pausefl.figures import papers
 from pausefl.figures.captions import caption
+from pausefl.figures.kinds import FIGURES, TABLES
 from pausefl.figures.words import Caption
-from pausefl.registry import FIGURES, TABLES
-from pausefl.registry.selectors import LABELS, in_legend_order
 from pausefl.report.parts import ReportParts, ScenarioPart
+from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings import SCALES
 
 

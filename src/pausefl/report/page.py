@@ -18,13 +18,13 @@ import pandas as pd
 from pausefl.claims.verdicts import FINDINGS
 from pausefl.claims.words import rounded
 from pausefl.figures import papers
-from pausefl.registry.selectors import LABELS
 from pausefl.report import questions, text
 from pausefl.report.contents import sections_of
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.report.pictures import figure
 from pausefl.results.markdown import number
 from pausefl.runs.reading import read_json
+from pausefl.selectors import LABELS
 
 #: Folder of the page's template and texts.
 _HERE = Path(__file__).parent

@@ -16,13 +16,12 @@ from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import gaps
 from pausefl.figures import words
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
-from pausefl.registry import SELECTORS
-from pausefl.registry.figures import LOGGED
 from pausefl.results import markdown
-from pausefl.results.archive import logged_rounds
+from pausefl.results.archive import LOGGED, logged_rounds
 from pausefl.results.intervals import estimate
 from pausefl.results.outcomes import outcomes
 from pausefl.runs.run import runs_of
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, load_scenario
 
 #: Where numbers come from: the columns of the table.

@@ -17,13 +17,31 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
-from pausefl.privacy.schedule import make_schedule
-from pausefl.registry import SELECTORS
-from pausefl.registry.figures import ARCHIVED, LOGGED
 from pausefl.results import markdown
 from pausefl.results.outcomes import TARGET, moving_average, seconds_to_target, target_accuracy
 from pausefl.runs.run import runs_of
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
+
+#: Scenarios with runs that the PAUSE authors archived.
+ARCHIVED = ("mnist_small_authors", "mnist_large_authors", "cifar10_small_authors")
+
+#: Scenarios as run, and the one whose figures have the authors' log that each is compared with.
+LOGGED = {
+    name: name.removesuffix("_dirichlet")
+    for name in (
+        "cifar10_small_iid_r1_as_run",
+        "cifar10_small_iid_r2_as_run",
+        "cifar10_small_noniid_r1_as_run",
+        "cifar10_small_noniid_r1_as_run_dirichlet",
+        "mnist_large_iid_r1_as_run",
+        "mnist_large_iid_r1_v1_as_run",
+        "cifar10_large_noniid_r1_as_run",
+        "cifar10_large_noniid_r2_as_run",
+        "cifar10_large_noniid_r1_v1_as_run",
+        "cifar10_large_noniid_r1_cnn5_as_run",
+    )
+}
 
 #: Rounds at which accuracies and leakages are compared.
 ROUNDS = (50, 100, 200, 300)
@@ -89,7 +107,7 @@ def logged(scenario: Scenario) -> dict[str, pd.DataFrame]:
     """
     if scenario.name not in LOGGED or scenario.privacy is None:
         return {}
-    schedule = make_schedule(scenario.privacy)
+    schedule = scenario.privacy.make_schedule()
     found = {}
     for selector, run in read_off(scenario.name).items():
         seen = run.pop("largest_participations").cummax()
@@ -175,7 +193,7 @@ def beside_ours(rounds: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
         ``mean``, ``low`` and ``high`` are over our seeds (NaN if there are none); ``n_seeds``. ``inside``:
         whether theirs lies from ``low`` to ``high``; missing with fewer than two seeds, and where theirs
         never reached a target, unless all of ours did before its end. Selectors come in the order of
-        `pausefl.registry.SELECTORS`.
+        `pausefl.selectors.SELECTORS`.
 
     Raises
     ------
@@ -234,7 +252,7 @@ def _archived_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
 
 def _logged_numbers(scenario: Scenario) -> Iterator[tuple[_Row, float]]:
     assert scenario.privacy is not None
-    log, schedule = LOGGED[scenario.name], make_schedule(scenario.privacy)
+    log, schedule = LOGGED[scenario.name], scenario.privacy.make_schedule()
     checkpoints = _by_selector(_read("checkpoints.csv"), log)
     for selector, run in _by_selector(_read("figures.csv"), log).items():
         last, end = int(run["round"].iloc[-1]), float(run["elapsed_s"].iloc[-1])

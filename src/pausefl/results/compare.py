@@ -11,7 +11,6 @@ from zlib import crc32
 
 from pausefl.errors import ConfigError, PauseflError, suggest
 from pausefl.files import write_text
-from pausefl.registry.figures import protected
 from pausefl.results.markdown import aligned, to_latex
 from pausefl.results.run_report import AVERAGED, results_of
 from pausefl.results.tables import by_selector, summarise, to_markdown
@@ -65,7 +64,7 @@ def write_means(folders: Iterable[Path], out: Path) -> None:
     labels = {group.name: group.label for group in groups}
     summaries = {name: run.summary for name, run in named_runs(groups).items()}
     table = by_selector(summarise(rounds_of_groups(groups), summaries))
-    text = to_markdown(table, labels, protected(groups[0].scenario))
+    text = to_markdown(table, labels, groups[0].scenario.protects)
     if suffix == ".csv":
         text = table.assign(selector=table["selector"].map(labels)).to_csv(index=False)
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from pausefl.files import write_text
-from pausefl.registry.own import as_folder
+from pausefl.plugins import as_folder
 from pausefl.results.outcomes import moving_average
 from pausefl.runs.run import runs_of
 

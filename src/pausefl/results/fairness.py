@@ -8,7 +8,6 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.privacy import make_schedule
 from pausefl.settings import Scenario
 
 
@@ -28,7 +27,7 @@ def fairness_of(scenario: Scenario, selections: Iterable[NDArray[np.int64]]) -> 
     counts = np.zeros(n_users, np.int64)
     for users in selections:
         counts[np.unique(users)] += 1
-    spent = counts if scenario.privacy is None else make_schedule(scenario.privacy).spent(counts)
+    spent = counts if scenario.privacy is None else scenario.privacy.make_schedule().spent(counts)
     total = counts.sum()
     return {
         "fairness": jain(spent.astype(np.float64)),

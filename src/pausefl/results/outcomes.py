@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pausefl.registry import SELECTORS
 from pausefl.runs.run import runs_of
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment
 
 #: Rounds in the trailing moving average of accuracy and loss.

@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 
 from pausefl.errors import PauseflError
-from pausefl.privacy import loss_share, make_mechanism, make_schedule
+from pausefl.privacy import MECHANISMS
 from pausefl.privacy.pld import DELTA, epsilons
-from pausefl.registry import MECHANISMS, SELECTORS
 from pausefl.results import markdown
 from pausefl.runs.run import Run
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment, PrivacySettings
 
 #: Columns of a ledger.
@@ -30,7 +30,7 @@ def privacy_table(runs: Mapping[Experiment, Run], privacy: PrivacySettings) -> p
         higher); `LEDGER`; ``epsilon_pld`` at ``delta``, and ``pld_of``, what it protects: a ``coordinate`` or
         the ``update``. ``epsilon_pld`` is valid for a number of participations fixed in advance. Unlike the
         sums, it is no filter under adaptive selection. Epsilons are infinite without privacy. Selectors come
-        in the order of `pausefl.registry.SELECTORS`.
+        in the order of `pausefl.selectors.SELECTORS`.
     """
     rows: list[dict[str, Any]] = []
     order = SELECTORS.order(run.selector for run in runs)
@@ -43,11 +43,12 @@ def privacy_table(runs: Mapping[Experiment, Run], privacy: PrivacySettings) -> p
     table = pd.DataFrame(rows).astype({name: int for name in LEDGER if not name.startswith("epsilon")})
     private = table["epsilon_coordinate"].map(math.isfinite)
     table["epsilon_pld"] = math.inf
-    shares = table["selector"].map(lambda selector: loss_share(privacy, selector))
+    paying = {name: SELECTORS[name].private and SELECTORS[name].needs_losses for name in order}
+    shares = table["selector"].map(lambda name: (privacy.loss_share or 0.0) if paying[name] else 0.0)
     for share in shares[private].unique():
         rows_of = private & (shares == share)
         counts = table.loc[rows_of, "participations"]
-        tighter = epsilons(make_schedule(privacy), make_mechanism(privacy), counts, loss_share=share)
+        tighter = epsilons(privacy.make_schedule(), privacy.make_mechanism(), counts, loss_share=share)
         table.loc[rows_of, "epsilon_pld"] = counts.map(tighter)
     table["delta"] = DELTA
     table["pld_of"] = MECHANISMS.find(privacy.mechanism).protects

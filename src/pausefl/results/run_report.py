@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from pausefl.registry import MECHANISMS
+from pausefl.privacy import MECHANISMS
 from pausefl.results.markdown import aligned, number
 from pausefl.results.outcomes import WINDOW, outcomes
 from pausefl.runs.collected import read_run

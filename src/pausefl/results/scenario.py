@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from pausefl.registry.figures import protected
-from pausefl.registry.selectors import LABELS
 from pausefl.results import archive, privacy_table, tables
 from pausefl.results.markdown import to_latex
 from pausefl.runs.run import Run, rounds_of
+from pausefl.selectors import LABELS
 from pausefl.settings import Experiment, Scenario
 
 
@@ -22,7 +21,7 @@ def write_tables(
     notes: Iterable[str],
     folder: Path,
 ) -> None:
-    """Write ``runs.csv``, with a line for each run, and the tables of some ``kinds`` (`registry.TABLES`).
+    """Write ``runs.csv``, with a line for each run, and the tables of some ``kinds``.
 
     A table of our runs has ``notes`` at its top, in bold.
     """
@@ -33,7 +32,7 @@ def write_tables(
     def summary() -> tuple[pd.DataFrame, str]:
         table = tables.by_selector(by_run)
         origins = "; ".join(sorted({one["dataset_origin"] for one in summaries.values()}))
-        text = tables.to_markdown(table, LABELS, protected(scenario))
+        text = tables.to_markdown(table, LABELS, scenario.protects)
         return table, f"{head}{text}\nData: {origins}.\n"
 
     def privacy() -> tuple[pd.DataFrame, str]:

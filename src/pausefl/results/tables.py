@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from pausefl.errors import PauseflError
-from pausefl.registry import SELECTORS
 from pausefl.results import markdown
 from pausefl.results.outcomes import TARGET_SHARE, WINDOW, outcomes
 from pausefl.runs.run import rounds_made
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment
 
 _AVERAGED = (
@@ -70,7 +70,7 @@ def by_selector(summary: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         ``scenario``, ``selector``, ``n_seeds``, ``n_reached``, ``n_diverged``, ``target_accuracy`` and, for
         each quantity of `summarise`, ``..._mean`` and ``..._sd`` (NaN with one seed). Selectors come in
-        the order of `pausefl.registry.SELECTORS`.
+        the order of `pausefl.selectors.SELECTORS`.
     """
     rows, order = [], {name: i for i, name in enumerate(SELECTORS)}
     by_name = summary.groupby("selector")

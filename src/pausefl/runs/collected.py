@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from pausefl.errors import PauseflError
 from pausefl.files import check_readable, remedy, replacing
-from pausefl.registry.own import as_folder, from_folder
+from pausefl.plugins import as_folder, from_folder
 from pausefl.runs.reading import read_json, read_table
 from pausefl.runs.run import RUN_FILES, TABLES, TRAINED_COLUMNS, Run, checked, read_folder
 from pausefl.settings import Experiment

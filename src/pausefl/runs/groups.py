@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 
 from pausefl.errors import ConfigError, PauseflError
-from pausefl.registry.selectors import LABELS, spare_look
 from pausefl.runs.run import Run, joined
+from pausefl.selectors import LABELS
 from pausefl.settings import SHIPPED, Experiment, Scenario, home, load_scenario
 from pausefl.settings.changes import replaced
 from pausefl.settings.scenario import as_of_today, scenario_of_job
@@ -73,7 +73,7 @@ def grouped(runs: Iterable[Run]) -> list[Group]:
                     f" {run.seed}, the same settings. Name one of them"
                 )
         name = part[0].selector
-        label = LABELS.get(name) or spare_look(name, 0).label
+        label = LABELS.get(name) or name.replace("_", " ").capitalize()
         if differs := [*_differences(part[0].settings, settings), *filter(None, [folder])]:
             name, label = f"{name} {len(groups) + 1}", ", ".join([label, *differs])
         groups.append(Group(part, name, label))

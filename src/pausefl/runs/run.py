@@ -20,8 +20,9 @@ from pausefl.files import check_writable, remedy
 from pausefl.runs.reading import read_json, read_table
 from pausefl.settings import Experiment, NetworkSettings, Scenario
 from pausefl.settings.changes import differing, flattened, replaced
-from pausefl.settings.scenario import MOST_ROUNDS, as_of_today
+from pausefl.settings.scenario import as_of_today
 from pausefl.streams import Streams
+from pausefl.training.settings import MOST_ROUNDS
 
 #: Tables of a run.
 TABLES = ("rounds.parquet", "ledger.parquet")

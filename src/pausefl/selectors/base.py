@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.settings import Scenario
+from pausefl.selectors.look import Look
 
 Users = NDArray[np.int64]
 
@@ -20,19 +21,41 @@ class Selector(ABC):
     A call changes nothing: the same history and stream always give the same choice. Most selectors need only
     the `History`. One that must remember more does so in `observe`, in arrays listed in ``remembered``, so
     that a resumed run continues with them.
+
+    Its constructor takes keys of the sections ``selection`` and ``network`` of a scenario, and ``reward``,
+    the `Reward` of a selection. Only selectors that know the truth by definition may take ``mean_latency``
+    (K,) in seconds (``fastest``) or ``speeds``, the true expected speeds (K,) (``genie``).
     """
 
     #: Names of the array attributes that are the selector's state.
     remembered: ClassVar[tuple[str, ...]] = ()
-
-    @classmethod
-    def build(cls, scenario: Scenario) -> Self:
-        """Make the selector for a scenario.
-
-        Only selectors that know the truth by definition (``genie``, ``fastest``) may use the latency law of
-        ``scenario.network``.
-        """
-        return cls()
+    #: Whether all available users take part in every round.
+    takes_everyone: ClassVar[bool] = False
+    #: Whether it selects the same users in every round, as long as they have budget.
+    fixed_users: ClassVar[bool] = False
+    #: Whether the number of users it selects is its own and not ``n_selected``.
+    own_number: ClassVar[bool] = False
+    #: Whether updates are clamped and noised; without, nothing bounds the leakage.
+    private: ClassVar[bool] = True
+    #: Whether the choice depends on the scenario's reward. Without, what was trained under one reward is not
+    #: trained again under another.
+    uses_reward: ClassVar[bool] = False
+    #: Whether it searches by the papers' simulated annealing, in which all neighbours are equally likely.
+    anneals: ClassVar[bool] = False
+    #: Whether an update counts 1/m for each time its user was sampled, as clustered sampling requires, not
+    #: by its share of the selected data.
+    uniform_weights: ClassVar[bool] = False
+    #: Whether it looks at the users' updates, or at their training losses, so that it needs training.
+    needs_updates: ClassVar[bool] = False
+    needs_losses: ClassVar[bool] = False
+    #: Most sets of ``n_selected`` users that it can enumerate; None for a selector that enumerates none.
+    most_selections: ClassVar[int | None] = None
+    #: Cost of a selection among K users that the papers state.
+    stated_cost: ClassVar[str] = ""
+    #: Name and line in figures; None for a spare one, with ``label`` and ``color`` if they are given.
+    look: ClassVar[Look | None] = None
+    label: ClassVar[str] = ""
+    color: ClassVar[Annotated[str, Field(pattern="^(#[0-9A-Fa-f]{6})?$")]] = ""
 
     @abstractmethod
     def __call__(self, history: History, rng: np.random.Generator) -> Users:

@@ -17,15 +17,12 @@ A user with more units than a bin holds, a case that the papers leave out, fills
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.base import Selector
-from pausefl.settings import Scenario
+from pausefl.selectors.look import DOT, LONG_DASH_DOT, Look
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -45,6 +42,8 @@ def pour_by_size(size: Users, m: int, rng: np.random.Generator | None) -> Pieces
 
 def pour_by_similarity(size: Users, angle: Floats, m: int, rng: np.random.Generator) -> Pieces:
     """Algorithm 2: users of ``size`` (n,), at ``angle`` (n, n), into m bins of ``size.sum()`` units each."""
+    from pausefl.selectors.ward import cut_by_weight, ward  # they load a compiler
+
     capacity = size.sum()
     alone, units = np.divmod(m * size, capacity)
     shuffled = rng.permutation(len(size))
@@ -85,78 +84,6 @@ def sample_from_bins(pieces: Pieces, m: int, rng: np.random.Generator) -> Users:
     return np.asarray(user[np.searchsorted(end, sampled, side="right")])
 
 
-@njit(cache=True)
-def ward(distance: Floats) -> tuple[Users, Floats]:
-    """Ward's hierarchical clustering by chains of nearest neighbours (Murtagh, The Computer Journal, 1983).
-
-    SciPy's gives the same trees without ties. Users never seen tie, and its order among them would change
-    the published selections.
-
-    Parameters
-    ----------
-    distance
-        (n, n), symmetric.
-
-    Returns
-    -------
-    (n - 1, 2) pairs of clusters that merge, children before parents, each named by one of its points; the
-    merged cluster takes the name of the second. And (n - 1,) their heights.
-    """
-    n = distance.shape[0]
-    # Asymmetric to the last bit, chains of neighbours need not end.
-    squared = np.maximum(distance, distance.T) ** 2
-    size, alive = np.ones(n), np.ones(n, np.bool_)
-    merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    chain, length = np.empty(n, np.int64), 0
-    for step in range(n - 1):
-        if length == 0:
-            chain[0], length = np.flatnonzero(alive)[0], 1
-        while True:
-            a = chain[length - 1]
-            nearest, least = -1, np.inf
-            if length > 1:  # among equals, go back: otherwise the chain might not end
-                nearest, least = chain[length - 2], squared[a, chain[length - 2]]
-            for k in range(n):
-                if alive[k] and k != a and squared[a, k] < least:
-                    nearest, least = k, squared[a, k]
-            if length > 1 and nearest == chain[length - 2]:
-                break
-            chain[length] = nearest
-            length += 1
-        a, b = chain[length - 1], chain[length - 2]
-        length -= 2
-        merges[step, 0], merges[step, 1], heights[step] = a, b, np.sqrt(squared[a, b])
-        between = squared[a, b]
-        for k in range(n):
-            if alive[k] and k != a and k != b:
-                merged = (
-                    (size[a] + size[k]) * squared[a, k]
-                    + (size[b] + size[k]) * squared[b, k]
-                    - size[k] * between
-                ) / (size[a] + size[b] + size[k])
-                squared[b, k] = squared[k, b] = merged
-        alive[a] = False
-        size[b] += size[a]
-    return merges, heights
-
-
-@njit(cache=True)
-def cut_by_weight(merges: Users, weight: Users, capacity: int) -> Users:
-    """Label (n,) of each point's cluster: the largest clusters of a tree of at most ``capacity`` each.
-
-    A point that weighs more is a cluster by itself. Labels are points.
-    """
-    n = weight.shape[0]
-    total, whole, label = weight.copy(), np.ones(n, np.bool_), np.arange(n)
-    for step in range(n - 1):
-        a, b = merges[step]
-        whole[b] = whole[a] and whole[b] and total[a] + total[b] <= capacity
-        total[b] += total[a]
-        if whole[b]:
-            label[label == a] = b
-    return label
-
-
 class ClusteredBySize(Selector):
     """Clustered sampling by the sizes of the users' data (Algorithm 1).
 
@@ -167,13 +94,11 @@ class ClusteredBySize(Selector):
         random order otherwise (deviation D79).
     """
 
-    def __init__(self, ties_by_index: bool = False) -> None:
-        self.ties_by_index = ties_by_index
+    uniform_weights = True
+    look = Look("Clustered (size)", "#912B6B", "P", DOT, width=1.5, zorder=3.4)
 
-    @classmethod
-    def build(cls, scenario: Scenario) -> ClusteredBySize:
-        """Selector with the scenario's order of ties."""
-        return cls(scenario.selection.size_ties == "index")
+    def __init__(self, size_ties: str = "random") -> None:
+        self.ties_by_index = size_ties == "index"
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Sample ``history.n_selected`` users, ascending, with repetitions."""
@@ -196,11 +121,15 @@ class ClusteredBySimilarity(Selector):
         (K, K) of the angles between them.
     """
 
-    remembered: ClassVar[tuple[str, ...]] = ("direction", "cosine")
+    remembered = ("direction", "cosine")
+    uniform_weights = needs_updates = True
+    look = Look("Clustered (similarity)", "#CC62A2", "P", LONG_DASH_DOT, zorder=3.3, hollow=True)
 
     def __init__(self) -> None:
         self.direction = np.zeros((0, 0), np.float32)
         self.cosine = np.zeros((0, 0), np.float32)
+        from pausefl.selectors.ward import cut_by_weight, ward  # they load a compiler
+
         ward(np.zeros((2, 2)))  # compile, or load what was compiled, before the first round
         cut_by_weight(np.zeros((0, 2), np.int64), np.ones(1, np.int64), 1)
 

@@ -11,14 +11,12 @@ when the user is selected; b weighs the queue against the speed.
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.base import Selector
-from pausefl.settings import Scenario
+from pausefl.selectors.look import DASH_DOT_DOT, LONG_DASH, Look
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -53,14 +51,10 @@ class CsUcb(Selector):
         tau_max in seconds; a slower user has a negative reward.
     """
 
-    def __init__(self, latency_max: float) -> None:
-        self.latency_max = latency_max
+    look = Look("CS-UCB", "#8A8A1C", "p", DASH_DOT_DOT, zorder=3.0)
 
-    @classmethod
-    def build(cls, scenario: Scenario) -> Self:
-        """Selector with the scenario's tau_max."""
-        assert scenario.network.round_latency_max is not None
-        return cls(scenario.network.round_latency_max)
+    def __init__(self, round_latency_max: float) -> None:
+        self.latency_max = round_latency_max
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""
@@ -76,10 +70,11 @@ class CsUcbQ(CsUcb):
         (K,) D_k; an empty array, for zeros, before the first round.
     """
 
-    remembered: ClassVar[tuple[str, ...]] = ("queue",)
+    remembered = ("queue",)
+    look = Look("CS-UCB-Q", "#5C5C14", "p", LONG_DASH, zorder=2.9, hollow=True)
 
-    def __init__(self, latency_max: float) -> None:
-        super().__init__(latency_max)
+    def __init__(self, round_latency_max: float) -> None:
+        super().__init__(round_latency_max)
         self.queue = np.zeros(0)
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:

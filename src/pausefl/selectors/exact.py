@@ -1,4 +1,4 @@
-"""PAUSE, BSFL and the genie: exact maximisers (PAUSE v2, eqs. 10, 14 and Algorithm 2; BSFL, eqs. 6, 13).
+"""The exact search of PAUSE, BSFL and the genie (PAUSE v2, eqs. 10, 14, Algorithm 2; BSFL, eqs. 6, 13).
 
 Pivot-and-Fill. Sort the users by falling bound and sweep a pivot down the order: the best selection whose
 users all have at least the pivot's bound holds the m largest scores met so far. Sorting dominates:
@@ -20,12 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pausefl.bandit.history import History
-from pausefl.bandit.latency import expected_speeds
-from pausefl.bandit.rewards import Reward, make_reward
-from pausefl.errors import ConfigError
-from pausefl.selectors.search import Objective, Search
-from pausefl.settings import Scenario
+from pausefl.selectors.search import Objective
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -172,51 +167,3 @@ def pivot_and_fill(objective: Objective, rng: np.random.Generator) -> Users:
     # Nobody who adds less than the last selected user can be among the best selection.
     pool = (bound >= lowest[pivot]) & (objective.score - objective.costs[0] >= least[pivot])
     return objective.fill(np.flatnonzero(pool), rng)
-
-
-class Pause(Search):
-    """PAUSE, searched exactly (v2, Algorithms 1 and 2).
-
-    Raises
-    ------
-    ConfigError
-        If the reward's penalty is not convex in the number of users of a cluster.
-    """
-
-    def __init__(self, reward: Reward, exploitation: float) -> None:
-        super().__init__(reward, exploitation)
-        # Compile, or load what was compiled, before the first round.
-        _sweep(np.zeros(1), np.zeros(1, np.int64), np.zeros(1))
-
-    def search(self, objective: Objective, history: History, users: Users, rng: np.random.Generator) -> Users:
-        """Pivot-and-Fill."""
-        if not objective.is_convex:
-            raise ConfigError(
-                f"the penalty of {type(self.reward).__name__} is not convex in the number of users of a"
-                " cluster, so the exact search could miss the best selection. Use an annealing selector, or"
-                " pause_brute in small networks."
-            )
-        return pivot_and_fill(objective, rng)
-
-
-class Bsfl(Pause):
-    """BSFL (Algorithm 1, eq. 13): PAUSE without the privacy term."""
-
-    with_privacy = False
-
-
-class Genie(Pause):
-    """The maximiser that knows the true expected speeds mu_k (v2, eq. 10; BSFL, eq. 6)."""
-
-    def __init__(self, reward: Reward, speeds: Floats) -> None:
-        super().__init__(reward, 1.0)
-        self.speeds = speeds
-
-    @classmethod
-    def build(cls, scenario: Scenario) -> Genie:
-        """Selector with the scenario's reward and true speeds."""
-        return cls(make_reward(scenario.reward), expected_speeds(scenario.network))
-
-    def bound(self, history: History) -> Floats:
-        """The true speeds (K,), whatever was seen."""
-        return self.speeds

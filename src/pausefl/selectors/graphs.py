@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.selectors.annealing import Alsa, SaBsfl, SaPause, SaPauseV1
+from pausefl.selectors.sa_pause import Alsa, SaBsfl, SaPause, SaPauseV1
 from pausefl.streams import Streams
 
 Bools = NDArray[np.bool_]

@@ -5,14 +5,12 @@ A user's loss is that of its last participation. A loss that is not finite count
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.base import Selector
-from pausefl.settings import Scenario
+from pausefl.selectors.look import DASH, SHORT_DASH, Look
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -54,17 +52,13 @@ class PowerOfChoice(Selector):
         (K,) last reported losses; an empty array before the first round.
     """
 
-    remembered: ClassVar[tuple[str, ...]] = ("loss",)
+    remembered = ("loss",)
+    needs_losses = True
+    look = Look("Power-of-Choice", "#1B7F8C", ">", SHORT_DASH, zorder=2.84)
 
     def __init__(self, n_candidates: int) -> None:
         self.n_candidates = n_candidates
         self.loss = np.zeros(0)
-
-    @classmethod
-    def build(cls, scenario: Scenario) -> PowerOfChoice:
-        """Selector with the number of candidates of the scenario."""
-        assert scenario.selection.n_candidates is not None
-        return cls(scenario.selection.n_candidates)
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""
@@ -111,7 +105,9 @@ class Oort(Selector):
         () T in seconds.
     """
 
-    remembered: ClassVar[tuple[str, ...]] = ("utility", "duration", "last", "gained", "preferred")
+    remembered = ("utility", "duration", "last", "gained", "preferred")
+    needs_losses = True
+    look = Look("Oort", "#D1495B", ">", DASH, zorder=2.82, hollow=True)
 
     # Constants of the authors' code.
     #: Rounds from one look of the pacer to the next, W.
@@ -135,12 +131,6 @@ class Oort(Selector):
         self.pacer_step = pacer_step
         self.utility, self.duration, self.last = np.zeros(0), np.zeros(0), np.zeros(0, np.int64)
         self.gained, self.preferred = np.zeros(2), np.array(float(pacer_step))
-
-    @classmethod
-    def build(cls, scenario: Scenario) -> Oort:
-        """Selector with the pacer's step of the scenario."""
-        assert scenario.selection.pacer_step is not None
-        return cls(scenario.selection.pacer_step)
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""

@@ -12,16 +12,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import Reward, confidence_bound, make_reward, total_penalty
+from pausefl.bandit.rewards import Reward, confidence_bound, total_penalty
 from pausefl.errors import PauseflError
 from pausefl.selectors.base import Selector
-from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -117,29 +116,18 @@ class Search(Selector):
     """Maximises the reward with the bandit index in place of the true speed, exactly or approximately.
 
     While m or more users were never seen, their index is infinite, and the best m of them by the other terms
-    are selected, exactly, or any m of them with ``uniform_start``. Otherwise every selection has a finite
-    least index, and the subclass searches (deviations D31, D32, D78).
+    are selected, exactly, or any m of them with ``first_rounds`` "uniform". Otherwise every selection has a
+    finite least index, and the subclass searches (deviations D31, D32, D78).
     """
 
     #: Whether the objective has the reward's privacy term.
     with_privacy: ClassVar[bool] = True
-    #: Keys of `selection` that the constructor takes after ``exploitation``.
-    constants: ClassVar[tuple[str, ...]] = ()
-    #: Whether users never seen are drawn uniformly while there are m of them, whatever the reward.
-    uniform_start: bool = False
+    uses_reward = True
 
-    def __init__(self, reward: Reward, exploitation: float) -> None:
+    def __init__(self, reward: Reward, exploitation: float, first_rounds: str = "maximise") -> None:
         self.reward = reward if self.with_privacy else reward.without_privacy()
         self.exploitation = exploitation
-
-    @classmethod
-    def build(cls, scenario: Scenario) -> Self:
-        """Selector with the scenario's reward and constants."""
-        settings = scenario.selection
-        constants = (getattr(settings, key) for key in cls.constants)
-        search = cls(make_reward(scenario.reward), settings.exploitation, *constants)
-        search.uniform_start = settings.first_rounds == "uniform"
-        return search
+        self.first_rounds = first_rounds
 
     def bound(self, history: History) -> Floats:
         """Speed index (K,) of all users."""
@@ -155,7 +143,7 @@ class Search(Selector):
         objective = Objective.of(history, self.reward, self.bound(history), users)
         unseen = np.flatnonzero(objective.bound == np.inf)
         if len(unseen) >= m:
-            if self.uniform_start:
+            if self.first_rounds == "uniform":
                 return np.sort(rng.choice(users[unseen], m, replace=False))
             if objective.is_convex:
                 return np.sort(users[objective.fill(unseen, rng)])

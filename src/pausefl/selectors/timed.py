@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.base import Selector
-from pausefl.settings import Scenario
+from pausefl.selectors.look import DOT, LONG_DASH_DOT, Look
 
 Users = NDArray[np.int64]
 
@@ -32,17 +30,12 @@ class Tifl(Selector):
         (K,) tier of each user, from 0; empty while profiling.
     """
 
-    remembered: ClassVar[tuple[str, ...]] = ("tier",)
+    remembered = ("tier",)
+    look = Look("TiFL", "#7B4FA3", "<", LONG_DASH_DOT, zorder=2.88)
 
     def __init__(self, n_tiers: int) -> None:
         self.n_tiers = n_tiers
         self.tier = np.zeros(0, np.int64)
-
-    @classmethod
-    def build(cls, scenario: Scenario) -> Tifl:
-        """Selector with the number of tiers of the scenario."""
-        assert scenario.selection.n_tiers is not None
-        return cls(scenario.selection.n_tiers)
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select ``history.n_selected`` users."""
@@ -92,16 +85,11 @@ class FedCs(Selector):
         The number n of users asked for their resources in a round: K x C in the paper.
     """
 
+    own_number = True
+    look = Look("FedCS", "#A678CC", "<", DOT, width=1.5, zorder=2.86, hollow=True)
+
     def __init__(self, deadline: float, n_candidates: int) -> None:
         self.deadline, self.n_candidates = deadline, n_candidates
-
-    @classmethod
-    def build(cls, scenario: Scenario) -> FedCs:
-        """Selector with the deadline and the number of candidates of the scenario."""
-        settings = scenario.selection
-        assert settings.deadline is not None
-        assert settings.n_candidates is not None
-        return cls(settings.deadline, settings.n_candidates)
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Select users that meet the deadline."""

@@ -1,21 +1,15 @@
 """What to run: every setting, checked before anything runs."""
 
+from pausefl.bandit.settings import NetworkSettings, RewardSettings
+from pausefl.data.settings import DataSettings, PartitionSettings, RawData
+from pausefl.privacy.settings import PrivacySettings
+from pausefl.schema.yaml import read_yaml
+from pausefl.selectors.settings import SelectionSettings
 from pausefl.settings.changes import with_changes
-from pausefl.settings.config import Config, Experiment, RawData, load_config, load_places
+from pausefl.settings.config import Config, Experiment, load_config, load_places
 from pausefl.settings.load import SHIPPED, home, load_scenario, scenario_file, scenario_names
-from pausefl.settings.scenario import (
-    SCALES,
-    DataSettings,
-    ModelSettings,
-    NetworkSettings,
-    PartitionSettings,
-    PrivacySettings,
-    RewardSettings,
-    Scenario,
-    SelectionSettings,
-    TrainingSettings,
-)
-from pausefl.settings.yaml import read_yaml
+from pausefl.settings.scenario import SCALES, Scenario
+from pausefl.training.settings import ModelSettings, TrainingSettings
 
 __all__ = [
     "SCALES",

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pausefl.errors import ConfigError
-from pausefl.settings.base import shortened
+from pausefl.schema.base import shortened
+from pausefl.schema.yaml import parse_value
 from pausefl.settings.scenario import Scenario
-from pausefl.settings.yaml import parse_value
 
 #: Keys that say which scenario it is, and that the program writes.
 _FIXED = ("name", "scale", "changed")

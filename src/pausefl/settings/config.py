@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from pausefl.data.settings import RawData
+from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
-from pausefl.registry import SOURCES
-from pausefl.settings.base import Settings
+from pausefl.schema.base import Settings
+from pausefl.schema.types import Distinct, Flag, OneOf, Seed, Several, Text
+from pausefl.schema.yaml import read_yaml
 from pausefl.settings.load import SHIPPED, check_folder, home, load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
-from pausefl.settings.types import Distinct, Flag, OneOf, Seed, Several, Text
-from pausefl.settings.yaml import read_yaml
 
 
 class ConfigFile(Settings):
@@ -66,16 +67,6 @@ class Experiment:
     scenario: str
     selector: str
     seed: int
-
-
-@dataclass(frozen=True)
-class RawData:
-    """Where raw data sets are, and what may be done when they are missing."""
-
-    #: The keys ``data_root``, ``download`` and ``image_folders`` of the configuration.
-    root: Path
-    download: bool
-    folders: dict[str, str]
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pausefl.errors import ConfigError, suggest
+from pausefl.schema.yaml import parse, read_text
 from pausefl.settings.changes import replaced
 from pausefl.settings.scenario import Scenario
-from pausefl.settings.yaml import parse, read_text
 
 #: Folder of the project's own scenarios, below `home` or below the root of a workflow.
 SHIPPED = Path("config/scenarios")

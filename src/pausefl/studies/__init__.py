@@ -17,9 +17,9 @@ from typing import Any, Self
 from pydantic import Field, GetJsonSchemaHandler, create_model, model_validator
 from pydantic_core import CoreSchema
 
-from pausefl.settings.base import Settings
-from pausefl.settings.types import Name
-from pausefl.settings.yaml import read_yaml
+from pausefl.schema.base import Settings
+from pausefl.schema.types import Name
+from pausefl.schema.yaml import read_yaml
 from pausefl.studies.base import Study
 
 __all__ = ["Studies", "Study", "file_of_studies", "kinds", "load_studies", "study_of"]

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels, shades
-from pausefl.privacy import Mechanism, Protection, make_mechanism, make_sampler
-from pausefl.registry import MECHANISMS, SAMPLERS, Record
+from pausefl.plugins import build
+from pausefl.privacy import MECHANISMS, SAMPLERS, Mechanism, Protection
 from pausefl.results import markdown
-from pausefl.settings import PrivacySettings
-from pausefl.settings.types import Distinct, OneOf, Positive, Real, Seed, Whole
+from pausefl.schema.types import Distinct, OneOf, Positive, Real, Seed, Whole
 from pausefl.streams import Streams
 from pausefl.studies.base import AtLeastTwo, Note, Study, Tables
 
@@ -84,8 +83,8 @@ class Audit(Study):
     seed: Seed
     """Seed of the noise."""
 
-    def records(self) -> list[Record]:
-        """Records of the mechanisms and the sampler."""
+    def parts(self) -> list[type]:
+        """Classes of the mechanisms and the sampler."""
         return [*(MECHANISMS.find(name) for name in self.mechanisms), SAMPLERS.find(self.sampler)]
 
     def compute(self, note: Note) -> Tables:
@@ -100,14 +99,10 @@ class Audit(Study):
         alpha = (1 - self.confidence) / (2 * len(self.mechanisms) * len(self.epsilons) * len(seen))
         rows: list[dict[str, object]] = []
         for name in self.mechanisms:
-            settings = PrivacySettings(
-                epsilon_total=max(self.epsilons),
-                mechanism=name,
-                sampler=self.sampler,
-                sensitivity=SENSITIVITY,
-                clip_norm=CLIP_NORM,
-            )
-            mechanism, sampler = make_mechanism(settings), make_sampler(settings, Streams(self.seed))
+            bounds = {"sensitivity": SENSITIVITY, "clip_norm": CLIP_NORM}
+            mechanism = build(MECHANISMS.find(name), bounds)
+            streams = {"streams": Streams(self.seed)}
+            sampler = build(SAMPLERS.find(self.sampler), streams)
             for epsilon in self.epsilons:
                 note(f"{name}, epsilon {epsilon:g}")
                 for observation in seen:

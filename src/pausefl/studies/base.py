@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
@@ -13,13 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import Strict, ValidationInfo, WithJsonSchema, model_validator
 
+from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
-from pausefl.registry import SELECTORS, SOURCES, Record
 from pausefl.runs.reading import read_table
-from pausefl.settings.base import Settings
+from pausefl.schema.base import Settings
+from pausefl.schema.types import Distinct, Seed, Whole
+from pausefl.selectors import SELECTORS
 from pausefl.settings.load import load_scenario
 from pausefl.settings.scenario import Scenario, SelectorName
-from pausefl.settings.types import Distinct, Seed, Whole
 
 if TYPE_CHECKING:
     from pausefl.figures.panels import Plotted
@@ -96,7 +96,7 @@ class Study(Settings):
         plain = self.model_dump(exclude={"title", "changes", "selectors"})
         return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
 
-    def records(self) -> list[Record]:
+    def parts(self) -> list[type]:
         """Records of what its settings name."""
         return []
 
@@ -200,11 +200,11 @@ class ScenarioStudy(Study):
         """Number of runs of a selector under one seed."""
         return 1
 
-    def records(self) -> list[Record]:
-        """Records of selectors, reward, privacy and model; of the data the number of examples counts."""
+    def parts(self) -> list[type]:
+        """Classes of selectors, reward, privacy, model and data source."""
         scenario = self.scenario
-        source = replace(SOURCES.find(scenario.data.source), code="pausefl.data.sources:training_size")
-        return [*scenario.records(sorted({*scenario.selectors} | self.besides)), source]
+        source = SOURCES.find(scenario.data.source)
+        return [*scenario.parts(sorted({*scenario.selectors} | self.besides)), source]
 
     def check(self) -> None:
         """Raise `ConfigError` if a selector cannot run."""

@@ -14,9 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from pausefl.data.sources import SOURCES
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.registry import SOURCES
-from pausefl.registry.selectors import LABELS, in_legend_order
 from pausefl.results import markdown
 from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
@@ -24,8 +23,9 @@ from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, 
 from pausefl.results.tables import mean_sd
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_made, rounds_of, runs_of
+from pausefl.schema.types import Name, Positive
+from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings import Experiment, Scenario
-from pausefl.settings.types import Name, Positive
 from pausefl.studies.base import ANNEALING, Note, Runs, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:

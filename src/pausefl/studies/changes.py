@@ -23,18 +23,18 @@ from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.figures.style import look, marker
-from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LABELS, LONG_DASH, in_legend_order, look_of
 from pausefl.results import markdown
 from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.outcomes import moving_average
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_of, runs_of
+from pausefl.schema.base import Settings
+from pausefl.schema.types import Distinct, Name, NonNegative, Several, Text
+from pausefl.selectors import LABELS, SELECTORS, in_legend_order, look_of
+from pausefl.selectors.look import DASH, DASH_DOT, DOT, LONG_DASH
 from pausefl.settings import Experiment, Scenario
-from pausefl.settings.base import Settings
 from pausefl.settings.changes import with_values
-from pausefl.settings.types import Distinct, Name, NonNegative, Several, Text
 from pausefl.studies.base import ANNEALING, Note, Runs, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:

@@ -23,15 +23,14 @@ from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import DASH, LABELS, SOLID
 from pausefl.results import markdown
 from pausefl.results.intervals import CONFIDENCE, wilson
-from pausefl.selectors import make_selector
+from pausefl.schema.types import Count, Distinct, Items, OneOf, Positive
+from pausefl.selectors import LABELS, SELECTORS
+from pausefl.selectors.look import DASH, SOLID
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.settings.scenario import SelectorName
-from pausefl.settings.types import Count, Distinct, Items, OneOf, Positive
 from pausefl.streams import Streams
 from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables, log_spaced
 
@@ -39,8 +38,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pausefl.selectors.annealing import Annealer
     from pausefl.selectors.listing import Walk
+    from pausefl.selectors.sa_pause import Annealer
 
 Floats = NDArray[np.float64]
 
@@ -250,7 +249,7 @@ def annealers(scenario: Scenario, n_iterations: int, divisor: float = 1.0) -> di
     """
     settings = scenario.selection.replace(n_iterations=n_iterations, temperature_divisor=divisor)
     scenario = scenario.replace(selection=settings)
-    found = {name: cast("Annealer", make_selector(name, scenario)) for name in scenario.selectors}
+    found = {name: cast("Annealer", scenario.make_selector(name)) for name in scenario.selectors}
     first, second = found.values()
     if first.reward != second.reward:
         raise PauseflError(f"{' and '.join(found)} cannot be compared: one of them values privacy")

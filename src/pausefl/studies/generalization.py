@@ -14,8 +14,8 @@ from pausefl.bandit.history import History
 from pausefl.bandit.rewards import generalization
 from pausefl.figures.panels import NOTE, Plotted, shades
 from pausefl.figures.style import new_figure
-from pausefl.registry.selectors import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line
-from pausefl.settings.types import Count, Distinct, Positive
+from pausefl.schema.types import Count, Distinct, Positive
+from pausefl.selectors.look import DASH, DASH_DOT, DOT, LONG_DASH, SHORT_DASH, SOLID, Line
 from pausefl.studies.base import AtLeastTwo, Note, Study, Tables
 
 #: Lines from the smallest exponent on; colours go from light to dark, so that both tell them apart.

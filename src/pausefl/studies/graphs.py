@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from pausefl.figures.panels import Plotted, new_panels
-from pausefl.registry.selectors import LABELS, look_of
 from pausefl.results import markdown
-from pausefl.settings.types import Count, Whole
+from pausefl.schema.types import Count, Whole
+from pausefl.selectors import LABELS, look_of
 from pausefl.studies.base import Note, Study, Tables
 
 if TYPE_CHECKING:

@@ -31,9 +31,9 @@ from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import Band
 from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels, plot_bands
-from pausefl.registry.selectors import look_of
+from pausefl.schema.types import Positive
+from pausefl.selectors import look_of
 from pausefl.settings import Scenario
-from pausefl.settings.types import Positive
 from pausefl.studies.base import ANNEALING, AtLeastTwo, Note, ScenarioStudy, Seeds, Tables, log_spaced
 
 if TYPE_CHECKING:

@@ -20,17 +20,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.figures.style import look, marker
-from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import LABELS, in_legend_order, look_of
 from pausefl.results import markdown
-from pausefl.selectors import Selector, make_selector
+from pausefl.schema.types import Items, Positive, Real
+from pausefl.selectors import LABELS, SELECTORS, Selector, in_legend_order, look_of
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
-from pausefl.settings.types import Items, Positive, Real
 from pausefl.streams import Streams
 from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Tables
 
@@ -121,7 +118,7 @@ class Runtime(ScenarioStudy):
                 scenario = sized(self, n_users)
                 history = history_of(scenario)
                 try:
-                    selector = make_selector(name, scenario)
+                    selector = scenario.make_selector(name)
                     times = seconds(selector, history, self.budget_s)
                     if times[0] > self.budget_s:
                         raise PauseflError(f"{times[0]:.3g} s exceed the budget")
@@ -192,7 +189,7 @@ def history_of(scenario: Scenario) -> History:
         rng.integers(50, 500, n_users),
         n_selected,
         scenario.network.latency_floor,
-        cluster=make_clusters(scenario.reward, n_users, streams),
+        cluster=scenario.reward.make_clusters(n_users, streams),
     )
     history.round = ROUND
     history.participations = np.maximum(rng.binomial(ROUND - 1, n_selected / n_users, n_users), 1)
@@ -232,8 +229,8 @@ def annealing(selector: Selector, history: History, budget_s: float, median_s: f
     neighbours over all iterations of a walk; and ``listing_s`` of one that lists them, mean over the first
     iterations, NaN if there are more than `MOST_LISTED`.
     """
-    from pausefl.selectors.annealing import Annealer
     from pausefl.selectors.listing import walk
+    from pausefl.selectors.sa_pause import Annealer
 
     found = dict.fromkeys(("iteration_s", "listing_s", "n_listed"), math.nan)
     if not isinstance(selector, Annealer):

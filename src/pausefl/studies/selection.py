@@ -14,13 +14,11 @@ from pydantic import model_validator
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis
 from pausefl.figures.panels import Plotted, explain, new_panels, plot_bands
-from pausefl.registry import SELECTORS
-from pausefl.registry.figures import protected
-from pausefl.registry.selectors import LABELS
 from pausefl.results import markdown
 from pausefl.results.intervals import across_seeds
 from pausefl.results.tables import mean_sd
 from pausefl.runs.run import joined
+from pausefl.selectors import LABELS, SELECTORS
 from pausefl.settings import Experiment, Scenario
 from pausefl.studies.base import ANNEALING, Note, ScenarioStudy, Seeds, Tables
 
@@ -86,7 +84,7 @@ class Selection(ScenarioStudy):
         mark_budget(right, self.scenario, words=False)
         explain(figure, lines, [words for _, words in over_time.values()], curves.values(), ncols=4)
         table = summary(rounds)
-        return Plotted(figure, {"summary.csv": table}, to_markdown(table, protected(self.scenario)))
+        return Plotted(figure, {"summary.csv": table}, to_markdown(table, self.scenario.protects))
 
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:

@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import LatencyLaw
-from pausefl.bandit.rewards import make_clusters
 from pausefl.errors import PauseflError
-from pausefl.registry import SELECTORS
-from pausefl.registry.base import Record
-from pausefl.selectors import Selector
-from pausefl.selectors.own import fault
+from pausefl.plugins import arguments
+from pausefl.selectors import SELECTORS, Selector
+from pausefl.selectors.making import Checked, fault
 from pausefl.settings import SHIPPED, Scenario, home, load_scenario
 from pausefl.settings.changes import with_values
 from pausefl.streams import Streams
@@ -69,7 +67,7 @@ class SelectorContract:
             users = select(history, rng)
             wrong = fault(users, history, record)
             assert not wrong, f"it returned {wrong} in round {history.round}"
-            if record.own_number and "selection.n_candidates" in record.requires:
+            if record.own_number and "n_candidates" in arguments(record):
                 assert len(users) <= (scenario.selection.n_candidates or 0), "more than were drawn"
             observe(select, feedback(name, scenario, history, np.unique(users)), history)
 
@@ -209,15 +207,13 @@ def world(reward: str = "r1") -> Scenario:
 
 def itself(name: str, scenario: Scenario) -> Selector:
     """The selector for a scenario, without what watches over one of a user's own in a run."""
-    cls: type[Selector] = Record.load(SELECTORS.find(name))
-    made = cls.build(scenario)
-    assert isinstance(made, Selector), "build must return a pausefl.Selector"
-    return made
+    made = scenario.make_selector(name)
+    return made.given if isinstance(made, Checked) else made
 
 
 def start(scenario: Scenario, alike: bool = False) -> History:
     """A history before the first round; users have unequal data unless alike."""
-    rng, clusters = np.random.default_rng(0), make_clusters(scenario.reward, 12, Streams(0))
+    rng, clusters = np.random.default_rng(0), scenario.reward.make_clusters(12, Streams(0))
     sizes = np.full(12, 50) if alike else rng.permutation(np.arange(40, 124, 7))
     quality = np.ones(12) if alike else rng.uniform(0.2, 1, 12)
     return History.empty(sizes, 3, scenario.network.latency_floor, quality, clusters)

@@ -23,13 +23,13 @@ from pausefl.claims.records import Records
 from pausefl.claims.verdicts import judge_claims
 from pausefl.figures import overview, papers
 from pausefl.figures.style import save
-from pausefl.registry.figures import ARCHIVED, LOGGED
-from pausefl.registry.selectors import LABELS
 from pausefl.report import questions
 from pausefl.results import archive, markdown
+from pausefl.results.archive import ARCHIVED, LOGGED
 from pausefl.runs.collected import read_collected
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import rounds_of
+from pausefl.selectors import LABELS
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.studies import benchmark, load_studies
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers

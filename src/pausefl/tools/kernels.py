@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 
 from pausefl.data.partition import make_partition
-from pausefl.data.sources import prepare
+from pausefl.data.raw_data import prepare
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.registry import SELECTORS
+from pausefl.selectors import SELECTORS
 from pausefl.settings import SHIPPED, RawData, load_scenario
 from pausefl.streams import Streams
 
@@ -28,8 +28,8 @@ def compile_kernels(folder: Path = SHIPPED) -> None:
     n_users = scenario.network.n_users
     partition = make_partition(dataset.train_y, scenario.data, scenario.partition, n_users, Streams(0))
     with tempfile.TemporaryDirectory() as out:
-        for selector, record in SELECTORS.items():
-            if not scenario.missing(record.requires):
+        for selector in SELECTORS:
+            if not scenario.lacking(selector):
                 job = Job(scenario, selector, 0, n_rounds=2, device="cpu", genie=True)
                 run_job(job, dataset, partition, Path(out) / selector)
 

@@ -14,15 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from pausefl.claims.load import KINDS, Claims
-from pausefl.registry import MODELS, SELECTORS, SOURCES
-from pausefl.registry.own import OWN
+from pausefl.data.sources import SOURCES
+from pausefl.plugins import OWN
 from pausefl.results.markdown import table
-from pausefl.settings.base import Settings
+from pausefl.schema.base import Settings
+from pausefl.schema.json_schema import described, inside, plain_schema
+from pausefl.selectors import SELECTORS
 from pausefl.settings.config import ConfigFile
 from pausefl.settings.load import PAPERS, SHIPPED, load_scenario, read_scenario, scenario_names
 from pausefl.settings.scenario import Scenario
-from pausefl.settings.schema import described, inside, plain_schema
 from pausefl.studies import file_of_studies
+from pausefl.training.models import MODELS
 
 _INTRODUCTION = """\
 # Configuration
@@ -126,7 +128,7 @@ def _is_mapping(value: Any) -> bool:
 
 
 def _with_own(schema: Any) -> Any:
-    """A schema in which a name of a registry may also be a part of the user's own."""
+    """A schema in which a name of a class may also be a part of the user's own."""
     if isinstance(schema, list):
         return [_with_own(part) for part in schema]
     if not isinstance(schema, Mapping):

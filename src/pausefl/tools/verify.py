@@ -25,18 +25,19 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.data.dataset import Dataset
+from pausefl.data.sources import SOURCES
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.federated.simulation import Result, make_protection
 from pausefl.federated.untrained import Repeated, selection_only
 from pausefl.library import data_of_job
+from pausefl.plugins import arguments
 from pausefl.provenance import hardware, versions
-from pausefl.registry import SELECTORS, SOURCES
 from pausefl.runs.collected import LINES, Collected, Key, read_run
 from pausefl.runs.differences import difference, first_differences
 from pausefl.runs.run import ROUND_COLUMNS, read_folder
-from pausefl.selectors import Selector
+from pausefl.selectors import SELECTORS, Selector
 from pausefl.settings import ModelSettings, RawData, Scenario, load_scenario
 from pausefl.settings.changes import differing
 from pausefl.settings.scenario import as_of_today
@@ -91,7 +92,7 @@ def _replayed(runs: Collected, key: Key, scenario: Scenario, tell: Callable[[str
         )
 
     problem = differ()
-    annealer = "selection.temperature_divisor" in SELECTORS[key[0]].requires
+    annealer = "temperature_divisor" in arguments(SELECTORS[key[0]])
     alike = run.summary["hardware"].get("instructions") == hardware()["instructions"]
     if not problem or not annealer or alike:
         return problem

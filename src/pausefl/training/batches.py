@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pausefl.settings import TrainingSettings
+from pausefl.training.settings import TrainingSettings
 
 
 @dataclass(frozen=True)

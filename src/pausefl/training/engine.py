@@ -1,6 +1,6 @@
 """The training engine: local training on every user of a round, and evaluation of the global model.
 
-The model and the device choose the training backend (`pausefl.registry.backends`); the streams of the seed
+The model and the device choose the training backend (`pausefl.training.backends`); the streams of the seed
 choose mini-batches and dropout masks. Outside this package a model is one flat float32 vector of NumPy:
 protected values, unprotected values, running statistics (`Layout`).
 """
@@ -19,16 +19,16 @@ from torch import nn
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError, suggest
-from pausefl.registry.backends import BACKENDS, fastest_backend
-from pausefl.registry.models import MODELS
-from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
+from pausefl.training.backends import fastest_backend
 from pausefl.training.backends.base import Backend, LocalUpdates, Vector, Workbench
 from pausefl.training.batches import Participation, plan_batches
 from pausefl.training.flat import FlatModel
 from pausefl.training.layout import Layout
-from pausefl.training.models import has_dropout, is_batch_norm, make_model
+from pausefl.training.models import MODELS
+from pausefl.training.networks import has_dropout, is_batch_norm
 from pausefl.training.optimizers import make_optimizer
+from pausefl.training.settings import ModelSettings, TrainingSettings
 
 _DEVICES = ("auto", "cpu", "cuda")
 
@@ -52,7 +52,7 @@ def build_model(settings: ModelSettings, dataset: Dataset, streams: Streams) -> 
     n_outputs = dataset.n_classes or 1
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return make_model(settings, dataset.train_x.shape[1:], n_outputs)
+        return settings.build(dataset.train_x.shape[1:], n_outputs)
 
 
 class Scores(NamedTuple):
@@ -133,8 +133,8 @@ class Trainer:
         self._bench = Workbench(flat, self._optimizer, dataset, training, device)
         self._test_y = torch.from_numpy(dataset.test_y).to(device)
         if backend is None:
-            name = fastest_backend(device.type, MODELS.find(model.name).family, self._bench.regression)
-            backend = BACKENDS.find(name).load()
+            family = MODELS.find(model.name).family
+            backend = fastest_backend(device.type, family, self._bench.regression)
         self._backend: Backend = backend(self._bench)
 
     def train(self, theta: Vector, users: NDArray[np.int64], round: int) -> Iterator[LocalUpdates]:

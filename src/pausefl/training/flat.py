@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from pausefl.training.layout import Layout
-from pausefl.training.models import is_batch_norm
+from pausefl.training.networks import is_batch_norm
 
 
 class FlatModel:

@@ -1,164 +1,135 @@
-"""The networks of the papers, listed in `pausefl.registry.models`."""
+"""The networks that can be trained. PyTorch is imported when one is built: settings look at facts alone."""
 
 from __future__ import annotations
 
-import math
-from itertools import pairwise
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from torch import nn
+from pausefl.plugins import Plugins
 
-from pausefl.errors import ConfigError
-from pausefl.registry.models import MODELS
-from pausefl.settings import ModelSettings
-
-_GROUPS = 8
+if TYPE_CHECKING:
+    from torch import nn
 
 
-def _norm(kind: str, n_features: int, n_dims: int) -> nn.Module:
-    """A normalisation layer over ``n_features`` channels of 1-d (dense) or 2-d (image) inputs."""
-    if kind == "batch":
-        return nn.BatchNorm1d(n_features) if n_dims == 1 else nn.BatchNorm2d(n_features)
-    return nn.GroupNorm(_GROUPS, n_features)
+class Model(ABC):
+    """A network, for examples of some shape."""
+
+    #: ``dense``: `build` returns a `pausefl.training.networks.Mlp`, which compiled kernels train.
+    #: ``convolutional``: any other network; a GPU pays.
+    family: ClassVar[Literal["dense", "convolutional"]] = "convolutional"
+    #: Values of ``model.norm`` that apply.
+    norms: ClassVar[tuple[str, ...]] = ("none",)
+    #: Fewest pixels a side, for a network that needs images; None for one that takes examples of any shape.
+    smallest_image: ClassVar[int | None] = None
+    #: Values of ``model.norm`` whose layers keep batch statistics, which leave a user without noise (D9).
+    unprotected_norms: ClassVar[tuple[str, ...]] = ("batch",)
+    #: What it is, for the reference of settings.
+    about: ClassVar[str] = ""
+
+    @staticmethod
+    @abstractmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """The network for examples of a shape, with PyTorch's initial weights.
+
+        ``n_outputs`` is the number of classes, or 1 for regression; ``norm`` is one of `norms`.
+        """
 
 
-def _pooled_relu() -> tuple[nn.Module, nn.Module]:
-    """ReLU and 2 x 2 max pooling, in the cheaper order.
+class Fc(Model):
+    """`pausefl.training.networks.fc`."""
 
-    The maximum of clipped values is the clipped maximum, with the same gradient, on a quarter of the values.
-    """
-    return nn.MaxPool2d(2), nn.ReLU()
+    family = "dense"
+    about = "fully connected with hidden layers of 32 and 16 (MNIST)"
 
+    @staticmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """See `Model.build`."""
+        from pausefl.training.networks import fc
 
-class Mlp(nn.Sequential):
-    """Flatten, then dense layers of the given widths with ReLU between them.
-
-    Parameters
-    ----------
-    widths
-        Number of inputs, of each hidden layer's units, and of outputs.
-    """
-
-    def __init__(self, widths: tuple[int, ...]) -> None:
-        layers: list[nn.Module] = [nn.Flatten()]
-        for n_in, n_out in pairwise(widths):
-            layers += [nn.Linear(n_in, n_out), nn.ReLU()]
-        super().__init__(*layers[:-1])
-        self.widths = widths
+        return fc(input_shape, n_outputs)
 
 
-def fc(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
-    """Dense network 32-16 (PAUSE v2, V-A (i)): 25,818 parameters on 28 x 28 images and 10 classes."""
-    return Mlp((math.prod(input_shape), 32, 16, n_outputs))
+class Cnn3(Model):
+    """`pausefl.training.networks.cnn3`."""
+
+    norms = ("batch", "group")
+    smallest_image = 22
+    about = "three convolutional blocks and fully connected layers (CIFAR-10)"
+
+    @staticmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """See `Model.build`."""
+        from pausefl.training.networks import cnn3
+
+        return cnn3(input_shape, n_outputs, norm)
 
 
-def cnn3(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
-    """Three convolution blocks and four dense layers (PAUSE v2, V-A (ii)): 170,474 parameters on CIFAR-10.
+class Cnn5(Model):
+    """`pausefl.training.networks.cnn5`."""
 
-    A block is a 3 x 3 convolution without padding, ReLU, 2 x 2 max pooling, normalisation; a hidden dense
-    layer is followed by ReLU and normalisation.
-    """
-    channels, height, width = input_shape
-    layers: list[nn.Module] = []
-    for n_filters in (32, 64, 128):
-        layers += [nn.Conv2d(channels, n_filters, 3), *_pooled_relu(), _norm(norm, n_filters, 2)]
-        channels, height, width = n_filters, (height - 2) // 2, (width - 2) // 2
-    layers.append(nn.Flatten())
-    n_inputs = channels * height * width
-    for n_units in (128, 64, 32):
-        layers += [nn.Linear(n_inputs, n_units), nn.ReLU(), _norm(norm, n_units, 1)]
-        n_inputs = n_units
-    return nn.Sequential(*layers, nn.Linear(n_inputs, n_outputs))
+    norms = ("batch", "group")
+    smallest_image = 32
+    about = "five convolutions and fully connected layers with dropout (CIFAR-10)"
+
+    @staticmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """See `Model.build`."""
+        from pausefl.training.networks import cnn5
+
+        return cnn5(input_shape, n_outputs, norm)
 
 
-def _five_convolutions(input_shape: tuple[int, ...], norm: str) -> tuple[list[nn.Module], int]:
-    """The layers of both five-convolution networks up to their dense part, and the number of its inputs."""
-    channels, height, width = input_shape
-    layers = [
-        *(nn.Conv2d(channels, 32, 3), nn.ReLU(), _norm(norm, 32, 2)),
-        *(nn.Conv2d(32, 32, 3), *_pooled_relu()),
-        *(nn.Conv2d(32, 64, 3), nn.ReLU(), _norm(norm, 64, 2)),
-        *(nn.Conv2d(64, 64, 3), *_pooled_relu(), _norm(norm, 64, 2)),
-        *(nn.Conv2d(64, 128, 4), *_pooled_relu()),
-        nn.Flatten(),
-    ]
-    height, width = ((((side - 4) // 2 - 4) // 2 - 3) // 2 for side in (height, width))
-    return layers, 128 * height * width
+class Cnn5AsRun(Cnn5):
+    """`pausefl.training.networks.cnn5_as_run`."""
+
+    about = "`cnn5` with normalisation in place of dropout, as in the authors' log (CIFAR-10)"
+
+    @staticmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """See `Model.build`."""
+        from pausefl.training.networks import cnn5_as_run
+
+        return cnn5_as_run(input_shape, n_outputs, norm)
 
 
-def cnn5(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
-    """Five convolutions and three dense layers (PAUSE v2, V-A (iii)): 207,754 parameters on CIFAR-10.
+class CnnBsfl(Model):
+    """`pausefl.training.networks.cnn_bsfl`."""
 
-    No padding, ReLU after each convolution. Normalisation follows the first convolution, the third, and the
-    second pooling; dropout of 0.2 each hidden dense layer.
-    """
-    layers, n_inputs = _five_convolutions(input_shape, norm)
-    for n_units in (64, 32):
-        layers += [nn.Linear(n_inputs, n_units), nn.ReLU(), nn.Dropout(0.2)]
-        n_inputs = n_units
-    return nn.Sequential(*layers, nn.Linear(n_inputs, n_outputs))
+    smallest_image = 10
+    about = "two convolutional blocks, dropout and two dense layers (BSFL)"
 
+    @staticmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """See `Model.build`."""
+        from pausefl.training.networks import cnn_bsfl
 
-def cnn5_as_run(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
-    """`cnn5` as in the authors' log of v2's Figs. 14 and 15: 208,202 parameters on CIFAR-10.
-
-    Normalisation in place of dropout: before the dense part and after each hidden dense layer.
-    """
-    layers, n_inputs = _five_convolutions(input_shape, norm)
-    layers.append(_norm(norm, n_inputs, 1))
-    for n_units in (64, 32):
-        layers += [nn.Linear(n_inputs, n_units), nn.ReLU(), _norm(norm, n_units, 1)]
-        n_inputs = n_units
-    return nn.Sequential(*layers, nn.Linear(n_inputs, n_outputs))
+        return cnn_bsfl(input_shape, n_outputs)
 
 
-def cnn_bsfl(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
-    """Two convolution blocks and two dense layers (BSFL, VI; sizes: deviation D63).
+class Linear(Model):
+    """`pausefl.training.networks.linear`."""
 
-    A block is a 3 x 3 convolution without padding, ReLU, 2 x 2 max pooling: 225,034 parameters on
-    Fashion-MNIST, 315,722 on CIFAR-10. Dropout follows the flattening and the hidden dense layer.
-    """
-    channels, height, width = input_shape
-    layers: list[nn.Module] = []
-    for n_filters in (32, 64):
-        layers += [nn.Conv2d(channels, n_filters, 3), *_pooled_relu()]
-        channels, height, width = n_filters, (height - 2) // 2, (width - 2) // 2
-    layers += [nn.Flatten(), nn.Dropout(0.25), nn.Linear(channels * height * width, 128), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Dropout(0.5), nn.Linear(128, n_outputs))
+    family = "dense"
+    about = "linear regression"
 
+    @staticmethod
+    def build(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
+        """See `Model.build`."""
+        from pausefl.training.networks import linear
 
-def linear(input_shape: tuple[int, ...], n_outputs: int, norm: str) -> nn.Module:
-    """One dense layer from the features to the target (BSFL, VI): 11 parameters on 10 features."""
-    return Mlp((math.prod(input_shape), n_outputs))
+        return linear(input_shape, n_outputs)
 
 
-def make_model(settings: ModelSettings, input_shape: tuple[int, ...], n_outputs: int) -> nn.Module:
-    """The network of a scenario, one of `pausefl.registry.models`, with PyTorch's initial weights.
-
-    Raises
-    ------
-    ConfigError
-        If the network cannot take examples of ``input_shape``.
-    """
-    record = MODELS.find(settings.name)
-    check_input(settings.name, input_shape)
-    module: nn.Module = record.load()(input_shape, n_outputs, settings.norm)
-    return module
-
-
-def check_input(name: str, input_shape: tuple[int, ...]) -> None:
-    """Raise `ConfigError` unless a model takes examples of ``input_shape``."""
-    smallest = MODELS.find(name).smallest_image
-    if smallest is not None and (len(input_shape) != 3 or min(input_shape[1:]) < smallest):
-        raise ConfigError(
-            f"model {name} needs images of at least {smallest} x {smallest} pixels, got {input_shape[1:]}"
-        )
-
-
-def is_batch_norm(module: nn.Module) -> bool:
-    """Whether a module keeps batch statistics, which are released without noise (deviation D9)."""
-    return isinstance(module, nn.modules.batchnorm._BatchNorm)
-
-
-def has_dropout(module: nn.Module) -> bool:
-    """Whether any layer of a module samples random numbers in training."""
-    return any(isinstance(m, nn.modules.dropout._DropoutNd) for m in module.modules())
+#: In the order of the reference of settings.
+MODELS = Plugins(
+    "model",
+    Model,  # type: ignore[type-abstract]
+    {
+        "fc": Fc,
+        "cnn3": Cnn3,
+        "cnn5": Cnn5,
+        "cnn5_as_run": Cnn5AsRun,
+        "cnn_bsfl": CnnBsfl,
+        "linear": Linear,
+    },
+)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.adam import adam
 
-from pausefl.settings import TrainingSettings
+from pausefl.training.settings import TrainingSettings
 
 #: Adam's constants (Kingma and Ba 2015, Algorithm 1) besides the step size.
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8

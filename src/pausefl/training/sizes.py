@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pausefl.data.dataset import Dataset
-from pausefl.settings import ModelSettings
 from pausefl.streams import Streams
 from pausefl.training.layout import Layout
+from pausefl.training.settings import ModelSettings
 
 
 def model_layout(settings: ModelSettings, dataset: Dataset) -> Layout:

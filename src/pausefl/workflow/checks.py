@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 from pausefl.data.partition import check_partition
-from pausefl.data.sources import check_available, missing_files, training_size
+from pausefl.data.raw_data import check_available, missing_files, training_size
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_table
+from pausefl.figures.kinds import FIGURES
 from pausefl.figures.papers import in_parts
 from pausefl.files import check_writable
-from pausefl.registry import FIGURES
 from pausefl.runs.collected import collected_in, named
 from pausefl.workflow.project import Project
 
@@ -42,7 +42,8 @@ def check(project: Project) -> None:
     for name, scenario in project.scenarios.items():
         n_examples = training_size(scenario.data, project.config.raw)
         if n_examples is not None:
-            check_partition(scenario, n_examples, project.seeds(name))
+            shared = scenario.data, scenario.partition, scenario.network.n_users
+            check_partition(*shared, n_examples, project.seeds(name))
 
 
 def check_interpreter(executable: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from pausefl.claims.load import scenarios_as_run
 from pausefl.claims.page import checks_to_markdown
-from pausefl.data.sources import describe_origin
-from pausefl.registry import TABLES, kinds_of
+from pausefl.data.raw_data import make_source
+from pausefl.figures.kinds import TABLES, kinds_of
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
 from pausefl.studies.words import caption
 from pausefl.workflow import targets
@@ -73,7 +73,7 @@ def _scenario(project: Project, name: str) -> ScenarioPart:
         figures=figures,
         tables=tables,
         summary=tables["summary"].replace(".md", ".csv"),
-        origin=describe_origin(one.data, project.config.raw),
+        origin=make_source(one.data, project.config.raw).describe(),
     )
 
 

@@ -6,8 +6,9 @@ import inspect
 import math
 from collections.abc import Iterable, Iterator
 
-from pausefl.registry import FIGURES, SELECTORS, Record
+from pausefl.figures.kinds import FIGURES
 from pausefl.results.markdown import aligned
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario, load_scenario, scenario_names
 from pausefl.workflow.plan import estimate, number, shipped_rates
 from pausefl.workflow.project import Project
@@ -37,8 +38,8 @@ def _rows(project: Project, kind: str) -> Iterator[list[str]]:
         return number(math.fsum([*costs, *more]) / 3600)
 
     if kind == "selectors":
-        for name, record in SELECTORS.items():
-            what = (inspect.getdoc(Record.load(record)) or "").partition("\n\n")[0]
+        for name, part in SELECTORS.items():
+            what = (inspect.getdoc(part) or "").partition("\n\n")[0]
             yield [name, number(1000 * rates["selection_s"].get(name, math.nan), 1), " ".join(what.split())]
     if kind in ("scenarios", "figures"):
         for one in (load_scenario(name, *project.folders) for name in scenario_names(*project.folders)):

@@ -17,13 +17,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pausefl.data.sources import training_size
+from pausefl.data.raw_data import training_size
+from pausefl.data.sources import SOURCES
 from pausefl.progress import about
-from pausefl.registry import MODELS, SELECTORS, SOURCES
 from pausefl.results.markdown import aligned
 from pausefl.runs.collected import read_summary, run_folder
 from pausefl.runs.run import has_settings
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment, RawData, Scenario
+from pausefl.training.models import MODELS
 from pausefl.workflow import targets
 from pausefl.workflow.project import Project
 

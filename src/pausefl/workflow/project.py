@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 from pausefl.claims.load import Check, Claim, load_checks, load_claims, scales
 from pausefl.data.partition import partition_key
-from pausefl.data.sources import dataset_key, find_record, missing_files, raw_files
+from pausefl.data.raw_data import dataset_key, is_downloadable, missing_files, raw_files, source_class
+from pausefl.data.sources.official import Official
 from pausefl.federated.runnable import trains_alike
-from pausefl.registry import SELECTORS, kinds_of
+from pausefl.figures.kinds import kinds_of
+from pausefl.selectors import SELECTORS
 from pausefl.settings import (
     SHIPPED,
     Config,
@@ -27,7 +29,7 @@ from pausefl.studies import Studies, load_studies
 
 
 class ScenarioFigure(NamedTuple):
-    """A figure of the runs of a scenario, of a kind of `pausefl.registry.FIGURES`."""
+    """A figure of the runs of a scenario, of a kind of `pausefl.figures.kinds`."""
 
     scenario: str
     kind: str
@@ -156,17 +158,21 @@ class Project:
         """Name of the data set of a scenario."""
         return dataset_key(self.job_scenarios[scenario].data, self.config.raw)
 
+    def partition(self, scenario: str) -> str:
+        """Name of the partition of a scenario."""
+        one = self.job_scenarios[scenario]
+        return partition_key(one.data, one.partition, one.network.n_users)
+
     def partition_file(self, scenario: str) -> str:
         """File of the partition that all selectors of a scenario share, with ``{seed}`` for the seed."""
-        key = partition_key(self.job_scenarios[scenario])
-        return f"data/partitions/{self.dataset(scenario)}/{key}/seed-{{seed}}.npz"
+        return f"data/partitions/{self.dataset(scenario)}/{self.partition(scenario)}/seed-{{seed}}.npz"
 
     def raw(self, dataset: str) -> list[Path]:
         """Raw files of a data set; of official files their folder, and nothing of what comes with pausefl."""
         settings, raw = self.datasets[dataset], self.config.raw
         root, files = raw.root.absolute(), raw_files(settings, raw)
         inside = [raw.root / one.relative_to(root) if one.is_relative_to(root) else one for one in files]
-        if not find_record(settings, raw).torchvision:
+        if not issubclass(source_class(settings, raw), Official):
             return inside
         return [raw.root / inside[0].relative_to(raw.root).parts[0]]
 
@@ -177,7 +183,7 @@ class Project:
         missing = {
             name: data
             for name, data in self.datasets.items()
-            if raw.download and find_record(data, raw).torchvision and missing_files(data, raw)
+            if is_downloadable(data, raw) and missing_files(data, raw)
         }
         return {self.raw(name)[0]: data.source for name, data in missing.items()}
 
@@ -186,7 +192,7 @@ class Project:
         """A scenario by the names of its data set and its partition, which scenarios can share."""
         found: dict[tuple[str, str], Scenario] = {}
         for name, scenario in self.job_scenarios.items():
-            found.setdefault((self.dataset(name), partition_key(scenario)), scenario)
+            found.setdefault((self.dataset(name), self.partition(name)), scenario)
         return found
 
     def judged(self, scenario: str) -> bool:

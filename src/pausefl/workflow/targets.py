@@ -11,9 +11,9 @@ from typing import Any
 from pausefl.claims.load import Claim, places
 from pausefl.errors import ConfigError, suggest
 from pausefl.figures import overview
+from pausefl.figures.kinds import FIGURES
 from pausefl.figures.papers import in_parts
-from pausefl.registry import FIGURES
-from pausefl.registry.own import as_folder, from_folder
+from pausefl.plugins import as_folder, from_folder
 from pausefl.report import questions
 from pausefl.runs.collected import FILES, run_folder
 from pausefl.runs.run import RUN_FILES

@@ -18,8 +18,6 @@ from pausefl.bandit.rewards import (
     Reward,
     confidence_bound,
     generalization,
-    make_clusters,
-    make_reward,
     penalty_range,
     total_penalty,
 )
@@ -185,14 +183,14 @@ def test_rewards_are_built_from_the_settings_of_a_scenario() -> None:
             overlap_latency=0.5,
         ),
     )
-    assert make_reward(plain) == R1
-    assert make_reward(overlap) == R2
-    assert make_reward(plain.replace(name="bsfl")) == QUALITY
+    assert plain.make() == R1
+    assert overlap.make() == R2
+    assert plain.replace(name="bsfl", gamma=0).make() == QUALITY
 
 
 def clusters_of(n_users: int, n_clusters: int | None, seed: int, **changes: str) -> list[int] | None:
-    settings = RewardSettings(name="r2", alpha=1.0, beta=2.0, gamma=1.0, n_clusters=n_clusters)
-    made = make_clusters(settings.replace(**changes), n_users, Streams(seed))
+    settings = RewardSettings(name="r1", alpha=1.0, beta=2.0, gamma=1.0, n_clusters=n_clusters)
+    made = settings.replace(**changes).make_clusters(n_users, Streams(seed))
     return None if made is None else made.tolist()
 
 
@@ -212,5 +210,6 @@ def test_clusters_are_balanced_and_none_is_empty(
 
 
 def test_without_a_number_of_clusters_there_are_none() -> None:
-    assert clusters_of(7, None, 0) is None
-    assert clusters_of(7, None, 0, clusters="index") is None
+    for clusters in ("random", "index"):
+        settings = RewardSettings(name="r1", alpha=1, beta=1, gamma=1, clusters=clusters)
+        assert settings.make_clusters(7, Streams(0)) is None

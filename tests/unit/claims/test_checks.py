@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
 from pausefl.bandit.latency import expected_latencies, expected_speeds
-from pausefl.bandit.rewards import confidence_bound, make_reward
+from pausefl.bandit.rewards import confidence_bound
 from pausefl.claims.load import load_checks
-from pausefl.privacy import make_schedule
-from pausefl.registry import SELECTORS
 from pausefl.runs.collected import FILES, runs_in
 from pausefl.runs.run import Run
+from pausefl.selectors import SELECTORS
 from pausefl.selectors.brute import BrutePause
-from pausefl.selectors.exact import Bsfl, Pause
 from pausefl.selectors.graphs import CRITERIA, Swaps, sample_criteria
+from pausefl.selectors.pause import Bsfl, Pause
 from pausefl.settings import PrivacySettings, RewardSettings, Scenario, load_scenario
 from pausefl.streams import Streams
 from pausefl.studies import load_studies
@@ -56,7 +55,7 @@ def runs_of(scenario: str, *selectors: str) -> list[Run]:
 
 def partial_sums(privacy: PrivacySettings, n: int) -> Floats:
     """Budget spent after 0 .. n participations (n + 1,)."""
-    return np.concatenate([[0.0], np.cumsum(make_schedule(privacy).epsilon(np.arange(1, n + 1)))])
+    return np.concatenate([[0.0], np.cumsum(privacy.make_schedule().epsilon(np.arange(1, n + 1)))])
 
 
 def test_the_tests_that_show_a_check_are_there() -> None:
@@ -80,8 +79,9 @@ def random_history(rng: np.random.Generator) -> History:
 
 @pytest.mark.parametrize(("name", "exact"), [("r1", Pause), ("r2", Pause), ("bsfl", Bsfl)])
 def test_the_exact_search_is_as_good_as_enumeration(name: str, exact: type[Pause]) -> None:
-    weights = {"alpha": 4.0, "beta": 2.0, "gamma": 3.0, "overlap_penalty": 0.2, "overlap_latency": 0.05}
-    reward = make_reward(RewardSettings(name=name, n_clusters=4, **weights))
+    weights = {"alpha": 4.0, "beta": 2.0, "overlap_penalty": 0.2, "overlap_latency": 0.05}
+    weights["gamma"] = 0.0 if name == "bsfl" else 3.0
+    reward = RewardSettings(name=name, n_clusters=4, **weights).make()
     for seed in range(200):
         rng = Streams(seed).generator(f"claims/{name}")
         history = random_history(rng)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import gzip
 import hashlib
@@ -21,8 +20,8 @@ import numpy as np
 import pytest
 from raw_data import IDX_FILES, raw, refusal, source, write_cifar10, write_idx
 
-from pausefl.data.sources import check_available, download, fetch, missing_files, official, prepare, raw_files
-from pausefl.registry import SOURCES
+from pausefl.data.raw_data import check_available, download, fetch, missing_files, prepare, raw_files
+from pausefl.data.sources import SOURCES, official
 
 MNIST, FASHION, CIFAR10 = source("mnist"), source("fashion_mnist"), source("cifar10")
 
@@ -154,8 +153,7 @@ def mirror(fake: Path, served: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
         content = gzip.compress((fake / "FashionMNIST" / "raw" / name).read_bytes(), 1)
         (served[0] / f"{name}.gz").write_bytes(content)
         resources.append((f"{name}.gz", hashlib.md5(content).hexdigest()))
-    record = dataclasses.replace(SOURCES["fashion_mnist"], mirror=served[1])
-    monkeypatch.setitem(SOURCES, "fashion_mnist", record)
+    monkeypatch.setattr(SOURCES["fashion_mnist"], "mirror", served[1])
     monkeypatch.setattr(datasets.FashionMNIST, "resources", resources)
     monkeypatch.setattr(official, "SCHEME", "http://")
     return served[0]
@@ -181,7 +179,7 @@ def test_no_network(no_network: list[float], settings: Any, action: Callable[...
 
 @pytest.mark.parametrize("name", ["mnist", "fashion_mnist", "cifar10"])
 def test_every_address_is_of_https(name: str) -> None:
-    assert all(url.startswith("https://") for url in official.addresses(name))
+    assert all(url.startswith("https://") for url in SOURCES[name]().addresses())
 
 
 def test_http_is_refused(mirror: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ from pausefl.settings import SHIPPED, DataSettings, PartitionSettings, Scenario,
 from pausefl.streams import Streams
 
 
+def sharing(scenario: Scenario) -> tuple[DataSettings, PartitionSettings, int]:
+    """What decides on a scenario's partition."""
+    return scenario.data, scenario.partition, scenario.network.n_users
+
+
 def iid(**changes: Any) -> PartitionSettings:
     base = {"labels": "iid", "sizes": "equal", "min_size": 1, "qualities": "equal"}
     return PartitionSettings(**(base | changes))
@@ -135,7 +140,7 @@ def test_what_cannot_be_made_is_refused_before_data_are_read(
         return str(caught.value)
 
     made = problem(lambda: make_partition(classes_of(n_examples), data, partition, 30, Streams(3)))
-    assert problem(lambda: check_partition(scenario, n_examples, [3])) == made
+    assert problem(lambda: check_partition(*sharing(scenario), n_examples, [3])) == made
 
 
 def test_validation_and_sizes_do_not_depend_on_the_distribution_of_labels() -> None:
@@ -375,7 +380,7 @@ def test_more_than_there_is_cannot_be_listed(demo: Scenario) -> None:
         network=demo.network.replace(n_users=30), data=data_of(1000), partition=listed(FIG_6)
     )
     with pytest.raises(DataError, match="only 49000"):
-        check_partition(scenario, 50_000, [0])
+        check_partition(*sharing(scenario), 50_000, [0])
 
 
 @pytest.mark.parametrize(
@@ -460,7 +465,7 @@ def scenario(partition: PartitionSettings, data: DataSettings, n_users: int = 30
 
 def test_partition_key_tells_partitions_apart() -> None:
     base = scenario(dirichlet(), data_of(10))
-    assert partition_key(base).startswith("iid-dirichlet2-K30-")
+    assert partition_key(*sharing(base)).startswith("iid-dirichlet2-K30-")
     others = [
         scenario(dirichlet(min_size=2), data_of(10)),
         scenario(dirichlet(2.0000001), data_of(10)),
@@ -478,14 +483,14 @@ def test_partition_key_tells_partitions_apart() -> None:
         scenario(listed(FIG_6), data_of(10)),
         scenario(listed(FIG_6[::-1]), data_of(10)),
     ]
-    assert len({partition_key(s) for s in [base, *others]}) == len(others) + 1
+    assert len({partition_key(*sharing(s)) for s in [base, *others]}) == len(others) + 1
 
 
 def test_partition_key_ignores_what_plays_no_part() -> None:
     """An integer for a float, or a setting of another distribution, does not change the key."""
-    base = partition_key(scenario(dirichlet(), data_of(10)))
+    base = partition_key(*sharing(scenario(dirichlet(), data_of(10))))
     more = {"dominant_share": 0.3, "listed_sizes": (3, 4)}
-    assert partition_key(scenario(dirichlet(2, **more), data_of(10))) == base
+    assert partition_key(*sharing(scenario(dirichlet(2, **more), data_of(10)))) == base
 
 
 #: Who has what for seeds 0 and 1, of 60,000 examples with random labels: the start of a SHA-256.

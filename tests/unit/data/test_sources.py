@@ -14,17 +14,15 @@ from numpy.typing import NDArray
 from raw_data import raw, refusal, source
 
 from pausefl.data import sources
-from pausefl.data.sources import (
+from pausefl.data.raw_data import (
     check_available,
     dataset_key,
-    describe_origin,
     download,
+    make_source,
     prepare,
     raw_files,
     training_size,
 )
-from pausefl.registry import SOURCES
-from pausefl.registry.base import Record
 from pausefl.settings import DataSettings, RawData
 
 NOWHERE = raw(Path("nowhere"))
@@ -32,17 +30,10 @@ DIGITS = source("digits", test_fraction=0.2)
 REGRESSION = source("synthetic_regression", test_fraction=0.25, n_examples=400, n_features=5, noise_std=0.1)
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_record_names_code_that_exists(name: str) -> None:
-    records = [record for record in (SOURCES[name], SOURCES[name].in_folder) if record]
-    places = [place for record in records for place in (record.code, record.check) if place]
-    assert all(callable(Record(place).load()) for place in places)
-
-
 def test_reading_records_and_naming_raw_files_loads_no_reader() -> None:
     code = (
         "import sys; from pathlib import Path;"
-        "from pausefl.settings import DataSettings, RawData; from pausefl.data.sources import missing_files;"
+        "from pausefl.settings import DataSettings, RawData; from pausefl.data.raw_data import missing_files;"
         "missing_files(DataSettings(source='mnist', n_validation=0),"
         "              RawData(root=Path('x'), download=False, folders={}));"
         "sys.exit(bool({'torch', 'torchvision', 'PIL'} & set(sys.modules)))"
@@ -155,7 +146,7 @@ def test_key_origin_and_size(
     settings: DataSettings, where: RawData, key: str, origin: str, size: int | None
 ) -> None:
     assert dataset_key(settings, where) == key
-    assert describe_origin(settings, where) == origin
+    assert make_source(settings, where).describe() == origin
     assert training_size(settings, where) == size
 
 

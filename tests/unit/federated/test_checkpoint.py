@@ -32,7 +32,6 @@ from pausefl.federated.run import run_job, stop_requests
 from pausefl.federated.simulation import Simulation
 from pausefl.files import locked
 from pausefl.provenance import job_code
-from pausefl.selectors import make_selector
 from pausefl.settings import Scenario, load_scenario
 from pausefl.streams import Streams
 from pausefl.training.engine import Trainer
@@ -415,7 +414,7 @@ class Mortal:
             self.dataset.train_y, scenario.data, scenario.partition, network.n_users, Streams(0)
         )
         self.job = Job(scenario, "sa_pause", 0, n_rounds, device="cpu")
-        make_selector("sa_pause", scenario)  # once, and not in every life
+        scenario.make_selector("sa_pause")  # once, and not in every life
         job_code(scenario, "sa_pause")
         self.expected: dict[str, bytes] = {}
         start = time.perf_counter()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.federated.simulation import Simulation
-from pausefl.registry import SELECTORS
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Scenario
 
 FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
@@ -222,7 +221,6 @@ def test_the_summary_says_whether_losses_are_paid_for(
 def test_a_selector_that_looks_at_training_is_refused_without_it(
     start: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, need: str, seen: str
 ) -> None:
-    record = dataclasses.replace(SELECTORS["random"], **{need: True})
-    monkeypatch.setitem(SELECTORS, "random", record)
+    monkeypatch.setattr(SELECTORS["random"], need, True)
     with pytest.raises(ConfigError, match=rf"'random' looks at the users' {seen}, so it cannot run without"):
         start(selector="random", train=False)

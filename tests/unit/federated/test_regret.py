@@ -16,7 +16,6 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from pausefl.bandit.rewards import make_clusters
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import PseudoRegret, Simulation
 from pausefl.settings import Scenario
@@ -72,7 +71,7 @@ def expected_regret(scenario: Scenario, selections: list[list[int]]) -> list[flo
     quality = QUALITY if reward.name == "bsfl" else (1.0,) * K
     weights = [q * d for q, d in zip(quality, SIZES, strict=True)]
     due = [M * w / sum(weights) for w in weights]
-    found = make_clusters(reward, K, Streams(SEED))
+    found = reward.make_clusters(K, Streams(SEED))
     clusters = list(range(K)) if found is None else found.tolist()
     speeds = [true_speed(scenario, k) for k in range(K)]
     taken = [0] * K

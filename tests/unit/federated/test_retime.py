@@ -20,8 +20,8 @@ from pausefl.federated.job import FILES, Job
 from pausefl.federated.retime import retime
 from pausefl.federated.run import run_job
 from pausefl.federated.runnable import trains_alike
-from pausefl.registry import SELECTORS
 from pausefl.runs.collected import read_run
+from pausefl.selectors import SELECTORS
 from pausefl.selectors.baselines import Random
 from pausefl.settings import Scenario
 
@@ -112,8 +112,7 @@ def test_the_files_are_those_of_a_job_that_trains(
 def test_a_selector_that_looks_at_losses_repeats_its_selections(
     runs: Runs, r1: Scenario, r2: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = dataclasses.replace(SELECTORS["random"], needs_losses=True)
-    monkeypatch.setitem(SELECTORS, "random", record)
+    monkeypatch.setattr(SELECTORS["random"], "needs_losses", True)
     trained, expected = runs.train(r1), runs.train(r2)
 
     def without_losses(*_: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from torch.nn import functional
 
 from pausefl.bandit.history import Feedback
 from pausefl.bandit.latency import LatencyLaw
-from pausefl.bandit.rewards import make_clusters
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import Result, Simulation
+from pausefl.plugins import arguments
 from pausefl.privacy import (
     CoordinateMechanism,
     GeometricSchedule,
@@ -27,7 +26,7 @@ from pausefl.privacy import (
     Protection,
     SimulatedSampler,
 )
-from pausefl.registry import SELECTORS
+from pausefl.selectors import SELECTORS
 from pausefl.settings import ModelSettings, Scenario
 from pausefl.streams import Streams
 from pausefl.training.backends.base import LocalUpdates
@@ -86,7 +85,7 @@ def build(
     scenario: Scenario, selector: str, data: Dataset, share: Partition, train: bool, genie: bool, seed: int
 ) -> Simulation:
     streams = Streams(seed)
-    if "network.round_latency_max" in SELECTORS[selector].requires:  # never reached
+    if "round_latency_max" in arguments(SELECTORS[selector]):  # never reached
         scenario = changed(scenario, network={"round_latency_max": 100.0})
     constants = {"n_tiers": 4, "deadline": 0.5, "n_candidates": 6, "pacer_step": 0.2}
     scenario = changed(scenario, selection=constants)
@@ -475,8 +474,7 @@ def test_a_selector_sees_the_losses_that_it_needs_and_nobody_elses(
     demo: Scenario, digits: Dataset, unequal: Partition, monkeypatch: pytest.MonkeyPatch, needed: bool
 ) -> None:
     """Mean losses by hand: of the global model, since a rate of almost nothing leaves it as it is."""
-    record = dataclasses.replace(SELECTORS["random"], needs_losses=needed)
-    monkeypatch.setitem(SELECTORS, "random", record)
+    monkeypatch.setattr(SELECTORS["random"], "needs_losses", needed)
     still = changed(demo, training={"learning_rate": 1e-12, "n_epochs": 2})
     simulation = build(still, "random", digits, unequal, True, False, 0)
     seen: list[Feedback] = []
@@ -563,7 +561,7 @@ def test_overlaps_cost_reward_and_time(simulate: Simulate, demo: Scenario, how: 
     plain, clustered = (
         simulate("random", 30, train=False, scenario=scenario).rounds for scenario in (demo, penalised)
     )
-    cluster = make_clusters(penalised.reward, N_USERS, Streams(0))
+    cluster = penalised.reward.make_clusters(N_USERS, Streams(0))
     assert cluster is not None
     extra = np.array([overlaps(users, cluster) for users in plain.selection])
     assert extra.max() > extra.min() == 0

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.figures import curves, kinds
-from pausefl.registry.selectors import look_of
 from pausefl.results.archive import archived
 from pausefl.results.outcomes import smoothed
+from pausefl.selectors import look_of
 from pausefl.settings import scenario as config
 
 

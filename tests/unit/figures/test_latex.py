@@ -13,13 +13,12 @@ import pytest
 
 from pausefl.figures.kinds import plot
 from pausefl.figures.style import to_latex as of_numbers
-from pausefl.registry.figures import protected
-from pausefl.registry.selectors import LABELS
 from pausefl.results import archive, privacy_table, tables
 from pausefl.results.compare import write_means
 from pausefl.results.markdown import to_latex
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import rounds_of
+from pausefl.selectors import LABELS
 from pausefl.settings import Experiment, load_scenario
 
 ROOT = Path(__file__).parents[3]
@@ -65,7 +64,7 @@ def test_latex_typesets_tables_of_every_kind(tmp_path: Path) -> None:
     assert scenario.privacy is not None
     grid = np.linspace(0, 1e-17, 1205)
     made = {
-        "summary": to_latex(tables.to_markdown(by_selector, LABELS, protected(scenario))),
+        "summary": to_latex(tables.to_markdown(by_selector, LABELS, scenario.protects)),
         "privacy": to_latex(
             privacy_table.to_markdown(privacy_table.privacy_table(runs, scenario.privacy), LABELS)
         ),

@@ -21,10 +21,10 @@ from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.figures import kinds
-from pausefl.registry.selectors import look_of
 from pausefl.results.tables import by_selector, summarise
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_of
+from pausefl.selectors import look_of
 from pausefl.settings import Experiment, Scenario
 
 SELECTORS, SEEDS, N_ROUNDS = ("pause", "random", "fedavg"), (0, 1), 23

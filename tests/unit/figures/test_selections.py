@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from pausefl.figures import kinds
+from pausefl.figures.kinds import kinds_of
 from pausefl.figures.selections import FAST, REST, binned, participations
-from pausefl.registry.figures import kinds_of
 from pausefl.settings import Scenario, load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"

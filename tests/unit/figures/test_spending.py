@@ -16,7 +16,6 @@ from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
 from pausefl.figures import kinds, spending
-from pausefl.privacy import make_schedule
 from pausefl.runs.collected import read_run
 from pausefl.runs.run import rounds_of, runs_of
 from pausefl.settings import load_scenario
@@ -50,7 +49,7 @@ def run_of(
             "seed": seed,
             "round": range(1, len(selections) + 1),
             "selection": selections,
-            "leakage_max": make_schedule(privacy).spent(counts).max(axis=1),
+            "leakage_max": privacy.make_schedule().spent(counts).max(axis=1),
         }
     )
 

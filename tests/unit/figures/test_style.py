@@ -22,8 +22,7 @@ from matplotlib.transforms import IdentityTransform
 
 from pausefl.errors import PauseflError
 from pausefl.figures import panels, style, thin
-from pausefl.registry import SELECTORS
-from pausefl.registry.selectors import LABELS, in_legend_order, look_of
+from pausefl.selectors import LABELS, SELECTORS, in_legend_order, look_of
 
 
 def luminance(color: str) -> float:

@@ -10,17 +10,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from pausefl.errors import ConfigError
-from pausefl.privacy import (
-    CoordinateMechanism,
-    LossProtection,
-    Protection,
-    SecureSampler,
-    loss_share,
-    losses_reported,
-    make_sampler,
-)
-from pausefl.registry import SELECTORS
-from pausefl.settings import PrivacySettings
+from pausefl.privacy import CoordinateMechanism, LossProtection, Protection, SecureSampler
+from pausefl.selectors import SELECTORS
+from pausefl.settings import SHIPPED, PrivacySettings, home, load_scenario
 from pausefl.streams import Streams
 from pausefl.studies import audit
 
@@ -72,7 +64,7 @@ def test_the_noise_is_that_of_the_user_the_round_and_the_budget() -> None:
 
 def test_it_is_not_the_noise_of_the_update() -> None:
     """Otherwise the difference of a loss and a coordinate would be free of noise."""
-    sampler = make_sampler(PAID, Streams(1))
+    sampler = PAID.make_sampler(Streams(1))
     of_update = np.array([sampler.sample(1, 1.0, t % 7, 1 + t)[0] for t in range(N)])
     of_loss = reports(made(), 0.0, BOUND / SHARE)
     assert abs(stats.spearmanr(of_update, of_loss).statistic) < 5 / np.sqrt(N)
@@ -117,12 +109,14 @@ def test_secure_noise_is_on_a_grid() -> None:
 
 
 def test_only_selectors_that_look_at_losses_pay_for_them() -> None:
-    for name, record in SELECTORS.items():
-        assert loss_share(PAID, name) == (SHARE if record.needs_losses else 0)
-        assert loss_share(PRIVATE, name) == loss_share(None, name) == 0
-        expected = ("accounted", "unaccounted") if record.needs_losses else (None, None)
-        assert (losses_reported(PAID, name), losses_reported(PRIVATE, name)) == expected
-        assert losses_reported(None, name) is None
+    demo = load_scenario("demo_small", home() / SHIPPED)
+    paid, private, none = (demo.model_copy(update={"privacy": one}) for one in (PAID, PRIVATE, None))
+    for name, selector in SELECTORS.items():
+        assert paid.loss_share(name) == (SHARE if selector.needs_losses else 0)
+        assert private.loss_share(name) == none.loss_share(name) == 0
+        expected = ("accounted", "unaccounted") if selector.needs_losses else (None, None)
+        assert (paid.losses_reported(name), private.losses_reported(name)) == expected
+        assert none.losses_reported(name) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from pausefl.privacy import CoordinateMechanism, Mechanism, VectorMechanism, make_mechanism
+from pausefl.privacy import CoordinateMechanism, Mechanism, VectorMechanism
 from pausefl.settings import PrivacySettings
 
 Vector = NDArray[np.float32]
@@ -72,8 +72,10 @@ def test_an_update_costs_as_much_as_its_coordinates_or_its_norm() -> None:
 
 
 def test_settings_name_the_mechanism() -> None:
-    assert make_mechanism(
-        PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
-    ) == CoordinateMechanism(0.012)
+    coordinate = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012).make_mechanism()
+    assert isinstance(coordinate, CoordinateMechanism)
+    assert coordinate.sensitivity == 0.012
     vector = PrivacySettings(epsilon_total=40, decay=0.04, mechanism="vector", clip_norm=3.0)
-    assert make_mechanism(vector) == VectorMechanism(3.0)
+    made = vector.make_mechanism()
+    assert isinstance(made, VectorMechanism)
+    assert made.sensitivity == 6.0

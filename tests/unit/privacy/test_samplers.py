@@ -9,14 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from pausefl.privacy import (
-    CoordinateMechanism,
-    Protection,
-    SecureSampler,
-    SimulatedSampler,
-    make_sampler,
-    philox,
-)
+from pausefl.privacy import CoordinateMechanism, Protection, SecureSampler, SimulatedSampler, philox
 from pausefl.privacy.samplers import discrete_laplace
 from pausefl.settings import PrivacySettings
 from pausefl.streams import Streams
@@ -185,6 +178,6 @@ def test_no_outcome_is_more_than_e_to_the_epsilon_times_likelier_for_other_data(
 
 def test_settings_name_the_sampler() -> None:
     settings = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
-    assert isinstance(make_sampler(settings, Streams(0)), SimulatedSampler)
+    assert isinstance(settings.make_sampler(Streams(0)), SimulatedSampler)
     secure = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012, sampler="secure")
-    assert isinstance(make_sampler(secure, Streams(0)), SecureSampler)
+    assert isinstance(secure.make_sampler(Streams(0)), SecureSampler)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pausefl.privacy import GeometricSchedule, UniformSchedule, make_schedule
+from pausefl.privacy import GeometricSchedule, UniformSchedule
 from pausefl.settings import PrivacySettings
 
 schedules = st.builds(GeometricSchedule, st.floats(0.01, 1000), st.floats(0.001, 2))
@@ -50,8 +50,7 @@ def test_a_uniform_schedule_ends_with_its_budget(total: float, n: int) -> None:
 
 
 def test_settings_name_the_schedule() -> None:
-    assert make_schedule(
-        PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
-    ) == GeometricSchedule(40, 0.04)
-    uniform = PrivacySettings(epsilon_total=40, schedule="uniform", n_participations=9)
-    assert make_schedule(uniform) == UniformSchedule(40, 9)
+    geometric = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
+    assert geometric.make_schedule() == GeometricSchedule(40, 0.04)
+    uniform = PrivacySettings(epsilon_total=40, sensitivity=0.012, schedule="uniform", n_participations=9)
+    assert uniform.make_schedule() == UniformSchedule(40, 9)

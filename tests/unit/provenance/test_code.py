@@ -90,20 +90,18 @@ def test_comments_docstrings_and_annotations_rerun_nothing(
 
 
 @pytest.mark.parametrize(
-    "file", ["errors.py", "settings/config.py", "figures/style.py", "registry/selectors.py"]
+    "file",
+    ["errors.py", "settings/config.py", "figures/style.py", "selectors/__init__.py", "data/settings.py"],
 )
 def test_what_decides_no_number_of_a_job_reruns_none(scenario: Scenario, edit: Edit, file: str) -> None:
     imports = "from __future__ import annotations\n"
     assert changed(scenario, edit, file, imports, f"{imports}X = 1\n") == set()
 
 
-def test_what_a_record_says_counts(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = jobs(scenario)
-    record = pausefl.registry.SELECTORS["random"]
-    changed = type(record)(**{**vars(record), "private": False})
-    monkeypatch.setitem(pausefl.registry.SELECTORS, "random", changed)
-    after = jobs(scenario)
-    assert {name for name in before if after[name] != before[name]} == {"random"}
+def test_facts_count_but_not_looks(scenario: Scenario, edit: Edit) -> None:
+    rule = "class CsUcb(Selector):", "class CsUcb(Selector):\n    private = False\n"
+    assert changed(scenario, edit, "selectors/cs_ucb.py", 'Look("CS-UCB", ', 'Look("Other", ') == set()
+    assert changed(scenario, edit, "selectors/cs_ucb.py", *rule) == {"cs_ucb"}
 
 
 def test_files_beside_a_module_count_with_it(edit: Edit) -> None:

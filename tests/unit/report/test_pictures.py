@@ -14,8 +14,8 @@ from PIL import Image
 from pausefl.errors import PauseflError
 from pausefl.figures import style
 from pausefl.figures.kinds import plot
-from pausefl.registry.selectors import LABELS
 from pausefl.report.pictures import figure
+from pausefl.selectors import LABELS
 from pausefl.settings import Scenario
 
 

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import PauseflError
-from pausefl.registry.figures import ARCHIVED, LOGGED
-from pausefl.registry.selectors import LABELS
-from pausefl.results.archive import archived, beside_ours, logged, tally, to_markdown
+from pausefl.results.archive import ARCHIVED, LOGGED, archived, beside_ours, logged, tally, to_markdown
+from pausefl.selectors import LABELS
 from pausefl.settings import Scenario, load_scenario, scenario_names
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl.registry.figures import LOGGED
-from pausefl.results.archive import beside_ours, log_of, logged, logged_rounds
+from pausefl.results.archive import LOGGED, beside_ours, log_of, logged, logged_rounds
 from pausefl.settings import Scenario, load_scenario
 
 ROOT = Path(__file__).parents[3]

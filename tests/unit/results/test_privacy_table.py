@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from pausefl.errors import PauseflError
-from pausefl.privacy import CoordinateMechanism, Ledger, VectorMechanism, make_mechanism, make_schedule
+from pausefl.privacy import CoordinateMechanism, Ledger, VectorMechanism
 from pausefl.privacy.pld import epsilons
 from pausefl.results.privacy_table import privacy_table
 from pausefl.runs.run import Run
@@ -24,7 +24,7 @@ def spent(participations: list[int], privacy: PrivacySettings | None) -> Run:
     """The ledger of a run in which users took part as often as told; 100 protected values, 7 others."""
     schedule = mechanism = None
     if privacy is not None:
-        schedule, mechanism = make_schedule(privacy), make_mechanism(privacy)
+        schedule, mechanism = privacy.make_schedule(), privacy.make_mechanism()
     ledger = Ledger(len(participations), 100, 7, schedule, mechanism)
     ledger.restore(pd.Series(participations).to_numpy())
     return Run(pd.DataFrame(), ledger.table(), {}, Path("runs/a"))
@@ -54,7 +54,7 @@ def test_highest_and_median_user_of_every_run(privacy: PrivacySettings) -> None:
     assert first["epsilon_update"] == pytest.approx(factor * first["epsilon_coordinate"])
     assert first["values_unprotected"] == 140
     mechanism = VectorMechanism(0.5) if privacy is VECTOR else CoordinateMechanism(0.003)
-    assert first["epsilon_pld"] == epsilons(make_schedule(privacy), mechanism, [20])[20]
+    assert first["epsilon_pld"] == epsilons(privacy.make_schedule(), mechanism, [20])[20]
     assert (table["epsilon_pld"] <= table["epsilon_coordinate"]).all()
     assert table["epsilon_pld"].iloc[-1] == math.inf
     assert set(table["pld_of"]) == {"update" if privacy is VECTOR else "coordinate"}
@@ -65,7 +65,7 @@ def test_a_reported_loss_is_part_of_the_account_of_selectors_that_need_it() -> N
     paid = COORDINATE.replace(loss_share=0.5, loss_bound=2.0)
     runs = {Experiment("s", name, 0): spent([20, 20, 20], COORDINATE) for name in ("random", "oort")}
     found = privacy_table(runs, paid).groupby("selector")["epsilon_pld"].max()
-    schedule, mechanism = make_schedule(paid), make_mechanism(paid)
+    schedule, mechanism = paid.make_schedule(), paid.make_mechanism()
     assert found["random"] == epsilons(schedule, mechanism, [20])[20]
     assert found["oort"] == epsilons(schedule, mechanism, [20], loss_share=0.5)[20] != found["random"]
 

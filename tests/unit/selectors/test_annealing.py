@@ -35,16 +35,9 @@ from pausefl.bandit.rewards import (
     confidence_bound,
     generalization,
 )
-from pausefl.selectors import annealing, make_selector
-from pausefl.selectors.annealing import (
-    Alsa,
-    Annealer,
-    SaBsfl,
-    SaPause,
-    SaPauseV1,
-    SaVanilla,
-    _anneal,
-)
+from pausefl.selectors import annealing
+from pausefl.selectors.annealing import anneal
+from pausefl.selectors.sa_pause import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
 from pausefl.selectors.search import Objective
 from pausefl.settings import RewardSettings, Scenario
 
@@ -172,7 +165,7 @@ def walk(
     """The best selection, the energies, and the last members and outsiders."""
     n_users, energies = len(objective.bound), np.empty(n_iterations)
     inside, outside = np.array(members), np.array(outsiders)
-    best = _anneal(
+    best = anneal(
         np.argsort(objective.bound),
         np.array(orders, np.int64).reshape(len(orders), n_users),
         objective.bound,
@@ -364,7 +357,7 @@ def test_iterations_temperature_and_reward_are_those_of_the_scenario(
     )
     name = {SaPause: "sa_pause", SaPauseV1: "sa_pause_v1", SaVanilla: "sa_vanilla"}.get(cls)
     name = name or {Alsa: "alsa", SaBsfl: "sa_bsfl"}[cls]
-    select = make_selector(name, demo.replace(selection=settings, reward=reward))
+    select = demo.replace(selection=settings, reward=reward).make_selector(name)
     assert type(select) is cls
     gamma = 0.0 if cls in WITHOUT_PRIVACY else 5.0
     assert select.reward == OverlapReward(3.0, 2.0, gamma, 0.01, 0.1)
@@ -372,9 +365,9 @@ def test_iterations_temperature_and_reward_are_those_of_the_scenario(
 
     def spy(*given: Any) -> Any:
         calls.append((given[8], given[9]))
-        return _anneal(*given)
+        return anneal(*given)
 
-    monkeypatch.setattr(annealing, "_anneal", spy)
+    monkeypatch.setattr(annealing, "anneal", spy)
     history = random_history(np.random.default_rng(18))
     np.testing.assert_array_equal(select.bound(history), confidence_bound(history, 3.0))
     select(history, np.random.default_rng(0))

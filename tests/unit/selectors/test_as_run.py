@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pausefl.federated.untrained import selection_only
-from pausefl.registry.figures import LOGGED
+from pausefl.results.archive import LOGGED
 from pausefl.settings import load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"

@@ -12,7 +12,6 @@ from scipy import stats
 
 from pausefl.bandit.history import History
 from pausefl.bandit.latency import mean_latencies
-from pausefl.selectors import make_selector
 from pausefl.selectors.base import Selector
 from pausefl.selectors.baselines import Fastest, Random, RandomBySize
 from pausefl.settings import Scenario
@@ -101,7 +100,7 @@ def test_among_the_equally_fast_chance_decides(latency: list[float], law: Law) -
 
 
 def test_the_fastest_of_a_scenario_are_those_of_its_law(demo: Scenario) -> None:
-    select = make_selector("fastest", demo)
+    select = demo.make_selector("fastest")
     assert isinstance(select, Fastest)
     np.testing.assert_array_equal(select.mean_latency, mean_latencies(demo.network))
     np.testing.assert_array_equal(select(history(12, 3), np.random.default_rng(0)), [0, 1, 2])

@@ -15,8 +15,9 @@ from scipy import stats
 
 from pausefl.bandit.history import History
 from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
-from pausefl.selectors import best_gain, make_selector
-from pausefl.selectors.best_gain import SaPauseBestGain, _anneal, _propose
+from pausefl.selectors import best_gain_walk
+from pausefl.selectors.best_gain import SaPauseBestGain
+from pausefl.selectors.best_gain_walk import _propose, anneal
 from pausefl.selectors.search import Objective
 from pausefl.settings import RewardSettings, Scenario
 
@@ -189,16 +190,16 @@ def test_settings_are_those_of_the_scenario(demo: Scenario, monkeypatch: pytest.
     reward = RewardSettings(
         name="r2", alpha=3.0, beta=1.0, gamma=5.0, n_clusters=4, overlap_penalty=0.01, overlap_latency=0.1
     )
-    select = make_selector("sa_pause_best_gain", demo.replace(selection=settings, reward=reward))
+    select = demo.replace(selection=settings, reward=reward).make_selector("sa_pause_best_gain")
     assert isinstance(select, SaPauseBestGain)
     assert select.reward == OverlapReward(3.0, 1.0, 5.0, 0.01, 0.1)
     calls: list[tuple[Any, ...]] = []
 
     def spy(*given: Any) -> Any:
         calls.append(given[7:11])
-        return _anneal(*given)
+        return anneal(*given)
 
-    monkeypatch.setattr(best_gain, "_anneal", spy)
+    monkeypatch.setattr(best_gain_walk, "anneal", spy)
     history = random_history(np.random.default_rng(6))
     np.testing.assert_array_equal(select.bound(history), confidence_bound(history, 3.0))
     select(history, np.random.default_rng(0))

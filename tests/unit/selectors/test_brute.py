@@ -12,10 +12,10 @@ from scipy import stats
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
 from pausefl.errors import ConfigError
-from pausefl.selectors.brute import BrutePause, _enumerate
-from pausefl.selectors.exact import Pause
+from pausefl.selectors.brute import BrutePause
+from pausefl.selectors.enumeration import enumerate_selections
+from pausefl.selectors.pause import Pause
 from pausefl.selectors.search import Objective
-from pausefl.settings import Scenario
 
 R1 = AverageReward(2.0, 2.0, 5.0)
 R2 = OverlapReward(2.0, 2.0, 5.0, 0.25, 0.05)
@@ -61,7 +61,9 @@ def test_the_choice_is_an_enumerated_optimum_whatever_the_penalty() -> None:
 )
 def test_all_tied_selections_are_equally_likely(objective: Objective) -> None:
     values = objective.bound, objective.score, objective.cluster, objective.costs
-    in_order = Counter(tuple(_enumerate(*values, np.random.default_rng(seed))) for seed in range(3000))
+    in_order = Counter(
+        tuple(enumerate_selections(*values, np.random.default_rng(seed))) for seed in range(3000)
+    )
     for made in (in_order, Counter(choose(objective, seed) for seed in range(3000))):
         assert set(made) == maximisers(objective)
         assert stats.chisquare(list(made.values())).pvalue > 1e-4
@@ -105,9 +107,3 @@ def test_the_best_of_the_unseen_is_found_whatever_the_penalty() -> None:
         for seed in range(30)
     }
     assert made == {(0, 1), (2, 3)}  # a pair of one cluster costs 2.5, any other 6
-
-
-def test_a_network_that_is_too_large_is_refused_when_the_selector_is_made(demo: Scenario) -> None:
-    network = demo.network.replace(n_users=300, n_selected=15)
-    with pytest.raises(ConfigError, match=r"pause_brute would enumerate .* Use pause"):
-        BrutePause.build(demo.replace(network=network))

@@ -16,18 +16,16 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.selectors import make_selector
 from pausefl.selectors.base import Selector
 from pausefl.selectors.clustered import (
     ClusteredBySimilarity,
     ClusteredBySize,
     Pieces,
-    cut_by_weight,
     pour_by_similarity,
     pour_by_size,
     sample_from_bins,
-    ward,
 )
+from pausefl.selectors.ward import cut_by_weight, ward
 from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
@@ -175,8 +173,8 @@ def labelled(label: Users) -> Partition:
 
 def test_by_size_users_of_equal_size_are_poured_by_index_if_asked(demo: Scenario) -> None:
     """Bins of two users, and of three users in falling order of size: 2, then 0, 1, 3, 4 and 5 tied."""
-    by_index = make_selector(
-        "clustered_size", demo.replace(selection=demo.selection.replace(size_ties="index"))
+    by_index = demo.replace(selection=demo.selection.replace(size_ties="index")).make_selector(
+        "clustered_size"
     )
     for sizes, bins in (
         ([10] * 6, [{0, 1}, {2, 3}, {4, 5}]),
@@ -186,7 +184,7 @@ def test_by_size_users_of_equal_size_are_poured_by_index_if_asked(demo: Scenario
         units = matrix(pour_by_size(np.array(sizes), m, None), m, 6)
         assert [set(np.flatnonzero(one).tolist()) for one in units] == bins
         history, rng = History.empty(np.array(sizes), m, 0.05), np.random.default_rng(3)
-        random = make_selector("clustered_size", demo)
+        random = demo.make_selector("clustered_size")
         made = {
             select: {tuple(select(history, rng).tolist()) for _ in range(300)}
             for select in (by_index, random)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import sys
-import types
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.bandit.latency import mean_latencies
+from pausefl.bandit.rewards import AverageReward
 from pausefl.data.partition import Partition
 from pausefl.federated.simulation import Simulation
-from pausefl.registry import SELECTORS, SelectorRecord
-from pausefl.selectors import Selector
-from pausefl.settings import Scenario
+from pausefl.selectors import SELECTORS, Selector
 from pausefl.streams import Streams
 from pausefl.testing import SelectorContract
 from pausefl.testing.contract import TRUTH, world
@@ -76,27 +72,21 @@ class Forgets(Rare):
 
 
 class Peeks(Rare):
-    @classmethod
-    def build(cls, scenario: Scenario) -> Self:
-        made = cls()
-        made.truth = mean_latencies(scenario.network)  # type: ignore[attr-defined]
-        return made
+    def __init__(self, mean_latency: NDArray[np.float64]) -> None:
+        super().__init__()
+        self.truth = mean_latency
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         users = history.candidates()
-        wait = self.truth[users] * rng.exponential(size=len(users))  # type: ignore[attr-defined]
+        wait = self.truth[users] * rng.exponential(size=len(users))
         return np.sort(users[np.argsort(wait)[: history.n_selected]])
 
 
 class Weighs(Selector):
     """Looks at the reward, and does not say so."""
 
-    def __init__(self, alpha: float) -> None:
-        self.alpha = alpha
-
-    @classmethod
-    def build(cls, scenario: Scenario) -> Self:
-        return cls(scenario.reward.alpha)
+    def __init__(self, reward: AverageReward) -> None:
+        self.alpha = reward.alpha
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         users = history.candidates()
@@ -104,15 +94,12 @@ class Weighs(Selector):
 
 
 def register(monkeypatch: pytest.MonkeyPatch, cls: type[Selector]) -> str:
-    """Do what a new selector does: put a module beside the others and a line into the registry."""
-    module = types.ModuleType("pausefl.selectors.new")
-    setattr(module, cls.__name__, cls)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(SELECTORS, "new", SelectorRecord(f"{module.__name__}:{cls.__name__}"))
+    """Do what a new selector does: put a line beside the others."""
+    monkeypatch.setitem(SELECTORS._classes, "new", cls)
     return "new"
 
 
-def test_a_new_selector_runs_after_one_line_in_the_registry(
+def test_a_new_selector_runs_after_one_line_beside_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     name = register(monkeypatch, Rare)
@@ -161,5 +148,5 @@ def breaks(name: str, rule: str) -> bool:
 
 @pytest.mark.parametrize("told", TRUTH)
 def test_those_that_are_told_the_truth_do_see_it(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = register(monkeypatch, SELECTORS[told].load())
+    name = register(monkeypatch, SELECTORS[told])
     assert breaks(name, "test_never_sees_the_latency_law")

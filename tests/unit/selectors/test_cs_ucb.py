@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.selectors import make_selector
 from pausefl.selectors.cs_ucb import CsUcb, CsUcbQ
 from pausefl.settings import Scenario
 
@@ -89,6 +88,6 @@ def test_cs_ucb_plays_everyone_once_first(n_users: int, m: int) -> None:
 @pytest.mark.parametrize(("name", "cls"), [("cs_ucb", CsUcb), ("cs_ucb_q", CsUcbQ)])
 def test_the_longest_latency_is_that_of_the_scenario(name: str, cls: type[CsUcb], demo: Scenario) -> None:
     network = demo.network.replace(round_latency_max=1.7)
-    select = make_selector(name, demo.replace(network=network))
+    select = demo.replace(network=network).make_selector(name)
     assert type(select) is cls
     assert select.latency_max == 1.7

@@ -35,7 +35,8 @@ from pausefl.bandit.rewards import (
 )
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.selectors.brute import BrutePause
-from pausefl.selectors.exact import Bsfl, Genie, Pause, _sweep, pivot_and_fill
+from pausefl.selectors.exact import _sweep, pivot_and_fill
+from pausefl.selectors.pause import Bsfl, Genie, Pause
 from pausefl.selectors.search import Objective, Search
 from pausefl.settings import Scenario
 

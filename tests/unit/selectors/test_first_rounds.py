@@ -10,23 +10,18 @@ import pytest
 from scipy import stats
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.registry import SELECTORS
-from pausefl.selectors import make_selector
-from pausefl.selectors.exact import Genie
+from pausefl.selectors import SELECTORS
+from pausefl.selectors.pause import Genie
 from pausefl.selectors.search import Search
 from pausefl.settings import Scenario
 
-SEARCHES = [
-    name
-    for name, record in SELECTORS.items()
-    if issubclass(record.load(), Search) and record.load() is not Genie
-]
+SEARCHES = [name for name, record in SELECTORS.items() if issubclass(record, Search) and record is not Genie]
 every_search = pytest.mark.parametrize("name", SEARCHES)
 
 
 def build(name: str, demo: Scenario, first_rounds: str) -> Search:
     selection = demo.selection.replace(n_iterations=20, temperature_divisor=30.0, first_rounds=first_rounds)
-    select = make_selector(name, demo.replace(selection=selection))
+    select = demo.replace(selection=selection).make_selector(name)
     assert isinstance(select, Search)
     return select
 

@@ -12,7 +12,7 @@ from oracles import Reports, oort_chances, power_of_choice_chances
 from pausefl.bandit.history import Feedback, History
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
-from pausefl.selectors import Selector, make_selector
+from pausefl.selectors import Selector
 from pausefl.selectors.losses import Oort, PowerOfChoice
 from pausefl.settings import Scenario
 
@@ -130,10 +130,10 @@ def with_selection(scenario: Scenario, **values: Any) -> Scenario:
 
 
 def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
-    choice = make_selector("power_of_choice", with_selection(demo, n_candidates=9))
+    choice = with_selection(demo, n_candidates=9).make_selector("power_of_choice")
     assert isinstance(choice, PowerOfChoice)
     assert choice.n_candidates == 9
-    made = make_selector("oort", with_selection(demo, pacer_step=0.3))
+    made = with_selection(demo, pacer_step=0.3).make_selector("oort")
     assert isinstance(made, Oort)
     assert float(made.preferred) == made.pacer_step == 0.3
 

@@ -12,7 +12,6 @@ from scipy import stats
 from pausefl.bandit.history import Feedback, History
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
-from pausefl.selectors import make_selector
 from pausefl.selectors.timed import FedCs, Tifl
 from pausefl.settings import Scenario
 
@@ -104,7 +103,7 @@ def with_selection(scenario: Scenario, **values: Any) -> Scenario:
 
 def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
     given = with_selection(demo, n_tiers=2, deadline=0.3, n_candidates=9)
-    tifl, fedcs = make_selector("tifl", given), make_selector("fedcs", given)
+    tifl, fedcs = given.make_selector("tifl"), given.make_selector("fedcs")
     assert isinstance(tifl, Tifl)
     assert isinstance(fedcs, FedCs)
     assert tifl.n_tiers == 2

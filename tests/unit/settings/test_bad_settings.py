@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from pausefl.claims.load import load_claims
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.federated.runnable import check_table
+from pausefl.schema.json_schema import described
 from pausefl.settings import load_config, read_yaml
 from pausefl.settings.scenario import Scenario
-from pausefl.settings.schema import described
 from pausefl.studies import load_studies
 
 ROOT = Path(__file__).parents[3]

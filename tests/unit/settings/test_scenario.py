@@ -13,7 +13,7 @@ import pytest
 
 from pausefl.errors import ConfigError
 from pausefl.federated.runnable import check_runnable
-from pausefl.registry.figures import LOGGED
+from pausefl.results.archive import LOGGED
 from pausefl.settings import (
     ModelSettings,
     Scenario,

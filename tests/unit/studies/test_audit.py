@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -195,8 +196,13 @@ def test_a_study_says_and_shows_what_is_refuted(monkeypatch: pytest.MonkeyPatch)
     assert study.compute(print)["audit.csv"].equals(table)
     assert "No claim is refuted." in (study.plot(tables).markdown or "")
 
-    made = audit.make_mechanism
-    monkeypatch.setattr(audit, "make_mechanism", lambda settings: Faulty(made(settings), 0.5))
+    made = audit.build
+
+    def faulty(part: type, values: Any) -> Any:
+        found = made(part, values)
+        return Faulty(found, 0.5) if isinstance(found, Mechanism) else found
+
+    monkeypatch.setattr(audit, "build", faulty)
     tables = study.compute(print)
     found = tables["audit.csv"].query("audited > claimed")
     assert {ONE, TWO_USERS, TWO_ROUNDS} <= set(found["observation"])

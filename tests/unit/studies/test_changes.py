@@ -12,7 +12,6 @@ from worlds import trained
 
 from pausefl.bandit.latency import mean_latencies
 from pausefl.federated.untrained import selection_only
-from pausefl.privacy import make_schedule
 from pausefl.results.fairness import jain
 from pausefl.results.outcomes import moving_average
 from pausefl.runs.run import Run
@@ -56,7 +55,7 @@ def test_measures_are_those_of_the_rounds(study: Changes) -> None:
     latency, n_users = mean_latencies(scenario.network), scenario.network.n_users
     users = np.concatenate(list(rounds["selection"]))
     assert scenario.privacy is not None
-    spent = make_schedule(scenario.privacy).spent(np.bincount(users, minlength=n_users))
+    spent = scenario.privacy.make_schedule().spent(np.bincount(users, minlength=n_users))
     assert found["elapsed_s"] == rounds["latency_s"].sum()
     assert (found["leakage_max"], found["leakage_mean"]) == pytest.approx((spent.max(), spent.mean()))
     assert found["fairness"] == pytest.approx(spent.sum() ** 2 / n_users / (spent**2).sum())

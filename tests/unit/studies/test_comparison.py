@@ -8,9 +8,8 @@ import pytest
 
 from pausefl.errors import PauseflError
 from pausefl.results.intervals import wilson
-from pausefl.selectors import make_selector
-from pausefl.selectors.annealing import Annealer
 from pausefl.selectors.listing import walk
+from pausefl.selectors.sa_pause import Annealer
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.studies.comparison import (
@@ -66,7 +65,7 @@ def test_each_annealer_searches_the_instance_as_in_its_job(one_size: Comparison)
     runs = tables["runs.parquet"].set_index(["instance", "temperature_divisor", "selector"])
     for (seed, divisor, name), row in runs.iterrows():
         settings = one_size.scenario.selection.replace(n_iterations=50, temperature_divisor=divisor)
-        selector = make_selector(name, one_size.scenario.replace(selection=settings))
+        selector = one_size.scenario.replace(selection=settings).make_selector(name)
         assert isinstance(selector, Annealer)
         pair = (selector, selector)
         history, at = from_game(one_size.scenario, pair, seed)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
-from pausefl.registry.selectors import look_of
+from pausefl.selectors import look_of
 from pausefl.settings import Scenario
 from pausefl.studies.base import log_spaced
 from pausefl.studies.regret import LAWS, N_KEPT, Regret, fits, growth, law_value, plot_regret, run

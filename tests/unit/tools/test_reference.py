@@ -11,9 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from pausefl.claims.load import Claims
+from pausefl.schema.json_schema import described, inside
 from pausefl.settings import Scenario, read_yaml, scenario_names
 from pausefl.settings.config import ConfigFile
-from pausefl.settings.schema import described, inside
 from pausefl.studies import file_of_studies
 from pausefl.tools.reference import editor_schemas, reference
 

@@ -14,16 +14,16 @@ from torch import nn
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError
-from pausefl.registry.backends import BACKENDS, fastest_backend
-from pausefl.registry.models import MODELS
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
+from pausefl.training.backends import fastest_backend
 from pausefl.training.backends.base import Backend
 from pausefl.training.backends.dense import Dense
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked
 from pausefl.training.dropout import adopt_dropout
 from pausefl.training.engine import Trainer, build_model
+from pausefl.training.models import MODELS
 
 CPU = torch.device("cpu")
 SIZES = [1, 7, 20, 21, 45, 60]
@@ -147,7 +147,7 @@ def test_the_backend_follows_the_model_and_the_device(
     model: str, device: str, expected: type[Backend]
 ) -> None:
     family = MODELS.find(model).family
-    assert BACKENDS[fastest_backend(device, family, regression=False)].load() is expected
+    assert fastest_backend(device, family, regression=False) is expected
 
 
 def test_kernels_are_not_for_regression() -> None:

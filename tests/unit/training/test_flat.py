@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from pausefl.settings import ModelSettings
 from pausefl.training.flat import FlatModel
-from pausefl.training.models import is_batch_norm, make_model
+from pausefl.training.networks import is_batch_norm
 
 CPU = torch.device("cpu")
 SHAPE = (3, 22, 24)
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("double_precision")
 def module(request: pytest.FixtureRequest) -> nn.Module:
     name, norm = request.param
     torch.manual_seed(0)
-    module = make_model(ModelSettings(name=name, norm=norm), SHAPE, 5)
+    module = ModelSettings(name=name, norm=norm).build(SHAPE, 5)
     for values in [*module.parameters(), *(b for b in module.buffers() if b.is_floating_point())]:
         values.data += 0.1 * torch.rand_like(values)  # no two parts alike
     return module

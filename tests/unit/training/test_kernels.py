@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from pausefl.training.backends import kernels
 from pausefl.training.flat import FlatModel
-from pausefl.training.models import Mlp
+from pausefl.training.networks import Mlp
 from pausefl.training.optimizers import BETA_1, BETA_2, EPSILON
 
 CPU = torch.device("cpu")

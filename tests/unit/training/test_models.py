@@ -10,17 +10,17 @@ import torch
 from torch import nn
 
 from pausefl.errors import ConfigError
-from pausefl.registry import MODELS
 from pausefl.settings import ModelSettings
 from pausefl.training.flat import FlatModel
-from pausefl.training.models import has_dropout, is_batch_norm, make_model
+from pausefl.training.models import MODELS
+from pausefl.training.networks import has_dropout, is_batch_norm
 
 MNIST, CIFAR10, FEATURES = (1, 28, 28), (3, 32, 32), (10,)
 CPU = torch.device("cpu")
 
 
 def build(name: str, shape: tuple[int, ...], norm: str, n_outputs: int = 10) -> nn.Module:
-    return make_model(ModelSettings(name=name, norm=norm), shape, n_outputs)
+    return ModelSettings(name=name, norm=norm).build(shape, n_outputs)
 
 
 def n_trainable(module: nn.Module) -> int:

@@ -31,7 +31,7 @@ from pausefl.training.backends.stacked import Stacked
 from pausefl.training.batches import Participation
 from pausefl.training.engine import Trainer, build_model, choose_device
 from pausefl.training.flat import FlatModel
-from pausefl.training.models import is_batch_norm
+from pausefl.training.networks import is_batch_norm
 from pausefl.training.optimizers import make_optimizer
 
 CPU = torch.device("cpu")
@@ -197,7 +197,7 @@ def test_any_users_with_any_data_and_dropout_are_trained_as_alone(
 ) -> None:
     found = []
     with pytest.MonkeyPatch.context() as patch, in_double_precision():
-        patch.setattr("pausefl.training.engine.make_model", lambda *_: small(norm, dropout))
+        patch.setattr("pausefl.training.settings.ModelSettings.build", lambda *_: small(norm, dropout))
         for backend in (OneByOne, Stacked):
             share, training = partition(sizes), local(norm, batch_size=batch_size, n_epochs=n_epochs)
             images = data(sum(sizes), 4, channels=2)

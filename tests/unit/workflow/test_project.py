@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError, DataError
-from pausefl.registry import SELECTORS
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment
 from pausefl.workflow.checks import check
 from pausefl.workflow.project import Project

@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from pausefl.data.sources.common import Examples, check_installed, check_md5
-from pausefl.settings import DataSettings
+from pausefl.data.sources.base import Examples, check_md5
+from pausefl.data.sources.folder import ImageFolder
+from pausefl.data.sources.official import Official
+
+_BATCHES = (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch", "batches.meta")
 
 
-def read(settings: DataSettings, files: list[Path]) -> Examples:
-    """Read the official batches; each must have the official checksum."""
-    with check_installed("torchvision"):
-        from pausefl.data._torchvision import datasets
-    official, root = datasets.CIFAR10, str(files[0].parents[1])
-    _check_official(official, files)
-    train, test = official(root, train=True), official(root, train=False)
-    return Examples(
-        np.ascontiguousarray(train.data.transpose(0, 3, 1, 2)),
-        np.array(train.targets, dtype=np.int64),
-        np.ascontiguousarray(test.data.transpose(0, 3, 1, 2)),
-        np.array(test.targets, dtype=np.int64),
-        n_classes=10,
-    )
+class Cifar10Folder(ImageFolder):
+    """CIFAR-10 from images: colour, 32 x 32 pixels, 10 classes."""
+
+    origin = "CIFAR-10 from image folder {folder} (re-encoded images, not the official bytes)"
+    side, n_classes = 32, 10
 
 
-def _check_official(official: Any, files: list[Path]) -> None:
-    checksums = dict([*official.train_list, *official.test_list])
-    checksums[official.meta["filename"]] = official.meta["md5"]
-    for path in files:
-        check_md5(path, checksums[path.name])
+class Cifar10(Official):
+    """The official batches; each must have the official checksum."""
+
+    origin = "CIFAR-10, official files"
+    files = tuple(f"cifar-10-batches-py/{name}" for name in _BATCHES)
+    dataset = "CIFAR10"
+    n_train, n_test, n_balanced = 50_000, 10_000, 10
+    image_shape = (3, 32, 32)
+    in_folder = Cifar10Folder
+
+    def read(self, files: list[Path]) -> Examples:
+        """See `Source.read`."""
+        official, root = self.official(), str(files[0].parents[1])
+        checksums = dict([*official.train_list, *official.test_list])
+        checksums[official.meta["filename"]] = official.meta["md5"]
+        for path in files:
+            check_md5(path, checksums[path.name])
+        train, test = official(root, train=True), official(root, train=False)
+        return Examples(
+            np.ascontiguousarray(train.data.transpose(0, 3, 1, 2)),
+            np.array(train.targets, dtype=np.int64),
+            np.ascontiguousarray(test.data.transpose(0, 3, 1, 2)),
+            np.array(test.targets, dtype=np.int64),
+            n_classes=10,
+        )
+
+    def fetch(self, folder: Path) -> None:
+        """See `Official.fetch`."""
+        self.official()(str(folder), download=True)

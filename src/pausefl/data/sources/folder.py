@@ -5,87 +5,88 @@ from __future__ import annotations
 import math
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pausefl.data.sources.common import FIXED, Examples, check_installed, split_off_test
+from pausefl.data.sources.base import FIXED, Examples, Source, check_installed, split_off_test
 from pausefl.errors import DataError
 from pausefl.files import check_readable
-from pausefl.settings import DataSettings
 
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp"}
 
 
-def read(settings: DataSettings, files: list[Path]) -> Examples:
-    """Read any folder of colour images, all of one size unless ``image_size`` is set."""
-    return _read_folder(settings, files, "RGB", None)
+@dataclass(frozen=True)
+class ImageFolder(Source):
+    """Any folder of images, all of one size unless ``image_size`` resizes them (square, bilinear)."""
 
+    origin = "image folder {folder}"
+    about = "image folder `folder`"
+    files = ("{folder}",)
+    #: Pillow's mode that images are converted to: colour, or ``L`` for grey.
+    mode: ClassVar[str] = "RGB"
+    #: Pixels a side and number of classes that images must have; 0 for any.
+    side: ClassVar[int] = 0
+    n_classes: ClassVar[int] = 0
 
-def read_mnist(settings: DataSettings, files: list[Path]) -> Examples:
-    """Read MNIST or Fashion-MNIST from images: grey, 28 x 28 pixels, 10 classes."""
-    examples = _read_folder(settings, files, "L", 28)
-    _check_ten_classes(settings, files, examples)
-    return examples
+    folder: str
+    image_size: int | None = None
+    test_fraction: float | None = None
 
+    def check(self, files: list[Path]) -> None:
+        """Raise `DataError` if only one of ``train`` and ``test`` is there, or none and no test fraction."""
+        (folder,) = files
+        if not folder.is_dir():
+            raise DataError(f"{folder}: not a folder")
+        there = [name for name in ("train", "test") if (folder / name).is_dir()]
+        if len(there) == 1:
+            absent = {"train": "test", "test": "train"}[there[0]]
+            raise DataError(f"{folder}: there is a folder '{there[0]}' but none called '{absent}'")
+        if not there and self.test_fraction is None:
+            raise DataError(
+                f"{folder}: no folders 'train' and 'test' in it, so a test split has to be made:"
+                " set data.test_fraction, e.g. 0.2"
+            )
 
-def read_cifar10(settings: DataSettings, files: list[Path]) -> Examples:
-    """Read CIFAR-10 from images: colour, 32 x 32 pixels, 10 classes."""
-    examples = _read_folder(settings, files, "RGB", 32)
-    _check_ten_classes(settings, files, examples)
-    return examples
+    def read(self, files: list[Path]) -> Examples:
+        """See `Source.read`."""
+        self.check(files)
+        (folder,) = files
+        examples = self._split(folder) if (folder / "train").is_dir() else self._whole(folder)
+        if self.n_classes and examples.n_classes != self.n_classes:
+            raise DataError(f"{folder}: {examples.n_classes} class folders, expected {self.n_classes}")
+        return examples
 
+    def describe(self) -> str:
+        """See `Source.describe`."""
+        resized = f", resized to {self.image_size} x {self.image_size}" if self.image_size else ""
+        return super().describe() + resized
 
-def check_layout(settings: DataSettings, files: list[Path]) -> None:
-    """Raise `DataError` if only one of ``train`` and ``test`` exists, or none and no test fraction is set."""
-    (folder,) = files
-    if not folder.is_dir():
-        raise DataError(f"{folder}: not a folder")
-    there = [name for name in ("train", "test") if (folder / name).is_dir()]
-    if len(there) == 1:
-        absent = {"train": "test", "test": "train"}[there[0]]
-        raise DataError(f"{folder}: there is a folder '{there[0]}' but none called '{absent}'")
-    if not there and settings.test_fraction is None:
-        raise DataError(
-            f"{folder}: no folders 'train' and 'test' in it, so a test split has to be made:"
-            f" set data.test_fraction for source '{settings.source}', e.g. 0.2"
-        )
-
-
-def _check_ten_classes(settings: DataSettings, files: list[Path], examples: Examples) -> None:
-    if examples.n_classes != 10:
-        raise DataError(
-            f"{files[0]}: {examples.n_classes} class folders, but {settings.source} has 10 classes"
-        )
-
-
-def _read_folder(settings: DataSettings, files: list[Path], mode: str, side: int | None) -> Examples:
-    """Read a folder, its images converted to Pillow's mode ``"RGB"`` or ``"L"``.
-
-    ``image_size`` resizes every image to that side (square, bilinear). Without it, every image must have the
-    side ``side``, or, if that is None, the size of the first.
-    """
-    check_layout(settings, files)
-    (folder,) = files
-    resize = settings.image_size
-    train, test = folder / "train", folder / "test"
-    if not train.is_dir():
+    def _whole(self, folder: Path) -> Examples:
+        """Images of ``folder/CLASS``, in a fixed random order, of which the first are for testing."""
+        assert self.test_fraction is not None
         classes = _class_names(folder)
-        x, y = _read_images(folder, classes, mode, resize, _shape(resize, side))
+        x, y = _read_images(folder, classes, self.mode, self.image_size, self._shape())
         order = FIXED.generator("source/test-split").permutation(len(x))
-        return split_off_test(settings, x[order], y[order], len(classes))
-    classes = _class_names(train)
-    _check_same_classes(folder, classes, _class_names(test))
-    train_x, train_y = _read_images(train, classes, mode, resize, _shape(resize, side))
-    test_x, test_y = _read_images(test, classes, mode, resize, train_x.shape[2:])
-    # Files come class by class; in this fixed random order the first n of them are a fair sample.
-    order = FIXED.generator("source/order").permutation(len(train_x))
-    return Examples(train_x[order], train_y[order], test_x, test_y, len(classes))
+        return split_off_test(self.test_fraction, x[order], y[order], len(classes))
 
+    def _split(self, folder: Path) -> Examples:
+        """Images of ``folder/train/CLASS`` and ``folder/test/CLASS``."""
+        train, test = folder / "train", folder / "test"
+        classes = _class_names(train)
+        _check_same_classes(folder, classes, _class_names(test))
+        train_x, train_y = _read_images(train, classes, self.mode, self.image_size, self._shape())
+        test_x, test_y = _read_images(test, classes, self.mode, self.image_size, train_x.shape[2:])
+        # Files come class by class; in this fixed random order the first n of them are a fair sample.
+        order = FIXED.generator("source/order").permutation(len(train_x))
+        return Examples(train_x[order], train_y[order], test_x, test_y, len(classes))
 
-def _shape(resize: int | None, side: int | None) -> tuple[int, ...] | None:
-    return (side, side) if side is not None and resize is None else None
+    def _shape(self) -> tuple[int, ...] | None:
+        """Height and width that images must have; None for those of the first."""
+        return (self.side, self.side) if self.side and self.image_size is None else None
 
 
 def _class_names(folder: Path) -> list[str]:

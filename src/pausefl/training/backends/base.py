@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -14,10 +15,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from pausefl.data.dataset import Dataset
-from pausefl.settings import TrainingSettings
 from pausefl.training.batches import Participation
 from pausefl.training.flat import FlatModel
 from pausefl.training.optimizers import UserOptimizer
+from pausefl.training.settings import TrainingSettings
 
 Vector = NDArray[np.float32]
 
@@ -105,6 +106,12 @@ class Backend(ABC):
 
     #: Most users that one call trains.
     n_together: int
+    #: Types of device that it runs on.
+    devices: ClassVar[tuple[str, ...]]
+    #: Families of models (`pausefl.training.models.Model.family`) that it trains.
+    families: ClassVar[tuple[str, ...]] = ("dense", "convolutional")
+    #: Whether it trains on numbers as well as on classes.
+    regression: ClassVar[bool] = True
 
     def __init__(self, bench: Workbench) -> None:
         self.bench = bench

@@ -13,7 +13,7 @@ from pausefl.errors import ConfigError
 from pausefl.training.backends import kernels
 from pausefl.training.backends.base import Backend, LocalUpdates, Vector, Workbench
 from pausefl.training.batches import Participation
-from pausefl.training.models import Mlp
+from pausefl.training.networks import Mlp
 from pausefl.training.optimizers import BETA_1, BETA_2, EPSILON
 
 
@@ -21,6 +21,7 @@ class Dense(Backend):
     """One user after another, each in one call of a kernel, on images as bytes."""
 
     n_together = 16
+    devices, families, regression = ("cpu",), ("dense",), False
     #: Images of one step of the evaluation; their activations stay in a core's cache.
     evaluation_batch = 40
 

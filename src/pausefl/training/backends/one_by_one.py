@@ -15,6 +15,7 @@ class OneByOne(Autograd):
     """One user after another through one network, in channels-last memory: CNNs on the CPU."""
 
     n_together = 1
+    devices = ("cpu",)
     #: The activations of this many images stay in a core's cache.
     evaluation_batch = 100
     memory_format = torch.channels_last

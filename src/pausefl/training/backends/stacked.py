@@ -70,6 +70,7 @@ class Stacked(Autograd):
     """Many users side by side in the channels of one network (`pausefl.training.backends.layers`)."""
 
     n_together = 64
+    devices = ("cuda", "cpu")
     evaluation_batch = 2500
     memory_format = torch.contiguous_format
 

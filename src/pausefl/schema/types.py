@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from pausefl.errors import suggest
-from pausefl.registry.base import Registry
+from pausefl.plugins import Plugins
 
 #: The largest whole number that counts something, and the least and largest size of any other number but 0:
 #: beyond them time and memory do not suffice, or products overflow.
@@ -91,7 +91,7 @@ class Items:
 
 
 class OneOf:
-    """Annotation of a text that is one of some names, for example those of a registry."""
+    """Annotation of a text that is one of some names, for example those of `Plugins`."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = names
@@ -104,8 +104,8 @@ class OneOf:
     ) -> dict[str, Any]:
         plain: dict[str, Any] = {"type": "string", "enum": list(self.names)}
         if isinstance(self.names, Mapping):
-            records = self.names.values()
-            about = [getattr(record, "about", "") or getattr(record, "label", "") for record in records]
+            meanings = self.names.values()
+            about = [one if isinstance(one, str) else _about(one) for one in meanings]
             plain |= {"enumDescriptions": about} if any(about) else {}
         return plain
 
@@ -115,9 +115,14 @@ class OneOf:
         return value
 
 
+def _about(one: object) -> str:
+    """What a name stands for, for the reference of settings."""
+    return next(filter(None, (getattr(one, key, "") for key in ("about", "origin", "label"))), "")
+
+
 def _refusal(value: str, names: Iterable[str]) -> str:
     """What is wrong with a value that is none of some names, in words that follow it."""
-    return names.refusal(value) if isinstance(names, Registry) else f"is not known. {suggest(value, names)}"
+    return names.refusal(value) if isinstance(names, Plugins) else f"is not known. {suggest(value, names)}"
 
 
 def _named(value: str) -> str:

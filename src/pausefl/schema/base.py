@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationErro
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 from pausefl.errors import ConfigError, suggest
-from pausefl.settings.schema import described, inside
+from pausefl.schema.json_schema import described, inside
 
 #: Characters of a value that a message shows.
 _LONGEST = 80

@@ -1,28 +1,30 @@
-"""Selectors of a user's own: what they return is checked in every round, and what they raise names them."""
+"""Selectors for a scenario. What a user's own returns is checked in every round, what it raises names it."""
 
 from __future__ import annotations
 
 import copy
+import inspect
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.latency import expected_speeds, mean_latencies
+from pausefl.bandit.settings import NetworkSettings, RewardSettings
 from pausefl.errors import PauseflError
-from pausefl.registry.own import OwnPartError
-from pausefl.registry.selectors import SelectorRecord
+from pausefl.plugins import OwnPartError, arguments, build
+from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector, Users
-from pausefl.settings import Scenario
+from pausefl.selectors.settings import SelectionSettings
 
 
-def fault(returned: Any, history: History, record: SelectorRecord) -> str:
+def fault(returned: Any, history: History, facts: type[Selector], any_number: bool = False) -> str:
     """What is wrong with what a selector returned, in words that follow "returned"; empty if nothing is."""
     if not isinstance(returned, np.ndarray):
         return "None" if returned is None else f"a {type(returned).__name__}, {returned!r:.80},"
@@ -36,11 +38,11 @@ def fault(returned: Any, history: History, record: SelectorRecord) -> str:
     steps = np.diff(returned)
     if (steps < 0).any():
         return f"ids that do not ascend, {returned.tolist()!s:.80},"
-    if (steps == 0).any() and not record.uniform_weights:
+    if (steps == 0).any() and not facts.uniform_weights:
         return f"user {returned[:-1][steps == 0][0]} twice (which needs the attribute uniform_weights = True)"
-    if record.own_number:
+    if facts.own_number or any_number:
         return "" if len(returned) else "nobody"
-    wanted = n_available if record.takes_everyone else history.n_selected
+    wanted = n_available if facts.takes_everyone else history.n_selected
     if len(returned) == wanted:
         return ""
     return f"{len(returned)} users and not {wanted} (which needs the attribute own_number = True)"
@@ -73,13 +75,8 @@ class Checked(Selector):
     With ``forgiving`` any sequence of distinct ids will do, of any length, and what it raises is left alone.
     """
 
-    def __init__(self, given: Any, name: str, record: SelectorRecord, forgiving: bool = False) -> None:
-        if not (isinstance(given, Selector) or forgiving):
-            raise OwnPartError(
-                f"has a build that made {given!r:.80}, no pausefl.Selector", f"selector '{name}'"
-            )
+    def __init__(self, given: Any, name: str, forgiving: bool = False) -> None:
         self.given, self.name, self.forgiving = given, name, forgiving
-        self.record = replace(record, own_number=True) if forgiving else record
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """The users that the given selector chooses."""
@@ -89,7 +86,7 @@ class Checked(Selector):
             users = np.asarray(users)
             if users.ndim == 1 and (np.issubdtype(users.dtype, np.integer) or not users.size):
                 users = np.sort(users.astype(np.int64))
-        if what := fault(users, history, self.record):
+        if what := fault(users, history, SELECTORS[self.name], any_number=self.forgiving):
             hint = "" if self.forgiving else ". To test what every selector must do: pausefl.testing"
             raise OwnPartError(
                 f"returned {what} in round {history.round}. Return the ids of history.n_selected of the"
@@ -118,21 +115,6 @@ class Checked(Selector):
         return nullcontext() if self.forgiving else named(type(self.given), self.name, when)
 
 
-@dataclass(frozen=True)
-class Builder:
-    """What the record of a user's own selector loads: `build` as its class has, `Checked`."""
-
-    cls: type[Selector]
-    name: str
-    record: SelectorRecord
-
-    def build(self, scenario: Scenario) -> Selector:
-        """Build the selector; `OwnPartError` if its code raises anything but a `PauseflError`."""
-        with named(self.cls, self.name, "when it was built"):
-            given = self.cls.build(scenario)
-        return Checked(given, self.name, self.record)
-
-
 @contextmanager
 def named(cls: type, name: str, when: str) -> Iterator[None]:
     """Have an error inside the block say which selector it is of, when it was, and the user's line."""
@@ -144,3 +126,40 @@ def named(cls: type, name: str, when: str) -> Iterator[None]:
         place, trace = users_line(error, cls)
         why = f"failed {when}: {place}: {type(error).__name__}: {error}\n{trace}"
         raise OwnPartError(why.rstrip(), f"selector '{name}'") from None
+
+
+class Given(Selector):
+    """Base of the classes that stand for selectors that are handed over, not named."""
+
+    #: A class of selectors, an object of one, or a function of a history and a random stream.
+    given: ClassVar[Any]
+
+
+def class_of(given: Any, name: str) -> type[Selector]:
+    """The class that stands for a selector that is handed over: it has the facts that that one declares."""
+    facts = {key: getattr(given, key) for key in Selector.__annotations__ if hasattr(given, key)}
+    taken = {"__signature__": inspect.signature(given)} if isinstance(given, type) else {}
+    return type(name, (Given,), {**facts, **taken, "given": given})
+
+
+def make_selector(
+    name: str, selection: SelectionSettings, network: NetworkSettings, reward: RewardSettings
+) -> Selector:
+    """A selector for the sections of a scenario; a user's own is `Checked`.
+
+    `OwnPartError` if its code raises anything but a `PauseflError`.
+    """
+    part = SELECTORS.find(name)
+    values = {**vars(selection), **vars(network), "reward": reward.make()}
+    for name_of_truth, law in (("speeds", expected_speeds), ("mean_latency", mean_latencies)):
+        if name_of_truth in arguments(part):
+            values[name_of_truth] = law(network)
+    if issubclass(part, Given):
+        given = vars(part)["given"]
+        made = build(given, values) if isinstance(given, type) else copy.deepcopy(given)
+        return Checked(made, name, forgiving=True)
+    if ":" not in name:
+        return build(part, values)
+    with named(part, name, "when it was built"):
+        given = build(part, values)
+    return Checked(given, name)

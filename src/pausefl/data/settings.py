@@ -1,0 +1,105 @@
+"""The sections ``data`` and ``partition`` of a scenario, and where raw data are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import model_validator
+
+from pausefl.data.sources import SOURCES
+from pausefl.plugins import missing
+from pausefl.schema.base import Settings
+from pausefl.schema.types import Count, Natural, NonNegative, OneOf, Positive, Real, Several, Text, Whole
+
+
+@dataclass(frozen=True)
+class RawData:
+    """Where raw data sets are, and what may be done when they are missing."""
+
+    #: The keys ``data_root``, ``download`` and ``image_folders`` of the configuration.
+    root: Path
+    download: bool
+    folders: dict[str, str]
+
+
+class DataSettings(Settings):
+    """Which data set, and how much of it trains."""
+
+    source: Annotated[str, OneOf(SOURCES)]
+    """The data set. Official files may be replaced by `image_folders` of the configuration."""
+    n_validation: Natural
+    """Images held out of the training split for validation; 0 for none."""
+    n_train: Count | None = None
+    """Use only the first this many examples of the training split; null for all that validation leaves."""
+    folder: Text | None = None
+    """Folder under the data root with train/CLASS/ and test/CLASS/ images inside, or with CLASS/ alone and
+    `test_fraction` given (`imagefolder`)."""
+    image_size: Annotated[int, Whole(ge=1, le=4_096)] | None = None
+    """Pixels a side to which images are resized; null keeps their size."""
+    test_fraction: Annotated[float, Real(gt=0, lt=1)] | None = None
+    """Share of the examples held out for testing. Needed where there is no official test split (`digits`,
+    `synthetic_regression`, an `imagefolder` without test/)."""
+    n_examples: Annotated[int, Whole(ge=1, le=100_000_000)] | None = None
+    """Number of examples, training and test together (`synthetic_regression`)."""
+    n_features: Annotated[int, Whole(ge=1, le=1_000_000)] | None = None
+    """Number of features of an example (`synthetic_regression`)."""
+    noise_std: NonNegative | None = None
+    """Standard deviation of the noise on the target, in the target's unit (`synthetic_regression`)."""
+
+    @model_validator(mode="after")
+    def _fits_into_memory(self) -> Self:
+        if (self.n_examples or 0) * (self.n_features or 0) > 10**9:
+            raise ValueError("n_examples times n_features must be at most 1e9")
+        return self
+
+    @model_validator(mode="after")
+    def _source_has_its_keys(self) -> Self:
+        if lacking := missing(SOURCES[self.source], vars(self)):
+            raise ValueError(f"source = '{self.source}' needs data.{', data.'.join(lacking)}")
+        return self
+
+
+class PartitionSettings(Settings):
+    """How the training examples are shared among the users; each is used at most once."""
+
+    labels: Annotated[str, OneOf(("iid", "stratified", "dominant", "dominant_pools"))]
+    """`iid`: every user's examples are sampled from the whole training set. `stratified`: every user has
+    equally many examples of each class, up to one (BSFL, VI); needs sizes `equal`. `dominant`: each user has
+    one dominant label (share: `dominant_share`), the others are equally frequent (PAUSE v2, V-A).
+    `dominant_pools`: the same in whole numbers, as in the authors' logs: users in order of their index take
+    int(`dominant_share` * size) examples of their label, then equally many of each other label; what a label
+    lacks is lost, so that users may hold less than `sizes` says, but never with sizes `listed`."""
+    sizes: Annotated[str, OneOf(("equal", "dirichlet", "equal_floored", "dirichlet_floored", "listed"))]
+    """Sizes of K users' data, of N examples. `equal`: the same number of examples for every user.
+    `dirichlet`: shares sampled from a symmetric Dirichlet distribution with parameter `size_concentration`
+    (PAUSE v2, V-A). `equal_floored`: N // K for every user. `dirichlet_floored`: from such shares, no less
+    than N // 3K, then scaled so that the sum is N, and rounded down. `listed`: `listed_sizes`. With the last
+    three, some examples may be left to nobody (the authors' logs)."""
+    min_size: Natural
+    """Fewest examples a user may get. Sizes `dirichlet` below are raised to it; otherwise they are an error,
+    as is a user without data."""
+    qualities: Annotated[str, OneOf(("equal", "uniform"))]
+    """Quality q_k of each user's data in the reward `bsfl` (BSFL, eq. 4). `equal`: 1 for everyone.
+    `uniform`: sampled from the uniform distribution on [0.2, 1]."""
+    dominant_share: Annotated[float, Real(gt=0, le=1)] | None = None
+    """Share of a user's examples that has its dominant label (labels `dominant` and `dominant_pools`); for
+    `dominant` on average, and at least 1 / number of classes."""
+    size_concentration: Positive | None = None
+    """Parameter of the Dirichlet distribution (sizes `dirichlet` and `dirichlet_floored`); smaller is more
+    unequal."""
+    listed_sizes: Several[Count] | None = None
+    """Number of examples of each user, in order of their index (sizes `listed`)."""
+
+    @model_validator(mode="after")
+    def _choices_have_their_key(self) -> Self:
+        if self.sizes in ("dirichlet", "dirichlet_floored") and self.size_concentration is None:
+            raise ValueError(f"sizes = '{self.sizes}' needs size_concentration")
+        if self.sizes == "listed" and self.listed_sizes is None:
+            raise ValueError("sizes = 'listed' needs listed_sizes")
+        if self.labels in ("dominant", "dominant_pools") and self.dominant_share is None:
+            raise ValueError(f"labels = '{self.labels}' needs dominant_share")
+        if self.labels == "stratified" and self.sizes != "equal":
+            raise ValueError("labels = 'stratified' needs sizes = 'equal'")
+        return self

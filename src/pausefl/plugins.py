@@ -1,0 +1,215 @@
+"""Names in settings -> classes: those of the package, and MODULE:NAME of a user's own.
+
+What others must know of a class, its *facts*, are its class attributes; the base class declares them, with
+defaults. What it is made from are the arguments of its constructor, which are called as keys of settings are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from pausefl.errors import ConfigError, suggest
+
+P = TypeVar("P")
+
+#: ``MODULE:NAME``, in ASCII, since it is part of paths.
+OWN = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*"
+
+
+class OwnPartError(ConfigError):
+    """A part of a user's own cannot be used; ``why`` says it in words that follow its name."""
+
+    def __init__(self, why: str, name: str = "") -> None:
+        super().__init__(f"{name} {why}".lstrip())
+        self.why = why
+
+
+class Plugins(Mapping[str, type[P]], Generic[P]):
+    """Classes by name, in the order of tables; ``MODULE:NAME`` is imported when it is first looked up.
+
+    Parameters
+    ----------
+    what
+        What they are, in messages: ``selector``.
+    base
+        Class that all are derived from.
+    classes
+        Those of the package.
+    """
+
+    def __init__(self, what: str, base: type[P], classes: Mapping[str, type[P]]) -> None:
+        self.what, self.base = what, base
+        self._classes = dict(classes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._classes)
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    def __getitem__(self, name: str) -> type[P]:
+        if name not in self._classes:
+            if not isinstance(name, str) or ":" not in name:
+                raise KeyError(name)
+            try:
+                self._classes[name] = self._own(name)
+            except OwnPartError as error:
+                raise OwnPartError(error.why, f"{self.what} '{name}'") from None
+        return self._classes[name]
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self[name]  # type: ignore[index]
+        except (KeyError, OwnPartError):
+            return False
+        return True
+
+    def find(self, name: str) -> type[P]:
+        """The class of a name; `ConfigError` suggests the nearest name if there is none."""
+        try:
+            return self[name]
+        except KeyError:
+            raise ConfigError(f"unknown {self.what} '{name}'. {suggest(name, self)}") from None
+
+    def refusal(self, name: str) -> str:
+        """What is wrong with a name that has no class, in words that follow the name."""
+        try:
+            self[name]
+        except OwnPartError as error:
+            return error.why
+        except KeyError:
+            pass
+        return f"is not known. {suggest(name, self)}"
+
+    def order(self, names: Iterable[str]) -> list[str]:
+        """Some names in the order of all; `ConfigError` if one has no class."""
+        known = {name: self.find(name) for name in names}
+        return sorted(known, key=list(self).index)
+
+    @contextmanager
+    def including(self, classes: Mapping[str, type[P]]) -> Iterator[None]:
+        """Have further classes inside the block; their names are new."""
+        self._classes.update(classes)
+        try:
+            yield
+        finally:
+            for name in classes:
+                del self._classes[name]
+
+    def check(self, part: type[P]) -> None:
+        """Raise `OwnPartError` if a user's class cannot be among these."""
+
+    def _own(self, place: str) -> type[P]:
+        if same := next((other for other in self if other.casefold() == place.casefold()), None):
+            raise OwnPartError(f"differs from '{same}' in case alone: rename one of them")
+        part = imported(place, self.base)
+        _check_facts(part, self.base)
+        self.check(part)
+        return part
+
+
+def arguments(part: type) -> dict[str, bool]:
+    """What a class is made from: names of its constructor's arguments, and whether each must be given."""
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    taken = inspect.signature(part).parameters.items()
+    return {name: one.default is one.empty for name, one in taken if one.kind not in variadic}
+
+
+def missing(part: type, values: Mapping[str, Any]) -> list[str]:
+    """Arguments that a class must be given, and that are not among the values or None."""
+    return [name for name, needed in arguments(part).items() if needed and values.get(name) is None]
+
+
+def build(part: type[P], values: Mapping[str, Any]) -> P:
+    """An object of a class, made from those of the values that it takes and that are not None."""
+    return part(**{name: values[name] for name in arguments(part) if values.get(name) is not None})
+
+
+def as_folder(name: str) -> str:
+    """A name as folders and files have it: no file system takes offence at ``my_module.LeastUsed``."""
+    return name.replace(":", ".")
+
+
+def from_folder(folder: str) -> str:
+    """The name that `as_folder` was given."""
+    module, _, name = folder.rpartition(".")
+    return f"{module}:{name}" if module else folder
+
+
+def imported(place: str, base: type[P]) -> type[P]:
+    """The class that ``MODULE:NAME`` names; the module is looked for in the working folder first.
+
+    `OwnPartError` if there is none, its module cannot be imported, or it is not derived from ``base``.
+    """
+    if not re.fullmatch(OWN, place):
+        raise OwnPartError("is no MODULE:NAME, such as my_module:MyClass")
+    where, _, name = place.partition(":")
+    if where.partition(".")[0] == "pausefl":
+        raise OwnPartError("is part of pausefl: use the name that it has there")
+    found = vars(module := _module(where)).get(name)
+    if found is None:
+        own = [one for one, value in vars(module).items() if getattr(value, "__module__", "") == where]
+        raise OwnPartError(f"is not there: {_file(module)} has no '{name}'. {suggest(name, own)}")
+    what = f"class derived from pausefl.{base.__name__}"
+    if not (isinstance(found, type) and issubclass(found, base)) or found is base:
+        raise OwnPartError(f"in {_file(module)} is no {what}")
+    if lacking := sorted(getattr(found, "__abstractmethods__", ())):
+        raise OwnPartError(f"in {_file(module)} lacks {', '.join(lacking)}, which a {what} must have")
+    return found
+
+
+def words(name: str) -> str:
+    """The name of a class in words: ``LeastUsed`` is ``Least used``, ``UCBBySize`` is ``UCB by size``."""
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+", name)
+    text = " ".join(part if part.isupper() and len(part) > 1 else part.lower() for part in parts)
+    return text[:1].upper() + text[1:]
+
+
+def _check_facts(part: type, base: type) -> None:
+    """Raise `OwnPartError` if a class declares a fact with a value that it cannot have."""
+    for name, hint in get_type_hints(base, include_extras=True).items():
+        if get_origin(hint) is ClassVar:
+            try:
+                TypeAdapter(get_args(hint)[0]).validate_python(value := getattr(part, name))
+            except ValidationError as error:
+                message = error.errors(include_url=False)[0]["msg"].replace("Input should", "should", 1)
+                raise OwnPartError(f"has {name} = {value!r:.80}, which {message}") from None
+
+
+def _module(where: str) -> ModuleType:
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(where)
+    except ModuleNotFoundError as error:
+        if error.name and f"{where}.".startswith(f"{error.name}."):
+            raise OwnPartError(
+                f"cannot be imported: there is no module '{error.name}' in {here} or on PYTHONPATH"
+            ) from None
+        raise OwnPartError(_reason(error)) from None
+    except Exception as error:  # whatever a user's code raises
+        raise OwnPartError(_reason(error)) from None
+
+
+def _reason(error: Exception) -> str:
+    """Why a module cannot be imported, and where that is."""
+    if isinstance(error, SyntaxError):
+        return f"cannot be imported: {error.filename}, line {error.lineno}: {error.msg}"
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith("<")]
+    last = frames[-1]
+    return f"cannot be imported: {last.filename}, line {last.lineno}: {type(error).__name__}: {error}"
+
+
+def _file(module: ModuleType) -> str:
+    return getattr(module, "__file__", None) or f"module '{module.__name__}'"

@@ -1,0 +1,97 @@
+"""The section ``privacy`` of a scenario."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import model_validator
+
+from pausefl.plugins import arguments, build, missing
+from pausefl.privacy.mechanisms import MECHANISMS, Mechanism
+from pausefl.privacy.samplers import SAMPLERS, Sampler
+from pausefl.privacy.schedule import SCHEDULES, Schedule
+from pausefl.schema.base import Settings
+from pausefl.schema.types import OneOf, Positive, Real, Whole
+from pausefl.streams import Streams
+
+
+class PrivacySettings(Settings):
+    """Bounded updates with Laplace noise, and the budget of each user; null for no privacy.
+
+    With mechanism `coordinate` budgets hold per coordinate of the update (PAUSE v2, II-B and III-A), with
+    `vector` for the update as a whole.
+    """
+
+    epsilon_total: Positive
+    """Budget of a user over all its participations."""
+    decay: Positive | None = None
+    """Decay eta of the budget over a user's participations (schedule `geometric`); the i-th may spend
+    epsilon_total (exp(eta) - 1) exp(-eta i)."""
+    sensitivity: Positive | None = None
+    """Sensitivity Delta of a coordinate (mechanism `coordinate`); updates are clamped to [-Delta/2, Delta/2]
+    before noise of scale Delta/epsilon_i."""
+    mechanism: Annotated[str, OneOf(MECHANISMS)] = "coordinate"
+    """What the noise hides."""
+    clip_norm: Positive | None = None
+    """L1 norm C that updates are clipped to (mechanism `vector`); noise has scale 2 C/epsilon_i."""
+    schedule: Annotated[str, OneOf(SCHEDULES)] = "geometric"
+    """How the budget is spread. A user whose participations are used up takes no further part."""
+    n_participations: Annotated[int, Whole(ge=1, le=1_000_000)] | None = None
+    """Participations of a user (schedule `uniform`)."""
+    sampler: Annotated[str, OneOf(SAMPLERS)] = "simulated"
+    """Where the noise comes from."""
+    loss_share: Annotated[float, Real(gt=0, lt=1)] | None = None
+    """Share of each participation's budget that pays for the reported loss, of selectors that look at
+    training losses; the rest pays for the update. Null: losses are reported without noise, outside the
+    budget, and tables and figures say so."""
+    loss_bound: Positive | None = None
+    """Largest loss B that is reported (needs `loss_share`); losses are clamped to [0, B] before noise of
+    scale B/(loss_share epsilon_i)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _finite_total(cls, values: Any) -> Any:
+        total = values.get("epsilon_total") if isinstance(values, Mapping) else None
+        if isinstance(total, float) and not math.isfinite(total):
+            raise ValueError(
+                f"epsilon_total = {total} must be a finite number; to have no privacy, write privacy: null"
+            )
+        return values
+
+    @model_validator(mode="after")
+    def _a_bound_for_paid_losses(self) -> Self:
+        if (self.loss_share is None) != (self.loss_bound is None):
+            given, missing = (
+                ("loss_bound", "loss_share") if self.loss_share is None else ("loss_share", "loss_bound")
+            )
+            raise ValueError(
+                f"{given} needs {missing}: a reported loss is paid for with both or with neither"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _has_the_keys_of_its_choices(self) -> Self:
+        """The keys of the mechanism and of the schedule, and of no other mechanism or schedule."""
+        for what, choices in (("mechanism", MECHANISMS), ("schedule", SCHEDULES)):
+            chosen: str = getattr(self, what)
+            if lacking := missing(choices[chosen], vars(self)):
+                raise ValueError(f"{what} = '{chosen}' needs privacy.{', privacy.'.join(lacking)}")
+            for name, other in choices.items():
+                for key in arguments(other).keys() - arguments(choices[chosen]).keys():
+                    if getattr(self, key) is not None:
+                        raise ValueError(f"{key} is for {what} '{name}', and privacy.{what} is '{chosen}'")
+        return self
+
+    def make_mechanism(self) -> Mechanism:
+        """The mechanism."""
+        return build(MECHANISMS[self.mechanism], vars(self))
+
+    def make_schedule(self) -> Schedule:
+        """The schedule."""
+        return build(SCHEDULES[self.schedule], vars(self))
+
+    def make_sampler(self, streams: Streams, purpose: str = "noise") -> Sampler:
+        """The sampler, on a stream of a seed."""
+        return build(SAMPLERS[self.sampler], {"streams": streams, "purpose": purpose})

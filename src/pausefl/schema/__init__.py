@@ -1,0 +1,1 @@
+"""How settings are read from YAML and checked: the base of all sections, and types of values."""

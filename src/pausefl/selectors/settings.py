@@ -1,0 +1,36 @@
+"""The section ``selection`` of a scenario."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pausefl.schema.base import Settings
+from pausefl.schema.types import Count, OneOf, Positive, Whole
+
+
+class SelectionSettings(Settings):
+    """Constants of the selectors."""
+
+    exploitation: Positive
+    """Factor zeta on the mean speed in the bandit index (PAUSE v2, V-D); 1 for the plain index."""
+    n_iterations: Annotated[int, Whole(ge=1, le=10_000_000)] | None = None
+    """Iterations J of simulated annealing in each round; needed by selectors that anneal."""
+    temperature_divisor: Positive | None = None
+    """Divisor kappa of the annealing temperature (PAUSE v2, V-D); needed by selectors that anneal."""
+    first_rounds: Annotated[str, OneOf(("maximise", "uniform"))] = "maximise"
+    """Which users searches that maximise the reward select, while `network.n_selected` or more were never
+    seen. `maximise`: those of the largest reward (PAUSE v2, Algorithm 1). `uniform`: any, as in the authors'
+    code."""
+    size_ties: Annotated[str, OneOf(("random", "index"))] = "random"
+    """Order of users of equal data size (`clustered_size`). `random`: another one in every round. `index`:
+    the fastest first, as in the authors' code, so that a distribution holds users of similar latency."""
+    n_tiers: Count | None = None
+    """Number of tiers of similar latency (`tifl`); 5 in the paper. Each must have `network.n_selected`
+    users."""
+    deadline: Positive | None = None
+    """Longest time that a selected user is expected to take, in seconds (`fedcs`)."""
+    n_candidates: Count | None = None
+    """Users drawn at random that the selection of a round is made from (`fedcs` and `power_of_choice`); at
+    most `network.n_users`."""
+    pacer_step: Positive | None = None
+    """Latency in seconds that is not penalised at first, and by which the pacer raises it (`oort`)."""
