@@ -1,7 +1,7 @@
 """The library's interface: a scenario, a change of it, a run with any selector, its numbers as data frames.
 
 `pausefl` exports the public names; docs/library.md has an example. A run does what ``pausefl run`` does, and
-of a registered selector it has the same numbers, bit for bit.
+of a selector by name it has the same numbers, bit for bit.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def scenario_names() -> list[str]:
 
 
 def selector_names() -> list[str]:
-    """Names of all registered selectors, in the order of tables and legends."""
+    """Names of all selectors that come with pausefl, in the order of tables."""
     return list(SELECTORS)
 
 
@@ -134,7 +134,7 @@ def run(
     scenario
         From `load_scenario`, maybe after `change`.
     selector
-        A registered name; or a selector of your own, which need not be registered: a subclass of `Selector`
+        A name; or a selector of your own, which needs none: a subclass of `Selector`
         (built for the scenario), an object of one (copied), or a function of a `History` and a random stream
         that returns the ids of ``history.n_selected`` of the ``history.candidates()``.
     seed
@@ -352,7 +352,7 @@ def _named(selector: object, name: str | None) -> dict[str, type[Selector]]:
     if not re.fullmatch(r"\w{1,200}", name):
         raise ConfigError(f"name = {name!r}: a selector needs a name of letters, digits and underscores")
     if name in SELECTORS:
-        raise ConfigError(f"'{name}' is the name of a selector of pausefl; choose another")
+        raise ConfigError(f"'{name}' is the name of a registered selector; choose another")
     return {name: class_of(selector, name)}
 
 

@@ -107,15 +107,11 @@ class Plugins(Mapping[str, type[P]], Generic[P]):
             for name in classes:
                 del self._classes[name]
 
-    def check(self, part: type[P]) -> None:
-        """Raise `OwnPartError` if a user's class cannot be among these."""
-
     def _own(self, place: str) -> type[P]:
         if same := next((other for other in self if other.casefold() == place.casefold()), None):
             raise OwnPartError(f"differs from '{same}' in case alone: rename one of them")
         part = imported(place, self.base)
         _check_facts(part, self.base)
-        self.check(part)
         return part
 
 
@@ -129,6 +125,26 @@ def arguments(part: type) -> dict[str, bool]:
 def missing(part: type, values: Mapping[str, Any]) -> list[str]:
     """Arguments that a class must be given, and that are not among the values or None."""
     return [name for name, needed in arguments(part).items() if needed and values.get(name) is None]
+
+
+def check_arguments(
+    part: type, values: Mapping[str, Any], what: str, section: str, besides: Iterable[str] = ()
+) -> None:
+    """Raise `ValueError` unless a section of settings has all that a class, named ``what``, must be given.
+
+    ``values`` are those of the section's keys, of which ``besides`` must be given, too.
+    """
+    lacking = [*missing(part, values), *(key for key in besides if values.get(key) is None)]
+    if unknown := next((key for key in lacking if key not in values), None):
+        raise ValueError(f"{what} {no_key(unknown, values, section)}")
+    if lacking:
+        raise ValueError(f"{what} needs {', '.join(f'{section}.{key}' for key in lacking)}")
+
+
+def no_key(argument: str, keys: Iterable[str], section: str) -> str:
+    """What is wrong with a class that is made from what is no key of settings, in words that follow it."""
+    near = suggest(argument, keys).partition("Allowed:")[0]
+    return f"is made from '{argument}', which is no key of {section}. {near}".rstrip()
 
 
 def build(part: type[P], values: Mapping[str, Any]) -> P:
@@ -180,6 +196,8 @@ def _check_facts(part: type, base: type) -> None:
     """Raise `OwnPartError` if a class declares a fact with a value that it cannot have."""
     for name, hint in get_type_hints(base, include_extras=True).items():
         if get_origin(hint) is ClassVar:
+            if not hasattr(part, name):
+                raise OwnPartError(f"lacks the attribute {name}")
             try:
                 TypeAdapter(get_args(hint)[0]).validate_python(value := getattr(part, name))
             except ValidationError as error:

@@ -143,6 +143,15 @@ def test_a_selector_declares_what_it_needs(scenario: pausefl.Scenario) -> None:
     with pytest.raises(ConfigError, match=r"'Waits' needs network\.round_latency_max"):
         pausefl.run(scenario, Waits)
 
+    class Misspelt(Looks):
+        def __init__(self, round_latency_maximum: float) -> None:
+            self.most = round_latency_maximum
+
+    with pytest.raises(
+        ConfigError, match=r"no key of selection or network\. Did you mean 'round_latency_max'"
+    ):
+        pausefl.run(scenario, Misspelt)
+
 
 @pytest.mark.parametrize(
     ("returned", "message"),
@@ -200,7 +209,7 @@ def test_what_is_no_selector_is_refused(scenario: pausefl.Scenario) -> None:
     for nothing in (3, dict):
         with pytest.raises(ConfigError, match="is no selector"):
             pausefl.run(scenario, nothing)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="'random' is the name of a selector"):
+    with pytest.raises(ConfigError, match="'random' is the name of a registered selector"):
         pausefl.run(scenario, first, name="random")
     with pytest.raises(ConfigError, match="needs a name of letters"):
         pausefl.run(scenario, lambda history, rng: history.candidates()[:3])

@@ -17,6 +17,7 @@ from pausefl.bandit.rewards import REWARDS
 from pausefl.cli import app
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
+from pausefl.privacy import SCHEDULES
 from pausefl.provenance import job_code
 from pausefl.selectors import SELECTORS
 from pausefl.settings import load_config
@@ -30,6 +31,7 @@ import numpy as np
 from pausefl import Model, Selector, Source
 from pausefl.bandit.rewards import AverageReward, Reward
 from pausefl.data.sources.base import Examples
+from pausefl.privacy import Schedule
 from torch import nn
 
 from beside import broken, order
@@ -85,6 +87,31 @@ class Points(Source):
     def read(self, files):
         x, y = np.random.default_rng(0).normal(size=(80, 2)).astype(np.float32), np.arange(80) % 2
         return Examples(x[:60], y[:60], x[60:], y[60:], 2)
+
+
+class Halving(Schedule):
+    """Half of what is left, each time."""
+
+    endless = True
+
+    def __init__(self, epsilon_total, decays=2.0):
+        self.epsilon_total, self.base = epsilon_total, decays
+
+    def epsilon(self, participation):
+        return self.epsilon_total * self.base ** -np.asarray(participation, float)
+
+    def spent(self, participations):
+        return self.epsilon_total * (1 - self.base ** -np.asarray(participations, float))
+
+
+class Stepwise(Halving):
+    def __init__(self, epsilon_total, step):
+        super().__init__(epsilon_total)
+
+
+class Nowhere(Source):
+    def read(self, files):
+        return None
 
 
 class WrongKey(LowestIds):
@@ -214,7 +241,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     for name in ("mine", "beside", "broken", "unwritten", "lacking"):
         sys.modules.pop(name, None)
-    for registry in (SELECTORS, REWARDS, MODELS, SOURCES):
+    for registry in (SELECTORS, REWARDS, MODELS, SOURCES, SCHEDULES):
         for name in [one for one in registry if ":" in one]:
             del registry._classes[name]
 
@@ -264,11 +291,32 @@ def test_other_kinds_say_what_is_wrong_too() -> None:
         MODELS.find("mine:number")
     with pytest.raises(ConfigError, match=r"no class derived from pausefl\.Reward$"):
         REWARDS.find("mine:Pause")
+    with pytest.raises(ConfigError, match=r"data source 'mine:Nowhere' lacks the attribute origin$"):
+        SOURCES.find("mine:Nowhere")
     with pytest.raises(ConfigError, match=r"reward 'mine:Half' in .* lacks range, scores, without_privacy"):
         REWARDS.find("mine:Half")
     scenario = pausefl.load_scenario("demo_small")
     with pytest.raises(ConfigError, match=r"reward\.name = 'mine:OnlySpeed' needs reward\.n_clusters"):
         pausefl.change(scenario, {"reward.name": "mine:OnlySpeed", "reward.gamma": 0})
+
+
+@pytest.mark.usefixtures("folder")
+def test_another_law_of_the_budget_is_one_class() -> None:
+    """Shares of 1/2, 1/4, 1/8, …; what else it takes is no key of the settings, for it or for other laws."""
+    law = {"privacy.schedule": "mine:Halving", "privacy.decay": None}
+    scenario = pausefl.change(pausefl.load_scenario("demo_small"), law)
+    run = pausefl.run(scenario, "random", n_rounds=6, train=False)
+    total, taken = scenario.privacy.epsilon_total, run.ledger["participations"]  # type: ignore[union-attr]
+    assert run.ledger["epsilon_coordinate"].tolist() == pytest.approx(list(total * (1 - 0.5**taken)))
+    assert pausefl.change(scenario, {"privacy.schedule": "geometric", "privacy.decay": 0.1}).privacy
+    with pytest.raises(
+        ConfigError, match=r"decay is for schedule 'geometric', and privacy\.schedule is 'mine:H"
+    ):
+        pausefl.change(scenario, {"privacy.decay": 0.1})
+    with pytest.raises(
+        ConfigError, match=r"schedule = 'mine:Stepwise' is made from 'step', which is no key of"
+    ):
+        pausefl.change(scenario, {"privacy.schedule": "mine:Stepwise"})
 
 
 def test_a_configuration_says_which_key_names_it(folder: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import model_validator
 
 from pausefl.bandit.rewards import REWARDS, Reward, Users, assign_clusters
-from pausefl.plugins import build, missing
+from pausefl.plugins import build, check_arguments
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, NonNegative, OneOf, Positive, Real, Whole
 from pausefl.streams import Streams
@@ -79,11 +79,8 @@ class RewardSettings(Settings):
     @model_validator(mode="after")
     def _has_the_keys_of_its_reward(self) -> Self:
         reward = REWARDS[self.name]
-        needed = [*missing(reward, vars(self))]
-        if reward.uses_clusters and self.n_clusters is None:
-            needed.append("n_clusters")
-        if needed:
-            raise ValueError(f"name = '{self.name}' needs reward.{', reward.'.join(needed)}")
+        besides = ["n_clusters"] if reward.uses_clusters else []
+        check_arguments(reward, vars(self), f"name = '{self.name}'", "reward", besides)
         if self.gamma != 0 and not reward.has_privacy_term:
             raise ValueError(f"gamma = {self.gamma} must be 0: reward '{self.name}' has no privacy term")
         return self

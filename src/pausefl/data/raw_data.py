@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.settings import DataSettings, RawData
@@ -41,8 +42,12 @@ def source_class(settings: DataSettings, raw: RawData) -> type[Source]:
 
 def make_source(settings: DataSettings, raw: RawData) -> Source:
     """What the data are read from; `ConfigError` if the source is unknown."""
-    folder = raw.folders.get(settings.source, settings.folder)
-    return build(source_class(settings, raw), {**vars(settings), "folder": folder})
+    return build(source_class(settings, raw), _values(settings, raw))
+
+
+def _values(settings: DataSettings, raw: RawData) -> dict[str, Any]:
+    """Values by key; the folder is the replacement where there is one."""
+    return {**vars(settings), "folder": raw.folders.get(settings.source, settings.folder)}
 
 
 def prepare(settings: DataSettings, raw: RawData) -> Dataset:
@@ -101,7 +106,8 @@ def download(name: str, root: Path) -> None:
     if not issubclass(source := SOURCES.find(name), Official):
         raise DataError(f"data source '{name}' has no files to download")
     settings, raw = DataSettings(source=name, n_validation=0), RawData(root=root, download=True, folders={})
-    problem = source().find_problem(root) or source().download(root)
+    official = source()
+    problem = official.find_problem(root) or official.download(root)
     if missing := missing_files(settings, raw):
         raise DataError(_missing_message(settings, raw, missing, problem))
 
@@ -118,13 +124,13 @@ def check_available(settings: DataSettings, raw: RawData) -> None:
     """
     source = make_source(settings, raw)
     source.training_size()
-    if missing := missing_files(settings, raw):
-        can_download = raw.download and isinstance(source, Official)
-        problem = source.find_problem(raw.root) if raw.download and isinstance(source, Official) else ""
-        if problem or not can_download:
-            raise DataError(_missing_message(settings, raw, missing, problem))
-    else:
+    if not (missing := missing_files(settings, raw)):
         source.check(source.paths(raw.root))
+        return
+    problem = ""
+    if raw.download and isinstance(source, Official) and not (problem := source.find_problem(raw.root)):
+        return
+    raise DataError(_missing_message(settings, raw, missing, problem))
 
 
 def check_in_folder(source: str, folder: str) -> None:
@@ -152,7 +158,7 @@ def dataset_key(settings: DataSettings, raw: RawData) -> str:
     The contents of raw files and ``raw.root`` are not part of it.
     """
     keys = set(arguments(source_class(settings, raw)))
-    values = {**vars(settings), "folder": raw.folders.get(settings.source, settings.folder)}
+    values = _values(settings, raw)
     folder: str | None = values["folder"] if "folder" in keys else None
     name = as_folder(settings.source)
     parts = [name] if folder is None else [name, "from", _slug(folder)]

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import model_validator
 
 from pausefl.data.sources import SOURCES
-from pausefl.plugins import missing
+from pausefl.plugins import check_arguments
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, Natural, NonNegative, OneOf, Positive, Real, Several, Text, Whole
 
@@ -56,8 +56,7 @@ class DataSettings(Settings):
 
     @model_validator(mode="after")
     def _source_has_its_keys(self) -> Self:
-        if lacking := missing(SOURCES[self.source], vars(self)):
-            raise ValueError(f"source = '{self.source}' needs data.{', data.'.join(lacking)}")
+        check_arguments(SOURCES[self.source], vars(self), f"source = '{self.source}'", "data")
         return self
 
 

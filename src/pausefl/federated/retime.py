@@ -44,14 +44,14 @@ def retime(job: Job, dataset: Dataset, partition: Partition, trained: Path, out:
     free = [*(f"scenario.{key}" for key in NOT_TRAINED), "genie", "n_threads", "versions"]
     differing = differences(there, identity | {"code": code})
     differing = {key: words for key, words in differing.items() if not_within(key, free)}
-    if (record := SELECTORS[job.selector]).uses_reward:
+    if (facts := SELECTORS[job.selector]).uses_reward:
         differing["selector"] = f"selector '{job.selector}' looks at the reward"
     if differing:
         raise ConfigError(f"{trained} trained something else than this job would: {listed(differing)}")
 
     layout = model_layout(job.scenario.model, dataset)
     simulation = Simulation(job.scenario, job.selector, Streams(job.seed), partition, layout, None, job.genie)
-    if record.needs_updates or record.needs_losses:
+    if facts.looks_at():
         simulation.select, simulation.n_observed = Repeated(rounds["selection"].tolist()), 0
     result = simulation.run(len(rounds))
     pairs = zip(result.rounds[_SELECTED].to_numpy(), rounds[_SELECTED].to_numpy(), strict=False)

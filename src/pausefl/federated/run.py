@@ -62,9 +62,7 @@ def run_job(
         After SIGTERM or SIGINT: the round in progress is finished and the state saved.
     """
     check_runnable(job.scenario, [job.selector])
-    record = SELECTORS[job.selector]
-    if (record.needs_updates or record.needs_losses) and not job.train:
-        seen = "updates" if record.needs_updates else "training losses"
+    if (seen := SELECTORS[job.selector].looks_at()) and not job.train:
         raise ConfigError(
             f"selector '{job.selector}' looks at the users' {seen}, so it cannot run without training"
             " (--no-train)"

@@ -24,7 +24,7 @@ NOT_TRAINED = (
 def check_runnable(scenario: Scenario, selectors: Iterable[str]) -> None:
     """Raise `ConfigError` unless each selector can run in the scenario, and the model on its data.
 
-    Any registered selector may be asked for; the scenario's own ``selectors`` are a default.
+    Any selector may be asked for; the scenario's own ``selectors`` are a default.
     """
     _check_model(scenario)
     for selector in selectors:
@@ -57,13 +57,13 @@ def not_within(key: str, sections: Iterable[str]) -> bool:
 
 def _check_model(scenario: Scenario) -> None:
     model, source = scenario.model, scenario.data.source
-    record = MODELS.find(model.name)
-    if model.norm not in record.norms:
+    facts = MODELS.find(model.name)
+    if model.norm not in facts.norms:
         raise ConfigError(
             f"scenario '{scenario.name}': model.norm = '{model.norm}' does not apply to model"
-            f" '{model.name}'. Allowed: {', '.join(record.norms)}."
+            f" '{model.name}'. Allowed: {', '.join(facts.norms)}."
         )
-    if record.smallest_image is not None and not SOURCES.find(source).images:
+    if facts.smallest_image is not None and not SOURCES.find(source).images:
         raise ConfigError(
             f"scenario '{scenario.name}': model '{model.name}' needs images, which data.source"
             f" '{source}' does not have"
@@ -71,13 +71,13 @@ def _check_model(scenario: Scenario) -> None:
 
 
 def _check_selector(scenario: Scenario, selector: str) -> None:
-    record = SELECTORS.find(selector)
+    facts = SELECTORS.find(selector)
     if missing := scenario.lacking(selector):
         raise ConfigError(f"scenario '{scenario.name}': selector '{selector}' needs {' and '.join(missing)}")
     n_users, n_selected = scenario.network.n_users, scenario.network.n_selected
     logarithm = math.lgamma(n_users + 1) - math.lgamma(n_selected + 1) - math.lgamma(n_users - n_selected + 1)
-    if record.most_selections is not None and logarithm > math.log(record.most_selections) + 1e-9:
+    if facts.most_selections is not None and logarithm > math.log(facts.most_selections) + 1e-9:
         raise ConfigError(
             f"scenario '{scenario.name}': selector '{selector}' would enumerate more than"
-            f" {record.most_selections:.0e} selections of {n_selected} out of {n_users} users"
+            f" {facts.most_selections:.0e} selections of {n_selected} out of {n_users} users"
         )

@@ -152,10 +152,10 @@ class Simulation:
         trainer: Trainer | None,
         genie: bool = False,
     ) -> None:
-        record, network = SELECTORS[selector], scenario.network
+        facts, network = SELECTORS[selector], scenario.network
         self.selector = selector
         self.select = scenario.make_selector(selector)
-        self.uniform_weights = record.uniform_weights
+        self.uniform_weights = facts.uniform_weights
         self.streams = streams
         self.trainer = trainer
         self.reward = scenario.reward.make()
@@ -170,8 +170,8 @@ class Simulation:
             scenario, selector, layout, streams
         )
         # What a selector may see of an update: all values outside batch normalisation.
-        self.n_observed = layout.n_protected if record.needs_updates else 0
-        self.needs_losses = record.needs_losses
+        self.n_observed = layout.n_protected if facts.needs_updates else 0
+        self.needs_losses = facts.needs_losses
         self.theta = trainer.initial.copy() if trainer is not None else np.empty(0, np.float32)
         self.elapsed = 0.0
         self.watch = Stopwatch()
@@ -401,10 +401,10 @@ def make_protection(
     Nothing does without a budget, or with a selector that is not private. A loss that no share of the budget
     pays for is a value without protection.
     """
-    settings, n_users, record = scenario.privacy, scenario.network.n_users, SELECTORS[selector]
+    settings, n_users, facts = scenario.privacy, scenario.network.n_users, SELECTORS[selector]
     share = scenario.loss_share(selector)
-    n_unpaid = int(record.needs_losses and share == 0)
-    if settings is None or not record.private:
+    n_unpaid = int(facts.needs_losses and share == 0)
+    if settings is None or not facts.private:
         return Ledger(n_users, 0, layout.n_values + n_unpaid, None), None, None
     mechanism, n_protected = settings.make_mechanism(), layout.n_protected
     n_unprotected, schedule = layout.n_values - n_protected + n_unpaid, settings.make_schedule()

@@ -48,7 +48,7 @@ def caption(kind: str, scenario: Scenario, seeds: Collection[int], origin: str) 
 def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
     """What the shared words of a caption need to know of a scenario and the seed of each run.
 
-    ``records`` are of its selectors; ``seeds`` has each once, ``all_seeds`` their number in words, up to
+    ``classes`` are of its selectors; ``seeds`` has each once, ``all_seeds`` their number in words, up to
     which some selectors have fewer; ``protected`` is what the ε are for; ``guarantees``, sentences on what a
     user may spend.
     """
@@ -59,7 +59,7 @@ def values_of(scenario: Scenario, seeds: Collection[int]) -> dict[str, Any]:
         guarantees = [part.caption.format(**vars(privacy)) for part in parts if part.caption]
     return {
         "scenario": scenario,
-        "records": [SELECTORS[name] for name in scenario.selectors],
+        "classes": [SELECTORS[name] for name in scenario.selectors],
         "seeds": tuple(sorted(runs)),
         "all_seeds": f"up to {number}" if len(set(runs.values())) > 1 else number,
         "protected": scenario.protects,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pausefl.errors import ConfigError, suggest
 from pausefl.results.archive import ARCHIVED, LOGGED
 from pausefl.selectors import SELECTORS
-from pausefl.settings.scenario import FIGURE_KINDS, Scenario
+from pausefl.settings.scenario import Scenario
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ MOST_LINES = 40
 
 @dataclass(frozen=True)
 class FigureRecord:
-    """What is made of the rounds of a scenario's runs.
+    """A kind of figure, or of table, of a scenario's runs.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class FigureRecord:
         Of a figure: a function of the rounds (`pausefl.runs.run.rounds_of`) and the scenario that returns
         a Matplotlib figure.
     label
-        What is shown, for headings.
+        Of a table: what is shown, for headings. `FIGURE_KINDS` has it of figures.
     needs
         ``training``: trained runs; ``budget``: a private selector and a privacy budget; ``accuracy``: a data
         set with classes; ``archive``: runs of the authors, archived or logged; one of `ASKED`: a figure of
@@ -59,7 +59,7 @@ class FigureRecord:
     """
 
     code: str
-    label: str
+    label: str = ""
     needs: Collection[str] = frozenset()
     shown_once: tuple[str, ...] = ()
     of_authors: str = ""
@@ -87,28 +87,24 @@ def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
 FIGURES: dict[str, FigureRecord] = {
     "accuracy_vs_time": FigureRecord(
         "pausefl.figures.runs:plot_accuracy_vs_time",
-        label=FIGURE_KINDS["accuracy_vs_time"],
         needs={"training", "accuracy"},
         deviations=(*OF_RUNS, "D68"),
         of_authors="accuracy",
     ),
     "leakage_vs_time": FigureRecord(
         "pausefl.figures.runs:plot_leakage_vs_time",
-        label=FIGURE_KINDS["leakage_vs_time"],
         needs={"budget"},
         shown_once=("kind of protection",),
         of_authors="leakage_max",
     ),
     "leakage_vs_rounds": FigureRecord(
         "pausefl.figures.runs:plot_leakage_vs_rounds",
-        label=FIGURE_KINDS["leakage_vs_rounds"],
         needs={"budget"},
         shown_once=("kind of protection",),
         of_authors="leakage_max",
     ),
     "loss_vs_time": FigureRecord(
         "pausefl.figures.runs:plot_loss_vs_time",
-        label=FIGURE_KINDS["loss_vs_time"],
         needs={"training"},
         shown_once=("kind of loss",),
         deviations=(*OF_RUNS, "D68"),
@@ -116,13 +112,11 @@ FIGURES: dict[str, FigureRecord] = {
     ),
     "spending_vs_rounds": FigureRecord(
         "pausefl.figures.spending:plot_spending_vs_rounds",
-        label=FIGURE_KINDS["spending_vs_rounds"],
         needs={"budget", "spending"},
         shown_once=("privacy", "network.n_users"),
     ),
     "selections": FigureRecord(
         "pausefl.figures.selections:plot_selections",
-        label=FIGURE_KINDS["selections"],
         needs={"selections"},
         shown_once=tuple(f"network.{key}" for key in ("n_users", *SPEEDS)),
     ),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import model_validator
 
-from pausefl.plugins import arguments, build, missing
+from pausefl.plugins import arguments, build, check_arguments
 from pausefl.privacy.mechanisms import MECHANISMS, Mechanism
 from pausefl.privacy.samplers import SAMPLERS, Sampler
 from pausefl.privacy.schedule import SCHEDULES, Schedule
@@ -76,13 +76,16 @@ class PrivacySettings(Settings):
         """The keys of the mechanism and of the schedule, and of no other mechanism or schedule."""
         for what, choices in (("mechanism", MECHANISMS), ("schedule", SCHEDULES)):
             chosen: str = getattr(self, what)
-            if lacking := missing(choices[chosen], vars(self)):
-                raise ValueError(f"{what} = '{chosen}' needs privacy.{', privacy.'.join(lacking)}")
+            check_arguments(choices[chosen], vars(self), f"{what} = '{chosen}'", "privacy")
             for name, other in choices.items():
                 for key in arguments(other).keys() - arguments(choices[chosen]).keys():
-                    if getattr(self, key) is not None:
+                    if vars(self).get(key) is not None:
                         raise ValueError(f"{key} is for {what} '{name}', and privacy.{what} is '{chosen}'")
         return self
+
+    def share_for_losses(self, released: bool) -> float:
+        """Share s of each budget that pays for the reported loss; 0 if none is released or accounted for."""
+        return (self.loss_share or 0.0) if released else 0.0
 
     def make_mechanism(self) -> Mechanism:
         """The mechanism."""

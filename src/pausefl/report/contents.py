@@ -12,6 +12,7 @@ from pausefl.figures.words import Caption
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings import SCALES
+from pausefl.settings.scenario import FIGURE_KINDS
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _of_scenario(name: str, part: ScenarioPart) -> Iterator[tuple[str, Shown]]:
     for kind in (kind for kind in FIGURES if kind in part.figures):
         figures = [figure for figure, shown in names.items() if shown == kind]
         placed = [] if scale == "own" else [one for one in figures if papers.place_of(one)]
-        shows, words = FIGURES[kind].label, caption_of(part, kind)
+        shows, words = FIGURE_KINDS[kind], caption_of(part, kind)
         alt = f"{shows[0].upper()}{shows[1:]}; {title}; selectors: {selectors}"
         for figure in placed or [*figures, f"{name}-{kind}"][:1]:
             place, reading = (papers.place_of(figure), papers.reading(figure)) if placed else (None, "")

@@ -242,10 +242,10 @@ def _agreement(
     for logged, log in logs.items():
         own = rounds.get(_written(logged) + suffix, log[:0])
         for selector, _, theirs in runs_of(log):
-            record = SELECTORS[selector]
+            facts = SELECTORS[selector]
             name = _ANNEALERS[1] if selector == _ANNEALERS[0] and not suffix else selector
             ours = [run for other, _, run in runs_of(own) if other == name]
-            if record.takes_everyone or record.fixed_users or not ours:
+            if facts.takes_everyone or facts.fixed_users or not ours:
                 continue
             cut = [run["elapsed_s"].iloc[: len(theirs)] for run in ours]
             mean = np.mean([times.iloc[-1] / len(times) for times in cut])

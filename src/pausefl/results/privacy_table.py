@@ -43,8 +43,8 @@ def privacy_table(runs: Mapping[Experiment, Run], privacy: PrivacySettings) -> p
     table = pd.DataFrame(rows).astype({name: int for name in LEDGER if not name.startswith("epsilon")})
     private = table["epsilon_coordinate"].map(math.isfinite)
     table["epsilon_pld"] = math.inf
-    paying = {name: SELECTORS[name].private and SELECTORS[name].needs_losses for name in order}
-    shares = table["selector"].map(lambda name: (privacy.loss_share or 0.0) if paying[name] else 0.0)
+    released = {name: SELECTORS[name].releases_losses() for name in order}
+    shares = table["selector"].map(lambda name: privacy.share_for_losses(released[name]))
     for share in shares[private].unique():
         rows_of = private & (shares == share)
         counts = table.loc[rows_of, "participations"]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pausefl.bandit.settings import NetworkSettings
-from pausefl.errors import suggest
-from pausefl.plugins import OwnPartError, Plugins, arguments, words
+from pausefl.plugins import OwnPartError, Plugins, words
 from pausefl.selectors.base import Selector
 from pausefl.selectors.baselines import Everyone, EveryoneInTheClear, Fastest, Random, RandomBySize
 from pausefl.selectors.best_gain import SaPauseBestGain
@@ -17,7 +15,7 @@ from pausefl.selectors.look import Look, own_look, spare_look
 from pausefl.selectors.losses import Oort, PowerOfChoice
 from pausefl.selectors.pause import Bsfl, Genie, Pause
 from pausefl.selectors.sa_pause import Alsa, SaBsfl, SaPause, SaPauseV1, SaVanilla
-from pausefl.selectors.settings import SelectionSettings
+from pausefl.selectors.settings import unknown_argument
 from pausefl.selectors.timed import FedCs, Tifl
 
 __all__ = ["LABELS", "SELECTORS", "Look", "Selector", "in_legend_order", "look_of", "spare_look"]
@@ -28,19 +26,8 @@ class _Selectors(Plugins[Selector]):
 
     def _own(self, place: str) -> type[Selector]:
         part = super()._own(place)
-        known = {
-            "reward",
-            "speeds",
-            "mean_latency",
-            *SelectionSettings.model_fields,
-            *NetworkSettings.model_fields,
-        }
-        for key, needed in arguments(part).items():
-            if needed and key not in known:
-                near = suggest(key, known).partition("Allowed:")[0]
-                raise OwnPartError(
-                    f"is made from '{key}', which is no key of selection or network. {near}".rstrip()
-                )
+        if why := unknown_argument(part):
+            raise OwnPartError(why)
         label = _own_label(part)
         if same := next((name for name in self if look_of(name).label.casefold() == label.casefold()), None):
             raise OwnPartError(f"has the label of '{same}', {label!r}: give it another, label = \"…\"")

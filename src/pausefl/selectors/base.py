@@ -57,6 +57,16 @@ class Selector(ABC):
     label: ClassVar[str] = ""
     color: ClassVar[Annotated[str, Field(pattern="^(#[0-9A-Fa-f]{6})?$")]] = ""
 
+    @classmethod
+    def looks_at(cls) -> str:
+        """What it looks at that only training makes, in words; empty if it selects without training, too."""
+        return "updates" if cls.needs_updates else "training losses" if cls.needs_losses else ""
+
+    @classmethod
+    def releases_losses(cls) -> bool:
+        """Whether its users report training losses out of budgets that protect their updates."""
+        return cls.private and cls.needs_losses
+
     @abstractmethod
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """Choose users among ``history.candidates()``.

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import Reward, penalty_range
+from pausefl.bandit.rewards import penalty_range
 from pausefl.selectors.look import DASH_DOT_DOT, Look
-from pausefl.selectors.search import Objective, Search
+from pausefl.selectors.search import AnnealingSearch, Objective
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -39,32 +39,10 @@ _SOFTNESS = 1e-4
 _SMALL_RISE = 1e-8
 
 
-class SaPauseBestGain(Search):
-    """SA-PAUSE as in the authors' later logs: it draws a neighbour by its gain.
-
-    Attributes
-    ----------
-    n_iterations
-        J.
-    temperature_divisor
-        kappa.
-    """
+class SaPauseBestGain(AnnealingSearch):
+    """SA-PAUSE as in the authors' later logs: it draws a neighbour by its gain."""
 
     look = Look("SA-PAUSE (best gain)", "#3A7BD5", "d", DASH_DOT_DOT, zorder=3.85)
-
-    def __init__(
-        self,
-        reward: Reward,
-        exploitation: float,
-        n_iterations: int,
-        temperature_divisor: float,
-        first_rounds: str = "maximise",
-    ) -> None:
-        super().__init__(reward, exploitation, first_rounds)
-        self.n_iterations, self.temperature_divisor = n_iterations, temperature_divisor
-        # Compile, or load what was compiled, before the first round.
-        pair = Objective(np.zeros(2), np.zeros(2), np.zeros(2, np.int64), np.zeros(1))
-        self.search(pair, History.empty(np.ones(2, np.int64), 1, 1.0), np.arange(2), np.random.default_rng(0))
 
     def largest_gap(self, objective: Objective) -> float:
         """C: the range of the m least bounds, and that of the reward without its penalty."""

@@ -46,9 +46,7 @@ class BrutePause(Search):
 
     def __init__(self, reward: Reward, exploitation: float, first_rounds: str = "maximise") -> None:
         super().__init__(reward, exploitation, first_rounds)
-        # Compile, or load what was compiled, before the first round.
-        pair = Objective(np.zeros(1), np.zeros(1), np.zeros(1, np.int64), np.zeros(1))
-        self.search(pair, History.empty(np.ones(1, np.int64), 1, 1.0), np.arange(1), np.random.default_rng(0))
+        self.warm_up()
 
     def search(self, objective: Objective, history: History, users: Users, rng: np.random.Generator) -> Users:
         """Value every selection."""

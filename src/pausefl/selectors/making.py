@@ -18,10 +18,10 @@ from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.latency import expected_speeds, mean_latencies
 from pausefl.bandit.settings import NetworkSettings, RewardSettings
 from pausefl.errors import PauseflError
-from pausefl.plugins import OwnPartError, arguments, build
+from pausefl.plugins import OwnPartError, arguments, build, missing
 from pausefl.selectors import SELECTORS
 from pausefl.selectors.base import Selector, Users
-from pausefl.selectors.settings import SelectionSettings
+from pausefl.selectors.settings import BESIDES, SelectionSettings, unknown_argument
 
 
 def fault(returned: Any, history: History, facts: type[Selector], any_number: bool = False) -> str:
@@ -136,10 +136,23 @@ class Given(Selector):
 
 
 def class_of(given: Any, name: str) -> type[Selector]:
-    """The class that stands for a selector that is handed over: it has the facts that that one declares."""
+    """The class that stands for a selector that is handed over: it has the facts that that one declares.
+
+    `OwnPartError` if it is made from what is no key of settings.
+    """
     facts = {key: getattr(given, key) for key in Selector.__annotations__ if hasattr(given, key)}
     taken = {"__signature__": inspect.signature(given)} if isinstance(given, type) else {}
-    return type(name, (Given,), {**facts, **taken, "given": given})
+    made = type(name, (Given,), {**facts, **taken, "given": given})
+    if why := unknown_argument(made):
+        raise OwnPartError(why, f"selector '{name}'")
+    return made
+
+
+def lacking(name: str, selection: SelectionSettings, network: NetworkSettings) -> list[str]:
+    """Dotted keys that a selector must be given and that two sections of a scenario leave out."""
+    sections = {"network": vars(network), "selection": vars(selection)}
+    keys = missing(SELECTORS.find(name), {**vars(network), **vars(selection), **dict.fromkeys(BESIDES, "")})
+    return [f"{section}.{key}" for key in keys for section, values in sections.items() if key in values]
 
 
 def make_selector(

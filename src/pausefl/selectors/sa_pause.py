@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import AverageReward, Reward, penalty_range
+from pausefl.bandit.rewards import AverageReward, penalty_range
 from pausefl.errors import ConfigError
 from pausefl.selectors.look import DASH, DASH_DOT, DASH_DOT_DOT, LONG_DASH, Look
-from pausefl.selectors.search import Objective, Search
+from pausefl.selectors.search import AnnealingSearch, Objective
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
@@ -25,18 +25,14 @@ _OMEGA = 1e-9
 STATED_COST = "O(K log K), O(K log K), O(K²)"
 
 
-class Annealer(Search):
+class Annealer(AnnealingSearch):
     """Annealing on the graph, and from the temperature, that a subclass defines.
 
     Attributes
     ----------
     graph
         Criteria by one of which a neighbour must be least, out of ``ucb``, ``p`` and ``g``; none admits every
-        swap.
-    n_iterations
-        J.
-    temperature_divisor
-        kappa: the temperature of iteration j is C / (kappa log(1 + j)) (v2, Section V-D).
+        swap. The temperature of iteration j is C / (kappa log(1 + j)) (v2, Section V-D).
 
     Raises
     ------
@@ -47,32 +43,15 @@ class Annealer(Search):
     graph: ClassVar[tuple[str, ...]] = ()
     anneals = True
 
-    def __init__(
-        self,
-        reward: Reward,
-        exploitation: float,
-        n_iterations: int,
-        temperature_divisor: float,
-        first_rounds: str = "maximise",
-    ) -> None:
-        super().__init__(reward, exploitation, first_rounds)
-        if "g" in self.graph and not isinstance(reward, AverageReward):
-            raise ConfigError(
-                f"{type(self).__name__} sorts users by g_k, which {type(reward).__name__} lacks: derive the"
-                " reward from AverageReward, or use another selector"
-            )
-        self.n_iterations = n_iterations
-        self.temperature_divisor = temperature_divisor
-        # Compile, or load what was compiled, before the first round.
-        pair = Objective(np.zeros(2), np.zeros(2), np.zeros(2, np.int64), np.zeros(1))
-        history = History.empty(np.ones(2, np.int64), 1, 1.0)
-        self.anneal(pair, history, np.arange(2), np.random.default_rng(0), n_iterations=1)
-
     def criteria(self, objective: Objective, history: History, users: Users) -> tuple[Floats, ...]:
         """Values (n,) of the users by each criterion of the graph."""
         values = {"ucb": objective.bound, "p": history.privacy[users]}
         if "g" in self.graph:
-            assert isinstance(self.reward, AverageReward)
+            if not isinstance(self.reward, AverageReward):
+                raise ConfigError(
+                    f"{type(self).__name__} sorts users by g_k, which {type(self.reward).__name__} lacks:"
+                    " derive the reward from AverageReward, or use another selector"
+                )
             values["g"] = self.reward.generalization(history)[users]
         return tuple(values[name] for name in self.graph)
 

@@ -129,6 +129,11 @@ class Search(Selector):
         self.exploitation = exploitation
         self.first_rounds = first_rounds
 
+    def warm_up(self) -> None:
+        """Search among two users, so that kernels are compiled, or loaded, before the first round."""
+        pair = Objective(np.zeros(2), np.zeros(2), np.zeros(2, np.int64), np.zeros(1))
+        self.search(pair, History.empty(np.ones(2, np.int64), 1, 1.0), np.arange(2), np.random.default_rng(0))
+
     def bound(self, history: History) -> Floats:
         """Speed index (K,) of all users."""
         return confidence_bound(history, self.exploitation)
@@ -151,3 +156,27 @@ class Search(Selector):
         if len(users) == m:
             return users
         return np.sort(users[self.search(objective, history, users, rng)])
+
+
+class AnnealingSearch(Search):
+    """Searches by simulated annealing.
+
+    Attributes
+    ----------
+    n_iterations
+        J.
+    temperature_divisor
+        kappa, which divides the temperature of every iteration (v2, Section V-D).
+    """
+
+    def __init__(
+        self,
+        reward: Reward,
+        exploitation: float,
+        n_iterations: int,
+        temperature_divisor: float,
+        first_rounds: str = "maximise",
+    ) -> None:
+        super().__init__(reward, exploitation, first_rounds)
+        self.n_iterations, self.temperature_divisor = n_iterations, temperature_divisor
+        self.warm_up()

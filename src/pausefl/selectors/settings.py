@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from pausefl.bandit.settings import NetworkSettings
+from pausefl.plugins import missing, no_key
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Count, OneOf, Positive, Whole
 
@@ -34,3 +36,14 @@ class SelectionSettings(Settings):
     most `network.n_users`."""
     pacer_step: Positive | None = None
     """Latency in seconds that is not penalised at first, and by which the pacer raises it (`oort`)."""
+
+
+#: What selectors may be made from besides keys of ``selection`` and ``network``.
+BESIDES = ("reward", "speeds", "mean_latency")
+
+
+def unknown_argument(selector: type) -> str:
+    """What is wrong with what a selector must be given, in words that follow it; empty if nothing is."""
+    known = [*SelectionSettings.model_fields, *NetworkSettings.model_fields, *BESIDES]
+    unknown = next((key for key in missing(selector, {}) if key not in known), None)
+    return no_key(unknown, known, "selection or network") if unknown else ""

@@ -12,7 +12,6 @@ from pausefl.bandit.settings import NetworkSettings, RewardSettings
 from pausefl.data.settings import DataSettings, PartitionSettings
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
-from pausefl.plugins import missing
 from pausefl.privacy.mechanisms import MECHANISMS
 from pausefl.privacy.samplers import SAMPLERS
 from pausefl.privacy.schedule import SCHEDULES
@@ -20,7 +19,7 @@ from pausefl.privacy.settings import PrivacySettings
 from pausefl.schema.base import Settings
 from pausefl.schema.types import Distinct, Name, OneOf, Text
 from pausefl.selectors import SELECTORS, Selector
-from pausefl.selectors.making import make_selector
+from pausefl.selectors.making import lacking, make_selector
 from pausefl.selectors.settings import SelectionSettings
 from pausefl.training.models import MODELS
 from pausefl.training.settings import ModelSettings, TrainingSettings
@@ -101,8 +100,8 @@ class Scenario(Settings):
     @model_validator(mode="after")
     def _selectors_have_their_keys(self) -> Self:
         for name in self.selectors:
-            if lacking := self.lacking(name):
-                raise ValueError(f"selector '{name}' needs {', '.join(lacking)}")
+            if keys := self.lacking(name):
+                raise ValueError(f"selector '{name}' needs {', '.join(keys)}")
         return self
 
     @model_validator(mode="after")
@@ -168,26 +167,16 @@ class Scenario(Settings):
 
     def lacking(self, selector: str) -> list[str]:
         """Dotted keys that a selector needs and that it leaves out."""
-        values = {
-            **vars(self.network),
-            **vars(self.selection),
-            "reward": "",
-            "speeds": "",
-            "mean_latency": "",
-        }
-        keys = missing(SELECTORS.find(selector), values)
-        return [f"{'network' if hasattr(self.network, key) else 'selection'}.{key}" for key in keys]
+        return lacking(selector, self.selection, self.network)
 
     def loss_share(self, selector: str) -> float:
         """Share s of each budget that pays for the loss that users report; 0 where none is accounted for."""
-        one = SELECTORS.find(selector)
-        accounted = self.privacy is not None and one.private and one.needs_losses
-        return (self.privacy.loss_share or 0.0) if self.privacy is not None and accounted else 0.0
+        released = SELECTORS.find(selector).releases_losses()
+        return 0.0 if self.privacy is None else self.privacy.share_for_losses(released)
 
     def losses_reported(self, selector: str) -> str | None:
         """``accounted`` or ``unaccounted``; None if there is no budget, or if no loss is reported."""
-        one = SELECTORS.find(selector)
-        if self.privacy is None or not (one.private and one.needs_losses):
+        if self.privacy is None or not SELECTORS.find(selector).releases_losses():
             return None
         return "accounted" if self.loss_share(selector) else "unaccounted"
 

@@ -175,9 +175,7 @@ class ScenarioStudy(Study):
     @model_validator(mode="after")
     def _nobody_needs_training(self) -> Self:
         for name in () if self.trained else self.selectors:
-            record = SELECTORS[name]
-            if record.needs_updates or record.needs_losses:
-                seen = "updates" if record.needs_updates else "training losses"
+            if seen := SELECTORS[name].looks_at():
                 raise ValueError(f"selectors: '{name}' looks at the users' {seen}, so it needs training")
         return self
 

@@ -41,7 +41,7 @@ PAIRS = np.triu_indices(12, 1)
 class SelectorContract:
     """The rules; selectors that look at the reward must keep them under R1 and under R2."""
 
-    #: ``MODULE:CLASS`` or a registered name; several are tested one by one.
+    #: ``MODULE:CLASS`` or a name of pausefl's; several are tested one by one.
     selector: ClassVar[str | Sequence[str]]
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -60,14 +60,14 @@ class SelectorContract:
     def test_takes_as_many_of_the_available_users_as_it_should(self, name: str, scenario: Scenario) -> None:
         """It returns the ids of m of the available users, each once and ascending, in an int64 array."""
         history, select, rng = start(scenario), itself(name, scenario), np.random.default_rng(2)
-        record = SELECTORS[name]
+        facts = SELECTORS[name]
         for t in range(40):
             if t > 8:
                 history.available = np.isin(np.arange(12), rng.permutation(12)[: rng.integers(3, 13)])
             users = select(history, rng)
-            wrong = fault(users, history, record)
+            wrong = fault(users, history, facts)
             assert not wrong, f"it returned {wrong} in round {history.round}"
-            if record.own_number and "n_candidates" in arguments(record):
+            if facts.own_number and "n_candidates" in arguments(facts):
                 assert len(users) <= (scenario.selection.n_candidates or 0), "more than were drawn"
             observe(select, feedback(name, scenario, history, np.unique(users)), history)
 
@@ -221,12 +221,12 @@ def start(scenario: Scenario, alike: bool = False) -> History:
 
 def feedback(name: str, scenario: Scenario, history: History, users: Users) -> Feedback:
     """What a round of these users reveals."""
-    rng, record = Streams(0).generator("feedback", round=history.round), SELECTORS[name]
+    rng, facts = Streams(0).generator("feedback", round=history.round), SELECTORS[name]
     latency = LatencyLaw(scenario.network, Streams(0)).sample(history.round)[users]
     privacy = history.privacy.copy()
     privacy[users] *= rng.uniform(0.8, 0.95, len(users))
-    updates = rng.normal(size=(len(users), 5)).astype(np.float32) if record.needs_updates else None
-    losses = rng.exponential(size=len(users)) if record.needs_losses else None
+    updates = rng.normal(size=(len(users), 5)).astype(np.float32) if facts.needs_updates else None
+    losses = rng.exponential(size=len(users)) if facts.needs_losses else None
     return Feedback(users, np.minimum(latency, 1.2), privacy, updates, losses)
 
 

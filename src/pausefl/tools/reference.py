@@ -13,9 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pausefl.bandit.rewards import REWARDS
 from pausefl.claims.load import KINDS, Claims
 from pausefl.data.sources import SOURCES
 from pausefl.plugins import OWN
+from pausefl.privacy import MECHANISMS, SAMPLERS, SCHEDULES
 from pausefl.results.markdown import table
 from pausefl.schema.base import Settings
 from pausefl.schema.json_schema import described, inside, plain_schema
@@ -127,6 +129,10 @@ def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping)
 
 
+#: Names that may also be ``MODULE:CLASS``.
+_WITH_OWN = (SELECTORS, MODELS, SOURCES, REWARDS, MECHANISMS, SCHEDULES, SAMPLERS)
+
+
 def _with_own(schema: Any) -> Any:
     """A schema in which a name of a class may also be a part of the user's own."""
     if isinstance(schema, list):
@@ -134,7 +140,7 @@ def _with_own(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     found = {key: _with_own(part) for key, part in schema.items()}
-    if schema.get("enum") in ([*SELECTORS], [*MODELS], [*SOURCES]):
+    if schema.get("enum") in [[*plugins] for plugins in _WITH_OWN]:
         names = {key: found.pop(key) for key in ("enum", "enumDescriptions") if key in found}
         found["anyOf"] = [names, {"pattern": f"^{OWN}$"}]
     return found

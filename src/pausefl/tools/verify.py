@@ -143,8 +143,8 @@ def replayed(
     simulation.horizon = scenario.training.horizon
     layout = _layout(scenario.model, scenario.data.source, scenario.data.n_features or 0)
     simulation.ledger, *_ = make_protection(scenario, selector, layout, simulation.streams)
-    record, selections = SELECTORS[selector], rounds["selection"].tolist()
-    if record.needs_updates or record.needs_losses:
+    selections = rounds["selection"].tolist()
+    if SELECTORS[selector].looks_at():
         simulation.select, simulation.n_observed = Repeated(selections), 0
     elif otherwise is not None:
         simulation.select = _Followed(simulation.select, selections, otherwise)
@@ -154,9 +154,9 @@ def replayed(
 @cache
 def _layout(model: ModelSettings, source: str, n_features: int) -> Layout:
     """Layout of a model on data of a source: images of ten classes, or features."""
-    record = SOURCES[source]
-    x = np.empty((0, *(record.image_shape or (n_features,))), np.uint8)
-    return model_layout(model, Dataset(source, x, x, x, x, 0 if record.regression else 10, ""))
+    facts = SOURCES[source]
+    x = np.empty((0, *(facts.image_shape or (n_features,))), np.uint8)
+    return model_layout(model, Dataset(source, x, x, x, x, 0 if facts.regression else 10, ""))
 
 
 def trained_again(run: Path, scenarios: Path, raw: RawData, n_rounds: int | None = None) -> str:

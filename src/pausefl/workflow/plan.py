@@ -58,9 +58,9 @@ def estimate(
 
     NaN if the network has no rates, or the size of the data is not known before they are read.
     """
-    network, training, record = scenario.network, scenario.training, SELECTORS[selector]
-    n_users = network.n_users if record.takes_everyone else network.n_selected
-    if record.own_number:  # at most
+    network, training, facts = scenario.network, scenario.training, SELECTORS[selector]
+    n_users = network.n_users if facts.takes_everyone else network.n_selected
+    if facts.own_number:  # at most
         n_users = scenario.selection.n_candidates or n_users
     n_rounds = rounds_expected(scenario, selector, rates)
     selection = n_rounds * rates["selection_s"].get(selector, rates["selection_s"]["pause"])
@@ -75,7 +75,7 @@ def estimate(
     n_full, left = divmod(held / network.n_users, training.batch_size)
     n_short = left > 0 and (training.short_batches == "keep" or n_full == 0)
     n_batches = training.n_epochs * min(int(n_full) + n_short, training.max_batches)
-    protected = scenario.privacy is not None and record.private
+    protected = scenario.privacy is not None and facts.private
     noise = kind["n_values"] * (rates["noise_s_per_value"] if protected else 0)
     batch = kind["batch_s"] * training.batch_size / _BATCH
     user = kind["participation_s"] + n_batches * batch + noise

@@ -11,13 +11,13 @@ from typing import Any
 from pausefl.claims.load import Claim, places
 from pausefl.errors import ConfigError, suggest
 from pausefl.figures import overview
-from pausefl.figures.kinds import FIGURES
 from pausefl.figures.papers import in_parts
 from pausefl.plugins import as_folder, from_folder
 from pausefl.report import questions
 from pausefl.runs.collected import FILES, run_folder
 from pausefl.runs.run import RUN_FILES
 from pausefl.settings import Experiment
+from pausefl.settings.scenario import FIGURE_KINDS
 from pausefl.workflow.project import Project
 
 #: Files of a figure.
@@ -59,7 +59,7 @@ def targets(project: Project) -> dict[str, Target]:
     studies = project.studies
     found = [Target(name, one.title, of_scenario(project, name)) for name, one in project.scenarios.items()]
     for name, (scenario, kind) in project.figures.items():
-        title = f"{FIGURES[kind].label}: {project.scenarios[scenario].title}"
+        title = f"{FIGURE_KINDS[kind]}: {project.scenarios[scenario].title}"
         found.append(Target(name, title, figure_files(name)))
     for name, study in studies.items():
         found.append(Target(name, f"{study.label}: {study.title}", of_study(project, name)))

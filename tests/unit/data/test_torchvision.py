@@ -25,7 +25,8 @@ class Stored:
         if download:
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / "all").write_bytes(b"")
-        assert (self.folder / "all").is_file()
+        if not (self.folder / "all").is_file():
+            raise RuntimeError("Dataset not found or corrupted")
         self.first, self.n = (100, 2) if test else (0, 4)
 
     def __len__(self) -> int:
@@ -94,6 +95,17 @@ def test_torchvisions_own_classes_are_found() -> None:
 def test_what_has_no_two_splits_is_refused(name: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         SOURCES.find(f"torchvision:{name}")
+
+
+def test_damaged_files_are_named() -> None:
+    settings, where = source("torchvision:BySplit"), RawData(Path("data/raw"), True, {})
+    fetch(settings, where)
+    (folder,) = raw_files(settings, where)
+    (folder / "all").unlink()
+    with pytest.raises(
+        DataError, match=f"{folder}: torchvision cannot read BySplit .*not found or corrupted"
+    ):
+        prepare(settings, where)
 
 
 def test_images_of_several_sizes_are_refused() -> None:

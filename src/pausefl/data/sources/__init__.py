@@ -7,8 +7,8 @@ from pausefl.data.sources.cifar10 import Cifar10
 from pausefl.data.sources.digits import Digits
 from pausefl.data.sources.folder import ImageFolder
 from pausefl.data.sources.mnist import FashionMnist, Mnist
-from pausefl.data.sources.official import torchvision_source
 from pausefl.data.sources.regression import SyntheticRegression
+from pausefl.data.sources.torchvision_set import torchvision_source
 from pausefl.plugins import Plugins
 
 __all__ = ["SOURCES", "Source"]

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from string import Formatter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy.typing as npt
@@ -74,11 +75,15 @@ class Source(ABC):
 
     def describe(self) -> str:
         """What exactly the data are made from, for captions."""
-        return self.origin.format(**vars(self))
+        return self._filled(self.origin)
 
     def paths(self, root: Path) -> list[Path]:
         """Absolute paths of the raw files or folders."""
-        return [root.absolute() / name.format(**vars(self)) for name in self.files]
+        return [root.absolute() / self._filled(name) for name in self.files]
+
+    def _filled(self, text: str) -> str:
+        keys = [key for _, key, _, _ in Formatter().parse(text) if key]
+        return text.format(**{key: getattr(self, key) for key in keys})
 
 
 def n_held_out(test_fraction: float, n_examples: int) -> int:

@@ -45,7 +45,3 @@ class Cifar10(Official):
             np.array(test.targets, dtype=np.int64),
             n_classes=10,
         )
-
-    def fetch(self, folder: Path) -> None:
-        """See `Official.fetch`."""
-        self.official()(str(folder), download=True)

@@ -74,10 +74,6 @@ class Mnist(Official):
         for path, expected in zip(files, _MNIST_MD5, strict=True):
             check_md5(path, expected)
 
-    def fetch(self, folder: Path) -> None:
-        """See `Official.fetch`."""
-        self.official()(str(folder), download=True)
-
 
 class FashionMnist(Mnist):
     """Fashion-MNIST: files of MNIST's dimensions that are not MNIST's."""

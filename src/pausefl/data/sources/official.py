@@ -1,9 +1,11 @@
-"""Data sets that torchvision downloads: over https only, and only below the working directory."""
+"""Data sets that torchvision downloads, only below the working directory.
+
+Addresses that its class lists must be https; where it lists none, its checksums vouch for the files.
+"""
 
 from __future__ import annotations
 
 import http.client
-import inspect
 import os
 import shutil
 import urllib.error
@@ -11,11 +13,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
-from pausefl.data.sources.base import Array, Examples, Source, check_installed
-from pausefl.errors import DataError
-from pausefl.plugins import OwnPartError
+from pausefl.data.sources.base import Source, check_installed
 
 #: Seconds to wait for a host before it counts as unreachable.
 NETWORK_TIMEOUT = 10.0
@@ -25,33 +23,12 @@ SCHEME = "https://"
 
 
 class Official(Source):
-    """A data set of torchvision for the classification of images, with a training and a test split.
+    """A data set whose files a class of ``torchvision.datasets`` downloads."""
 
-    Its images must be of one size, and the class must have an argument ``train``, or a ``split`` that may
-    be ``"train"`` and ``"test"``.
-    """
-
-    origin = "torchvision's {dataset}"
-    files: ClassVar[tuple[str, ...]] = ("torchvision/{dataset}",)
     #: Name of its class in ``torchvision.datasets``.
     dataset: ClassVar[str]
     #: Folder on the web with the archives, in place of the class's own list, which has http addresses.
     mirror: ClassVar[str] = ""
-
-    def describe(self) -> str:
-        """See `Source.describe`."""
-        return self.origin.format(dataset=self.dataset)
-
-    def paths(self, root: Path) -> list[Path]:
-        """See `Source.paths`."""
-        return [root.absolute() / name.format(dataset=self.dataset) for name in self.files]
-
-    def read(self, files: list[Path]) -> Examples:
-        """See `Source.read`; classes are numbered as torchvision does."""
-        train, test = (_arrays(split) for split in _splits(self.official(), files[0], download=False))
-        if train[0].shape[1:] != test[0].shape[1:]:
-            raise DataError(f"torchvision's {self.dataset}: its splits have images of different sizes")
-        return Examples(*train, *test, n_classes=1 + int(max(train[1].max(), test[1].max())))
 
     def download(self, root: Path) -> str:
         """Download the files to ``root``; why it failed, or an empty text.
@@ -66,14 +43,13 @@ class Official(Source):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 os.replace(path, target)
             shutil.rmtree(staged)
-        except (OSError, EOFError, RuntimeError, http.client.HTTPException) as error:
+        except (OSError, EOFError, RuntimeError, ValueError, http.client.HTTPException) as error:
             return f"The download failed: {error}."
         return ""
 
     def fetch(self, folder: Path) -> None:
         """Have torchvision download and unpack all files, as `files` names them, and verify checksums."""
-        (root,) = self.paths(folder)
-        _splits(self.official(), root, download=True)
+        self.official()(str(folder), download=True)
 
     def find_problem(self, root: Path) -> str:
         """Why a download to ``root`` must fail; an empty text if nothing shows before it starts."""
@@ -109,46 +85,6 @@ class Official(Source):
         official = getattr(datasets, cls.dataset)
         # The class's name is that of its folder.
         return type(cls.dataset, (official,), {"mirrors": [cls.mirror]}) if cls.mirror else official
-
-
-def torchvision_source(dataset: str) -> type[Official]:
-    """The source ``torchvision:CLASS``; `OwnPartError` if there is no such class, or it has no two splits."""
-    source: type[Official] = type(dataset, (Official,), {"dataset": dataset, "__module__": __name__})
-    try:
-        _split_argument(source.official())
-    except AttributeError:
-        raise OwnPartError("is not there: torchvision.datasets has no such class") from None
-    return source
-
-
-def _splits(official: Any, root: Path, download: bool) -> list[Any]:
-    """Training and test split of a class of torchvision."""
-    name, train, test = _split_argument(official)
-    return [official(str(root), **{name: value}, download=download) for value in (train, test)]
-
-
-def _split_argument(official: Any) -> tuple[str, Any, Any]:
-    """The argument that chooses a split, and its values for training and for testing."""
-    taken = inspect.signature(official).parameters
-    if "train" in taken:
-        return "train", True, False
-    if "split" in taken:
-        return "split", "train", "test"
-    raise OwnPartError("has no argument 'train' or 'split', so no training and test split")
-
-
-def _arrays(split: Any) -> tuple[Array, Array]:
-    """Images (N, channels, height, width) and classes (N,) of a split; `DataError` if sizes differ."""
-    images, labels = zip(*(split[i] for i in range(len(split))), strict=True)
-    pixels = [np.asarray(image, np.uint8) for image in images]
-    if len({one.shape for one in pixels}) > 1:
-        raise DataError(
-            f"torchvision's {type(split).__name__}: its images have different sizes, such as"
-            f" {pixels[0].shape[:2]}; write them to class folders for the source 'imagefolder'"
-        )
-    x = np.stack(pixels)
-    x = x[:, None] if x.ndim == 3 else x.transpose(0, 3, 1, 2)
-    return np.ascontiguousarray(x), np.array(labels, np.int64)
 
 
 def _is_below(path: Path, folder: Path) -> bool:

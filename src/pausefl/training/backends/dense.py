@@ -30,8 +30,8 @@ class Dense(Backend):
         module = bench.flat.module
         if not isinstance(module, Mlp):
             raise ConfigError(
-                f"a model of the family 'dense' must be an Mlp, not a {type(module).__name__}; record it as"
-                " 'convolutional' to train it by autograd"
+                f"a model of the family 'dense' must be an Mlp, not a {type(module).__name__}; say family"
+                " = 'convolutional' to train it by autograd"
             )
         self.widths = module.widths
         self.train_x, self.test_x = (
