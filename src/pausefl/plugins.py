@@ -177,7 +177,8 @@ def imported(place: str, base: type[P]) -> type[P]:
     if found is None:
         own = [one for one, value in vars(module).items() if getattr(value, "__module__", "") == where]
         raise OwnPartError(f"is not there: {_file(module)} has no '{name}'. {suggest(name, own)}")
-    what = f"class derived from pausefl.{base.__name__}"
+    public = base.__name__ in importlib.import_module("pausefl").__all__
+    what = f"class derived from {'pausefl' if public else base.__module__}.{base.__name__}"
     if not (isinstance(found, type) and issubclass(found, base)) or found is base:
         raise OwnPartError(f"in {_file(module)} is no {what}")
     if lacking := sorted(getattr(found, "__abstractmethods__", ())):

@@ -291,6 +291,8 @@ def test_other_kinds_say_what_is_wrong_too() -> None:
         MODELS.find("mine:number")
     with pytest.raises(ConfigError, match=r"no class derived from pausefl\.Reward$"):
         REWARDS.find("mine:Pause")
+    with pytest.raises(ConfigError, match=r"no class derived from pausefl\.privacy\.schedule\.Schedule$"):
+        SCHEDULES.find("mine:Pause")
     with pytest.raises(ConfigError, match=r"data source 'mine:Nowhere' lacks the attribute origin$"):
         SOURCES.find("mine:Nowhere")
     with pytest.raises(ConfigError, match=r"reward 'mine:Half' in .* lacks range, scores, without_privacy"):
