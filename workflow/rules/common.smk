@@ -35,7 +35,7 @@ for configfile in workflow.configfiles:  # refuses equal keys, of which Snakemak
     checked(read_yaml, Path(configfile))
 
 # Of the configuration `W`: `own` are names of its scenarios, `scenarios` these and the demo's by name, `job_scenarios` also
-# those of studies that train; `experiments` are the jobs of a scenario; `figures` have a scenario and a kind; `studies`,
+# those of studies that train; `experiments` are the jobs of a scenario; `figures` have a scenario and what it asks for; `studies`,
 # `datasets` are settings by name; `runs_folder` is results/collected, or with `runs: published` results/published.
 W = checked(Project.load, config, Path(os.path.relpath(BESIDE)) if BESIDE.is_dir() else home())
 checked(checks.check, W)

@@ -32,8 +32,8 @@ rule figures:
         "results/logs/figures/{figure}.log",
     params:
         shown=lambda w: runs_shown(W.figures[w.figure].scenario),
-        kind=lambda w: W.figures[w.figure].kind,
+        asked=lambda w: W.figures[w.figure].asked.model_dump(),
         title=W.config.titles,
-        code=lambda w: code_of("figures", FIGURES[W.figures[w.figure].kind].code),
+        code=lambda w: code_of("figures", FIGURES[W.figures[w.figure].asked.kind].code),
     script:
         "../scripts/figures.py"

@@ -9,14 +9,15 @@ from pausefl.figures.notes import notes_of, origin
 from pausefl.figures.style import save
 from pausefl.runs.collected import read_collected
 from pausefl.runs.run import rounds_of
-from pausefl.settings import Scenario
+from pausefl.settings import FigureSettings, Scenario
 
-shown, kind = snakemake.params.shown, snakemake.params.kind
+shown = snakemake.params.shown
 with logged(snakemake.log[0]):
+    asked = FigureSettings.model_validate(snakemake.params.asked)
     scenario = Scenario.read(shown["scenario"], "scenario")
     runs = read_collected(Path(snakemake.input[0]).parent, shown["runs"])
     notes = notes_of(scenario, runs.values())
-    plotted = plot(kind, rounds_of(runs.values()), scenario, notes.shown, snakemake.params.title)
-    about = {"kind": kind, "scenario": shown["scenario"], "notes": notes.all()}
+    plotted = plot(asked, rounds_of(runs.values()), scenario, notes.shown, snakemake.params.title)
+    about = {"kind": asked.kind, "scenario": shown["scenario"], "notes": notes.all()}
     about |= origin(runs, shown["folder"])
     save(plotted.figure, Path(snakemake.output.png).with_suffix(""), about, plotted.numbers)

@@ -1,6 +1,6 @@
 """Kinds of figures, and tables, of a scenario's runs: what they need, and plotting them.
 
-The words of their captions are in ``figures/words/KIND.md.jinja``.
+The words of their captions are in ``captions/figures.yaml``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pausefl.errors import ConfigError, suggest
 from pausefl.results.archive import ARCHIVED, LOGGED
 from pausefl.selectors import SELECTORS
-from pausefl.settings.scenario import Scenario
+from pausefl.settings import FigureSettings, Scenario
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,13 +72,14 @@ class FigureRecord:
 
 def features(scenario: Scenario, selectors: Collection[str]) -> frozenset[str]:
     """What a scenario and runs of these selectors in it have, of what kinds of figures can need."""
+    asked = {shown.kind for shown in scenario.figures.values()}
     has = {
         "training": True,
         "budget": scenario.privacy is not None and any(SELECTORS[name].private for name in selectors),
         "accuracy": not scenario.is_regression,
         "archive": scenario.name in ARCHIVED or scenario.name in LOGGED,
-        "spending": "spending_vs_rounds" in scenario.figures.values(),
-        "selections": "selections" in scenario.figures.values(),
+        "spending": "spending_vs_rounds" in asked,
+        "selections": "selections" in asked,
     }
     return frozenset(name for name, value in has.items() if value)
 
@@ -157,21 +158,28 @@ def find_kind(name: str) -> FigureRecord:
 
 
 def plot(
-    kind: str, rounds: pd.DataFrame, scenario: Scenario, notes: Sequence[str] = (), title: bool = False
+    asked: FigureSettings | str,
+    rounds: pd.DataFrame,
+    scenario: Scenario,
+    notes: Sequence[str] = (),
+    title: bool = False,
 ) -> Plotted:
-    """Plot a kind of figure of the rounds that `pausefl.runs.run.rounds_of` returns of a scenario.
+    """Plot a figure, or one of a kind, of the rounds that `pausefl.runs.run.rounds_of` returns of a scenario.
 
     Below it are the scale, unless that of the papers, and ``notes``, sentences that warn of the runs
     (`pausefl.figures.notes`); above it the scenario's ``title``, if asked for. `ConfigError` if the kind is
     unknown, `PauseflError` if no run has anything to plot.
     """
     from pausefl.figures.notes import scale_note
-    from pausefl.figures.style import add_notes, add_title, theme
+    from pausefl.figures.style import add_notes, add_title, set_axes, theme
 
+    kind = asked if isinstance(asked, str) else asked.kind
     module, _, name = find_kind(kind).code.partition(":")
     function = getattr(importlib.import_module(module), name)
     with theme():
         plotted: Plotted = function(rounds, scenario)
+        if isinstance(asked, FigureSettings):
+            set_axes(plotted.figure, asked)
         if title:
             add_title(plotted.figure, scenario.title)
     add_notes(plotted.figure, [scale_note(scenario), *notes])

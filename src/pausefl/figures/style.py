@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from pausefl.settings import FigureSettings
+
 #: Width of one column of the papers, in inches.
 COLUMN_WIDTH = 3.5
 
@@ -85,6 +87,28 @@ def new_grid(
             axes.set_xlabel(x_label, fontsize="small", labelpad=1)
         panels.append(axes)
     return figure, panels
+
+
+def set_axes(figure: Figure, asked: FigureSettings) -> None:
+    """Give panels the scales and limits that a scenario asks for: of y only those that share the first's."""
+    first = figure.axes[0]
+    like_first = [one for one in figure.axes if one is first or first.get_shared_y_axes().joined(one, first)]
+    for which, panels, scale, limits in (
+        ("x", figure.axes, asked.x_scale, asked.x_limits),
+        ("y", like_first, asked.y_scale, asked.y_limits),
+    ):
+        to_set: dict[str, Any] = {f"{which}scale": scale} if scale else {}
+        if limits or scale == "log":
+            to_set[f"{which}lim"] = limits or (_least_positive(panels, which), None)
+        for axes in panels:
+            axes.set(**to_set)
+
+
+def _least_positive(panels: Sequence[Axes], which: str) -> float:
+    """Least number above 0 in the curves of some panels: where a logarithmic axis begins."""
+    curves = [line for axes in panels for line in axes.lines if line.get_transform() == axes.transData]
+    values = np.concatenate([np.asarray(getattr(line, f"get_{which}data")(), float) for line in curves])
+    return float(values[values > 0].min())
 
 
 def label_all(figure: Figure, words: str) -> None:

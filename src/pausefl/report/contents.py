@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pausefl.figures import papers
-from pausefl.figures.captions import caption
-from pausefl.figures.kinds import FIGURES, TABLES
-from pausefl.figures.words import Caption
+from pausefl.figures.captions import Caption, caption
+from pausefl.figures.kinds import TABLES
 from pausefl.report.parts import ReportParts, ScenarioPart
 from pausefl.selectors import LABELS, in_legend_order
-from pausefl.settings import SCALES
-from pausefl.settings.scenario import FIGURE_KINDS
+from pausefl.settings import FIGURE_KINDS, SCALES
 
 
 @dataclass(frozen=True)
@@ -99,16 +97,13 @@ def _of_scenario(name: str, part: ScenarioPart) -> Iterator[tuple[str, Shown]]:
     scenario, names = part.scenario, part.settings["figures"]
     title, scale = part.settings["title"], part.settings["scale"]
     selectors = ", ".join(LABELS[one] for one in in_legend_order(run.selector for run in part.runs))
-    for kind in (kind for kind in FIGURES if kind in part.figures):
-        figures = [figure for figure, shown in names.items() if shown == kind]
-        placed = [] if scale == "own" else [one for one in figures if papers.place_of(one)]
-        shows, words = FIGURE_KINDS[kind], caption_of(part, kind)
+    for figure, (kind, path) in part.figures.items():
+        place = None if scale == "own" else papers.place_of(figure)
+        shows, reading = FIGURE_KINDS[kind], papers.reading(figure) if place else ""
         alt = f"{shows[0].upper()}{shows[1:]}; {title}; selectors: {selectors}"
-        for figure in placed or [*figures, f"{name}-{kind}"][:1]:
-            place, reading = (papers.place_of(figure), papers.reading(figure)) if placed else (None, "")
-            home = papers.home_of(scenario.scale, names) if place is None else place.paper
-            own = name, alt, shows, place, reading
-            yield home, Shown(f"figure-{figure}", title, scale, part.figures[kind], words, *own)
+        home = papers.home_of(scenario.scale, names) if place is None else place.paper
+        own = name, alt, shows, place, reading
+        yield home, Shown(f"figure-{figure}", title, scale, path, caption_of(part, kind), *own)
 
 
 def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Shown]]:

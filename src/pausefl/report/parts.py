@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pausefl.figures.words import Caption
+from pausefl.figures.captions import Caption
 from pausefl.settings import Experiment, Scenario
 
 
@@ -18,8 +18,8 @@ class ScenarioPart:
     #: In plain values; the title says if the images are not the official ones.
     settings: Mapping[str, Any]
     runs: Sequence[Experiment]
-    #: PNG file of each figure, by kind; its PDF and its metadata (JSON) are beside it.
-    figures: Mapping[str, str]
+    #: Kind and PNG file of each figure, by name; its PDF and its metadata (JSON) are beside it.
+    figures: Mapping[str, tuple[str, str]]
     #: Path of each Markdown table, by name.
     tables: Mapping[str, str]
     #: The table ``summary`` as CSV.

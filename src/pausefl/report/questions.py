@@ -14,7 +14,7 @@ import pandas as pd
 from pausefl.claims.metrics import METRICS
 from pausefl.claims.records import Replicate
 from pausefl.claims.statistics import gaps
-from pausefl.figures import words
+from pausefl.figures import captions
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
 from pausefl.results import markdown
 from pausefl.results.archive import LOGGED, logged_rounds
@@ -297,5 +297,5 @@ def sentences(table: pd.DataFrame) -> list[str]:
         return next((rows[question, one] for one in sources if (question, one) in rows), None)
 
     words_of = (Path(__file__).parent / "conclusions.md.jinja").read_text("utf-8")
-    text = words.render(words_of, found=found, close=100 * CLOSE)
+    text = captions.render(words_of, found=found, close=100 * CLOSE)
     return [" ".join(sentence.split()) for sentence in text.split("\n\n") if sentence.strip()]

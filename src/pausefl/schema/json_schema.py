@@ -54,10 +54,12 @@ def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
     if not isinstance(schema, dict):
         return schema
     if "anyOf" in schema:
-        schema = {**schema["anyOf"][0], **{key: part for key, part in schema.items() if key != "anyOf"}}
+        rest = {key: part for key, part in schema.items() if key != "anyOf"}
+        return _inlined({**schema["anyOf"][0], **rest}, definitions)
     if "$ref" in schema:
         definition = definitions[schema["$ref"].rpartition("/")[2]]
-        schema = {**definition, **{key: part for key, part in schema.items() if key != "$ref"}}
+        rest = {key: part for key, part in schema.items() if key != "$ref"}
+        return _inlined({**definition, **rest}, definitions)
     inlined = {key: _inlined(part, definitions) for key, part in schema.items()}
     return {**inlined, **_keys_of_all(inlined["oneOf"])} if "oneOf" in inlined else inlined
 

@@ -21,18 +21,9 @@ from pausefl.schema.types import Distinct, Name, OneOf, Text
 from pausefl.selectors import SELECTORS, Selector
 from pausefl.selectors.making import lacking, make_selector
 from pausefl.selectors.settings import SelectionSettings
+from pausefl.settings.figures import FigureSettings
 from pausefl.training.models import MODELS
 from pausefl.training.settings import ModelSettings, TrainingSettings
-
-#: Kinds of figures of a scenario (`pausefl.figures.kinds`), and what each shows; in the order of pages.
-FIGURE_KINDS = {
-    "accuracy_vs_time": "test accuracy against simulated time",
-    "leakage_vs_time": "privacy leakage against simulated time",
-    "leakage_vs_rounds": "privacy leakage against rounds",
-    "loss_vs_time": "test loss against simulated time",
-    "spending_vs_rounds": "what every user has spent, against rounds",
-    "selections": "who was selected when",
-}
 
 #: Scales of runs: the papers' settings, data that come with a library, a user's own.
 SCALES = ("paper", "demo", "own")
@@ -86,9 +77,10 @@ class Scenario(Settings):
     selectors: Distinct[SelectorName]
     """Selectors that tables and figures compare, unless the experiment table says otherwise. Any other
     selector may be asked for, too."""
-    figures: dict[Name, Annotated[str, OneOf(FIGURE_KINDS)]]
-    """Figures that are targets of their own, name to kind; names are unique over all scenarios. The other
-    kinds are made too, but `spending_vs_rounds` and `selections` only if they are named."""
+    figures: dict[Name, FigureSettings]
+    """Figures that are targets of their own: names, which are unique over all scenarios, and the kind of
+    each, or a mapping with its kind and its axes. The other kinds are made too, but `spending_vs_rounds` and
+    `selections` only if they are named."""
     privacy: PrivacySettings | None = None
     scale: Scale = "own"
     """`paper`: the papers' settings; figures state where the file has others by now. `demo`: data that

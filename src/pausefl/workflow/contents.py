@@ -34,7 +34,8 @@ def parts(project: Project, report: str) -> ReportParts:
 def inputs(project: Project, report: str) -> list[str]:
     """Every file and folder of results that a report reads."""
     content = parts(project, report)
-    pictures = [path for part in content.scenarios.values() for path in part.figures.values()]
+    figures = [figure for part in content.scenarios.values() for figure in part.figures.values()]
+    pictures = [*dict.fromkeys(path for _, path in figures)]
     pictures += [part.figure for part in content.studies.values()]
     return [
         *[str(Path(path).with_suffix(f".{suffix}")) for path in pictures for suffix in targets.FIGURE_FILES],
@@ -59,10 +60,12 @@ def tested_on(project: Project, scale: str) -> dict[str, Any]:
 
 
 def _scenario(project: Project, name: str) -> ScenarioPart:
-    figures: dict[str, str] = {}  # of a kind that has several names, the first
-    for figure, (scenario, kind) in project.figures.items():
+    figures: dict[str, tuple[str, str]] = {}
+    files: dict[str, str] = {}  # the same for all names of one picture
+    for figure, (scenario, asked) in project.figures.items():
         if scenario == name:
-            figures.setdefault(kind, f"results/figures/{figure}.png")
+            file = files.setdefault(repr(asked), f"results/figures/{figure}.png")
+            figures[figure] = asked.kind, file
     one = project.scenarios[name]
     kinds = kinds_of(one, project.selectors(name), TABLES)
     tables = {kind: f"results/tables/{name}/{kind}.md" for kind in kinds}

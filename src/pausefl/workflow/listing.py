@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from pausefl.results.markdown import aligned
 from pausefl.selectors import SELECTORS
-from pausefl.settings import Scenario, load_scenario, scenario_names
-from pausefl.settings.scenario import FIGURE_KINDS
+from pausefl.settings import FIGURE_KINDS, Scenario, load_scenario, scenario_names
 from pausefl.workflow.plan import estimate, number, shipped_rates
 from pausefl.workflow.project import Project
 
@@ -48,7 +47,7 @@ def _rows(project: Project, kind: str) -> Iterator[list[str]]:
                 yield [one.name, one.scale, cost, one.title]
             else:
                 yield from (
-                    [name, one.name, cost, FIGURE_KINDS[shown]] for name, shown in one.figures.items()
+                    [name, one.name, cost, FIGURE_KINDS[shown.kind]] for name, shown in one.figures.items()
                 )
     if kind in ("figures", "studies"):
         for name, study in project.studies.items():

@@ -20,6 +20,7 @@ from pausefl.settings import (
     Config,
     DataSettings,
     Experiment,
+    FigureSettings,
     Scenario,
     load_config,
     load_scenario,
@@ -29,10 +30,10 @@ from pausefl.studies import Studies, load_studies
 
 
 class ScenarioFigure(NamedTuple):
-    """A figure of the runs of a scenario, of a kind of `pausefl.figures.kinds`."""
+    """A figure of the runs of a scenario."""
 
     scenario: str
-    kind: str
+    asked: FigureSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +109,9 @@ class Project:
         found: dict[str, ScenarioFigure] = {}
         for name, one in self.scenarios.items():
             for kind in kinds_of(one, self.selectors(name)):
-                own = [figure for figure, shown in one.figures.items() if shown == kind]
-                found |= dict.fromkeys(own or [f"{name}_{kind}"], ScenarioFigure(name, kind))
+                own = {figure: shown for figure, shown in one.figures.items() if shown.kind == kind}
+                own = own or {f"{name}_{kind}": FigureSettings(kind=kind)}
+                found |= {figure: ScenarioFigure(name, shown) for figure, shown in own.items()}
         return found
 
     @property
@@ -225,13 +227,13 @@ class Project:
             found[one.name] = [other.name for other in of[:i] if trains_alike(one, other)]
         return found
 
-    def repeated_figures(self, study: str) -> dict[str, str]:
-        """Figures of its scenario, and their kinds, that a study makes without training."""
+    def repeated_figures(self, study: str) -> dict[str, FigureSettings]:
+        """Figures of its scenario that a study makes without training."""
         one = self.studies[study]
         if not one.repeats or one.in_scenario is None:
             return {}
         figures = load_scenario(one.in_scenario.name, *self.folders).figures
-        return {figure: kind for figure, kind in figures.items() if kind in one.repeats}
+        return {figure: shown for figure, shown in figures.items() if shown.kind in one.repeats}
 
 
 def _located(document: Mapping[str, Any], root: Path) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from pausefl.plugins import as_folder, from_folder
 from pausefl.report import questions
 from pausefl.runs.collected import FILES, run_folder
 from pausefl.runs.run import RUN_FILES
-from pausefl.settings import Experiment
-from pausefl.settings.scenario import FIGURE_KINDS
+from pausefl.settings import FIGURE_KINDS, Experiment
 from pausefl.workflow.project import Project
 
 #: Files of a figure.
@@ -58,8 +57,8 @@ def targets(project: Project) -> dict[str, Target]:
     """Every target by name; `pausefl.workflow.checks` refuses equal names."""
     studies = project.studies
     found = [Target(name, one.title, of_scenario(project, name)) for name, one in project.scenarios.items()]
-    for name, (scenario, kind) in project.figures.items():
-        title = f"{FIGURE_KINDS[kind]}: {project.scenarios[scenario].title}"
+    for name, (scenario, shown) in project.figures.items():
+        title = f"{FIGURE_KINDS[shown.kind]}: {project.scenarios[scenario].title}"
         found.append(Target(name, title, figure_files(name)))
     for name, study in studies.items():
         found.append(Target(name, f"{study.label}: {study.title}", of_study(project, name)))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pausefl.figures import captions
+from pausefl.figures.captions import MOST_WORDS, Caption
 from pausefl.figures.deviations import DEVIATIONS, applying
 from pausefl.figures.kinds import FIGURES, TABLES
-from pausefl.figures.words import MOST_WORDS, Caption
 from pausefl.report.text import markdown
 from pausefl.settings import load_scenario, scenario_names
 from pausefl.settings import scenario as config

@@ -19,6 +19,7 @@ from pausefl.figures import curves, kinds
 from pausefl.results.archive import archived
 from pausefl.results.outcomes import smoothed
 from pausefl.selectors import look_of
+from pausefl.settings import FigureSettings
 from pausefl.settings import scenario as config
 
 
@@ -123,6 +124,18 @@ def test_a_cut_curve_says_how_far_it_goes(scenario: config.Scenario) -> None:
     # The loss beyond the cut scales nothing.
     assert axes_of(figure).get_yscale() == "linear"
     assert axes_of(figure).get_ylim()[1] < 2
+
+
+def test_a_figure_has_the_axes_that_its_scenario_asks_for(scenario: config.Scenario) -> None:
+    rounds = pd.concat([rounds_of(name, 0, [0.5, 2.0, 8.0]) for name in ("pause", "fedavg")])
+    asked = FigureSettings(kind="leakage_vs_time", x_scale="log", y_limits=(0, 3))
+    axes = axes_of(kinds.plot(asked, rounds, scenario).figure)
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    assert axes.get_xlim() == (0.5, 8.0)  # from the first time above 0
+    assert axes.get_ylim() == (0, 3)
+    asked = FigureSettings(kind="leakage_vs_time", y_scale="log", x_limits=(1, 4))
+    axes = axes_of(kinds.plot(asked, rounds, scenario).figure)
+    assert (axes.get_xlim(), axes.get_yscale()) == ((1, 4), "log")
 
 
 def test_pins_stand_on_the_axis_of_time_and_hide_none(scenario: config.Scenario) -> None:

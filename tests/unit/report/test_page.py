@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from pausefl.figures.words import Caption
+from pausefl.figures.captions import Caption
 from pausefl.report.contents import sections_of
 from pausefl.report.page import render
 from pausefl.report.parts import ReportParts, ScenarioPart, StudyPart
@@ -55,9 +55,9 @@ def write(tmp_path: Path, demo: Scenario) -> Write:
     ) -> ScenarioPart:
         scenario = base.replace(name=name, title=title, figures=figures, **changes)
         paths = {}
-        for kind in figures.values():
+        for figure, kind in figures.items():
             stem = tmp_path / "figures" / name / kind
-            paths[kind] = picture(stem.with_suffix(".png"))
+            paths[figure] = kind, picture(stem.with_suffix(".png"))
             as_json(stem.with_suffix(".json"), {"kind": kind, "notes": notes})
         runs = [Experiment(name, "pause", seed) for seed in (0, 1)]
         table = tmp_path / "tables" / f"{name}.md"

@@ -57,7 +57,7 @@ def test_a_scenario_ends_in_runs_tables_figures_and_one_partition(table: Project
 )
 def test_what_does_not_apply_is_left_out(load: Load, scenario: str, selector: str, absent: str) -> None:
     table = load(experiments=[row(scenario, selector)])
-    kinds = {kind for one, kind in table.figures.values() if one == scenario}
+    kinds = {asked.kind for one, asked in table.figures.values() if one == scenario}
     assert "loss_vs_time" in kinds
     assert not [kind for kind in kinds if re.search(absent, kind)]
 
@@ -91,7 +91,8 @@ def test_a_figure_s_own_name_is_as_run_and_never_its_other_reading(load: Load) -
         ("pause_v1_fig9", ("cifar10_large_noniid_r1_v1_as_run", "leakage_vs_time")),
         ("pause_v2_fig8_as_written", ("mnist_large_iid_r1", "accuracy_vs_time")),
     ):
-        assert load().figures[figure] == shown
+        of, asked = load().figures[figure]
+        assert (of, asked.kind) == shown
         assert named[figure] == targets.figure_files(figure)
     # Without its scenario there is no such target, rather than what the text has.
     written = load(experiments=[row("mnist_large_iid_r1", "pause")])

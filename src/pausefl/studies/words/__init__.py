@@ -1,4 +1,4 @@
-"""Captions of studies: a file of words for each kind (`pausefl.figures.words` has the conventions).
+"""Captions of studies: a file of words for each kind (`pausefl.figures.captions` has the conventions).
 
 Words may use ``study`` and, of a study with seeds, what `pausefl.figures.captions.values_of` returns; and
 the sentences ``lines``, ``runs``, ``simulated`` and ``annealing``. Nothing that computes or plots imports
@@ -11,26 +11,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pausefl.figures import words
-from pausefl.figures.captions import places_of, values_of
+from pausefl.figures.captions import Caption, caption_from, places_of, values_of
 from pausefl.figures.deviations import applying, iterates
-from pausefl.figures.words import Caption
+from pausefl.settings import FigureSettings
 from pausefl.studies.base import Study, seeds_of
 
 
-def caption(study: Study, figures: Mapping[str, str]) -> Caption:
-    """Caption of a study's figure and table; ``figures`` are names and kinds of those of its scenario."""
-    places = [place for kind in study.repeats for place in places_of(figures, kind)]
+def caption(study: Study, figures: Mapping[str, FigureSettings]) -> Caption:
+    """Caption of a study's figure and table; ``figures`` are those of its scenario by name."""
+    places = places_of(figures, study.repeats)
     scenario, seeds = study.in_scenario, seeds_of(study)
     values: dict[str, Any] = {"seeds": ()}
     if scenario is not None and seeds:
         values = values_of(scenario, seeds)
     files = ("_sentences", study.kind, "_ending")
-    return words.caption(
+    return caption_from(
         "".join(Path(__file__).with_name(f"{name}.md.jinja").read_text("utf-8") for name in files),
         study=study,
         anneals=scenario is not None and any(map(iterates, scenario.selectors)),
-        place="; ".join(dict.fromkeys(places)) or study.place,
+        place="; ".join(places) or study.place,
         deviations=applying(study.bearing(), scenario),
         **values,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jinja2
 import pytest
 
-from pausefl.figures.words import caption, plain, render
+from pausefl.figures.captions import caption_from, plain, render
 from pausefl.report.text import markdown
 
 
@@ -24,8 +24,8 @@ def test_a_name_without_a_value_is_an_error() -> None:
 
 
 def test_the_first_paragraph_is_what_is_shown() -> None:
-    one = caption(
-        "What\nis shown.\n\n*Setting.* {{ n }} users.\n\n{% include '_deviations.md.jinja' %}",
+    one = caption_from(
+        "What\nis shown.\n\n*Setting.* {{ n }} users.\n\n{% include 'deviations' %}",
         n=3,
         deviations=["D1: a", "D2: b"],
     )
@@ -33,7 +33,7 @@ def test_the_first_paragraph_is_what_is_shown() -> None:
     html = markdown(one.details)
     assert "<p><em>Setting.</em> 3 users.</p>" in html
     assert "<li>D1: a</li>\n<li>D2: b</li>" in html
-    assert "none that bears" in render("_deviations.md.jinja", deviations=[])
+    assert "none that bears" in render('{% include "deviations" %}', deviations=[])
 
 
 def test_what_a_user_wrote_has_no_markup() -> None:
