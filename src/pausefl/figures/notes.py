@@ -17,29 +17,6 @@ from pausefl.runs.run import Run
 from pausefl.selectors import LABELS, SELECTORS, in_legend_order
 from pausefl.settings import Experiment, Scenario
 
-#: What a scenario has, and what its base or the paper has in brackets; the first says what they are.
-_DIFFERING = {
-    "training.n_rounds": "{new} rounds ({old})",
-    "training.max_batches": "at most {new} mini-batches ({old})",
-    "training.n_epochs": "{new} local epochs ({old})",
-    "training.batch_size": "mini-batches of {new} ({old})",
-    "training.evaluate_every": "evaluation {new} ({old})",
-    "training.evaluate_all_until": "evaluation of each round up to round {new} ({old})",
-    "training.time_horizon_s": "runs of {new} simulated s ({old})",
-    "network.n_users": "{new} users ({old})",
-    "network.n_selected": "{new} users a round ({old})",
-    "selection.n_iterations": "{new} iterations of annealing ({old})",
-    "selection.n_tiers": "{new} tiers ({old})",
-    "selection.deadline": "a deadline of {new} s ({old})",
-    "selection.n_candidates": "{new} candidates a round ({old})",
-    "selection.pacer_step": "a pacer's step of {new} s ({old})",
-    "data.n_train": "{new} training examples ({old})",
-    "model.norm": "{new} normalisation ({old})",
-    "privacy.epsilon_total": "a budget of {new} ({old})",
-    "privacy.loss_share": "a share of {new} of the budget for reported losses ({old})",
-    "privacy.loss_bound": "losses up to {new} reported ({old})",
-}
-
 #: Most differences that a sentence tells.
 _MOST_LISTED = 6
 
@@ -67,28 +44,20 @@ def scale_note(scenario: Scenario) -> str:
     own = scenario.scale == "own"
     settings, parts = scenario.as_dict(), list[str]()
     for key, old in scenario.changed.items():
-        words = _DIFFERING.get(key, f"{' '.join(key.replace('_', ' ').split('.'))} {{new}} ({{old}})")
         new = reduce(lambda values, part: values and values[part], key.split("."), settings)
         whose = "" if parts else "base: " if own else "papers: "
-        parts.append(words.format(new=_plain(key, new), old=whose + _plain(key, old)))
+        parts.append(f"{key} = {_plain(new)} ({whose}{_plain(old)})")
     if len(parts) > _MOST_LISTED:
         parts[_MOST_LISTED:] = [f"and {len(parts) - _MOST_LISTED} more"]
     opening = "Own settings" if own else "Not the papers' settings"
     return f"{opening}: {', '.join(parts)}." if parts else ""
 
 
-def _plain(key: str, value: Any) -> str:
+def _plain(value: Any) -> str:
     """A value of a setting in words."""
-    if key == "training.evaluate_every" and value == 1:
-        return "after every round"
-    if key == "training.evaluate_every":
-        ending = "th" if 10 < value % 100 < 20 else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
-        return f"after every {value}{ending} round"
-    if value is None:
-        return "all" if key == "data.n_train" else "none"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_plain('', one)}" for name, one in value.items() if one is not None)
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        return ", ".join(f"{name} {_plain(one)}" for name, one in value.items() if one is not None)
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "none" if value is None else str(value)
 
 
 def absent_note(scenario: Scenario, selectors: Collection[str]) -> str:
