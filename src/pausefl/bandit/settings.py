@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
@@ -68,7 +68,7 @@ class RewardSettings(Settings):
     """Weight of the privacy term (PAUSE v2, eq. 9)."""
     n_clusters: Count | None = None
     """Number of clusters R the users are split into (`r2`); at most `network.n_users`."""
-    clusters: Annotated[str, OneOf(("random", "index"))] = "random"
+    clusters: Literal["random", "index"] = "random"
     """How users are split into clusters (`r2`). `random`: at random, fixed by the seed; sizes differ by at
     most one. `index`: a user's cluster is its index modulo `n_clusters`, as in the authors' logs."""
     overlap_penalty: NonNegative | None = None

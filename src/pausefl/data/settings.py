@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
@@ -63,14 +63,14 @@ class DataSettings(Settings):
 class PartitionSettings(Settings):
     """How the training examples are shared among the users; each is used at most once."""
 
-    labels: Annotated[str, OneOf(("iid", "stratified", "dominant", "dominant_pools"))]
+    labels: Literal["iid", "stratified", "dominant", "dominant_pools"]
     """`iid`: every user's examples are sampled from the whole training set. `stratified`: every user has
     equally many examples of each class, up to one (BSFL, VI); needs sizes `equal`. `dominant`: each user has
     one dominant label (share: `dominant_share`), the others are equally frequent (PAUSE v2, V-A).
     `dominant_pools`: the same in whole numbers, as in the authors' logs: users in order of their index take
     int(`dominant_share` * size) examples of their label, then equally many of each other label; what a label
     lacks is lost, so that users may hold less than `sizes` says, but never with sizes `listed`."""
-    sizes: Annotated[str, OneOf(("equal", "dirichlet", "equal_floored", "dirichlet_floored", "listed"))]
+    sizes: Literal["equal", "dirichlet", "equal_floored", "dirichlet_floored", "listed"]
     """Sizes of K users' data, of N examples. `equal`: the same number of examples for every user.
     `dirichlet`: shares sampled from a symmetric Dirichlet distribution with parameter `size_concentration`
     (PAUSE v2, V-A). `equal_floored`: N // K for every user. `dirichlet_floored`: from such shares, no less
@@ -79,7 +79,7 @@ class PartitionSettings(Settings):
     min_size: Natural
     """Fewest examples a user may get. Sizes `dirichlet` below are raised to it; otherwise they are an error,
     as is a user without data."""
-    qualities: Annotated[str, OneOf(("equal", "uniform"))]
+    qualities: Literal["equal", "uniform"]
     """Quality q_k of each user's data in the reward `bsfl` (BSFL, eq. 4). `equal`: 1 for everyone.
     `uniform`: sampled from the uniform distribution on [0.2, 1]."""
     dominant_share: Annotated[float, Real(gt=0, le=1)] | None = None

@@ -44,7 +44,7 @@ def scale_note(scenario: Scenario) -> str:
     own = scenario.scale == "own"
     settings, parts = scenario.as_dict(), list[str]()
     for key, old in scenario.changed.items():
-        new = reduce(lambda values, part: values and values[part], key.split("."), settings)
+        new = reduce(lambda values, part: values and values.get(part), key.split("."), settings)
         whose = "" if parts else "base: " if own else "papers: "
         parts.append(f"{key} = {_plain(new)} ({whose}{_plain(old)})")
     if len(parts) > _MOST_LISTED:
@@ -57,7 +57,9 @@ def _plain(value: Any) -> str:
     """A value of a setting in words."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_plain(one)}" for name, one in value.items() if one is not None)
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "none" if value is None else str(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return "none" if value is None else str(value)
 
 
 def absent_note(scenario: Scenario, selectors: Collection[str]) -> str:

@@ -169,7 +169,7 @@ def save(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
-    from pausefl.figures.thin import thin_out
+    from pausefl.figures.simplify import simplify_curves
 
     if numbers is not None:
         finite = numbers.replace([np.inf, -np.inf], np.nan)
@@ -186,7 +186,7 @@ def save(
         png: Any = FigureCanvasAgg(figure)
         png.print_png(to_png, metadata={"Software": "pausefl"})
         figure.set_layout_engine("none")
-        thin_out(figure)
+        simplify_curves(figure)
         made_by = {"Creator": "pausefl", "Producer": "pausefl", "CreationDate": None}
         pdf: Any = FigureCanvasPdf(figure)
         pdf.print_pdf(to_pdf, metadata=made_by)

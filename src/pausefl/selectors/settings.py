@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pausefl.bandit.settings import NetworkSettings
 from pausefl.plugins import missing, no_key
 from pausefl.schema.base import Settings
-from pausefl.schema.types import Count, OneOf, Positive, Whole
+from pausefl.schema.types import Count, Positive, Whole
 
 
 class SelectionSettings(Settings):
@@ -19,11 +19,11 @@ class SelectionSettings(Settings):
     """Iterations J of simulated annealing in each round; needed by selectors that anneal."""
     temperature_divisor: Positive | None = None
     """Divisor kappa of the annealing temperature (PAUSE v2, V-D); needed by selectors that anneal."""
-    first_rounds: Annotated[str, OneOf(("maximise", "uniform"))] = "maximise"
+    first_rounds: Literal["maximise", "uniform"] = "maximise"
     """Which users searches that maximise the reward select, while `network.n_selected` or more were never
     seen. `maximise`: those of the largest reward (PAUSE v2, Algorithm 1). `uniform`: any, as in the authors'
     code."""
-    size_ties: Annotated[str, OneOf(("random", "index"))] = "random"
+    size_ties: Literal["random", "index"] = "random"
     """Order of users of equal data size (`clustered_size`). `random`: another one in every round. `index`:
     the fastest first, as in the authors' code, so that a distribution holds users of similar latency."""
     n_tiers: Count | None = None

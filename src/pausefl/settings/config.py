@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pausefl.data.settings import RawData
 from pausefl.data.sources import SOURCES
@@ -46,7 +46,7 @@ class ConfigFile(Settings):
     is not there is looked for in `config/scenarios`."""
     studies: str | None
     """File of the studies; a relative path starts at the working directory, null for none."""
-    runs: Annotated[str, OneOf(("computed", "published"))] = "computed"
+    runs: Literal["computed", "published"] = "computed"
     """`computed`: what is missing is run. `published`: tables, figures and verdicts are made from
     `results/published`, and nothing is trained."""
     titles: Flag = False

@@ -185,8 +185,11 @@ class Scenario(Settings):
         return parts
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain nested dictionaries and lists, the form of the YAML file; without `changed` if nothing is."""
-        plain = {**self.model_dump(), "selectors": list(self.selectors)}
+        """Plain nested dictionaries and lists, the form of the YAML file, without keys that are null.
+
+        `changed` is there only if something is.
+        """
+        plain = {**self.model_dump(exclude_none=True), "selectors": list(self.selectors)}
         return plain if self.changed else {key: value for key, value in plain.items() if key != "changed"}
 
     def job_settings(self) -> dict[str, Any]:

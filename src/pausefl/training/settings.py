@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import model_validator
 
@@ -24,7 +24,7 @@ class ModelSettings(Settings):
 
     name: Annotated[str, OneOf(MODELS)]
     """The network."""
-    norm: Annotated[str, OneOf(("batch", "group", "none"))]
+    norm: Literal["batch", "group", "none"]
     """Normalisation layers. `batch`: batch normalisation, averaged without clamp or noise as in the authors'
     code, so released outside the budget. `group`: group normalisation, protected like every other weight.
     `none`: no such layers."""
@@ -52,16 +52,16 @@ class TrainingSettings(Settings):
     """Examples in a mini-batch."""
     max_batches: Annotated[int, Whole(ge=1, le=1_000_000)]
     """Most mini-batches of an epoch; what is left over is skipped in that round."""
-    short_batches: Annotated[str, OneOf(("keep", "skip"))] = "keep"
+    short_batches: Literal["keep", "skip"] = "keep"
     """What becomes of an epoch's last mini-batch if it has fewer than `batch_size` examples. `keep`: it is
     trained on. `skip`: it is not, unless it is the only one, as in the authors' logs; every user then needs
     two examples."""
     learning_rate: Positive
     """Learning rate of `optimizer`, the same in every round."""
-    optimizer_state: Annotated[str, OneOf(("persist", "reset"))]
+    optimizer_state: Literal["persist", "reset"]
     """What the optimizer remembers of a user: Adam's moments, or SGD's velocity. `persist`: kept from one
     participation to the next, as in the authors' code. `reset`: set to zero in every round."""
-    optimizer: Annotated[str, OneOf(("adam", "sgd"))] = "adam"
+    optimizer: Literal["adam", "sgd"] = "adam"
     """`adam`: Adam, as in the authors' code. `sgd`: stochastic gradient descent, with `momentum`."""
     momentum: Annotated[float, Real(ge=0, lt=1)] = 0.0
     """Share of the velocity that is left at the next step, as in `torch.optim.SGD` (optimizer `sgd`); 0 for

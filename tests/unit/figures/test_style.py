@@ -21,7 +21,7 @@ from matplotlib.path import Path as MplPath
 from matplotlib.transforms import IdentityTransform
 
 from pausefl.errors import PauseflError
-from pausefl.figures import panels, style, thin
+from pausefl.figures import panels, simplify, style
 from pausefl.selectors import LABELS, SELECTORS, in_legend_order, look_of
 
 
@@ -101,7 +101,7 @@ def test_curves_and_bands_lose_only_points_that_do_not_show(step: float) -> None
     points = np.column_stack([np.linspace(0, 200, 4000), random.normal(0, step, 4000).cumsum()])
     codes = [MplPath.MOVETO, *[MplPath.LINETO] * 3998, MplPath.CLOSEPOLY]
     for path in (MplPath(points), MplPath(points, codes)):
-        thin._Thin().draw_path(Recorder(), GraphicsContextBase(), path, IdentityTransform())
+        simplify._Simplified().draw_path(Recorder(), GraphicsContextBase(), path, IdentityTransform())
         kept = drawn[-1].vertices[drawn[-1].codes != MplPath.STOP]
         assert len(kept) < 3000
         start, along = kept[:-1], np.diff(kept, axis=0)

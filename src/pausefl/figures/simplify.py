@@ -14,7 +14,7 @@ from matplotlib.patheffects import AbstractPathEffect
 from matplotlib.transforms import IdentityTransform, Transform
 
 
-class _Thin(AbstractPathEffect):
+class _Simplified(AbstractPathEffect):
     """Draws a curve or a band without the points that nobody would miss, even at high zoom.
 
     Matplotlib thins out lines only, never the outline of a band, and writes six decimals.
@@ -41,10 +41,10 @@ class _Thin(AbstractPathEffect):
         renderer.draw_path(gc, thin, IdentityTransform(), rgbFace)
 
 
-def thin_out(figure: Figure) -> None:
-    """From now on, draw curves and bands of a figure with `_Thin`; markers stay as they are."""
+def simplify_curves(figure: Figure) -> None:
+    """From now on, draw curves and bands of a figure with `_Simplified`; markers stay as they are."""
     for artist in figure.findobj():
         if isinstance(artist, PolyCollection) or (
             isinstance(artist, Line2D) and artist.get_marker() in ("None", "none", "", " ", None)
         ):
-            artist.set_path_effects([_Thin()])
+            artist.set_path_effects([_Simplified()])
