@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,9 @@ def scale_note(scenario: Scenario) -> str:
     own = scenario.scale == "own"
     settings, parts = scenario.as_dict(), list[str]()
     for key, old in scenario.changed.items():
-        new = reduce(lambda values, part: values and values.get(part), key.split("."), settings)
+        new: Any = settings
+        for part in key.split("."):
+            new = (new or {}).get(part)
         whose = "" if parts else "base: " if own else "papers: "
         parts.append(f"{key} = {_plain(new)} ({whose}{_plain(old)})")
     if len(parts) > _MOST_LISTED:
