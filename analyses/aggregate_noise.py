@@ -29,6 +29,7 @@ from pausefl.federated.untrained import selection_only
 from pausefl.results.outcomes import WINDOW, outcomes
 from pausefl.runs.collected import runs_in
 from pausefl.runs.run import check_settings, rounds_of, runs_of
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment, Scenario, load_scenario
 from pausefl.studies.selection import run as simulated
 
@@ -89,7 +90,7 @@ def noise(run: pd.DataFrame, scenario: Scenario, replayed: Simulation) -> NDArra
     variance = np.zeros((len(run), ledger.n_users))
     for row, selection in zip(variance, run["selection"], strict=True):
         users, times = np.unique(selection, return_counts=True)
-        size = times if replayed.uniform_weights else replayed.history.data_size[users]
+        size = times if SELECTORS[replayed.selector].uniform_weights else replayed.history.data_size[users]
         of_update = (1 - ledger.loss_share) * ledger.spend(users)
         scale = np.array([mechanism.scale(epsilon) for epsilon in of_update])
         row[users] = 2 * (size / size.sum() * scale) ** 2  # a Laplace distribution's variance

@@ -52,7 +52,7 @@ def retime(job: Job, dataset: Dataset, partition: Partition, trained: Path, out:
     layout = model_layout(job.scenario.model, dataset)
     simulation = Simulation(job.scenario, job.selector, Streams(job.seed), partition, layout, None, job.genie)
     if facts.looks_at():
-        simulation.select, simulation.n_observed = Repeated(rounds["selection"].tolist()), 0
+        simulation.select = Repeated(rounds["selection"].tolist())
     result = simulation.run(len(rounds))
     pairs = zip(result.rounds[_SELECTED].to_numpy(), rounds[_SELECTED].to_numpy(), strict=False)
     same = [all(map(np.array_equal, ours, theirs)) for ours, theirs in pairs]

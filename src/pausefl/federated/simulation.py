@@ -152,26 +152,17 @@ class Simulation:
         trainer: Trainer | None,
         genie: bool = False,
     ) -> None:
-        facts, network = SELECTORS[selector], scenario.network
-        self.selector = selector
-        self.select = scenario.make_selector(selector)
-        self.uniform_weights = facts.uniform_weights
-        self.streams = streams
-        self.trainer = trainer
-        self.reward = scenario.reward.make()
-        self.regret = PseudoRegret(scenario, self.reward, streams) if genie else None
-        self.latency_law = LatencyLaw(network, streams)
-        self.round_latency_max = np.inf if network.round_latency_max is None else network.round_latency_max
+        self.scenario, self.selector, self.streams = scenario, selector, streams
+        self.layout, self.trainer = layout, trainer
         self.horizon = scenario.training.horizon
-        self.evaluate_every = scenario.training.evaluate_every
-        self.evaluate_all_until = scenario.training.evaluate_all_until
+        self.select = scenario.make_selector(selector)
         self.history = first_history(scenario, partition, streams)
         self.ledger, self.protection, self.loss_protection = make_protection(
             scenario, selector, layout, streams
         )
-        # What a selector may see of an update: all values outside batch normalisation.
-        self.n_observed = layout.n_protected if facts.needs_updates else 0
-        self.needs_losses = facts.needs_losses
+        self.latency_law = LatencyLaw(scenario.network, streams)
+        self.reward = scenario.reward.make()
+        self.regret = PseudoRegret(scenario, self.reward, streams) if genie else None
         self.theta = trainer.initial.copy() if trainer is not None else np.empty(0, np.float32)
         self.elapsed = 0.0
         self.watch = Stopwatch()
@@ -263,10 +254,10 @@ class Simulation:
             weights = self._weights(users, times)
             of_update = (1 - self.ledger.loss_share) * epsilon
             trained["train_loss"], each, seen = self._train(self.trainer, users, weights, of_update, t)
-            losses = self._reported(each, epsilon, users, t) if self.needs_losses else None
-            last = t == n_rounds or self.elapsed >= self.horizon
-            due = last or t <= self.evaluate_all_until or t % self.evaluate_every == 0
-            trained |= self._evaluate(self.trainer, t, due)
+            losses = (
+                self._reported(each, epsilon, users, t) if SELECTORS[self.selector].needs_losses else None
+            )
+            trained |= self._evaluate(self.trainer, t, self._evaluation_due(t, n_rounds))
         feedback = Feedback(users, latency, self.ledger.privacy(), seen, losses)
         with self.watch.stage("selection"):
             self.select.observe(feedback, self.history)
@@ -287,7 +278,7 @@ class Simulation:
 
     def _weights(self, users: Users, times: Users) -> Floats:
         """Weights (n,) of the updates: shares of the selected data (v2, eq. 2), or of the times sampled."""
-        size = times if self.uniform_weights else self.history.data_size[users]
+        size = times if SELECTORS[self.selector].uniform_weights else self.history.data_size[users]
         return np.asarray(size / max(size.sum(), 1))
 
     def _train(
@@ -307,9 +298,12 @@ class Simulation:
         Returns
         -------
         Mean loss of the training examples visited, NaN if there are none; that of each user (n,); and of each
-        released update the first `n_observed` values (n, d), None if d = 0.
+        released update the d values that the selector may see (n, d): those outside batch normalisation; None
+        if it looks at no updates.
         """
-        seen = np.empty((len(users), self.n_observed), np.float32) if self.n_observed else None
+        seen = None
+        if SELECTORS[self.selector].needs_updates:
+            seen = np.empty((len(users), self.layout.n_protected), np.float32)
         place = {user: i for i, user in enumerate(users)}
         total, loss_sum, n_visited = np.zeros_like(self.theta), 0.0, 0
         losses = np.empty(len(users))
@@ -356,6 +350,11 @@ class Simulation:
             update[:] = 0
             self.protection.release(update, noise, epsilon, user, t)
 
+    def _evaluation_due(self, t: int, n_rounds: int) -> bool:
+        """Whether the model is evaluated after round t: as the scenario says, and at the end."""
+        settings, last = self.scenario.training, t == n_rounds or self.elapsed >= self.horizon
+        return last or t <= settings.evaluate_all_until or t % settings.evaluate_every == 0
+
     def _evaluate(self, trainer: Trainer, t: int, due: bool) -> dict[str, float]:
         """Accuracy and loss on the test split; NaN when no evaluation is due."""
         accuracy, loss, diverged = np.nan, np.nan, False
@@ -370,7 +369,8 @@ class Simulation:
         """Cost, leakage and reward of the round; no cost and no reward if nobody takes part."""
         cost, reward = 0.0, np.nan
         if len(users):
-            cost = min(float(latency.max()), self.round_latency_max) + self.reward.delay(self.history, users)
+            slowest = min(float(latency.max()), self.scenario.network.round_latency_max or np.inf)
+            cost = slowest + self.reward.delay(self.history, users)
             reward = self.reward.value(self.history, users, self.history.latency_floor / latency)
         self.elapsed += cost
         leakage = self.ledger.spent()

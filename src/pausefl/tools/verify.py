@@ -145,7 +145,7 @@ def replayed(
     simulation.ledger, *_ = make_protection(scenario, selector, layout, simulation.streams)
     selections = rounds["selection"].tolist()
     if SELECTORS[selector].looks_at():
-        simulation.select, simulation.n_observed = Repeated(selections), 0
+        simulation.select = Repeated(selections)
     elif otherwise is not None:
         simulation.select = _Followed(simulation.select, selections, otherwise)
     return simulation.run(n_rounds)

@@ -216,7 +216,7 @@ def test_a_selector_that_ignores_the_budget_is_overruled(
 def test_an_update_that_is_not_finite_is_refused_and_noise_leaves_in_its_place(
     demo: Scenario, digits: Dataset, unequal: Partition, monkeypatch: pytest.MonkeyPatch, broken: float
 ) -> None:
-    simulation = build(demo, "fastest", digits, unequal, True, False, 0)
+    simulation = build(demo, "clustered_similarity", digits, unequal, True, False, 0)
     assert simulation.trainer is not None
     train = simulation.trainer.train
 
@@ -226,7 +226,6 @@ def test_an_update_that_is_not_finite_is_refused_and_noise_leaves_in_its_place(
             yield local
 
     monkeypatch.setattr(simulation.trainer, "train", break_one)
-    simulation.n_observed = simulation.ledger.n_protected
     users = np.array([0, 1, 2])
     epsilon = simulation.ledger.spend(users)
     *_, observed = simulation._train(simulation.trainer, users, np.ones(3) / 3, epsilon, 1)
