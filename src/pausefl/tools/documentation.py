@@ -1,10 +1,10 @@
 """The findings on the published runs, written into the documentation.
 
-``python -m pausefl.tools.documentation`` writes a reader's questions into ``README.md``, the picture that
-opens it into ``docs/images/overview.png``, the verdicts and what was not run into ``docs/verdicts.md``, the
-reviewers' table into ``docs/artifact.md``, what was run into ``docs/costs.md``, the authors' runs beside ours
-into ``docs/authors.md`` and all selectors side by side into ``docs/benchmark.md``. Times are estimates
-of `pausefl.workflow.plan`.
+``python -m pausefl.tools.documentation`` writes ``docs/findings.md`` from its template, the findings and a
+reader's questions into ``README.md``, the picture that opens it into ``docs/images/overview.png``, the
+verdicts and what was not run into ``docs/verdicts.md``, the reviewers' table into ``docs/artifact.md``,
+what was run into ``docs/costs.md``, the authors' runs beside ours into ``docs/authors.md`` and all
+selectors side by side into ``docs/benchmark.md``. Times are estimates of `pausefl.workflow.plan`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from pausefl.runs.run import rounds_of
 from pausefl.selectors import LABELS
 from pausefl.settings import Config, Experiment, load_config, load_scenario, read_yaml
 from pausefl.studies import benchmark, load_studies
+from pausefl.tools.findings import Numbers, render
 from pausefl.workflow.plan import job_estimate, shipped_rates, with_trainers
 from pausefl.workflow.project import Project
 
@@ -190,12 +191,11 @@ def overview_rounds(root: Path) -> dict[str, pd.DataFrame]:
     return {name: rounds for name, rounds in found.items() if rounds is not None}
 
 
-def questions_table(rounds: Mapping[str, pd.DataFrame], root: Path) -> str:
-    """The questions that a reader asks first, answered by the published runs."""
+def answers(root: Path) -> pd.DataFrame:
+    """Answers of the published runs to the questions that a reader asks first."""
+    rounds = overview_rounds(root)
     curves = read_table(root / "results/published/studies" / questions.LONG_RUNS / questions.CURVES)
-    return questions.to_markdown(
-        questions.answers(rounds, curves, questions.logs(questions.logged(root / "config/scenarios")))
-    )
+    return questions.answers(rounds, curves, questions.logs(questions.logged(root / "config/scenarios")))
 
 
 def picture(rounds: Mapping[str, pd.DataFrame]) -> bytes:
@@ -235,9 +235,14 @@ def filled(path: Path, texts: Mapping[str, str]) -> str:
 
 def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
     """Text of each generated page of the repository at ``root``, by path."""
+    found, templates = answers(root), root / "docs/templates"
+    made = Numbers(published.judged, found, root / "results/published", _published(root).experiments)
     tables = {
         "docs/artifact.md": {"claims": published.table()},
-        "README.md": {"questions": questions_table(overview_rounds(root), root)},
+        "README.md": {
+            "findings": render("readme.md.jinja", made, templates),
+            "questions": questions.to_markdown(found),
+        },
         "docs/verdicts.md": published.verdicts(),
         "docs/costs.md": {"runs": runs_table(root)},
         "docs/benchmark.md": benchmark_tables(root),
@@ -246,7 +251,8 @@ def pages(published: PublishedVerdicts, root: Path = Path()) -> dict[Path, str]:
             "archived": beside_authors(ARCHIVED, root),
         },
     }
-    return {Path(path): filled(root / path, texts) for path, texts in tables.items()}
+    texts = {Path(path): filled(root / path, texts) for path, texts in tables.items()}
+    return texts | {Path("docs/findings.md"): render("findings.md.jinja", made, templates)}
 
 
 def main() -> None:

@@ -1,0 +1,164 @@
+"""The words of the findings, ``docs/templates``, with numbers of the published runs in their places."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+
+from pausefl.claims.comparison import RATIO, Comparison
+from pausefl.claims.verdicts import Verdict
+from pausefl.figures.papers import AS_RUN, AS_WRITTEN
+from pausefl.report import questions
+from pausefl.settings import Experiment
+
+
+class Numbers:
+    """What templates may ask for: numbers of the claims' comparisons, answers to questions, counts of runs.
+
+    Parameters
+    ----------
+    judged
+        The claims, judged on the published runs in both readings.
+    answers
+        The table of `pausefl.report.questions.answers`.
+    published
+        Folder of the published runs.
+    experiments
+        The runs in it that count.
+    """
+
+    def __init__(
+        self,
+        judged: Iterable[Verdict],
+        answers: pd.DataFrame,
+        published: Path,
+        experiments: Iterable[Experiment],
+    ) -> None:
+        self.verdicts = {(one.claim.id, one.reading): one for one in judged}
+        self.answers = {(row["question"], row["source"]): row for row in answers.to_dict("records")}
+        self.published, self.experiments = published, list(experiments)
+
+    def gap(self, claim: str, where: str, question: str) -> Comparison:
+        """The comparison of a claim in a scenario or study; ``time to the target: PAUSE against Random``.
+
+        `KeyError` if there is none.
+        """
+        reading = AS_RUN if where.endswith("_as_run") else AS_WRITTEN
+        for one in self.verdicts[claim, reading].comparisons:
+            if one.made and (one.where, one.question) == (where, question):
+                return one
+        raise KeyError(f"{claim}, {reading}: no comparison '{question}' in {where}")
+
+    def gaps(self, claim: str, reading: str, topic: str, subject: str = "", where: str = "") -> str:
+        """Least and greatest gap among comparisons of a topic, as ``1.04 to 1.28``.
+
+        Only of those whose selectors begin with ``subject``, and whose scenario has ``where`` in its name.
+        """
+        found = [
+            one
+            for one in self.verdicts[claim, reading].comparisons
+            if one.made and one.topic == topic and one.who.startswith(subject) and where in one.where
+        ]
+        return span(shown(one.gap, one.unit) for one in sorted(found, key=lambda one: one.gap))
+
+    def behind(self, claim: str, reading: str, where: str) -> str:
+        """Least and greatest lag, in whole points, in scenarios with ``where`` in their names."""
+        found = self.verdicts[claim, reading].comparisons
+        lags = sorted(-one.gap for one in found if one.made and where in one.where)
+        return span(f"{lag:.0f}" for lag in lags)
+
+    def finding(self, claim: str) -> str:
+        """What was found on a claim: ``mixed as written, undecided as run``."""
+        found = {reading: one.finding for (name, reading), one in self.verdicts.items() if name == claim}
+        if len(found) == 1:
+            return found[AS_WRITTEN]
+        if len(set(found.values())) == 1:
+            return f"{found[AS_WRITTEN]} in both readings"
+        return ", ".join(f"{finding} {reading}" for reading, finding in found.items())
+
+    def votes(self, claim: str, reading: str) -> str:
+        """How many comparisons of a claim hold, fail and are open: ``5 hold, none fails and 16 are open``."""
+        counted = self.verdicts[claim, reading].coverage
+        words = (("holds", "hold", counted.holds), ("fails", "fail", counted.fails))
+        parts = [f"{n or 'none'} {one if n <= 1 else more}" for one, more, n in words]
+        n = counted.open
+        return f"{', '.join(parts)} and {n or 'none'} {'is' if n <= 1 else 'are'} open"
+
+    def counted(self, question: str, source: str) -> str:
+        """An answer to a question of `pausefl.report.questions` that is a count: ``27 of 28``."""
+        return questions.shown(self.answers[question, source])
+
+    @property
+    def n_runs(self) -> int:
+        """Number of published runs that count."""
+        return len(self.experiments)
+
+    @property
+    def n_on_gpu(self) -> int:
+        """Number of them that were trained on a GPU."""
+        devices = {}
+        for name in {one.scenario for one in self.experiments}:
+            for line in (self.published / name / "runs.jsonl").read_text("utf-8").splitlines():
+                run = json.loads(line)
+                devices[Experiment(name, run["selector"], run["seed"])] = run["device"] or ""
+        return sum(devices[one].startswith("cuda") for one in self.experiments)
+
+    def seeds(self, start: str, *selectors: str) -> str:
+        """Least and greatest number of seeds of scenarios whose names begin so: ``one to five``."""
+        counts = Counter(
+            (one.scenario, one.selector)
+            for one in self.experiments
+            if one.scenario.startswith(start) and (not selectors or one.selector in selectors)
+        )
+        return span(in_words(n) for n in sorted(counts.values()))
+
+
+def render(name: str, numbers: Numbers, folder: Path) -> str:
+    """Text of a template, ``findings.md.jinja`` of a folder."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    environment.filters |= {
+        "shown": measured,
+        "interval": interval,
+        "n_seeds": lambda one: len(one.seeds),
+    }
+    asked = ("gap", "gaps", "behind", "finding", "votes", "counted", "seeds", "n_runs", "n_on_gpu")
+    values = {name: getattr(numbers, name) for name in asked}
+    return environment.get_template(name).render(**values, as_written=AS_WRITTEN, as_run=AS_RUN)
+
+
+def span(values: Iterable[str]) -> str:
+    """The first and the last of some values, ``1.04 to 1.28``; one of them if they are equal."""
+    listed = list(values)
+    return listed[0] if listed[0] == listed[-1] else f"{listed[0]} to {listed[-1]}"
+
+
+def shown(value: float, unit: str, form: str = "") -> str:
+    """A gap as pages have it: ratios with two digits, anything else with one, or more where that is 0."""
+    form = form or (".2f" if unit == RATIO or 0 < abs(value) < 0.05 else ".1f")
+    return f"{value:{form}}".replace("-", "−")
+
+
+def measured(one: Comparison, form: str = "") -> str:
+    """The gap of a comparison."""
+    return shown(one.gap, one.unit, form)
+
+
+def interval(one: Comparison, form: str = "") -> str:
+    """The interval of a comparison; a dash if it has none."""
+    if math.isnan(one.low):
+        return "–"
+    return f"{shown(one.low, one.unit, form)} to {shown(one.high, one.unit, form)}"
+
+
+def in_words(n: int) -> str:
+    """A small number in words."""
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[n] if n < len(words) else str(n)
