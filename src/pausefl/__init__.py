@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         scenario_names,
         selector_names,
     )
+    from pausefl.picker import Picker
+    from pausefl.privacy.schedule import GeometricSchedule, Schedule, UniformSchedule
     from pausefl.selectors.base import Selector
     from pausefl.settings.scenario import Scenario
     from pausefl.training.models import Model
@@ -33,14 +35,18 @@ __version__ = "0.2.0"
 
 __all__ = [
     "Feedback",
+    "GeometricSchedule",
     "History",
     "Model",
     "PauseflError",
+    "Picker",
     "Reward",
     "Run",
     "Scenario",
+    "Schedule",
     "Selector",
     "Source",
+    "UniformSchedule",
     "change",
     "collect",
     "load_scenario",
@@ -54,13 +60,17 @@ __all__ = [
 #: Where the names are that are not of `pausefl.library`.
 _ELSEWHERE = {
     "Feedback": "bandit.history",
+    "GeometricSchedule": "privacy.schedule",
     "History": "bandit.history",
     "Model": "training.models",
     "PauseflError": "errors",
+    "Picker": "picker",
     "Reward": "bandit.rewards",
     "Scenario": "settings.scenario",
+    "Schedule": "privacy.schedule",
     "Selector": "selectors.base",
     "Source": "data.sources.base",
+    "UniformSchedule": "privacy.schedule",
 }
 
 

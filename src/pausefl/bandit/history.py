@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,18 +18,21 @@ class Feedback:
     Attributes
     ----------
     users
-        (n,) ids of the users who took part, each once.
+        (n,) ids of the users who were asked, each once.
     latency
-        (n,) their latencies in seconds, as observed.
+        (n,) their latencies in seconds, as observed; the timeout of those who did not answer.
     privacy
         (K,) p_k after the round: share of each user's budget that is left, in [0, 1] (v2, eq. 7).
     updates
-        (n, d) their updates as the server received them, without batch normalisation; None in a run without
-        training, or for a selector that does not need them.
+        (a, d) updates of the users who answered as the server received them, without batch normalisation;
+        None in a run without training, or for a selector that does not need them.
     losses
-        (n,) mean training loss of each over the examples that it visited in the round, as the server received
-        it; not finite if the local model diverged. None in a run without training, or for a selector that
-        does not need it.
+        (a,) mean training loss of each of these over the examples that it visited in the round, as the server
+        received it; not finite if the local model diverged. None in a run without training, or for a selector
+        that does not need it.
+    answered
+        (n,) whether each user answered; by default all. One who did not took part: budgets are spent, and the
+        server waited.
     """
 
     users: NDArray[np.int64]
@@ -37,6 +40,16 @@ class Feedback:
     privacy: NDArray[np.float64]
     updates: NDArray[np.float32] | None = None
     losses: NDArray[np.float64] | None = None
+    answered: NDArray[np.bool_] = field(default=None)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        if self.answered is None:
+            object.__setattr__(self, "answered", np.ones(len(self.users), np.bool_))
+
+    @property
+    def senders(self) -> NDArray[np.int64]:
+        """(a,) ids of the users who answered."""
+        return self.users[self.answered]
 
 
 #: Array attributes of `History` that change from round to round.
@@ -127,14 +140,25 @@ class History:
         return users
 
     def observe(self, feedback: Feedback) -> None:
-        """Add what a round revealed, and move on to the next round."""
-        users = feedback.users
+        """Add what a round revealed, and move on to the next round. No latency counts less than the floor."""
+        users, latency = feedback.users, np.maximum(feedback.latency, self.latency_floor)
         self.participations[users] += 1
-        speed = self.latency_floor / feedback.latency
+        speed = self.latency_floor / latency
         self.mean_speed[users] += (speed - self.mean_speed[users]) / self.participations[users]
-        self.mean_latency[users] += (feedback.latency - self.mean_latency[users]) / self.participations[users]
+        self.mean_latency[users] += (latency - self.mean_latency[users]) / self.participations[users]
         self.privacy = feedback.privacy
         self.round += 1
+
+    def join(
+        self, data_size: NDArray[np.int64], quality: NDArray[np.float64], cluster: NDArray[np.int64]
+    ) -> None:
+        """Add n users, never seen, after those there are; arguments (n,)."""
+        new = {"data_size": data_size, "quality": quality, "cluster": cluster}
+        new["privacy"] = np.ones(len(data_size))
+        for name in ("data_size", "quality", "cluster", *_OBSERVED):
+            old = getattr(self, name)
+            more = new.get(name, np.zeros(len(data_size)))
+            setattr(self, name, np.concatenate([old, np.asarray(more, old.dtype)]))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Copies of everything that rounds change, by name."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pausefl.bandit.history import Feedback, History
+from pausefl.errors import PauseflError
 from pausefl.selectors.look import Look
 
 Users = NDArray[np.int64]
@@ -90,6 +91,14 @@ class Selector(ABC):
 
     def observe(self, feedback: Feedback, history: History) -> None:  # noqa: B027 (most need not)
         """Learn more from a round than the history keeps; ``history`` is that before the round."""
+
+    def join(self, n_users: int) -> None:
+        """Make room for users who joined after the others, so that there are ``n_users`` now.
+
+        `PauseflError` of a selector that remembers arrays and does not override this.
+        """
+        if self.remembered:
+            raise PauseflError(f"{type(self).__name__} has no method join, so no user can join later")
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         """Copies of the arrays that the selector remembers, by name."""

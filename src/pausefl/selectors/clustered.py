@@ -107,6 +107,15 @@ class ClusteredBySize(Selector):
         return np.sort(users[sample_from_bins(pieces, history.n_selected, rng)])
 
 
+def _product(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The matrix product; by PyTorch where it is, which keeps to a job's number of threads, unlike NumPy."""
+    try:
+        import torch
+    except ImportError:
+        return np.asarray(left @ right)
+    return np.asarray((torch.from_numpy(left) @ torch.from_numpy(right)).numpy())
+
+
 class ClusteredBySimilarity(Selector):
     """Clustered sampling by the angles between the users' last updates (Algorithm 2).
 
@@ -149,10 +158,14 @@ class ClusteredBySimilarity(Selector):
         pieces = pour_by_similarity(history.data_size[users], self.angle(users), history.n_selected, rng)
         return np.sort(users[sample_from_bins(pieces, history.n_selected, rng)])
 
+    def join(self, n_users: int) -> None:
+        """A user never seen has an update of zero."""
+        if new := n_users - len(self.direction) if len(self.direction) else 0:
+            self.direction = np.pad(self.direction, ((0, new), (0, 0)))
+            self.cosine = np.pad(self.cosine, (0, new))
+
     def observe(self, feedback: Feedback, history: History) -> None:
         """Keep the directions of the updates, and their cosines with all others."""
-        import torch  # keeps to the job's number of threads, unlike NumPy
-
         assert feedback.updates is not None
         if len(self.direction) == 0:
             n_users = len(history.data_size)
@@ -161,9 +174,9 @@ class ClusteredBySimilarity(Selector):
         length = np.linalg.norm(feedback.updates.astype(np.float64), axis=1, keepdims=True)
         usable = np.isfinite(length) & (length > 0)
         direction = np.where(usable, feedback.updates / np.where(usable, length, 1.0), 0.0)
-        self.direction[feedback.users] = direction
-        users = feedback.users
-        rows = (torch.from_numpy(self.direction[users]) @ torch.from_numpy(self.direction).T).numpy()
+        users = feedback.senders
+        self.direction[users] = direction
+        rows = _product(self.direction[users], self.direction.T)
         rows[:, users] = (
             rows[:, users] + rows[:, users].T
         ) / 2  # equal but for rounding before, now to the bit

@@ -83,6 +83,11 @@ class CsUcbQ(CsUcb):
         queue = self.queue if len(self.queue) else 0.0
         return _largest((1 - _QUEUE_WEIGHT) * optimistic + _QUEUE_WEIGHT * queue, history, rng)
 
+    def join(self, n_users: int) -> None:
+        """A new user has an empty queue."""
+        if len(self.queue):
+            self.queue = np.pad(self.queue, (0, n_users - len(self.queue)))
+
     def observe(self, feedback: Feedback, history: History) -> None:
         """Add what users are due to their queues, and take off the round if they were selected."""
         due = _DUE_SHARE * history.n_selected * history.data_size / history.data_size.sum()

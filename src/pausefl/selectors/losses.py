@@ -20,7 +20,7 @@ _LARGEST = 1e30
 
 
 def _reported(feedback: Feedback) -> Floats:
-    """The losses (n,) of a round, all finite."""
+    """The losses (a,) of the users who answered, all finite."""
     assert feedback.losses is not None
     return np.nan_to_num(feedback.losses, nan=_LARGEST, posinf=_LARGEST, neginf=-_LARGEST)
 
@@ -41,8 +41,9 @@ class PowerOfChoice(Selector):
     """The m users of largest last reported loss among d candidates, rpow-d (Cho et al., AISTATS 2022).
 
     The d = ``n_candidates`` candidates are drawn without replacement, in proportion to the sizes of their
-    data. Users that have not reported yet have an infinite loss. Ties are broken at random. The variant pow-d
-    has candidates evaluate the current model first, which is further communication and a further release.
+    data. Users that have not reported yet have an infinite loss. One who was asked and never answered has
+    that of a random user, anew in each round. Ties are broken at random. The variant pow-d has candidates
+    evaluate the current model first, which is further communication and a further release.
 
     Attributes
     ----------
@@ -65,16 +66,26 @@ class PowerOfChoice(Selector):
         users = history.candidates()
         users = _drawn(users, history.data_size[users].astype(np.float64), self.n_candidates, rng)
         users = rng.permutation(users)
-        order = np.argsort(-self._losses(history)[users], kind="stable")
+        losses = self._losses(history)
+        silent = users[np.isinf(losses[users]) & (history.participations[users] > 0)]
+        if len(silent) and np.isfinite(losses).any():
+            losses[silent] = rng.choice(losses[np.isfinite(losses)], len(silent))
+        order = np.argsort(-losses[users], kind="stable")
         return np.sort(users[order[: history.n_selected]])
 
     def observe(self, feedback: Feedback, history: History) -> None:
         """Remember the losses that were reported."""
         self.loss = self._losses(history)
-        self.loss[feedback.users] = _reported(feedback)
+        self.loss[feedback.senders] = _reported(feedback)
+
+    def join(self, n_users: int) -> None:
+        """Nobody knows the loss of a new user."""
+        if len(self.loss):
+            self.loss = np.pad(self.loss, (0, n_users - len(self.loss)), constant_values=np.inf)
 
     def _losses(self, history: History) -> Floats:
-        return self.loss if len(self.loss) else np.full(len(history.data_size), np.inf)
+        """A copy of the last reported losses (K,)."""
+        return self.loss.copy() if len(self.loss) else np.full(len(history.data_size), np.inf)
 
 
 class Oort(Selector):
@@ -153,13 +164,19 @@ class Oort(Selector):
         if not len(self.last):
             self.utility, self.duration = np.zeros((2, len(history.data_size)))
             self.last = np.zeros(len(history.data_size), np.int64)
-        self.utility[users] = history.data_size[users] * _reported(feedback)
+        self.utility[feedback.senders] = history.data_size[feedback.senders] * _reported(feedback)
         self.duration[users], self.last[users] = feedback.latency, t
-        self.gained[1] += self.utility[users].sum()
+        self.gained[1] += self.utility[feedback.senders].sum()
         if t % self.pacer_window == 0:
             if t >= 2 * self.pacer_window and self.gained[1] < self.gained[0]:
                 self.preferred = self.preferred + self.pacer_step
             self.gained = np.array([self.gained[1], 0.0])
+
+    def join(self, n_users: int) -> None:
+        """A new user is unexplored."""
+        for name in ("utility", "duration", "last") if len(self.last) else ():
+            old = getattr(self, name)
+            setattr(self, name, np.pad(old, (0, n_users - len(old))))
 
     def _exploited(self, t: int, m: int) -> int:
         """Places of exploitation in round t; rounding does not take one away."""

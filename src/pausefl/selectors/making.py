@@ -6,7 +6,7 @@ import copy
 import inspect
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
@@ -75,8 +75,8 @@ class Checked(Selector):
     With ``forgiving`` any sequence of distinct ids will do, of any length, and what it raises is left alone.
     """
 
-    def __init__(self, given: Any, name: str, forgiving: bool = False) -> None:
-        self.given, self.name, self.forgiving = given, name, forgiving
+    def __init__(self, given: Any, name: str, facts: type[Selector], forgiving: bool = False) -> None:
+        self.given, self.name, self.facts, self.forgiving = given, name, facts, forgiving
 
     def __call__(self, history: History, rng: np.random.Generator) -> Users:
         """The users that the given selector chooses."""
@@ -86,7 +86,7 @@ class Checked(Selector):
             users = np.asarray(users)
             if users.ndim == 1 and (np.issubdtype(users.dtype, np.integer) or not users.size):
                 users = np.sort(users.astype(np.int64))
-        if what := fault(users, history, SELECTORS[self.name], any_number=self.forgiving):
+        if what := fault(users, history, self.facts, any_number=self.forgiving):
             hint = "" if self.forgiving else ". To test what every selector must do: pausefl.testing"
             raise OwnPartError(
                 f"returned {what} in round {history.round}. Return the ids of history.n_selected of the"
@@ -100,6 +100,11 @@ class Checked(Selector):
         if isinstance(self.given, Selector):
             with self._named(f"in round {history.round}, when it observed"):
                 self.given.observe(feedback, read_only(history))
+
+    def join(self, n_users: int) -> None:
+        """Let the given selector make room for another user."""
+        if isinstance(self.given, Selector):
+            self.given.join(n_users)
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         """What the given selector remembers."""
@@ -158,21 +163,26 @@ def lacking(name: str, selection: SelectionSettings, network: NetworkSettings) -
 def make_selector(
     name: str, selection: SelectionSettings, network: NetworkSettings, reward: RewardSettings
 ) -> Selector:
-    """A selector for the sections of a scenario; a user's own is `Checked`.
-
-    `OwnPartError` if its code raises anything but a `PauseflError`.
-    """
+    """A selector for the sections of a scenario, from what `selector_from` makes one of."""
     part = SELECTORS.find(name)
     values = {**vars(selection), **vars(network), "reward": reward.make()}
     for name_of_truth, law in (("speeds", expected_speeds), ("mean_latency", mean_latencies)):
         if name_of_truth in arguments(part):
             values[name_of_truth] = law(network)
+    return selector_from(name, part, values)
+
+
+def selector_from(name: str, part: type[Selector], values: Mapping[str, Any]) -> Selector:
+    """A selector of a class, from the values that its constructor takes; a user's own is `Checked`.
+
+    `OwnPartError` if its code raises anything but a `PauseflError`.
+    """
     if issubclass(part, Given):
         given = vars(part)["given"]
         made = build(given, values) if isinstance(given, type) else copy.deepcopy(given)
-        return Checked(made, name, forgiving=True)
+        return Checked(made, name, part, forgiving=True)
     if ":" not in name:
         return build(part, values)
     with named(part, name, "when it was built"):
         given = build(part, values)
-    return Checked(given, name)
+    return Checked(given, name, part)

@@ -55,6 +55,10 @@ class Tifl(Selector):
         """Keep the tiers once there are any."""
         self.tier = self._tiers(history)
 
+    def join(self, n_users: int) -> None:
+        """Profile again; only new users have not taken part yet."""
+        self.tier = self.tier[:0]
+
     def _tiers(self, history: History) -> Users:
         """Tier (K,) of each user; empty while there are users to profile. Users never seen are slowest."""
         if len(self.tier):

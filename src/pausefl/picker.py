@@ -1,0 +1,284 @@
+"""Selection for a training loop of one's own, in any framework: ids of clients in, ids out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pausefl.bandit.history import Feedback, History
+from pausefl.bandit.rewards import AverageReward, Reward
+from pausefl.errors import ConfigError, PauseflError, suggest
+from pausefl.plugins import arguments, missing
+from pausefl.privacy.ledger import Ledger
+from pausefl.privacy.schedule import Schedule
+from pausefl.selectors import SELECTORS, Selector
+from pausefl.selectors.making import class_of, selector_from
+from pausefl.selectors.settings import SelectionSettings
+from pausefl.streams import Streams
+
+#: Options that are left out: zeta, J and kappa of PAUSE v2, Section V-D, and the authors' configuration file.
+DEFAULTS: dict[str, Any] = {"exploitation": 3.0, "n_iterations": 3000, "temperature_divisor": 30.0}
+#: The reward that is left out: alpha, beta and gamma of the authors' released tests.
+REWARD = AverageReward(alpha=100.0, beta=2.0, gamma=5.0)
+
+#: What a selector may be made from that is no option.
+_GIVEN = ("reward", "round_latency_max", "latency_floor", "n_selected")
+
+#: Arrays by name, and the ids of clients.
+State = dict[str, Any]
+
+
+class Picker:
+    """Chooses the clients of each round, and learns from what each round measured.
+
+    In the settings of a scenario it makes the selections that ``pausefl run`` makes.
+
+    Parameters
+    ----------
+    selector
+        Name of a registered selector, ``MODULE:NAME`` of one's own, an object of `pausefl.Selector`, or a
+        function of a `pausefl.History` and a `numpy.random.Generator` that returns users.
+    data_size
+        Number of examples of each client, by id; ids are of any hashable type.
+    n_selected
+        Clients in a round, m.
+    latency_floor
+        Least latency that counts, tau_min, in seconds.
+    timeout
+        Seconds that the server waits for an answer; also tau_max of ``cs_ucb`` and ``cs_ucb_q``.
+    schedule
+        Budget of each participation, such as `pausefl.GeometricSchedule`; None for no budgets.
+    seed
+        Of the selector's random stream.
+    reward
+        Of selectors that weigh more than speed; by default R1 with the authors' weights.
+    quality, cluster
+        By id: the quality in [0, 1] of a client's data, for BSFL's reward, and its cluster from 0, for R2.
+        Where there is none, 1 and 0.
+    options
+        What the selector is made from: ``exploitation``, ``n_tiers``, ``deadline`` and so on. Those that the
+        papers give, `DEFAULTS`, may be left out.
+
+    Raises
+    ------
+    ConfigError
+        If the selector is not known, lacks an option or has none of that name, or a value cannot be.
+    """
+
+    def __init__(
+        self,
+        selector: str | Selector | Callable[[History, np.random.Generator], Any],
+        data_size: Mapping[Hashable, int],
+        n_selected: int,
+        latency_floor: float,
+        timeout: float,
+        schedule: Schedule | None = None,
+        seed: int = 0,
+        reward: Reward = REWARD,
+        quality: Mapping[Hashable, float] | None = None,
+        cluster: Mapping[Hashable, int] | None = None,
+        **options: Any,
+    ) -> None:
+        if not 0 < latency_floor < timeout < np.inf:
+            raise ConfigError(
+                f"latency_floor = {latency_floor} must be above 0 and below timeout = {timeout}"
+            )
+        if n_selected != int(n_selected) or n_selected < 1:
+            raise ConfigError(f"n_selected = {n_selected} must be a whole number of at least 1")
+        self.name = selector if isinstance(selector, str) else _name_of(selector)
+        facts = SELECTORS.find(selector) if isinstance(selector, str) else class_of(selector, self.name)
+        values = _options(self.name, facts, options)
+        values |= {"round_latency_max": timeout, "latency_floor": latency_floor, "n_selected": n_selected}
+        self.facts, self.timeout, self.streams = facts, timeout, Streams(seed)
+        self.selector = selector_from(self.name, facts, values | {"reward": reward})
+        self.ids: list[Hashable] = []
+        self.index: dict[Hashable, int] = {}
+        self.history = History.empty(np.empty(0, np.int64), n_selected, latency_floor)
+        self.ledger = Ledger(0, 0, 0, schedule if facts.private else None)
+        #: Who was asked in the round that is under way, and the budget that this participation may spend
+        #: (infinite without a schedule), by id; empty between rounds.
+        self.epsilon: dict[Hashable, float] = {}
+        self._times: NDArray[np.int64] = np.empty(0, np.int64)
+        self.join(data_size, quality, cluster)
+
+    def select(self, online: Iterable[Hashable]) -> list[Hashable]:
+        """Ids of the clients to ask in the coming round, in the order in which they joined.
+
+        All of those with budget left if they are fewer than m. Their budgets are charged now: whoever is
+        asked may release something, whether or not it reaches the server. A round that is selected again
+        before it is observed counts as one in which nobody answered.
+
+        Raises
+        ------
+        PauseflError
+            If a client is not known.
+        """
+        if self.epsilon:
+            self.observe({})
+        users = self._users(online)
+        available = np.zeros(len(self.ids), np.bool_)
+        available[users] = self.ledger.may_take_part()[users]
+        self.history.available = available
+        chosen = np.flatnonzero(available)
+        if len(chosen) >= self.history.n_selected:
+            stream = self.streams.generator(f"select/{self.name}", round=self.history.round)
+            chosen = self.selector(self.history, stream)
+        chosen, self._times = np.unique(chosen, return_counts=True)
+        epsilon = self.ledger.spend(chosen)
+        asked = [self.ids[user] for user in chosen]
+        self.epsilon = dict(zip(asked, epsilon.tolist(), strict=True))
+        return asked
+
+    def weights(self) -> dict[Hashable, float]:
+        """Weight of each asked client's update in the aggregate, by id; they sum to 1 if all answer.
+
+        Shares of the data; of clustered sampling, of the times that a client was sampled.
+        """
+        users = self._users(self.epsilon)
+        size = self._times if self.facts.uniform_weights else self.history.data_size[users]
+        return dict(zip(self.epsilon, (size / max(size.sum(), 1)).tolist(), strict=True))
+
+    def observe(
+        self,
+        latency: Mapping[Hashable, float],
+        failed: Collection[Hashable] = (),
+        losses: Mapping[Hashable, float] | None = None,
+        updates: Mapping[Hashable, ArrayLike] | None = None,
+    ) -> None:
+        """Learn what the round measured.
+
+        Parameters
+        ----------
+        latency
+            Seconds of each client who answered; less than the floor counts as the floor, more than the
+            timeout as the timeout.
+        failed
+            Clients who did not answer; so did everyone asked of whom nothing is said. They took part, and
+            took as long as the timeout.
+        losses
+            Mean training loss of each client who answered, for ``power_of_choice`` and ``oort``.
+        updates
+            The update (d,) of each client who answered, for ``clustered_similarity``.
+
+        Raises
+        ------
+        PauseflError
+            If a client was not asked, or a latency is negative or not a number.
+        """
+        for one in (*latency, *failed):
+            if one not in self.epsilon:
+                raise PauseflError(f"client {one!r} was not asked in round {self.history.round}")
+        for one, seconds in latency.items():
+            if not 0 <= seconds < np.inf:
+                raise PauseflError(f"latency of client {one!r} = {seconds} must be a number of at least 0")
+        users = self._users(self.epsilon)
+        answered = np.array([one in latency and one not in failed for one in self.epsilon], np.bool_)
+        senders = [one for one, there in zip(self.epsilon, answered, strict=True) if there]
+        waited = [min(latency[one], self.timeout) if one in senders else self.timeout for one in self.epsilon]
+        feedback = Feedback(
+            users,
+            np.array(waited, np.float64),
+            self.ledger.privacy(),
+            self._told("updates", updates, senders, np.float32) if self.facts.needs_updates else None,
+            self._told("losses", losses, senders, np.float64) if self.facts.needs_losses else None,
+            answered,
+        )
+        self.selector.observe(feedback, self.history)
+        self.history.observe(feedback)
+        self.epsilon = {}
+
+    def join(
+        self,
+        data_size: Mapping[Hashable, int],
+        quality: Mapping[Hashable, float] | None = None,
+        cluster: Mapping[Hashable, int] | None = None,
+    ) -> None:
+        """Add clients who join between two rounds; arguments as for the class.
+
+        Raises
+        ------
+        ConfigError
+            If an id is known, or a size is no whole number above 0.
+        PauseflError
+            If the selector cannot take further clients.
+        """
+        for one, size in data_size.items():
+            if one in self.index:
+                raise ConfigError(f"client {one!r} is known already")
+            if size != int(size) or size < 1:
+                raise ConfigError(f"data_size = {size} of client {one!r} must be a whole number above 0")
+        if self.ids:
+            self.selector.join(len(self.ids) + len(data_size))
+        self.index |= {one: len(self.ids) + i for i, one in enumerate(data_size)}
+        self.ids += data_size
+        self.history.join(
+            np.array([*data_size.values()], np.int64),
+            np.array([(quality or {}).get(one, 1.0) for one in data_size]),
+            np.array([(cluster or {}).get(one, 0) for one in data_size], np.int64),
+        )
+        self.ledger.n_users = len(self.ids)
+        self.ledger.restore(np.pad(self.ledger.participations, (0, len(data_size))))
+
+    def state(self) -> State:
+        """All that coming selections depend on, between two rounds: ids, and copies of arrays by name.
+
+        To be saved with `pickle`, or any way that keeps ids and arrays.
+        """
+        return {
+            "clients": dict(zip(self.ids, self.history.data_size.tolist(), strict=True)),
+            "asked": [*self.epsilon],
+            "participations": self.ledger.participations.copy(),
+            **{f"history/{name}": array for name, array in self.history.state().items()},
+            **{f"selector/{name}": array for name, array in self.selector.state().items()},
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from the `state` of a picker that was made alike; clients who joined it join here.
+
+        A round that was under way is lost: whoever was asked in it did not answer.
+        """
+        self.join({one: size for one, size in state["clients"].items() if one not in self.index})
+        if self.ids != list(state["clients"]):
+            raise PauseflError("the saved state is of other clients, or has them in another order")
+        parts: dict[str, State] = {"history": {}, "selector": {}}
+        for path, value in state.items():
+            part, _, name = path.partition("/")
+            if name:
+                parts[part][name] = value
+        self.history.restore(parts["history"])
+        self.selector.restore(parts["selector"])
+        self.ledger.restore(state["participations"])
+        self.epsilon = dict.fromkeys(state["asked"], np.inf)
+
+    def _users(self, ids: Iterable[Hashable]) -> NDArray[np.int64]:
+        """Numbers of clients from 0."""
+        try:
+            return np.array([self.index[one] for one in ids], np.int64)
+        except KeyError as error:
+            raise PauseflError(f"client {error.args[0]!r} is not known: it joins with Picker.join") from None
+
+    def _told(self, what: str, by_id: Mapping[Hashable, Any] | None, ids: list[Hashable], kind: Any) -> Any:
+        """What the clients who answered told, (a,) or (a, d)."""
+        if missing := [one for one in ids if one not in (by_id or {})]:
+            raise PauseflError(f"selector '{self.name}' looks at {what}: none of client {missing[0]!r}")
+        return np.array([(by_id or {})[one] for one in ids], kind)
+
+
+def _name_of(given: Any) -> str:
+    return str(getattr(given, "__name__", type(given).__name__))
+
+
+def _options(name: str, facts: type[Selector], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a selector with those that may be left out, checked as the section ``selection`` is."""
+    known = arguments(facts)
+    for key in options:
+        if key not in known:
+            raise ConfigError(f"selector '{name}' has no option '{key}'. {suggest(key, known)}")
+    if lacking := [key for key in missing(facts, {**DEFAULTS, **options}) if key not in _GIVEN]:
+        raise ConfigError(f"selector '{name}' needs {', '.join(lacking)}")
+    of_settings = {key: options[key] for key in options if key in SelectionSettings.model_fields}
+    checked = SelectionSettings.read(DEFAULTS | of_settings, f"selector '{name}'")
+    return {**options, **vars(checked)}

@@ -1,0 +1,253 @@
+"""Selection in a loop of one's own: what jobs select, budgets, clients who fail, join or come back."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pausefl
+from pausefl import GeometricSchedule, Picker
+from pausefl.bandit.latency import LatencyLaw, expected_speeds, mean_latencies
+from pausefl.errors import ConfigError, PauseflError
+from pausefl.federated.untrained import selection_only
+from pausefl.plugins import arguments
+from pausefl.privacy import UniformSchedule
+from pausefl.selectors import SELECTORS
+from pausefl.settings import Scenario, with_changes
+from pausefl.streams import Streams
+
+K, M, FLOOR, TIMEOUT = 12, 3, 0.05, 2.0
+SIZES = {f"client {k}": 10 + 7 * k for k in range(K)}
+#: Options that no paper gives for any network.
+NEEDED = {"n_tiers": 2, "deadline": 0.5, "n_candidates": 6, "pacer_step": 0.3}
+#: Selectors that learn: the others know the truth by definition, or take everyone.
+LEARNING = [
+    name for name, part in SELECTORS.items() if not {"speeds", "mean_latency"} & arguments(part).keys()
+]
+CHOOSING = [name for name in LEARNING if not SELECTORS[name].takes_everyone]
+
+
+def pick(selector: Any, sizes: dict[Any, int] = SIZES, **changes: Any) -> Picker:
+    """A picker of K clients with every option that its selector needs."""
+    needed = arguments(SELECTORS[selector]) if isinstance(selector, str) else {}
+    options = {name: value for name, value in NEEDED.items() if name in needed}
+    return Picker(selector, sizes, M, FLOOR, TIMEOUT, **{**options, **changes})
+
+
+def latency_of(client: str) -> float:
+    return 0.1 + 0.07 * int(client.split()[1])
+
+
+def play(picker: Picker, n_rounds: int, silent: Iterable[str] = ()) -> list[list[Any]]:
+    """Selections of some rounds, in which some clients never answer."""
+    selections = []
+    for _ in range(n_rounds):
+        asked = picker.select(picker.ids)
+        answered = [one for one in asked if one not in silent]
+        rng = np.random.default_rng(picker.history.round)
+        losses = {one: float(rng.uniform(0.1, 2)) for one in answered}
+        updates = {one: rng.standard_normal(4) for one in answered}
+        picker.observe({one: latency_of(one) for one in answered}, losses=losses, updates=updates)
+        selections.append(asked)
+    return selections
+
+
+@pytest.mark.parametrize("name", [name for name, part in SELECTORS.items() if not part.looks_at()])
+def test_it_selects_as_a_job_does(demo: Scenario, name: str) -> None:
+    limits = ["network.round_latency_max=1.2", "privacy.epsilon_total=5", "privacy.decay=0.3"]
+    scenario = with_changes(demo, limits + [f"selection.{key}={value}" for key, value in NEEDED.items()])
+    network, streams = scenario.network, Streams(3)
+    job = selection_only(scenario, name, 3)
+    expected = [np.unique(users).tolist() for users in job.run(40).rounds["selection"]]
+    truth = {"speeds": expected_speeds(network), "mean_latency": mean_latencies(network)}
+    options = {key: vars(scenario.selection).get(key, truth.get(key)) for key in arguments(SELECTORS[name])}
+    assert network.round_latency_max is not None
+    assert scenario.privacy is not None
+    picker = Picker(
+        name,
+        dict(enumerate(job.history.data_size.tolist())),
+        network.n_selected,
+        network.latency_floor,
+        network.round_latency_max,
+        scenario.privacy.make_schedule(),
+        3,
+        scenario.reward.make(),
+        **{key: value for key, value in options.items() if value is not None},
+    )
+    law = LatencyLaw(network, streams)
+    for t, users in enumerate(expected, start=1):
+        assert picker.select(range(network.n_users)) == users, t
+        picker.observe({user: law.sample(t)[user] for user in users})
+    np.testing.assert_array_equal(picker.ledger.participations, job.ledger.participations)
+
+
+@pytest.mark.parametrize("name", CHOOSING)
+def test_a_client_who_never_answers_is_asked_at_most_its_fair_share(name: str) -> None:
+    equal = dict.fromkeys(SIZES, 40)  # a share of the rounds is a share of the data, too
+    selections = play(pick(name, equal), 200, silent=["client 4"])
+    asked = Counter(one for users in selections for one in users)
+    fair = sum(asked.values()) / K
+    assert asked["client 4"] <= fair + 3 * np.sqrt(fair)
+    assert asked["client 4"] >= 1
+
+
+def test_who_does_not_answer_counts_with_the_timeout() -> None:
+    picker = pick("random")
+    asked = picker.select(SIZES)
+    picker.observe({asked[0]: 0.3}, failed=[asked[1]])
+    seen = [picker.index[one] for one in asked]
+    np.testing.assert_allclose(picker.history.mean_latency[seen], [0.3, TIMEOUT, TIMEOUT])
+    assert picker.history.participations[seen].tolist() == [1, 1, 1]
+
+
+def test_latencies_are_between_the_floor_and_the_timeout() -> None:
+    picker = pick("random")
+    asked = picker.select(SIZES)
+    picker.observe(dict(zip(asked, (0.0, 0.01, 9.0), strict=True)))
+    seen = [picker.index[one] for one in asked]
+    np.testing.assert_allclose(picker.history.mean_latency[seen], [FLOOR, FLOOR, TIMEOUT])
+    np.testing.assert_allclose(picker.history.mean_speed[seen], [1, 1, FLOOR / TIMEOUT])
+
+
+@pytest.mark.parametrize("seconds", [-0.1, float("nan"), float("inf")])
+def test_a_latency_that_cannot_be_names_the_client(seconds: float) -> None:
+    picker = pick("random")
+    (first, *_) = picker.select(SIZES)
+    with pytest.raises(PauseflError, match=f"latency of client '{first}' = "):
+        picker.observe({first: seconds})
+    assert picker.history.round == 1
+
+
+@given(st.lists(st.sets(st.sampled_from(sorted(SIZES))), min_size=1, max_size=40))
+def test_only_clients_online_are_asked_and_no_budget_is_exceeded(rounds: list[set[str]]) -> None:
+    picker = pick("pause", schedule=UniformSchedule(1.0, 3))
+    spent = Counter[Any]()
+    for online in rounds:
+        asked = picker.select(online)
+        left = [one for one in online if spent[one] < 0.99]
+        assert set(asked) <= set(left)
+        assert len(asked) == min(M, len(left))
+        for one in asked:
+            spent[one] += picker.epsilon[one]
+        picker.observe(dict.fromkeys(asked, 0.2))
+    assert max(spent.values(), default=0.0) <= 1 + 1e-9
+
+
+def test_budgets_are_charged_when_clients_are_asked() -> None:
+    picker = pick("random", schedule=GeometricSchedule(10.0, 0.5))
+    (first, *_) = picker.select(SIZES)
+    assert picker.epsilon[first] == pytest.approx(10 * (np.exp(0.5) - 1) * np.exp(-0.5))
+    assert picker.ledger.spent()[picker.index[first]] == pytest.approx(picker.epsilon[first])
+    picker.select(SIZES)  # the first round was never observed: nobody answered
+    assert picker.history.round == 2
+    assert picker.history.mean_latency[picker.index[first]] == TIMEOUT
+    assert set(pick("random").epsilon.values()) == set()
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_a_server_that_restarts_goes_on_to_the_same_selections(name: str) -> None:
+    whole = play(pick(name, schedule=GeometricSchedule(40.0, 0.1)), 30)
+    first = pick(name, schedule=GeometricSchedule(40.0, 0.1))
+    play(first, 17)
+    second = pick(name, schedule=GeometricSchedule(40.0, 0.1))
+    second.restore(pickle.loads(pickle.dumps(first.state())))
+    assert play(second, 13) == whole[17:]
+    np.testing.assert_array_equal(second.ledger.participations.sum(), sum(map(len, whole)))
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_a_client_joins_later_and_is_tried(name: str) -> None:
+    picker = pick(name)
+    play(picker, 20)
+    picker.join({"client 12": 30, "client 13": 50})
+    asked = Counter(one for users in play(picker, 40) for one in users)
+    assert asked["client 12"] > 0
+    assert asked["client 13"] > 0
+    again = pick(name)
+    again.restore(picker.state())
+    assert again.ids == picker.ids
+    assert play(again, 5) == play(picker, 5)
+
+
+def test_fewer_clients_than_m_all_take_part() -> None:
+    picker = pick("pause", {})
+    assert picker.select([]) == []
+    picker.observe({})
+    picker.join({("a", 1): 5, 7: 3})
+    assert picker.select([7, ("a", 1)]) == [("a", 1), 7]
+    assert picker.weights() == {("a", 1): 5 / 8, 7: 3 / 8}
+
+
+def test_clustered_sampling_weighs_by_the_times_sampled() -> None:
+    picker = pick("clustered_size", {"large": 97, "a": 1, "b": 1, "c": 1})
+    asked = picker.select(picker.ids)
+    assert picker.weights()["large"] >= 2 / 3
+    assert sum(picker.weights().values()) == pytest.approx(1)
+    assert "large" in asked
+
+
+def test_a_selector_of_ones_own() -> None:
+    def largest(history: pausefl.History, rng: np.random.Generator) -> Any:
+        users = history.candidates()
+        return users[np.argsort(-history.data_size[users])[: history.n_selected]]
+
+    assert pick(largest).select(SIZES) == ["client 9", "client 10", "client 11"]
+
+
+def test_what_a_selector_of_ones_own_returns_is_checked() -> None:
+    def beyond(history: pausefl.History, rng: np.random.Generator) -> Any:
+        return [0, 1, 99]
+
+    with pytest.raises(PauseflError, match="selector 'beyond' returned ids from 0 to 99"):
+        pick(beyond).select(SIZES)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: Picker("puase", SIZES, M, FLOOR, TIMEOUT),
+            r"unknown selector 'puase'\. Did you mean 'pause'\?",
+        ),
+        (lambda: pick("pause", explotation=2), r"no option 'explotation'\. Did you mean 'exploitation'"),
+        (
+            lambda: pick("pause", exploitation=-2),
+            r"'pause': exploitation = -2 must be greater than 0",
+        ),
+        (lambda: Picker("tifl", SIZES, M, FLOOR, TIMEOUT), "selector 'tifl' needs n_tiers"),
+        (lambda: Picker("genie", SIZES, M, FLOOR, TIMEOUT), "selector 'genie' needs speeds"),
+        (lambda: Picker("random", SIZES, 0, FLOOR, TIMEOUT), "n_selected = 0 must be"),
+        (lambda: Picker("random", SIZES, M, 0.0, TIMEOUT), r"latency_floor = 0\.0 must be above 0"),
+        (lambda: Picker("random", {"a": 0}, M, FLOOR, TIMEOUT), "data_size = 0 of client 'a' must be"),
+    ],
+)
+def test_what_cannot_be_is_refused(make: Callable[[], Picker], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        make()
+
+
+def test_a_client_that_is_not_known_or_was_not_asked_is_an_error() -> None:
+    picker = pick("random")
+    with pytest.raises(PauseflError, match=re.escape("client 'x' is not known")):
+        picker.select(["x"])
+    asked = picker.select(SIZES)
+    other = next(one for one in SIZES if one not in asked)
+    with pytest.raises(PauseflError, match=f"client '{other}' was not asked in round 1"):
+        picker.observe({other: 1.0})
+    with pytest.raises(ConfigError, match="is known already"):
+        picker.join({other: 3})
+
+
+def test_what_a_selector_looks_at_must_be_told() -> None:
+    picker = pick("oort")
+    (first, *_) = picker.select(SIZES)
+    with pytest.raises(PauseflError, match=f"'oort' looks at losses: none of client '{first}'"):
+        picker.observe({first: 0.3})
