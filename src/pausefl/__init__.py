@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from pausefl.errors import to_install
+
 if TYPE_CHECKING:
     from pausefl.bandit.history import Feedback, History
     from pausefl.bandit.rewards import Reward
@@ -78,7 +80,11 @@ def __getattr__(name: str) -> Any:
     """Import a name of ``__all__``."""
     if name not in __all__:
         raise AttributeError(f"module 'pausefl' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"pausefl.{_ELSEWHERE.get(name, 'library')}"), name)
+    try:
+        module = importlib.import_module(f"pausefl.{_ELSEWHERE.get(name, 'library')}")
+    except ModuleNotFoundError as error:
+        raise ImportError(to_install(f"pausefl.{name}", error)) from None
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

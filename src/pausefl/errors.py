@@ -26,6 +26,13 @@ class StoppedError(PauseflError):
     """A job was asked to stop; the same command resumes it."""
 
 
+def to_install(what: str, error: ModuleNotFoundError) -> str:
+    """A sentence on what to install for something that lacks a package; raises an error of pausefl's own."""
+    if not error.name or error.name.partition(".")[0] == "pausefl":
+        raise error
+    return f"{what} needs {error.name}: pip install 'pausefl[training]'"
+
+
 def suggest(name: str, allowed: Iterable[str]) -> str:
     """Say what is allowed in place of ``name``, the nearest spelling first.
 

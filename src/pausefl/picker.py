@@ -171,16 +171,17 @@ class Picker:
         for one in (*latency, *failed):
             if one not in self.epsilon:
                 raise PauseflError(f"client {one!r} was not asked in round {self.history.round}")
-        for one, seconds in latency.items():
-            if not 0 <= seconds < np.inf:
-                raise PauseflError(f"latency of client {one!r} = {seconds} must be a number of at least 0")
+        for one, measured in latency.items():
+            if not 0 <= measured < np.inf:
+                raise PauseflError(f"latency of client {one!r} = {measured} must be a number of at least 0")
         users = self._users(self.epsilon)
-        answered = np.array([one in latency and one not in failed for one in self.epsilon], np.bool_)
-        senders = [one for one, there in zip(self.epsilon, answered, strict=True) if there]
-        waited = [min(latency[one], self.timeout) if one in senders else self.timeout for one in self.epsilon]
+        waited = {one: latency[one] for one in self.epsilon if one in latency and one not in failed}
+        answered = np.array([one in waited for one in self.epsilon], np.bool_)
+        seconds = [min(waited.get(one, self.timeout), self.timeout) for one in self.epsilon]
+        senders = list(waited)
         feedback = Feedback(
             users,
-            np.array(waited, np.float64),
+            np.array(seconds, np.float64),
             self.ledger.privacy(),
             self._told("updates", updates, senders, np.float32) if self.facts.needs_updates else None,
             self._told("losses", losses, senders, np.float64) if self.facts.needs_losses else None,
@@ -222,6 +223,10 @@ class Picker:
         self.ledger.n_users = len(self.ids)
         self.ledger.restore(np.pad(self.ledger.participations, (0, len(data_size))))
 
+    def resize(self, data_size: Mapping[Hashable, int]) -> None:
+        """Correct the numbers of examples of some clients; `PauseflError` if one is not known."""
+        self.history.data_size[self._users(data_size)] = np.maximum([*data_size.values()], 1)
+
     def state(self) -> State:
         """All that coming selections depend on, between two rounds: ids, and copies of arrays by name.
 
@@ -243,6 +248,7 @@ class Picker:
         self.join({one: size for one, size in state["clients"].items() if one not in self.index})
         if self.ids != list(state["clients"]):
             raise PauseflError("the saved state is of other clients, or has them in another order")
+        self.resize(state["clients"])
         parts: dict[str, State] = {"history": {}, "selector": {}}
         for path, value in state.items():
             part, _, name = path.partition("/")

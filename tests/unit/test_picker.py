@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -97,6 +99,15 @@ def test_a_client_who_never_answers_is_asked_at_most_its_fair_share(name: str) -
     fair = sum(asked.values()) / K
     assert asked["client 4"] <= fair + 3 * np.sqrt(fair)
     assert asked["client 4"] >= 1
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_rounds_in_which_nobody_answers_pass(name: str) -> None:
+    picker = pick(name)
+    play(picker, 3, silent=SIZES)
+    play(picker, 9)
+    play(picker, 3, silent=SIZES)
+    assert picker.history.round == 16
 
 
 def test_who_does_not_answer_counts_with_the_timeout() -> None:
@@ -251,3 +262,30 @@ def test_what_a_selector_looks_at_must_be_told() -> None:
     (first, *_) = picker.select(SIZES)
     with pytest.raises(PauseflError, match=f"'oort' looks at losses: none of client '{first}'"):
         picker.observe({first: 0.3})
+
+
+def test_it_needs_nothing_that_training_needs() -> None:
+    """Nor does importing the package; the command, and names of the library, say what to install."""
+    code = """
+import sys
+
+sys.modules |= dict.fromkeys(["torch", "pandas", "pyarrow", "typer", "rich", "scipy", "matplotlib"])
+import pausefl
+
+for name in ("pause", "sa_pause", "bsfl", "clustered_size", "clustered_similarity", "oort", "cs_ucb_q"):
+    options = {"pacer_step": 0.3} if name == "oort" else {}
+    picker = pausefl.Picker(name, {k: 10 + k for k in range(20)}, 3, 0.05, 2.0, **options)
+    for _ in range(9):
+        told = {one: 0.1 for one in picker.select(range(20))}
+        picker.observe(told, losses=told, updates={one: [1.0, one] for one in told})
+try:
+    pausefl.run
+except ImportError as error:
+    print(error)
+from pausefl.command import main
+
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "pausefl.run needs pandas: pip install 'pausefl[training]'\n"
+    assert done.stderr == "Error: the command pausefl needs typer: pip install 'pausefl[training]'\n"

@@ -167,6 +167,8 @@ class ClusteredBySimilarity(Selector):
     def observe(self, feedback: Feedback, history: History) -> None:
         """Keep the directions of the updates, and their cosines with all others."""
         assert feedback.updates is not None
+        if not len(users := feedback.senders):
+            return
         if len(self.direction) == 0:
             n_users = len(history.data_size)
             self.direction = np.zeros((n_users, feedback.updates.shape[1]), np.float32)
@@ -174,7 +176,6 @@ class ClusteredBySimilarity(Selector):
         length = np.linalg.norm(feedback.updates.astype(np.float64), axis=1, keepdims=True)
         usable = np.isfinite(length) & (length > 0)
         direction = np.where(usable, feedback.updates / np.where(usable, length, 1.0), 0.0)
-        users = feedback.senders
         self.direction[users] = direction
         rows = _product(self.direction[users], self.direction.T)
         rows[:, users] = (

@@ -1,0 +1,49 @@
+"""Selection in Flower, by a real simulation in an environment that has what its extra brings."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from workspace import ROOT
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Python of an environment with Flower, and nothing of the extras for training."""
+    folder = tmp_path_factory.mktemp("flower")
+    for name in ("src", "config", "docs"):
+        shutil.copytree(ROOT / name, folder / "source" / name, symlinks=True)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder / "source")
+    subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
+    pip = [folder / "env/bin/pip", "--quiet", "--disable-pip-version-check", "install"]
+    done = subprocess.run(
+        [*pip, f"{folder}/source[flower]", "flwr[simulation]"], capture_output=True, text=True
+    )
+    if done.returncode and re.search("connection broken by|No matching distribution", done.stderr):
+        pytest.skip("no package index can be reached for Flower")
+    assert done.returncode == 0, done.stderr
+    return Path(folder / "env/bin/python")
+
+
+@pytest.mark.slow
+def test_nodes_are_chosen_and_one_that_fails_is_asked_less(python: Path, tmp_path: Path) -> None:
+    example = [ROOT / "examples/flower_digits.py", "pause", "clustered_similarity", "power_of_choice"]
+    sizes = ["--nodes", "6", "--rounds", "5"]
+    done = subprocess.run([python, *example, *sizes], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    runs = {(run := json.loads(line))["selector"]: run for line in done.stdout.splitlines()}
+    assert set(runs) == {"pause", "clustered_similarity", "power_of_choice"}
+    for run in runs.values():
+        assert run["rounds"] == 5
+        assert run["accuracy"] > 0.8
+        assert run["largest_epsilon"] == pytest.approx(40 * (math.exp(0.04) - 1) * math.exp(-0.04), abs=1e-3)
+    assert 1 <= runs["pause"]["failed"] <= 3  # of five rounds, half of six nodes each
+    assert runs["pause"]["mean_round_s"] < 5
