@@ -27,7 +27,7 @@ from flwr.simulation import run_simulation
 import pausefl
 from pausefl.flower import selecting
 
-N_SELECTED, TIMEOUT = 3, 5.0
+N_SELECTED, TIMEOUT = 3, 60.0  # seconds; Ray may take several to start a node
 FAST, SLOW = 0.05, 0.6  # seconds; the last node fails
 TEST = 10  # every so many digits one is for testing
 

@@ -46,4 +46,4 @@ def test_nodes_are_chosen_and_one_that_fails_is_asked_less(python: Path, tmp_pat
         assert run["accuracy"] > 0.8
         assert run["largest_epsilon"] == pytest.approx(40 * (math.exp(0.04) - 1) * math.exp(-0.04), abs=1e-3)
     assert 1 <= runs["pause"]["failed"] <= 3  # of five rounds, half of six nodes each
-    assert runs["pause"]["mean_round_s"] < 5
+    assert runs["pause"]["mean_round_s"] < 60
