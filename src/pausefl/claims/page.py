@@ -1,4 +1,4 @@
-"""Verdicts as JSON, CSV, Markdown, and a table for the screen."""
+"""Verdicts as JSON, Markdown, and a table for the screen."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from itertools import groupby
 from typing import Any
-
-import pandas as pd
 
 from pausefl.claims.comparison import Comparison
 from pausefl.claims.load import Check, Claim
@@ -66,20 +64,6 @@ def _plain_comparison(comparison: Comparison, scale: str) -> dict[str, Any]:
     values |= {"scale": scale, "n_seeds": len(comparison.seeds)}
     head = {"kind": comparison.kind, "where": comparison.where, "question": comparison.question}
     return head | values
-
-
-def to_frame(verdicts: Iterable[Verdict], scale: str) -> pd.DataFrame:
-    """One row a comparison, with the finding on its claim; one row for a claim without comparisons."""
-    rows = []
-    for one in verdicts:
-        head = {"claim": one.claim.id, "reading": one.reading, "finding": one.finding}
-        for comparison in one.comparisons:
-            plain = _plain_comparison(comparison, scale)
-            plain |= {key: " ".join(map(str, plain[key])) for key in ("seeds", "runs")}
-            rows.append(head | plain)
-        if not one.comparisons:
-            rows.append(head | {"outcome": NOT_RUN, "scale": scale})
-    return pd.DataFrame(rows)
 
 
 def summary_line(verdicts: Iterable[Verdict]) -> str:
