@@ -76,8 +76,7 @@ def _seeded(
 ) -> Comparison:
     """The comparison with the runs of a study: prints hash their simulated times, which tell selections."""
     asked = replace(asked, seeds=tuple(int(seed) for seed in seeds), runs=(f"study {asked.where}",))
-    kept = "runs.parquet" in records.studies[asked.where].claims
-    if (table := records.study(asked.where, "runs.parquet") if kept else None) is None:
+    if (table := records.study(asked.where, "runs.parquet")) is None:
         return asked
     prints = {}
     for (side, selector), seed in product(enumerate(selectors), asked.seeds):
@@ -254,8 +253,7 @@ class Share(StudyTest):
         asked = Comparison(
             self.kind, study, topic, LABELS[selector], f"share ≥ {self.at_least:g}", unit="of instances"
         )
-        file = records.studies[study].claims[0] if study in records.studies else ""
-        table = records.rows(study, file, selector)
+        table = records.rows(study, "shares.csv", selector)
         for column, values in self.rows.items():
             known = table[column].astype(str) if column in table else pd.Series("", table.index)
             table = table[known.isin([str(value) for value in values])]

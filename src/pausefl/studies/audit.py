@@ -21,7 +21,6 @@ from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels, shades
 from pausefl.plugins import build
 from pausefl.privacy import MECHANISMS, SAMPLERS, Mechanism, Protection
-from pausefl.results import markdown
 from pausefl.schema.types import Distinct, OneOf, Positive, Real, Seed, Whole
 from pausefl.streams import Streams
 from pausefl.studies.base import AtLeastTwo, Note, Study, Tables
@@ -64,9 +63,7 @@ class Audit(Study):
     """Lower bounds on epsilon of the noise as implemented, beside what is claimed."""
 
     label = "what the noise lets through, beside what is claimed"
-    markdown = True
     judged = True
-    deviations = ("D8",)
 
     mechanisms: Distinct[Annotated[str, OneOf(MECHANISMS)]]
     """Mechanisms to audit."""
@@ -131,7 +128,7 @@ class Audit(Study):
 
     def plot(self, tables: Tables) -> Plotted:
         """Bounds against claims."""
-        return Plotted(plot_bounds(tables["audit.csv"]), markdown=to_markdown(tables["audit.csv"]))
+        return Plotted(plot_bounds(tables["audit.csv"]))
 
 
 class Release(NamedTuple):
@@ -319,26 +316,6 @@ def audit(
         "audited": float(epsilon_lower(hits, hits_other, n_trials - n_choosing, alpha)),
         "statistic": event.statistic,
     }
-
-
-def to_markdown(table: pd.DataFrame) -> str:
-    """The audit as a Markdown table for people, with a note."""
-    cells = []
-    for (mechanism, observation), rows in table.groupby(["mechanism", "observation"], sort=False):
-        of_claim = rows.set_index("epsilon")
-        cell = {"Mechanism": str(mechanism), "What is seen": str(observation)}
-        for epsilon, row in of_claim.iterrows():
-            text = f"{row['audited']:.3g} of {row['claimed']:.3g}"
-            cell[f"ε = {epsilon:g}"] = f"**VIOLATED: {text}**" if row["violated"] else text
-        cells.append(cell)
-    first, n_refuted = table.iloc[0], int(table["violated"].sum())
-    verdict = f"**Refuted claims: {n_refuted}.**" if n_refuted else "No claim is refuted."
-    note = (
-        f"{verdict} Lower bounds of epsilon, of what is claimed; all {len(table)} hold together with"
-        f" {100 * first['confidence']:g} % confidence. {first['n_trials']:,} trials for each of two data"
-        f" sets; {first['ceiling']:.2f} is the most that they could have shown. Sampler: {first['sampler']}."
-    )
-    return markdown.of_records(cells, "llr", note)
 
 
 def plot_bounds(table: pd.DataFrame) -> Figure:

@@ -26,7 +26,7 @@ from pausefl.runs.run import rounds_made, rounds_of, runs_of
 from pausefl.schema.types import Name, Positive
 from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.base import ANNEALING, Note, Runs, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, Runs, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,6 @@ class Benchmark(ScenarioStudy):
     label = "selectors side by side"
     markdown = True
     beyond = True
-    deviations = (*ANNEALING, "D8")
 
     seeds: Seeds
     """Seeds, one run of each selector for each."""
@@ -114,11 +113,6 @@ class Benchmark(ScenarioStudy):
     def trained(self) -> bool:
         """Whether it collects `runs`."""
         return True
-
-    @property
-    def own_names(self) -> tuple[str, ...]:
-        """Its name."""
-        return (self.jobs,)
 
     @cached_property
     def runs(self) -> list[Runs]:

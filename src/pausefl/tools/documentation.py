@@ -109,7 +109,7 @@ def _cost(claim: Claim, project: Project) -> tuple[str, str, str]:
     scenarios, studies = places([claim], "paper")
     jobs = [one for name in project.own if name in scenarios for one in project.experiments[name]]
     seconds = [job_estimate(project, job) for job in with_trainers(project, jobs)]
-    seconds += [each for name in studies for each in project.studies[name].seconds(shipped_rates())]
+    seconds += [project.studies[name].seconds(shipped_rates()) for name in studies]
     hours = math.fsum(seconds) / 3600
     return (
         f"`make claim ID={claim.id}`",

@@ -59,13 +59,6 @@ def test_reading_studies_loads_neither_plots_nor_compilers() -> None:
     assert subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout == "\n"
 
 
-@pytest.mark.parametrize(
-    "folder", sorted((ROOT / "results/published/studies").iterdir()), ids=lambda path: path.name
-)
-def test_a_published_study_has_the_tables_that_claims_are_tested_on(folder: Path) -> None:
-    assert set(STUDIES[folder.name].claims) <= {path.name for path in folder.iterdir()}
-
-
 def test_tables_are_read_as_they_were_written(tmp_path: Path) -> None:
     tables = {"a.csv": pd.DataFrame({"x": [1, 2]}), "b.parquet": pd.DataFrame({"y": [0.1], "z": ["usual"]})}
     write_tables(tables, tmp_path)
