@@ -76,15 +76,9 @@ class PublishedVerdicts:
 
     def verdicts(self) -> dict[str, str]:
         """The parts of the page of verdicts, by name."""
-        text = f"**{summary_line(self.judged)}.**\n\n{to_markdown(self.judged, self.hours_as_run())}"
+        text = f"**{summary_line(self.judged)}.**\n\n{to_markdown(self.judged)}"
         checks = checks_to_markdown(load_checks(self.root / "config/claims.yaml"))
         return {"paper": text, "checks": checks, "not-run": self.not_run()}
-
-    def hours_as_run(self) -> dict[str, float]:
-        """Core-hours of the runs that were not made of the scenarios as run, by claim."""
-        plan, made = self.plan, set(self.records.experiments)
-        names = {claim.id: scenarios_as_run([claim], plan.folders[0]) for claim in self.claims}
-        return {id_: sum(_left(plan, name, made)[1] for name in own) for id_, own in names.items()}
 
     def not_run(self) -> str:
         """The scenarios of claims with runs that were not made, and what these would cost."""
