@@ -22,5 +22,3 @@ with logged(snakemake.log[0]), new_folder(Path(snakemake.output.tables)) as fold
     about = {"study": params.settings, "data": params.data, "notes": notes}
     save(plotted.figure, Path(snakemake.output.png).with_suffix(""), about)
     write_tables(plotted.tables, folder)
-    if plotted.markdown is not None:
-        (folder / "summary.md").write_text(plotted.markdown, encoding="utf-8")

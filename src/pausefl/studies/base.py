@@ -51,8 +51,6 @@ class Study(Settings):
     repeats: ClassVar[tuple[str, ...]] = ()
     #: Selectors that it uses besides those it names.
     besides: ClassVar[frozenset[str]] = frozenset()
-    #: Whether ``plot`` returns a table in Markdown.
-    markdown: ClassVar[bool] = False
     #: Whether ``verdict(tables)`` returns a line, or raises if the tables refute a claim.
     judged: ClassVar[bool] = False
     #: Whether it measures time, so that nothing may run beside it.
