@@ -251,17 +251,15 @@ def effects(runs: pd.DataFrame, usual: Mapping[str, str]) -> pd.DataFrame:
     rows = []
     for knob, own in runs[runs["knob"] != "usual"].groupby("knob", sort=False):
         values, base = list(own["value"].unique()), usual.get(str(knob), "")
-        start = (knob, base) if base in values else USUAL
+        start = measured[(knob, base) if base in values else USUAL]
         others = [value for value in values if value != base]
         if knob != VARIANTS:  # the first and the last
             others = sorted(others, key=float)[:: max(len(others) - 1, 1)]
-        for value in others:
-            differences = measured[knob, value] - measured[start]
-            for selector, metric in product(own["selector"].unique(), METRICS):
-                mean = measured[start].loc[selector, metric].mean()
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    change = 100 * np.array(estimate(differences.loc[selector, metric])) / mean
-                rows.append((knob, value, selector, metric, *change))
+        for value, selector, metric in product(others, own["selector"].unique(), METRICS):
+            before = start.loc[selector, metric]
+            change = estimate(measured[knob, value].loc[selector, metric] - before)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                rows.append((knob, value, selector, metric, *(100 * np.array(change) / before.mean())))
     return pd.DataFrame(rows, columns=[*KEY, "metric", "change", "low", "high"])
 
 
@@ -275,17 +273,17 @@ def compare(curves: pd.DataFrame) -> pd.DataFrame:
     its interval over seeds (NaN with one seed). Where the other has no runs, as such a change does not
     concern it, its usual ones count.
     """
-    first = curves["selector"].iloc[0]
-    runs = dict(iter(curves.groupby(["knob", "value", "selector", "seed"], sort=False)))
+    runs = dict(iter(curves.groupby([*KEY, "seed"], sort=False)))
+    first, *others = curves["selector"].unique()
     rows = []
     for (knob, value), own in curves.groupby(["knob", "value"], sort=False):
         seeds = own["seed"].unique()
-        for other in (name for name in curves["selector"].unique() if name != first):
-            pairs = []
-            for seed in seeds:
-                theirs = (knob, value, other, seed)
-                place = theirs if theirs in runs else (*USUAL, other, seed)
-                pairs.append(_pair(runs[knob, value, first, seed], runs[place]))
+        for other in others:
+            usual = {seed: runs[*USUAL, other, seed] for seed in seeds}
+            pairs = [
+                _pair(runs[knob, value, first, seed], runs.get((knob, value, other, seed), usual[seed]))
+                for seed in seeds
+            ]
             end, first_end, other_end, over_time = np.array(pairs).T
             row = {"knob": knob, "value": value, "selector": first, "other": other, "n_seeds": len(seeds)}
             row |= {"end_s": end.mean(), "accuracy": first_end.mean(), "accuracy_other": other_end.mean()}

@@ -8,21 +8,22 @@ import pytest
 
 from pausefl.errors import PauseflError
 from pausefl.results.intervals import wilson
-from pausefl.selectors.listing import walk
+from pausefl.selectors.listing import Walk, walk
 from pausefl.selectors.sa_pause import Annealer
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.studies.comparison import (
     BUDGETS,
     CELL,
+    ENERGIES,
     TIE,
     Comparison,
     annealers,
-    curves,
     drawn,
     from_game,
     optimum_of,
     paired,
+    race_of,
     shares,
 )
 
@@ -112,29 +113,15 @@ def test_every_size_has_all_races_and_they_can_be_repeated(races: Comparison, ra
     pd.testing.assert_frame_equal(races.compute(note)["races.parquet"], raced)
 
 
-def test_with_equal_listing_nobody_lists_more(races: Comparison, raced: pd.DataFrame) -> None:
-    budget, n = raced["n_listed"] * races.n_iterations, raced["n_iterations_other"]
-    plain = raced["n_selected"] * (raced["n_users"] - raced["n_selected"])
-    assert (raced["n_listed_other"] == plain).all()
-    assert (n * plain <= budget + TIE).all()
-    assert ((n + 1) * plain > budget).all()
-    large = raced[raced["n_selected"] == 6].set_index([*CELL, "instance"])["n_listed"].unstack("moves")
-    assert (large["active"] < large["all"]).all()
-
-
-def test_energies_at_equal_listing_are_those_of_the_same_walk_cut_short(
-    races: Comparison, raced: pd.DataFrame
-) -> None:
-    first, other = annealers(races.scenario, races.n_iterations).values()
-    for _, race in raced[(raced["source"] == "drawn") & (raced["n_users"] == 12)].iterrows():
-        seed = race["instance"]
-        at = drawn(12, race["n_selected"], (first, other), seed)
-        scale = at.gaps[1] / race["temperature_divisor"]
-        rng = Streams(seed).generator("select/sa_bsfl", round=0)
-        energies = walk(at.objective, at.criteria[1], scale, races.n_iterations, rng).energies
-        n = race["n_iterations_other"]
-        assert (race["final_iterations"], race["best_iterations"]) == (energies[-1], energies.max())
-        assert (race["final_neighbours"], race["best_neighbours"]) == (energies[n - 1], energies[:n].max())
+def test_the_other_stops_once_it_has_listed_as_many_neighbours(races: Comparison) -> None:
+    at = drawn(6, 2, tuple(annealers(races.scenario, 9).values()), 0)  # type: ignore[arg-type]
+    ours = Walk(np.array([1.0, 5.0, 2.0]), np.array([4, 3, 4]))
+    theirs = Walk(np.array([0.0, 3.0, 4.0]), np.array([5, 5, 5]))
+    race = race_of(at, ours, theirs)
+    assert race["n_iterations_other"] == 2  # 10 of the 11 that ours listed
+    read = [race[f"{energy}{other}"] for other in ("", "_iterations", "_neighbours") for energy in ENERGIES]
+    assert read == [2, 5, 4, 4, 3, 3]
+    assert (race["n_listed"], race["n_listed_other"]) == (pytest.approx(11 / 3), 5)
 
 
 def test_the_gap_of_drawn_instances_bounds_all_energies(demo: Scenario) -> None:
@@ -204,13 +191,3 @@ def test_runs_are_matched_by_instance_not_by_order() -> None:
     )
     final, best = shares(paired(runs)).to_dict("records")
     assert (final["n_won"], final["n_lost"], best["n_tied"]) == (2, 1, 3)
-
-
-def test_curves_summarise_the_gaps() -> None:
-    gaps = {
-        (1.0, "alsa"): np.array([[1.0, 0.0], [2.0, 2.0], [6.0, 1.0]]),
-        (1.0, "sa_bsfl"): np.array([[2.0, 0.0], [1.0, 3.0], [7.0, 2.0]]),
-    }
-    table = curves(gaps, np.array([1, 50]))
-    assert table["median"].tolist() == [2, 1, 2, 2]
-    assert table["ahead"].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3, 0])  # the tie is nobody's
