@@ -164,8 +164,7 @@ def test_composition_over_coordinates_that_is_not_claimed_is_found() -> None:
 def test_bounds_on_probabilities_are_those_of_clopper_and_pearson(n: int, alpha: float) -> None:
     for hits in range(n + 1):
         exact = stats.binomtest(hits, n).proportion_ci(1 - 2 * alpha, "exact")
-        assert audit.lower(np.array(hits), n, alpha) == pytest.approx(exact.low)
-        assert audit.upper(np.array(hits), n, alpha) == pytest.approx(exact.high)
+        assert audit.clopper_pearson(np.array(hits), n, alpha) == pytest.approx((exact.low, exact.high))
 
 
 def test_the_ceiling_is_what_a_perfect_attack_shows() -> None:
