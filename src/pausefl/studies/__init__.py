@@ -95,6 +95,6 @@ def load_studies(path: Path | None, *folders: Path) -> Studies:
     return Studies({name: study for kind in document for name, study in by_kind[kind].items()})
 
 
-def study_of(kind: str, settings: Mapping[str, Any], title: str = "") -> Any:
-    """Study of what `Study.settings` returns, and its title."""
-    return kinds()[kind].read({**settings, "title": title}, f"study of kind '{kind}'")
+def study_of(kind: str, settings: Mapping[str, Any]) -> Any:
+    """Study of what `Study.settings` returns, without a title."""
+    return kinds()[kind].read({**settings, "title": ""}, f"study of kind '{kind}'")
