@@ -246,7 +246,6 @@ def claims(
     from pausefl.claims.page import to_text
     from pausefl.claims.records import Records
     from pausefl.claims.verdicts import judge_claims
-    from pausefl.claims.words import extent
 
     runs, tables = results / "collected", results / "studies"
     if published:
@@ -262,7 +261,8 @@ def claims(
         logs = scenarios_as_run(claimed, *project.folders)
         records = Records(scenarios, experiments, project.studies, runs, tables, logs)
         judged = to_text(judge_claims(claimed, records, scale, partial), scale)
-        typer.echo(f"Judged on {runs} and {tables}: {extent(records)}")
+        lacking = f"; {len(records.missing)} results missing (names: --missing)" if records.missing else ""
+        typer.echo(f"Judged on {runs} and {tables}: {records.n_runs} runs{lacking}")
         typer.echo(judged, nl=False)
         for name in sorted(records.missing) if missing else ():
             typer.echo(f"missing: {name}")

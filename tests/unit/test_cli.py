@@ -182,7 +182,7 @@ def test_claims_refuses_what_is_missing_and_judges_the_rest_when_asked(
     assert code == 0
     verdicts = {line.split()[0]: line for line in out.splitlines()}
     assert verdicts["C3"].startswith("C3     not run")
-    found = "2 runs (2 seeds of a selector), 0 tables of studies; 14 missing (names: --missing)"
+    found = "2 runs; 14 results missing (names: --missing)"
     assert out.startswith(f"Judged on {tmp_path}/collected and {tmp_path}/studies: {found}\n")
     assert out.count("missing: ") == 14
     assert "missing: demo_small/fedavg/seed-0" in out
@@ -194,7 +194,7 @@ def test_published_results_are_judged_and_what_is_missing_is_counted(
     for kind in KINDS.values():
         monkeypatch.setattr(kind, "compare", lambda *_: ())
     judged = re.findall("Judged on .*", pausefl("claims", "--published")[1])
-    nothing = "results/published and results/published/studies: 0 runs, 0 tables of studies"
+    nothing = "results/published and results/published/studies: 0 runs"
     assert judged == [f"Judged on {nothing}"]
     out = pausefl("claims", "--config", "config/demo.yaml", "--partial")[1]
     assert "missing: " not in out

@@ -15,7 +15,7 @@ JSON = "results/claims/demo/claims.json"
 def test_the_claims_are_judged_and_written_down(everything: Checkout) -> None:
     folder = (everything.root / JSON).parent
     names = {path.name for path in folder.iterdir()}
-    assert names == {f"claims.{ending}" for ending in ("json", "csv", "md")}
+    assert names == {f"claims.{ending}" for ending in ("json", "md")}
     demo, paper = (
         json.loads((folder.parent / scale / "claims.json").read_text("utf-8")) for scale in ("demo", "paper")
     )

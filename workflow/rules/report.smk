@@ -4,7 +4,7 @@ rule claims:
     input:
         lambda w: local_if_published(targets.claim_inputs(W, w.scale)),
     output:
-        multiext("results/claims/{scale}/claims", ".json", ".csv"),
+        "results/claims/{scale}/claims.json",
         text=report("results/claims/{scale}/claims.md", caption="../report/caption.rst", category="Claims"),
     log:
         "results/logs/claims/{scale}.log",

@@ -9,9 +9,9 @@ rule study:
         "results/logs/study/{study}.log",
     benchmark:
         "results/benchmarks/study/{study}.tsv"
-    # All cores, to which Snakemake cuts 1000, for what computes in several processes; and for what measures times, beside
-    # which nothing may run. On a cluster it is `max-threads` of the profile.
-    threads: lambda w: 1000 if W.studies[w.study].parallel or W.studies[w.study].exclusive else 1
+    # All cores, to which Snakemake cuts 1000, for what measures times, beside which nothing may run. On a cluster it is
+    # `max-threads` of the profile.
+    threads: lambda w: 1000 if W.studies[w.study].exclusive else 1
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,
@@ -25,7 +25,7 @@ rule study:
 
 
 rule plot_study:
-    """the figure of a study, and its tables for people"""
+    """the figure of a study, and derived tables"""
     input:
         lambda w: local_if_published([f"{W.studies_folder}/{w.study}"]),
     output:

@@ -23,8 +23,7 @@ with logged(snakemake.log[0]):
     claims = Claims.read({"claims": params.tested["claims"]}, "claims").claims
     records = Records.of(params.tested, root_of(params.runs_folder), root_of(params.studies_folder))
     judged = judge_claims(claims, records, scale)
-    with replacing(*map(Path, snakemake.output)) as (as_json, as_table, as_text):
+    with replacing(*map(Path, snakemake.output)) as (as_json, as_text):
         as_json.write_text(page.to_json(judged, scale, params.code), encoding="utf-8")
-        page.to_frame(judged, scale).to_csv(as_table, index=False)
         text = f"Runs at scale **{scale}**: {page.summary_line(judged)}.\n\n{page.to_markdown(judged)}"
         as_text.write_text(text, encoding="utf-8")

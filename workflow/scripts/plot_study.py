@@ -1,21 +1,24 @@
-"""Plot a study, and write its tables for people."""
+"""Plot a study, and write its derived tables."""
 
 from pausefl.workflow.step import logged
 
 from pathlib import Path
 
-from pausefl.figures.style import add_notes, save
+from pausefl.figures.notes import seed_notes
+from pausefl.figures.style import add_notes, add_title, save, theme
 from pausefl.files import new_folder
 from pausefl.studies import study_of
-from pausefl.studies.base import plot_titled, read_tables, write_tables
+from pausefl.studies.base import read_tables, seeds_of, write_tables
 
 params = snakemake.params
 with logged(snakemake.log[0]), new_folder(Path(snakemake.output.tables)) as folder:
-    study = study_of(params.kind, params.settings, params.title)
-    plotted = plot_titled(study, read_tables(Path(snakemake.input[0])))
-    add_notes(plotted.figure, study.notes())
-    about = {"study": params.settings, "data": params.data, "notes": study.notes()}
+    study = study_of(params.kind, params.settings)
+    with theme():
+        plotted = study.plot(read_tables(Path(snakemake.input[0])))
+        if params.title:
+            add_title(plotted.figure, params.title)
+    notes = seed_notes(seeds_of(study))
+    add_notes(plotted.figure, notes)
+    about = {"study": params.settings, "data": params.data, "notes": notes}
     save(plotted.figure, Path(snakemake.output.png).with_suffix(""), about)
     write_tables(plotted.tables, folder)
-    if plotted.markdown is not None:
-        (folder / "summary.md").write_text(plotted.markdown, encoding="utf-8")

@@ -56,17 +56,22 @@ class PaperFigure(Settings):
         return comparison.where in self.of and comparison.subject not in self.lacks
 
 
-class Claim(Settings):
-    """One claim."""
+class Statement(Settings):
+    """What the papers say."""
 
     id: Annotated[str, Strict(), Field(pattern=r"^[A-Z][A-Za-z0-9]*$")]
-    """What the claim is called."""
+    """What the statement is called."""
     sentence: Text
     """What is claimed, in our words."""
     place: Text
     """Where the papers have it."""
     note: Annotated[str, Strict()] = ""
-    """What has to be said wherever the finding stands."""
+    """What has to be said wherever it stands."""
+
+
+class Claim(Statement):
+    """One claim."""
+
     failing: Annotated[str, Strict()] = ""
     """What a failure means, in words beside the finding."""
     figures: dict[str, PaperFigure] = {}
@@ -75,17 +80,9 @@ class Claim(Settings):
     """How it is tested."""
 
 
-class Check(Settings):
+class Check(Statement):
     """One statement on code or a theorem, which tests show."""
 
-    id: Annotated[str, Strict(), Field(pattern=r"^[A-Z][A-Za-z0-9]*$")]
-    """What the check is called."""
-    sentence: Text
-    """What is claimed, in our words."""
-    place: Text
-    """Where the papers have it."""
-    note: Annotated[str, Strict()] = ""
-    """What has to be said beside it."""
     tests: Several[Text]
     """Names of the tests that show it, as pytest takes them."""
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from pausefl.claims.statistics import (
     HOLDS,
     ROUNDING,
     Decision,
-    Floats,
     gaps,
     judge,
     judge_share,
@@ -64,11 +63,12 @@ class StudyTest(ClaimTest):
         raise NotImplementedError
 
 
-def _of_seeds(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of seeds, without those of the mean curve."""
+def _of_seeds(records: Records, study: str, file: str, selector: str) -> pd.DataFrame:
+    """Rows of a selector's seeds in a table of a study of regret, without those of the mean curve."""
     from pausefl.studies.regret import MEAN
 
-    return rows[rows["seed"].astype(str) != MEAN]
+    rows = records.rows(study, file, selector)
+    return rows if rows.empty else rows[rows["seed"].astype(str) != MEAN].astype({"seed": int})
 
 
 def _seeded(
@@ -76,8 +76,7 @@ def _seeded(
 ) -> Comparison:
     """The comparison with the runs of a study: prints hash their simulated times, which tell selections."""
     asked = replace(asked, seeds=tuple(int(seed) for seed in seeds), runs=(f"study {asked.where}",))
-    kept = "runs.parquet" in records.studies[asked.where].claims
-    if (table := records.study(asked.where, "runs.parquet") if kept else None) is None:
+    if (table := records.study(asked.where, "runs.parquet")) is None:
         return asked
     prints = {}
     for (side, selector), seed in product(enumerate(selectors), asked.seeds):
@@ -106,27 +105,23 @@ class Regret(StudyTest):
             measure, limits = "error of a logarithm's fit", region("not higher", self.margin, ratio=True)
         wanted = wanted_text(*limits, unit or "exponent")
         asked = Comparison(self.kind, study, topic, LABELS[selector], wanted, unit=unit)
-        tables = [records.rows(study, file, selector) for file in ("fits.csv", "growth.csv")]
-        if any(table.empty for table in tables):
+        fits, growth = (_of_seeds(records, study, file, selector) for file in ("fits.csv", "growth.csv"))
+        if fits.empty or growth.empty:
             yield replace(asked, note=_ABSENT)
             return
-        fits, growth = map(_of_seeds, tables)
         values = exponents = growth["exponent"].to_numpy(np.float64)
         best = fits[fits["preferred"]]["law"].value_counts().items()
         note = "laws that fit best, in seeds: " + ", ".join(f"{n} {law}" for law, n in best)
-        if self.law == "logarithmic":
-            values = _error_ratios(fits, growth["seed"].astype(int))
+        if self.law == "logarithmic":  # the least error of a law up to a logarithm, over that of all others
             note = f"mean exponent over the last decade of rounds {exponents.mean():.2f}; {note}"
+            slow = fits["law"].isin(("constant", "logarithmic"))
+            errors = (
+                rows.groupby("seed")["error"].min()[growth["seed"]] for rows in (fits[slow], fits[~slow])
+            )
+            ours, theirs = (np.log(np.maximum(each.to_numpy(), ROUNDING)) for each in errors)
+            values = ours - theirs
         made = _seeded(records, asked, [selector], growth["seed"])
         yield made.decided(judge(values, *limits), measure=measure, note=note)
-
-
-def _error_ratios(fits: pd.DataFrame, seeds: Iterable[int]) -> Floats:
-    """Log of the least error of a law up to a logarithm over the least error of all others, for each seed."""
-    slow = fits["law"].isin(("constant", "logarithmic"))
-    least = (rows.groupby(rows["seed"].astype(int))["error"].min() for rows in (fits[slow], fits[~slow]))
-    ours, theirs = (np.log(np.maximum(errors.loc[list(seeds)].to_numpy(), ROUNDING)) for errors in least)
-    return np.asarray(ours - theirs)
 
 
 class FinalRegret(StudyTest):
@@ -143,31 +138,26 @@ class FinalRegret(StudyTest):
             who, wanted = f"{LABELS[selector]} against {LABELS[other]}", wanted_text(*limits, RATIO)
             asked = Comparison(self.kind, study, "final regret", who, wanted, unit=RATIO)
             sides = selector, other
-            tables = [records.rows(study, "growth.csv", name) for name in sides]
+            tables = [_of_seeds(records, study, "growth.csv", name) for name in sides]
             if any(table.empty for table in tables):
                 yield replace(asked, note=_ABSENT)
                 continue
-            ours, theirs = (_of_seeds(table).set_index("seed")["regret"] for table in tables)
+            ours, theirs = (table.set_index("seed")["regret"] for table in tables)
             both = list(ours.index.intersection(theirs.index))
             decision = judge(gaps(ours[both], theirs[both], ratio=True), *limits)
             yield _seeded(records, asked, sides, both).decided(decision)
 
 
-class _Growth(NamedTuple):
-    """How a time may grow, and the slope of `pausefl.studies.runtime.fits` that tells it."""
-
-    words: str
-    slope: str
-    measure: str
-    unit: str = ""
-
-
+#: How a time may grow: in words; the slope of `runtime.fits` that tells it; its name and unit.
 _GROWTHS = {
-    "power": _Growth("as K to the power {exponent:g}", "exponent", "exponent of time"),
-    "at most linearithmic": _Growth(
-        "at most as K log K", "over_sort", "exponent of time over that of a sort"
+    "power": ("as K to the power {exponent:g}", "exponent", "exponent of time", ""),
+    "at most linearithmic": (
+        "at most as K log K",
+        "over_sort",
+        "exponent of time over that of a sort",
+        "",
     ),
-    "exponential": _Growth("exponentially", "rate", "growth of ln(time)", "a user"),
+    "exponential": ("exponentially", "rate", "growth of ln(time)", "a user"),
 }
 
 #: What is timed.
@@ -193,27 +183,26 @@ class Cost(StudyTest):
         """Yield the comparison of the time's growth with the law."""
         from pausefl.studies.runtime import QUANTITIES, fits
 
-        law, timed = _GROWTHS[self.law], _TIMED[self.quantity]
-        topic, wanted = f"growth with K of {timed}", law.words.format(exponent=self.exponent)
-        asked = Comparison(self.kind, study, topic, LABELS[selector], wanted, unit=law.unit)
+        words, column, measure, unit = _GROWTHS[self.law]
+        topic, wanted = f"growth with K of {_TIMED[self.quantity]}", words.format(exponent=self.exponent)
+        asked = Comparison(self.kind, study, topic, LABELS[selector], wanted, unit=unit)
         times = records.rows(study, "times.csv", selector)
         fitted = times if times.empty else fits(times).query("quantity == @self.quantity")
-        if fitted.empty or fitted[f"{law.slope}_se"].isna().any():  # of a sort, if that was not timed
+        if fitted.empty or fitted[f"{column}_se"].isna().any():  # of a sort, if that was not timed
             yield replace(asked, note=_ABSENT)
             return
         fit, sizes = fitted.iloc[0], times[times[QUANTITIES[self.quantity]].notna()]["n_users"]
-        slope, error = float(fit[law.slope]), float(fit[f"{law.slope}_se"])
         n_sizes = int(sizes.between(fit["from_users"], fit["to_users"]).sum())
         low, high, span = self._region()
-        decision = judge_slope(slope, error, n_sizes - 2, low, high)
+        decision = judge_slope(float(fit[column]), float(fit[f"{column}_se"]), n_sizes - 2, low, high)
         is_power = fit["exponent_error"] <= fit["rate_error"]
-        if is_power != (self.law != "exponential"):
+        if is_power == (self.law == "exponential"):
             decision = Decision(FAILS, decision.gap)
         elif not is_power:  # no rate is wanted
             decision = Decision(HOLDS, decision.gap)
         better = "a power" if is_power else "an exponential"
         note = f"K from {fit['from_users']:,} to {fit['to_users']:,}, {n_sizes} sizes; {better} fits better"
-        yield asked.decided(decision, runs=(f"study {study}",), measure=law.measure, note=joined(span, note))
+        yield asked.decided(decision, runs=(f"study {study}",), measure=measure, note=joined(span, note))
 
     def _region(self) -> tuple[float, float, str]:
         """Where the slope should lie, and that in words; any slope of an exponential does."""
@@ -254,8 +243,7 @@ class Share(StudyTest):
         asked = Comparison(
             self.kind, study, topic, LABELS[selector], f"share ≥ {self.at_least:g}", unit="of instances"
         )
-        file = records.studies[study].claims[0] if study in records.studies else ""
-        table = records.rows(study, file, selector)
+        table = records.rows(study, "shares.csv", selector)
         for column, values in self.rows.items():
             known = table[column].astype(str) if column in table else pd.Series("", table.index)
             table = table[known.isin([str(value) for value in values])]

@@ -1,20 +1,17 @@
-"""Verdicts as JSON, CSV, Markdown, and a table for the screen."""
+"""Verdicts as JSON, Markdown, and a table for the screen."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from itertools import groupby
 from typing import Any
 
-import pandas as pd
-
-from pausefl.claims.comparison import Comparison
+from pausefl.claims.comparison import Comparison, joined
 from pausefl.claims.load import Check, Claim
-from pausefl.claims.statistics import NOT_RUN
 from pausefl.claims.verdicts import FINDINGS, Verdict
 from pausefl.claims.words import describe
 from pausefl.figures.papers import AS_RUN, AS_WRITTEN
@@ -51,7 +48,7 @@ def _plain(verdict: Verdict, scale: str) -> dict[str, Any]:
     return {
         "finding": verdict.finding,
         **told,
-        "coverage": asdict(verdict.coverage) | {"text": covered},
+        "coverage": verdict.coverage | {"text": covered},
         "comparisons": [_plain_comparison(each, scale) for each in verdict.comparisons],
     }
 
@@ -66,20 +63,6 @@ def _plain_comparison(comparison: Comparison, scale: str) -> dict[str, Any]:
     values |= {"scale": scale, "n_seeds": len(comparison.seeds)}
     head = {"kind": comparison.kind, "where": comparison.where, "question": comparison.question}
     return head | values
-
-
-def to_frame(verdicts: Iterable[Verdict], scale: str) -> pd.DataFrame:
-    """One row a comparison, with the finding on its claim; one row for a claim without comparisons."""
-    rows = []
-    for one in verdicts:
-        head = {"claim": one.claim.id, "reading": one.reading, "finding": one.finding}
-        for comparison in one.comparisons:
-            plain = _plain_comparison(comparison, scale)
-            plain |= {key: " ".join(map(str, plain[key])) for key in ("seeds", "runs")}
-            rows.append(head | plain)
-        if not one.comparisons:
-            rows.append(head | {"outcome": NOT_RUN, "scale": scale})
-    return pd.DataFrame(rows)
 
 
 def summary_line(verdicts: Iterable[Verdict]) -> str:
@@ -99,13 +82,9 @@ def to_text(verdicts: Sequence[Verdict], scale: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_markdown(verdicts: Sequence[Verdict], hours: Mapping[str, float] = {}) -> str:
-    """Tables for people: the verdicts on claims, then what each of them rests on.
-
-    ``hours`` are the core-hours that claims need to be judged as run, by claim.
-    """
-    grounds = f"### What each verdict rests on\n\n{_grounds(verdicts)}"
-    return f"### Claims\n\n{_table(verdicts, hours)}\n{grounds}"
+def to_markdown(verdicts: Sequence[Verdict]) -> str:
+    """Tables for people: the verdicts on claims, then what each of them rests on."""
+    return f"### Claims\n\n{_table(verdicts)}\n### What each verdict rests on\n\n{_grounds(verdicts)}"
 
 
 def checks_to_markdown(checks: Iterable[Check]) -> str:
@@ -113,20 +92,18 @@ def checks_to_markdown(checks: Iterable[Check]) -> str:
     rows = []
     for one in checks:
         tests = ", ".join(f"`{name.rpartition('::')[2]}`" for name in one.tests)
-        rows.append([one.id, " ".join(filter(None, [one.sentence, one.note])), one.place, tests])
+        rows.append([one.id, joined(one.sentence, one.note, by=" "), one.place, tests])
     return markdown.table(["Check", "What is claimed", "Where", "Shown by the tests"], rows)
 
 
-def _table(verdicts: Sequence[Verdict], hours: Mapping[str, float]) -> str:
+def _table(verdicts: Sequence[Verdict]) -> str:
     """A row a claim; columns of the other reading and of the authors' logs if a claim has them."""
     both = any(one.reading == AS_RUN for one in verdicts)
     rows = []
     for claim, written, run in side_by_side(verdicts):
-        row = [claim.id, claim.sentence, ". ".join(filter(None, [_cell(written), claim.note]))]
+        row = [claim.id, claim.sentence, joined(_cell(written), claim.note, by=". ")]
         if both:
-            cost = f", {hours[claim.id]:.0f} core-hours" if claim.id in hours else ""
-            row.append(_cell(run) + (cost if run.finding == NOT_RUN else "") if run else "–")
-            row.append(describe(run)["authors"] if run else "–")
+            row += [_cell(run), describe(run)["authors"]] if run else ["–", "–"]
         rows.append(row)
     head = ["Claim", "What the papers say", "As written", "As run", "Authors' log"]
     return markdown.table(head if both else [*head[:2], "Verdict"], rows)

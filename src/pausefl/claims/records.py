@@ -81,11 +81,10 @@ class Records:
     """Folder with the computed tables of each study."""
     logs: Mapping[str, Scenario] = field(default_factory=dict)
     """Scenarios as run that claims are tested on, in the configuration or not."""
-    runs_found: set[Experiment] = field(default_factory=set)
-    tables_found: set[tuple[str, str]] = field(default_factory=set)
-    """Runs, and tables of studies (study, file), that were asked for and exist."""
+    n_runs: int = 0
+    """Number of runs of the experiment table that were asked for and exist."""
     missing: set[str] = field(default_factory=set)
-    """Names of those that do not."""
+    """Names of runs, and of tables of studies, that were asked for and do not exist."""
 
     @staticmethod
     def of(tested: Mapping[str, Any], runs_folder: Path, studies_folder: Path) -> Records:
@@ -141,7 +140,6 @@ class Records:
         if not path.is_file():
             self.missing.add(f"study {name}: {file}")
             return None
-        self.tables_found.add((name, file))
         return read_table(path)
 
     def rows(self, study: str, file: str, selector: str) -> pd.DataFrame:
@@ -156,7 +154,7 @@ class Records:
         jobs = [job for job in self.experiments if job.scenario == name]
         folders = {job: run_folder(self.runs_folder, job) for job in jobs}
         there = {job: folder for job, folder in folders.items() if exists(folder)}
-        self.runs_found.update(there)
+        self.n_runs += len(there)
         self.missing.update(_name(*astuple(job)) for job in jobs if job not in there)
         finished = _replicates(rounds_of(read_runs(there).values()), self.scenarios[name]) if there else {}
         return {(job.selector, job.seed): None for job in jobs} | finished

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 from pausefl.claims.base import readings
 from pausefl.claims.comparison import Comparison, joined
@@ -24,30 +25,6 @@ FINDINGS = (SUPPORTED, MIXED, UNDECIDED, CONTRADICTED, NOT_RUN)
 
 #: Missing results that a message names.
 _MOST_NAMES = 10
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How much of a claim was compared."""
-
-    holds: int
-    fails: int
-    open: int
-    """Votes that hold, fail, and are decided neither way."""
-    one_seed: int
-    """Other comparisons of one seed, which decide nothing."""
-    repeats: int
-    """Comparisons that repeat another and have no vote."""
-    not_run: int
-    """Comparisons that were planned and not made."""
-    figures: int
-    """Figures of the papers of which something was compared ..."""
-    figures_named: int
-    """... of those that the claim names."""
-    seeds: tuple[int, int]
-    """Least and greatest number of seeds of the votes; (0, 0) where none are needed."""
-    lacking: int
-    """Comparisons that lack planned runs of some seeds."""
 
 
 @dataclass(frozen=True)
@@ -85,24 +62,30 @@ class Verdict:
         return SUPPORTED if every_part and outcomes == {HOLDS} else UNDECIDED
 
     @cached_property
-    def coverage(self) -> Coverage:
-        """How much of the claim was compared."""
+    def coverage(self) -> dict[str, Any]:
+        """How much of the claim was compared.
+
+        Votes that are ``holds``, ``fails`` or ``open``; other comparisons, of ``one_seed``, which decide
+        nothing, that are ``repeats`` or ``not_run``, though planned. ``figures`` of the papers of which
+        something was compared, of the ``figures_named``. ``seeds``: the least and the greatest number of the
+        votes, (0, 0) where none are needed. ``lacking``: comparisons that lack planned runs of some seeds.
+        """
         outcomes = Counter(each.outcome for each in self.votes if not each.of_one_seed)
         made = [each for each in self.comparisons if each.made]
         shown = [each for each in made if not each.of_one_seed or each in self.votes]
         seeds = [len(each.seeds) for each in self.votes if each.seeds] or [0]
-        return Coverage(
-            holds=outcomes[HOLDS],
-            fails=outcomes[FAILS],
-            open=outcomes[UNDECIDED],
-            one_seed=sum(each.of_one_seed for each in made if not each.repeats),
-            repeats=sum(bool(each.repeats) for each in made),
-            not_run=len(self.comparisons) - len(made),
-            figures=sum(any(map(figure.shows, shown)) for figure in self.claim.figures.values()),
-            figures_named=len(self.claim.figures),
-            seeds=(min(seeds), max(seeds)),
-            lacking=sum(each.n_missing > 0 for each in self.comparisons),
-        )
+        return {
+            "holds": outcomes[HOLDS],
+            "fails": outcomes[FAILS],
+            "open": outcomes[UNDECIDED],
+            "one_seed": sum(each.of_one_seed for each in made if not each.repeats),
+            "repeats": sum(bool(each.repeats) for each in made),
+            "not_run": len(self.comparisons) - len(made),
+            "figures": sum(any(map(figure.shows, shown)) for figure in self.claim.figures.values()),
+            "figures_named": len(self.claim.figures),
+            "seeds": (min(seeds), max(seeds)),
+            "lacking": sum(each.n_missing > 0 for each in self.comparisons),
+        }
 
 
 def judge_claims(
@@ -130,7 +113,7 @@ def judge_claims(
 
 def verdict_on(claim: Claim, comparisons: Sequence[Comparison], reading: str = AS_WRITTEN) -> Verdict:
     """The verdict that the comparisons of a claim amount to."""
-    return Verdict(claim, reading, _corrected(_without_repeats(comparisons)))
+    return Verdict(claim, reading, tuple(_corrected(_without_repeats(comparisons))))
 
 
 def _without_repeats(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -142,7 +125,7 @@ def _without_repeats(comparisons: Sequence[Comparison]) -> list[Comparison]:
     found, votes = list(comparisons), list[Comparison]()
     for i, this in sorted(enumerate(comparisons), key=lambda each: -len(each[1].prints)):
         if first := next((other for other in votes if _same_runs(this, other)), None):
-            found[i] = replace(this, repeats=": ".join(filter(None, (first.where, first.question))))
+            found[i] = replace(this, repeats=joined(first.where, first.question, by=": "))
         else:
             votes.append(this)
     return found
@@ -155,20 +138,23 @@ def _same_runs(a: Comparison, b: Comparison) -> bool:
     return bool(common) and all(a.prints[key] == b.prints[key] for key in common)
 
 
-def _corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def _corrected(comparisons: list[Comparison]) -> list[Comparison]:
     """The comparisons, corrected for their number if any fails.
 
     Without a failure, a claim that all comparisons hold needs no correction: each must hold by itself. One
     failure among many can be chance. So all votes that are estimated then have to pass Holm's procedure in
     common to stay decided. What is not estimated stays as it is.
     """
-    found = list(comparisons)
-    votes = [i for i, each in enumerate(found) if each.made and not each.repeats]
-    tested = [i for i in votes if not math.isnan(found[i].p)]
-    if any(found[i].outcome == FAILS for i in votes):
-        for i, stays in zip(tested, holm([found[i].p for i in tested]), strict=True):
-            alone = found[i].outcome
-            if not stays and alone in (HOLDS, FAILS):
-                note = joined(found[i].note, f"{alone} alone, but not among {len(tested)} tests (Holm)")
-                found[i] = replace(found[i], outcome=UNDECIDED, alone=alone, note=note)
-    return tuple(found)
+    votes = [each for each in comparisons if each.made and not each.repeats]
+    if all(each.outcome != FAILS for each in votes):
+        return comparisons
+    tested = [each for each in votes if not math.isnan(each.p)]
+    stays = dict(zip(map(id, tested), holm([each.p for each in tested]), strict=True))
+    found = []
+    for each in comparisons:
+        if each.outcome in (HOLDS, FAILS) and not stays.get(id(each), True):
+            note = f"{each.outcome} alone, but not among {len(tested)} tests (Holm)"
+            alone = each.outcome
+            each = replace(each, outcome=UNDECIDED, alone=alone, note=joined(each.note, note))
+        found.append(each)
+    return found

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from pausefl.claims.comparison import RATIO, Comparison, joined
-from pausefl.claims.records import Records
 from pausefl.claims.statistics import FAILS, HOLDS, ROUNDING, UNDECIDED
-from pausefl.claims.verdicts import Coverage, Verdict
+from pausefl.claims.verdicts import Verdict
 from pausefl.results import markdown
 from pausefl.selectors import LABELS
 
-#: Comparisons and places that are named; of more, the number is told.
+#: Places that are named; of more, the number is told.
 _MOST_NAMED = 5
 
 #: How the unit of a gap is told, where that is not its name.
@@ -33,23 +31,18 @@ def describe(verdict: Verdict) -> dict[str, str]:
         holds. ``effect``: the smallest and the largest gap of the votes on the claim's first measure.
         ``authors``: the same of the authors' runs. ``covered``: figures and seeds. A dash if there is none.
     """
+    logged = [
+        replace(each, gap=each.authors, bound="", measure=each.topic, who="") for each in verdict.comparisons
+    ]
     return {
-        "failing": verdict.claim.failing if verdict.coverage.fails else "",
-        "needed": _needed(verdict),
+        "failing": verdict.claim.failing if verdict.coverage["fails"] else "",
+        "needed": _needed(verdict.comparisons),
         "outcomes": _outcomes(verdict.coverage),
         "why": _why(verdict),
-        "effect": _effect(verdict),
-        "authors": _authors(verdict),
+        "effect": _effect(verdict.votes),
+        "authors": _effect(logged),
         "covered": _covered(verdict.coverage),
     }
-
-
-def extent(records: Records) -> str:
-    """How many runs and tables were found, and how many are missing."""
-    seeds = Counter((run.scenario, run.selector) for run in records.runs_found).values()
-    of = f" ({_span([str(min(seeds)), str(max(seeds))])} seeds of a selector)" if seeds else ""
-    missing = f"; {len(records.missing)} missing (names: --missing)" if records.missing else ""
-    return f"{sum(seeds)} runs{of}, {len(records.tables_found)} tables of studies{missing}"
 
 
 def rounded(value: float | None, digits: int = 3) -> str:
@@ -61,92 +54,81 @@ def rounded(value: float | None, digits: int = 3) -> str:
     return markdown.number(value, ",.0f" if abs(value) >= 1000 else f".{digits}g")
 
 
-def _needed(verdict: Verdict) -> str:
+def _needed(comparisons: Iterable[Comparison]) -> str:
     """``time to the target: ratio < 1``."""
-    groups = _grouped(verdict.comparisons, lambda each: each.wanted)
-    return "; ".join(f"{_listed(each.topic for each in of)}: {wanted}" for wanted, of in groups.items())
+    topics: dict[str, list[str]] = {}
+    for each in comparisons:
+        topics.setdefault(each.wanted, []).append(each.topic)
+    return "; ".join(f"{' and '.join(dict.fromkeys(of))}: {wanted}" for wanted, of in topics.items())
 
 
-def _outcomes(coverage: Coverage) -> str:
+def _outcomes(coverage: Mapping[str, Any]) -> str:
     """``3 hold, 0 fail, 1 open; 2 of one seed``."""
-    votes = {"hold": coverage.holds, "fail": coverage.fails, "open": coverage.open}
-    others = {"of one seed": coverage.one_seed, "repeated": coverage.repeats, "not run": coverage.not_run}
-    voted = ", ".join(f"{n} {what}" for what, n in votes.items() if any(votes.values()))
-    return joined(voted, ", ".join(f"{n} {what}" for what, n in others.items() if n)) or "none"
+    votes = {"hold": "holds", "fail": "fails", "open": "open"}
+    others = {"of one seed": "one_seed", "repeated": "repeats", "not run": "not_run"}
+    voted = [f"{coverage[key]} {what}" for what, key in votes.items()]
+    voted = voted if any(coverage[key] for key in votes.values()) else []
+    more = [f"{coverage[key]} {what}" for what, key in others.items() if coverage[key]]
+    return joined(", ".join(voted), ", ".join(more)) or "none"
 
 
 def _why(verdict: Verdict) -> str:
-    """Which comparisons fail, what leaves others open, what has no vote."""
+    """What does not hold, and where: ``Fails: 1.2 times for PAUSE (v2 Fig. 9). Open: v2 Fig. 2``."""
     votes = [each for each in verdict.votes if not each.of_one_seed]
     if not votes:
-        return "One seed decides nothing" if verdict.coverage.one_seed else "No run was made"
-    open_votes = [each for each in votes if each.outcome == UNDECIDED]
-    voted = {each.part for each in votes}
-    silent = [each for each in verdict.comparisons if each.part not in voted]
-    parts = [_fails(verdict, [each for each in votes if each.outcome == FAILS])]
-    for alone, verb in ((HOLDS, "hold"), (FAILS, "fail")):
-        if of := [each for each in open_votes if each.alone == alone]:
-            told = f"{len(of)} would {verb} if tested alone, not among {len(votes)}"
-            parts.append(f"{told}: {_places(verdict, of)}")
-    if of := [each for each in open_votes if not each.alone]:
-        parts.append(f"{len(of)} cannot be told from the limit: {_places(verdict, of)}")
-    for topic, of in _grouped(silent, lambda each: each.topic).items():
-        parts.append(f"No vote on {topic}: {_places(verdict, of)}")
-    return ". ".join(filter(None, parts)) or "Every vote holds"
-
-
-def _fails(verdict: Verdict, fails: Sequence[Comparison]) -> str:
-    """The first comparisons that fail, with their gaps."""
-    questions = _grouped(fails[:_MOST_NAMED], _question)
-    named = [
-        f"{question}: {_listed(f'{_gap(each)} ({_place(verdict, each)})' for each in of)}"
-        for question, of in questions.items()
-    ]
-    more = len(fails) - _MOST_NAMED
-    return f"Fails: {joined(*named, f'and {more} more' if more > 0 else '')}" if fails else ""
-
-
-def _places(verdict: Verdict, comparisons: Iterable[Comparison]) -> str:
-    """Where some comparisons are, each place once; the first few."""
-    places = list(dict.fromkeys(_place(verdict, each) for each in comparisons))
-    more = len(places) - _MOST_NAMED
-    return _listed([*places[:_MOST_NAMED], f"{more} more"] if more > 0 else places)
+        return "One seed decides nothing" if verdict.coverage["one_seed"] else "No run was made"
+    parts, places = {each.part for each in votes}, dict[str, list[str]]()
+    for each in verdict.comparisons:
+        if each in votes and each.outcome == FAILS:
+            what, where = "Fails", f"{_gap(each)} for {each.who} ({_place(verdict, each)})"
+        elif each in votes and each.outcome == UNDECIDED:
+            alone = {HOLDS: "Holds", FAILS: "Fails"}.get(each.alone)
+            what = f"{alone} if tested alone, not among {len(votes)}" if alone else "Open"
+            where = _place(verdict, each)
+        elif each.part not in parts:
+            what, where = f"No vote on {each.topic}", _place(verdict, each)
+        else:
+            continue
+        places.setdefault(what, []).append(where)
+    return ". ".join(f"{what}: {_listed(of)}" for what, of in sorted(places.items())) or "Every vote holds"
 
 
 def _place(verdict: Verdict, comparison: Comparison) -> str:
-    """The figures of a claim that show a comparison; else its scenario, or the instances of a share."""
+    """The figures of a claim that show a comparison; else its scenario or study."""
     figures = [name for name, figure in verdict.claim.figures.items() if figure.shows(comparison)]
-    return ", ".join(figures) or (comparison.note if comparison.kind == "share" else comparison.where)
+    return ", ".join(figures) or comparison.where
 
 
-def _effect(verdict: Verdict) -> str:
-    votes = [each for each in verdict.votes if math.isfinite(each.gap)]
-    if not votes:
-        return "–"
-    first, *others = alike = _first_of(votes, lambda each: (each.kind, each.measure, each.unit, each.wanted))
-    # Who is compared is said where it is the same everywhere.
-    same = first.topic == first.measure and all(each.question == first.question for each in others)
-    return f"{_question(first) if same else first.measure}: {_ranges(alike)}"
+def _listed(places: Iterable[str]) -> str:
+    """Each place once; the first few."""
+    named = list(dict.fromkeys(places))
+    more = len(named) - _MOST_NAMED
+    return ", ".join(named[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _authors(verdict: Verdict) -> str:
-    known = [each for each in verdict.comparisons if math.isfinite(each.authors)]
+def _effect(comparisons: Sequence[Comparison]) -> str:
+    """The ends of the gaps on the first measure: ``leakage: PAUSE 0.59 to 0.84, SA-PAUSE 0.95 times``."""
+    known = [each for each in comparisons if math.isfinite(each.gap)]
     if not known:
         return "–"
-    alike = _first_of(known, lambda each: (each.topic, each.wanted))
-    return f"{alike[0].topic}: {_ranges([replace(each, gap=each.authors, bound='') for each in alike])}"
+    first = known[0]
+    alike = [each for each in known if _measured(each) == _measured(first)]
+    head, unit = first.measure, f" {_UNITS.get(first.unit, first.unit)}"
+    if first.topic == first.measure and all(each.question == first.question for each in alike):
+        head = joined(first.topic, first.who, by=", ")  # who is compared is the same everywhere
+    gaps: dict[str, list[Comparison]] = {}
+    for each in sorted(alike, key=lambda each: each.gap):
+        gaps.setdefault(each.subject, []).append(each)
+    spans = []
+    for subject in dict.fromkeys(each.subject for each in alike):
+        ends = gaps[subject][0], gaps[subject][-1]
+        span = " to ".join(dict.fromkeys(_gap(end).removesuffix(unit) for end in ends))
+        spans.append(f"{LABELS[subject]} {span}" if len(gaps) > 1 else span)
+    return f"{head}: {', '.join(spans)}{unit.rstrip()}"
 
 
-def _ranges(comparisons: Sequence[Comparison]) -> str:
-    """From the smallest to the largest gap, of each selector: ``PAUSE 0.59 to 0.84, SA-PAUSE 0.95 times``."""
-    unit = " " + _UNITS.get(comparisons[0].unit, comparisons[0].unit)
-    told = []
-    subjects = _grouped(comparisons, lambda each: each.subject)
-    for subject, of in subjects.items():
-        ends = (min(of, key=lambda each: each.gap), max(of, key=lambda each: each.gap))
-        span = _span([_gap(each).removesuffix(unit) for each in ends])
-        told.append(f"{LABELS[subject]} {span}" if len(subjects) > 1 else span)
-    return ", ".join(told) + unit.rstrip()
+def _measured(comparison: Comparison) -> tuple[str, str, str, str]:
+    return comparison.kind, comparison.measure, comparison.unit, comparison.wanted
 
 
 def _gap(comparison: Comparison) -> str:
@@ -159,38 +141,14 @@ def _gap(comparison: Comparison) -> str:
     return f"{comparison.bound} {sign}{told} {_UNITS.get(unit, unit)}".strip()
 
 
-def _covered(coverage: Coverage) -> str:
+def _covered(coverage: Mapping[str, Any]) -> str:
     """``1 of 7 figures, 5 seeds``."""
-    parts, (least, most) = [], coverage.seeds
-    if named := coverage.figures_named:
-        parts.append(f"{coverage.figures} of {named} figure{'' if named == 1 else 's'}")
+    parts, (least, most) = [], coverage["seeds"]
+    if named := coverage["figures_named"]:
+        parts.append(f"{coverage['figures']} of {named} figure{'' if named == 1 else 's'}")
     if most:
-        parts.append("one seed" if most == 1 else f"{_span([str(least), str(most)])} seeds")
-    if coverage.lacking:
-        parts.append(f"{coverage.lacking} lack{'s' if coverage.lacking == 1 else ''} runs")
+        seeds = f"{least}" if least == most else f"{least} to {most}"
+        parts.append("one seed" if most == 1 else f"{seeds} seeds")
+    if n := coverage["lacking"]:
+        parts.append(f"{n} lack{'s' if n == 1 else ''} runs")
     return ", ".join(parts) or "–"
-
-
-def _question(comparison: Comparison) -> str:
-    return ", ".join(filter(None, (comparison.topic, comparison.who)))
-
-
-def _span(ends: Iterable[str]) -> str:
-    return " to ".join(dict.fromkeys(ends))
-
-
-def _listed(names: Iterable[str]) -> str:
-    *first, last = dict.fromkeys(names)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _grouped(items: Iterable[Comparison], key: Callable[[Comparison], Any]) -> dict[Any, list[Comparison]]:
-    groups: dict[Any, list[Comparison]] = {}
-    for each in items:
-        groups.setdefault(key(each), []).append(each)
-    return groups
-
-
-def _first_of(items: Iterable[Comparison], key: Callable[[Comparison], Any]) -> list[Comparison]:
-    """Those that are like the first of some comparisons."""
-    return next(iter(_grouped(items, key).values()))

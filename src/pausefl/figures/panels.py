@@ -31,8 +31,6 @@ class Plotted:
     figure: Figure
     #: Derived tables by their file names without suffix.
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
-    #: The numbers for people.
-    markdown: str | None = None
     #: The numbers of the figure, as they are to be tabulated beside it; NaN where there is none.
     numbers: pd.DataFrame | None = None
 

@@ -25,7 +25,7 @@ _IGNORED = tuple(
 #: What does not count either where it is said which parts are used: what names all, and what shows results.
 _BESIDE_PARTS = ("pausefl.selectors", "pausefl.data.sources")
 #: Facts of parts that only say how results are shown.
-_SHOWN = {"look", "label", "color", "about", "caption", "origin", "stated_cost"}
+_SHOWN = {"look", "label", "color", "about", "caption", "origin"}
 
 
 def job_code(scenario: Scenario, selector: str, *, genie: bool = False) -> str:

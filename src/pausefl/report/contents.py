@@ -76,7 +76,7 @@ class Section:
 def sections_of(parts: ReportParts) -> list[Section]:
     """All sections of `papers.SECTIONS`, also empty ones.
 
-    Tables of a scenario or study are in the group of its first figure.
+    Tables of a scenario are in the group of its first figure.
     """
     sections = {key: Section(key, title) for key, title in papers.SECTIONS.items()}
     tables = dict(_tables(parts))
@@ -127,7 +127,7 @@ def _of_studies(parts: ReportParts) -> Iterator[tuple[str, Shown]]:
 
 
 def _tables(parts: ReportParts) -> Iterator[tuple[str, list[Shown]]]:
-    """The tables of each scenario and study."""
+    """The tables of each scenario."""
     for name, part in parts.scenarios.items():
         title, scale = part.settings["title"], part.settings["scale"]
         tables = []
@@ -135,9 +135,6 @@ def _tables(parts: ReportParts) -> Iterator[tuple[str, list[Shown]]]:
             heads, words = f"{title}: {TABLES[kind].label}", caption_of(part, kind)
             tables.append(Shown(f"table-{name}-{kind}", heads, scale, path, words))
         yield name, tables
-    for name, study in parts.studies.items():
-        if study.table is not None:
-            yield name, [Shown(f"table-{name}", f"{study.title}: the numbers", study.scale, study.table)]
 
 
 def caption_of(part: ScenarioPart, kind: str) -> Caption:

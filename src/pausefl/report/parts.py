@@ -40,8 +40,6 @@ class StudyPart:
     figures: tuple[str, ...]
     #: PNG file, with PDF and JSON beside it.
     figure: str
-    #: Markdown file.
-    table: str | None
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,6 @@ class Selector(ABC):
     needs_losses: ClassVar[bool] = False
     #: Most sets of ``n_selected`` users that it can enumerate; None for a selector that enumerates none.
     most_selections: ClassVar[int | None] = None
-    #: Cost of a selection among K users that the papers state.
-    stated_cost: ClassVar[str] = ""
     #: Name and line in figures; None for a spare one, with ``label`` and ``color`` if they are given.
     look: ClassVar[Look | None] = None
     label: ClassVar[str] = ""

@@ -41,7 +41,6 @@ class BrutePause(Search):
     """
 
     most_selections = MAX_SELECTIONS
-    stated_cost = "O(e^K)"
     look = Look("PAUSE (enumeration)", "#00182B", "h", SHORT_DASH, zorder=4.1)
 
     def __init__(self, reward: Reward, exploitation: float, first_rounds: str = "maximise") -> None:

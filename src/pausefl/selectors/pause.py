@@ -24,7 +24,6 @@ class Pause(Search):
         If the reward's penalty is not convex in the number of users of a cluster.
     """
 
-    stated_cost = "O(K log K)"
     look = Look("PAUSE", "#0072B2", "o", SOLID, width=1.8, zorder=4.0, legend=4.3)
 
     def __init__(self, reward: Reward, exploitation: float, first_rounds: str = "maximise") -> None:
@@ -48,14 +47,12 @@ class Bsfl(Pause):
     """BSFL (Algorithm 1, eq. 13): PAUSE without the privacy term."""
 
     with_privacy = False
-    stated_cost = ""
     look = Look("BSFL", "#0CA87C", "X", SOLID, width=1.6, zorder=3.7, legend=3.76)
 
 
 class Genie(Pause):
     """The maximiser that knows the true expected speeds mu_k (v2, eq. 10; BSFL, eq. 6)."""
 
-    stated_cost = ""
     look = Look("Genie", "#000000", "o", SOLID, width=1.0, zorder=3.5, hollow=True)
 
     def __init__(self, reward: Reward, speeds: Floats, first_rounds: str = "maximise") -> None:

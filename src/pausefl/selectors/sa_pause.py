@@ -21,8 +21,6 @@ Users = NDArray[np.int64]
 
 #: omega of deviation D4: keeps the temperature positive when all energies are equal.
 _OMEGA = 1e-9
-#: Best, average and worst case (PAUSE v2, Proposition 1 and Table I, and v1).
-STATED_COST = "O(K log K), O(K log K), O(K²)"
 
 
 class Annealer(AnnealingSearch):
@@ -119,7 +117,6 @@ class SaPause(Annealer):
     """SA-PAUSE on the graph of the ucb alone (v2, Algorithm 3)."""
 
     graph = ("ucb",)
-    stated_cost = STATED_COST
     # It follows PAUSE closely: light dashes on top of the solid line leave both visible.
     look = Look("SA-PAUSE", "#3A97DB", "s", DASH, width=1.5, zorder=4.2)
 
@@ -128,7 +125,6 @@ class SaPauseV1(Annealer):
     """SA-PAUSE of the first version, on the graph of ucb, p and g (v1, Algorithm 2)."""
 
     graph = ("ucb", "p", "g")
-    stated_cost = STATED_COST
     look = Look("SA-PAUSE (v1)", "#004A94", "s", DASH_DOT_DOT, zorder=3.9, hollow=True)
 
     def largest_gap(self, objective: Objective, history: History, users: Users) -> float:
@@ -149,7 +145,6 @@ class SaPauseV1(Annealer):
 class SaVanilla(Annealer):
     """Plain annealing: every swap is a neighbour, m (K - m) of them (v2, Section IV-B)."""
 
-    stated_cost = "O(K²)"
     look = Look("PAUSE by plain SA", "#6C8EC4", "d", LONG_DASH, zorder=3.8, hollow=True)
 
     def largest_gap(self, objective: Objective, history: History, users: Users) -> float:

@@ -1,7 +1,7 @@
 """Studies: selection without training, audits of the noise, and runs of changed scenarios side by side.
 
-A kind of study is a class with its settings, computation, tables and figure, in a module of its own; its
-caption is in `pausefl.studies.words`. What all have in common is in `pausefl.studies.base`.
+A kind of study is a class with its settings, computation and figure, in a module of its own; its caption is
+in `pausefl.studies.words`. What all have in common is in `pausefl.studies.base`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Studies(dict[str, Study]):
 
     def simulation_of(self, scenario: str) -> str | None:
         """Name of the study that simulates the jobs of a scenario; None if there is none."""
-        return next((name for name, study in self.items() if study.simulates == scenario), None)
+        simulated = self.of_kind("selection").items()
+        return next((name for name, study in simulated if study.simulates == scenario), None)
 
 
 class _File(Settings):
@@ -65,8 +66,9 @@ class _File(Settings):
             for name, study in studies.items():
                 if kind_of.setdefault(name, kind) != kind:
                     raise ValueError(f"study '{name}' is there twice")
-                if study.simulates and (first := simulated.setdefault(study.simulates, name)) != name:
-                    same = f"'{first}' simulates scenario '{study.simulates}', too"
+                scenario = getattr(study, "simulates", "")
+                if scenario and (first := simulated.setdefault(scenario, name)) != name:
+                    same = f"'{first}' simulates scenario '{scenario}', too"
                     raise ValueError(f"{kind}.{name}.scenario: {same}")
         return self
 
@@ -93,6 +95,6 @@ def load_studies(path: Path | None, *folders: Path) -> Studies:
     return Studies({name: study for kind in document for name, study in by_kind[kind].items()})
 
 
-def study_of(kind: str, settings: Mapping[str, Any], title: str = "") -> Any:
-    """Study of what `Study.settings` returns, and its title."""
-    return kinds()[kind].read({**settings, "title": title}, f"study of kind '{kind}'")
+def study_of(kind: str, settings: Mapping[str, Any]) -> Any:
+    """Study of what `Study.settings` returns, without a title."""
+    return kinds()[kind].read({**settings, "title": ""}, f"study of kind '{kind}'")

@@ -21,7 +21,6 @@ from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels, shades
 from pausefl.plugins import build
 from pausefl.privacy import MECHANISMS, SAMPLERS, Mechanism, Protection
-from pausefl.results import markdown
 from pausefl.schema.types import Distinct, OneOf, Positive, Real, Seed, Whole
 from pausefl.streams import Streams
 from pausefl.studies.base import AtLeastTwo, Note, Study, Tables
@@ -64,9 +63,7 @@ class Audit(Study):
     """Lower bounds on epsilon of the noise as implemented, beside what is claimed."""
 
     label = "what the noise lets through, beside what is claimed"
-    markdown = True
     judged = True
-    deviations = ("D8",)
 
     mechanisms: Distinct[Annotated[str, OneOf(MECHANISMS)]]
     """Mechanisms to audit."""
@@ -99,10 +96,8 @@ class Audit(Study):
         alpha = (1 - self.confidence) / (2 * len(self.mechanisms) * len(self.epsilons) * len(seen))
         rows: list[dict[str, object]] = []
         for name in self.mechanisms:
-            bounds = {"sensitivity": SENSITIVITY, "clip_norm": CLIP_NORM}
-            mechanism = build(MECHANISMS.find(name), bounds)
-            streams = {"streams": Streams(self.seed)}
-            sampler = build(SAMPLERS.find(self.sampler), streams)
+            mechanism = build(MECHANISMS.find(name), {"sensitivity": SENSITIVITY, "clip_norm": CLIP_NORM})
+            sampler = build(SAMPLERS.find(self.sampler), {"streams": Streams(self.seed)})
             for epsilon in self.epsilons:
                 note(f"{name}, epsilon {epsilon:g}")
                 for observation in seen:
@@ -131,7 +126,7 @@ class Audit(Study):
 
     def plot(self, tables: Tables) -> Plotted:
         """Bounds against claims."""
-        return Plotted(plot_bounds(tables["audit.csv"]), markdown=to_markdown(tables["audit.csv"]))
+        return Plotted(plot_bounds(tables["audit.csv"]))
 
 
 class Release(NamedTuple):
@@ -185,24 +180,23 @@ def observations(dimensions: Sequence[int]) -> list[Observation]:
     return found
 
 
-def lower(hits: NDArray[np.int64], n: int, alpha: float) -> Floats:
-    """Clopper and Pearson's lower bound on a probability of which ``hits`` of ``n`` trials are seen."""
-    from scipy.special import betaincinv
+def clopper_pearson(hits: NDArray[np.int64], n: int, alpha: float) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's bounds on a probability of which ``hits`` of ``n`` trials are seen.
 
-    return np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha), 0.0)
+    Each of the two, the lower and the upper one, fails with probability ``alpha`` at most.
+    """
+    from scipy.special import betainccinv, betaincinv
 
-
-def upper(hits: NDArray[np.int64], n: int, alpha: float) -> Floats:
-    """Clopper and Pearson's upper bound; each bound fails with probability ``alpha`` at most."""
-    from scipy.special import betainccinv
-
-    return np.where(hits < n, betainccinv(hits + 1, np.maximum(n - hits, 1), alpha), 1.0)
+    lower = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha), 0.0)
+    upper = np.where(hits < n, betainccinv(hits + 1, np.maximum(n - hits, 1), alpha), 1.0)
+    return lower, upper
 
 
 def epsilon_lower(hits: NDArray[np.int64], hits_other: NDArray[np.int64], n: int, alpha: float) -> Floats:
     """Lower bound on epsilon, 0 at least, from an event's hits in n trials each of two data sets."""
+    at_least, at_most = clopper_pearson(hits, n, alpha)[0], clopper_pearson(hits_other, n, alpha)[1]
     with np.errstate(divide="ignore"):
-        return np.maximum(np.log(lower(hits, n, alpha) / upper(hits_other, n, alpha)), 0.0)
+        return np.maximum(np.log(at_least / at_most), 0.0)
 
 
 def ceiling(n_trials: int, alpha: float) -> float:
@@ -266,21 +260,16 @@ class Event(NamedTuple):
     sign: int
     threshold: float
 
-    def of(self, values: Floats) -> tuple[Floats, Floats]:
-        """The statistic's values (2, n), signed: those of the data set expected, those of the other."""
-        expected, other = self.sign * values[:: self.sign]
-        return expected, other
-
 
 def choose(found: dict[str, Floats], alpha: float) -> Event:
     """The event with the largest bound on these trials, of the statistics (2, n) given."""
     best, choice = -1.0, None
     for name, values in found.items():
         thresholds = np.append(np.quantile(values, _ENDS), 0.0)  # by symmetry, 0 parts what has no noise
+        n = values.shape[1]
         for sign in (1, -1):
-            expected, other = (np.sort(side) for side in Event(name, sign, 0.0).of(values))
-            n, at = len(expected), sign * thresholds
-            hits, hits_other = (n - np.searchsorted(side, at) for side in (expected, other))
+            at = sign * thresholds
+            hits, hits_other = (n - np.searchsorted(np.sort(side), at) for side in sign * values[::sign])
             bounds = epsilon_lower(hits, hits_other, n, alpha)
             i = int(bounds.argmax())
             if bounds[i] > best:
@@ -309,8 +298,8 @@ def audit(
     found = statistics(protection, observation, epsilon, released)
     n_choosing = int(CHOOSING * n_trials)
     event = choose({name: values[:, :n_choosing] for name, values in found.items()}, alpha)
-    rest = event.of(found[event.statistic][:, n_choosing:])
-    hits, hits_other = (np.array((side >= event.threshold).sum()) for side in rest)
+    rest = event.sign * found[event.statistic][:: event.sign, n_choosing:]
+    hits, hits_other = (rest >= event.threshold).sum(axis=1)
     return {
         "observation": observation.name,
         "n_coordinates": observation.n_coordinates,
@@ -319,26 +308,6 @@ def audit(
         "audited": float(epsilon_lower(hits, hits_other, n_trials - n_choosing, alpha)),
         "statistic": event.statistic,
     }
-
-
-def to_markdown(table: pd.DataFrame) -> str:
-    """The audit as a Markdown table for people, with a note."""
-    cells = []
-    for (mechanism, observation), rows in table.groupby(["mechanism", "observation"], sort=False):
-        of_claim = rows.set_index("epsilon")
-        cell = {"Mechanism": str(mechanism), "What is seen": str(observation)}
-        for epsilon, row in of_claim.iterrows():
-            text = f"{row['audited']:.3g} of {row['claimed']:.3g}"
-            cell[f"ε = {epsilon:g}"] = f"**VIOLATED: {text}**" if row["violated"] else text
-        cells.append(cell)
-    first, n_refuted = table.iloc[0], int(table["violated"].sum())
-    verdict = f"**Refuted claims: {n_refuted}.**" if n_refuted else "No claim is refuted."
-    note = (
-        f"{verdict} Lower bounds of epsilon, of what is claimed; all {len(table)} hold together with"
-        f" {100 * first['confidence']:g} % confidence. {first['n_trials']:,} trials for each of two data"
-        f" sets; {first['ceiling']:.2f} is the most that they could have shown. Sampler: {first['sampler']}."
-    )
-    return markdown.of_records(cells, "llr", note)
 
 
 def plot_bounds(table: pd.DataFrame) -> Figure:

@@ -1,4 +1,4 @@
-"""What the kinds of studies have in common: settings, facts, files and code."""
+"""What the kinds of studies have in common: settings, the scenario that they change, files of tables."""
 
 from __future__ import annotations
 
@@ -37,29 +37,18 @@ AtLeastTwo = Annotated[int, Whole(ge=2)]
 
 Seeds = Distinct[Seed]
 
-#: Deviations that can bear on whatever anneals.
-ANNEALING = ("D1", "D2", "D4")
-
 
 class Study(Settings):
-    """One study.
+    """One study: settings, a computation and a figure.
 
     A kind is a subclass in a module of its own that has its name; its docstring says what is studied. Its
-    caption is a file of `pausefl.studies.words`.
+    caption, with the place in the papers and the deviations from them, is in `pausefl.studies.words`.
     """
 
     #: What is shown, for headings.
     label: ClassVar[str]
-    #: Whether ``plot`` returns its numbers in Markdown.
-    markdown: ClassVar[bool] = False
-    #: Files that claims are tested on; those that ``plot`` makes are kept beside what is computed.
-    claims: ClassVar[tuple[str, ...]] = ()
-    #: Where the papers have it.
-    place: ClassVar[str] = "Nowhere"
-    #: Kinds of figures that it makes without training; then these figures of its scenario are its place.
+    #: Kinds of figures of its scenario that it makes without training.
     repeats: ClassVar[tuple[str, ...]] = ()
-    #: Deviations that can bear on it.
-    deviations: ClassVar[tuple[str, ...]] = ()
     #: Selectors that it uses besides those it names.
     besides: ClassVar[frozenset[str]] = frozenset()
     #: Whether ``verdict(tables)`` returns a line, or raises if the tables refute a claim.
@@ -68,17 +57,14 @@ class Study(Settings):
     exclusive: ClassVar[bool] = False
     #: Whether it goes beyond the papers: then it is made only if asked for.
     beyond: ClassVar[bool] = False
-    #: Whether it computes in several processes at once.
-    parallel: ClassVar[bool] = False
 
     title: Annotated[str, Strict()]
     """Title of the figure."""
 
-    def compute(self, *args: Any, **kwargs: Any) -> Tables:
-        """Computed tables.
+    def compute(self, *args: Any) -> Tables:
+        """Computed tables, all that the figure and claims need.
 
-        Arguments are a function for lines of the log; of a study that collects `runs`, ``folders`` of these;
-        and of a ``parallel`` one, ``n_processes``.
+        Arguments are a `Note` and, if the study is `trained`, the folder of each of its `runs`.
         """
         raise NotImplementedError
 
@@ -97,50 +83,30 @@ class Study(Settings):
         return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
 
     def parts(self) -> list[type]:
-        """Records of what its settings name."""
+        """Classes that its settings name."""
         return []
 
     @property
     def in_scenario(self) -> Scenario | None:
         """Scenario whose network, reward and constants are used, if any."""
-        return None
-
-    @property
-    def simulates(self) -> str:
-        """Name of the scenario whose jobs it simulates, so that claims can be judged on it; empty if none."""
-        return ""
-
-    @property
-    def own_names(self) -> tuple[str, ...]:
-        """Names that its settings give to scenarios of jobs."""
-        return ()
-
-    @property
-    def runs(self) -> list[Runs]:
-        """Jobs that it collects."""
-        return []
+        return getattr(self, "scenario", None)
 
     @property
     def trained(self) -> bool:
         """Whether it collects `runs`."""
         return False
 
+    @property
+    def runs(self) -> list[Runs]:
+        """Jobs that it collects."""
+        return []
+
     def check(self) -> None:
         """Raise `ConfigError` if a selector cannot run."""
 
-    def notes(self) -> list[str]:
-        """Warnings in the figure: of a single seed."""
-        from pausefl.figures.notes import seed_notes
-
-        return seed_notes(seeds_of(self))
-
-    def seconds(self, rates: Mapping[str, Any]) -> list[float]:
-        """Time of each of its steps by the rates of ``workflow/rates.json``; NaN if it is not known."""
-        return [math.nan]
-
-    def bearing(self) -> tuple[str, ...]:
-        """The ``deviations`` that can bear on it with these settings."""
-        return self.deviations
+    def seconds(self, rates: Mapping[str, Any]) -> float:
+        """Time of its computation by the rates of ``workflow/rates.json``; NaN if it is not known."""
+        return math.nan
 
 
 class ScenarioStudy(Study):
@@ -184,11 +150,6 @@ class ScenarioStudy(Study):
         return super().settings() | {"scenario": self.scenario.as_dict() | {"title": self.scenario.name}}
 
     @property
-    def in_scenario(self) -> Scenario:
-        """Scenario whose network, reward and constants are used."""
-        return self.scenario
-
-    @property
     def length(self) -> int:
         """Rounds of each run, at most."""
         return self.scenario.training.n_rounds
@@ -211,22 +172,18 @@ class ScenarioStudy(Study):
         if seeds_of(self):
             check_runnable(self.scenario, self.selectors)
 
-    def seconds(self, rates: Mapping[str, Any]) -> list[float]:
-        """Time of each of its steps: rounds of selections.
+    def seconds(self, rates: Mapping[str, Any]) -> float:
+        """Time of all rounds of selections.
 
         Rates are for 300 users; fewer take less. Of a selector without a rate, that of exact search counts.
         The genie searches as well, in the same round.
         """
         if self.trained or not seeds_of(self):
-            return [0.0 if self.trained else math.nan]
-        rate, n_runs = rates["selection_s"], len(seeds_of(self)) * self.n_variants
+            return 0.0 if self.trained else math.nan
+        rate = rates["selection_s"]
         genie = rate["pause"] - rate.get("random", 0) if self.besides else 0
-        runs = [
-            self.length * (rate.get(name, rate["pause"]) + genie)
-            for name in self.selectors
-            for _ in range(n_runs)
-        ]
-        return [rates["start_s"] + run for run in (runs if self.parallel else [math.fsum(runs)])]
+        a_round = sum(rate.get(name, rate["pause"]) + genie for name in self.selectors)
+        return float(rates["start_s"] + self.length * len(seeds_of(self)) * self.n_variants * a_round)
 
 
 def log_spaced(n: int, at_most: int) -> NDArray[np.int64]:
@@ -237,17 +194,6 @@ def log_spaced(n: int, at_most: int) -> NDArray[np.int64]:
 def seeds_of(study: Study) -> tuple[int, ...]:
     """Seeds of a study; none where its settings have none."""
     return getattr(study, "seeds", ())
-
-
-def plot_titled(study: Study, tables: Tables) -> Plotted:
-    """What ``study.plot`` returns, in the theme of all and with its title unless that is empty."""
-    from pausefl.figures.style import add_title, theme
-
-    with theme():
-        plotted = study.plot(tables)
-        if study.title:
-            add_title(plotted.figure, study.title)
-    return plotted
 
 
 def read_tables(folder: Path) -> dict[str, pd.DataFrame]:

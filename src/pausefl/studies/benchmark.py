@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -16,17 +16,15 @@ from pydantic import model_validator
 
 from pausefl.data.sources import SOURCES
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.results import markdown
 from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
 from pausefl.results.outcomes import TARGET_SHARE, seconds_to_target, smoothed, smoothed_at
-from pausefl.results.tables import mean_sd
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_made, rounds_of, runs_of
 from pausefl.schema.types import Name, Positive
 from pausefl.selectors import LABELS, in_legend_order
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.base import ANNEALING, Note, Runs, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, Runs, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,15 +50,12 @@ UNACCOUNTED = "unaccounted"
 #: Selectors that know expected latencies, as no server does: they are shown, but never on the front.
 ORACLES = frozenset({"genie", "fastest"})
 
-#: What a selector is to have most of (1) or least of (-1) to be on the front.
-FRONT = {"accuracy_over_time": 1, "leakage_max": -1, "seconds_to_target": -1}
-
-#: Panels of what `FRONT` has: column, label, unit.
-_AXES = (
-    ("accuracy_over_time", "Mean accuracy\nover time (%)", 100),
-    ("leakage_max", "Largest leakage\n(ε per coordinate)", 1),
-    ("seconds_to_target", "Time to the target\n(simulated s)", 1),
-)
+#: What a selector is to have most of (1) or least of (-1) to be on the front; label of its panel, and unit.
+FRONT = {
+    "accuracy_over_time": (1, "Mean accuracy\nover time (%)", 100),
+    "leakage_max": (-1, "Largest leakage\n(ε per coordinate)", 1),
+    "seconds_to_target": (-1, "Time to the target\n(simulated s)", 1),
+}
 
 _DOT: dict[str, Any] = {"marker": "o", "color": "#222222", "markersize": 4.2, "linestyle": ""}
 
@@ -76,32 +71,15 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
-#: Mark in the table of a selector on the front, and of one whose reported losses no budget pays for.
-_FRONT, _UNPAID = "●", "†"
-
-#: What the columns of the table and the mark of the front mean.
-COLUMNS = f"""Mean ± standard deviation, if there are several seeds. A run that ends early keeps what it had.
-
-- *Minus …*: mean over time less that of the first selector, under the same seeds, with its 95 % interval.
-- *Time to target*: the target is {100 * TARGET_SHARE:.0f} % of the best accuracy of a private selector at the
-  end. A run that does not reach it at an evaluation counts with the whole time; in brackets is how many do.
-- *Leakage*: the largest ε per coordinate of any user. *Jain's index* is that of the leakage over users (of
-  participations without privacy), 1 if all are equal.
-- *Slow users*: participations of the slower half. *Worst class*: accuracy of the last model on it.
-- *Selection*: wall-clock time a round, with bookkeeping.
-- {_FRONT}: on the front. In the means of accuracy over time, leakage and time to the target no other is as
-  good in all three and better in one. Only private selectors count, without the genie and the fastest users,
-  which know latencies beforehand.
-"""
+#: Mark of a selector whose reported losses no budget pays for.
+UNPAID = "†"
 
 
 class Benchmark(ScenarioStudy):
     """Selectors side by side: accuracy, leakage, fairness and cost of jobs within the same simulated time."""
 
     label = "selectors side by side"
-    markdown = True
     beyond = True
-    deviations = (*ANNEALING, "D8")
 
     seeds: Seeds
     """Seeds, one run of each selector for each."""
@@ -114,11 +92,6 @@ class Benchmark(ScenarioStudy):
     def trained(self) -> bool:
         """Whether it collects `runs`."""
         return True
-
-    @property
-    def own_names(self) -> tuple[str, ...]:
-        """Its name."""
-        return (self.jobs,)
 
     @cached_property
     def runs(self) -> list[Runs]:
@@ -162,14 +135,14 @@ class Benchmark(ScenarioStudy):
         rows["scaled"] = scaled | ~scaled.any()
         rows["look"] = np.select([rows["on_front"], _rivals(rows)], ["front", "behind"], "apart")
         figure, grid = new_panels((1, len(FRONT)), 1.2 + 0.155 * len(rows), sharey=True)
-        for axes, (metric, label, unit) in zip(grid.flat, _AXES, strict=True):
+        for axes, (metric, (_, label, unit)) in zip(grid.flat, FRONT.items(), strict=True):
             axes.set_xlabel(label, linespacing=1)
             axes.set_ylim(-0.6, len(rows) - 0.4)
             mean, deviation = unit * rows[f"{metric}_mean"], unit * rows[f"{metric}_sd"].fillna(0)
             _plot_means(axes, rows.assign(mean=mean, deviation=deviation), metric)
         unpaid = rows["losses"] == UNACCOUNTED
         names = [
-            LABELS[name] + f" {_UNPAID}" * mark for name, mark in zip(rows["selector"], unpaid, strict=True)
+            LABELS[name] + f" {UNPAID}" * mark for name, mark in zip(rows["selector"], unpaid, strict=True)
         ]
         axes.set_yticks(range(len(rows)), names)
         for name, bold in zip(grid[0, 0].get_yticklabels(), rows["on_front"], strict=True):
@@ -184,11 +157,10 @@ class Benchmark(ScenarioStudy):
             words = f"“by n of {rows['n_seeds'].max()} seeds”: others count with the whole time"
             handles.append(Line2D([], [], linestyle="", label=words))
         if unpaid.any():
-            words = f"{_UNPAID} leaks more: no budget pays for its losses"
+            words = f"{UNPAID} leaks more: no budget pays for its losses"
             handles.append(Line2D([], [], linestyle="", label=words))
         figure.legend(handles=handles, loc="outside lower center", ncols=2, handlelength=1)
-        text = f"{to_markdown(across, self)}\n{COLUMNS}"
-        return Plotted(figure, {"summary.csv": across}, text)
+        return Plotted(figure, {"summary.csv": across})
 
 
 def target_accuracy(rounds: pd.DataFrame, time_s: float) -> float:
@@ -269,7 +241,8 @@ def on_front(across: pd.DataFrame) -> list[bool]:
     Rivals are private and not among `ORACLES`; the others are not on the front.
     """
     rival = _rivals(across)
-    values = np.array([sign * across[f"{name}_mean"].to_numpy(np.float64) for name, sign in FRONT.items()]).T
+    means = [sign * across[f"{name}_mean"].to_numpy(np.float64) for name, (sign, *_) in FRONT.items()]
+    values = np.array(means).T
     better = [((values >= own).all(axis=1) & (values > own).any(axis=1) & rival).any() for own in values]
     return list(rival & ~np.array(better))
 
@@ -299,50 +272,3 @@ def _plot_means(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
         if late:
             words = "not reached" if never else f"by {row['n_reached']} of {row['n_seeds']} seeds"
             axes.annotate(words, (high, y), (7, 0), va="center", **NOTE)
-
-
-def to_markdown(across: pd.DataFrame, study: Benchmark) -> str:
-    """The table for people, those on the front marked, with its target; `COLUMNS` explains it."""
-    first, time_s = LABELS[study.scenario.selectors[0]], study.time_s
-    columns: dict[str, Callable[[pd.Series], str]] = {
-        "Selector": _name,
-        f"Accuracy at {time_s:g} s (%)": lambda row: mean_sd(row, "accuracy", 1, 100),
-        "Mean over time (%)": lambda row: mean_sd(row, "accuracy_over_time", 1, 100),
-        f"Minus {first} (points)": _difference,
-        "Time to target (s)": _time_to_target,
-        "Leakage (ε)": lambda row: mean_sd(row, "leakage_max", 2),
-        "Jain's index": lambda row: mean_sd(row, "fairness", 3),
-        "Slow users (%)": lambda row: mean_sd(row, "slow_share", 1, 100),
-        "Worst class (%)": lambda row: mean_sd(row, "worst_class_accuracy", 1, 100),
-        "Selection (ms)": lambda row: mean_sd(row, "selection_ms", 2),
-        "Rounds": lambda row: mean_sd(row, "n_rounds", 0),
-        "Seeds": lambda row: str(row["n_seeds"]),
-    }
-    rows = [[cell(row) for cell in columns.values()] for _, row in across.iterrows()]
-    table = markdown.table(list(columns), rows, "lr")
-    target = across["target_accuracy"].iloc[0]
-    note = f"Until {time_s:g} simulated seconds. The target is {100 * target:.1f} %.\n"
-    if (across["losses"] == UNACCOUNTED).any():
-        note += f"{_UNPAID} looks at losses that no budget pays for: it leaks more than is shown.\n"
-    return f"{table}\n{note}"
-
-
-def _difference(row: pd.Series) -> str:
-    """Points with their interval; a dash where there is no difference, as from itself."""
-    mean, low, high = (100 * row[f"difference{end}"] for end in ("", "_low", "_high"))
-    if mean == 0:
-        return "–"
-    shown, *ends = (markdown.number(value, "+.1f") for value in (mean, low, high))
-    return shown if math.isnan(low) else f"{shown} ({' to '.join(ends)})"
-
-
-def _time_to_target(row: pd.Series) -> str:
-    reached, n_seeds = row["n_reached"], row["n_seeds"]
-    if not reached:
-        return "not reached"
-    return mean_sd(row, "seconds_to_target", 1) + (f" ({reached} of {n_seeds})" if reached < n_seeds else "")
-
-
-def _name(row: pd.Series) -> str:
-    marks = _FRONT * bool(row["on_front"]) + _UNPAID * (row["losses"] == UNACCOUNTED)
-    return f"{LABELS[row['selector']]} {marks}".rstrip()

@@ -23,9 +23,9 @@ from pausefl.errors import ConfigError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import Plotted, bands_of, explain, new_panels, plot_bands
 from pausefl.figures.style import look, marker
-from pausefl.results import markdown
 from pausefl.results.fairness import fairness_of
 from pausefl.results.intervals import across_seeds, estimate
+from pausefl.results.markdown import number
 from pausefl.results.outcomes import moving_average
 from pausefl.runs.collected import read_runs
 from pausefl.runs.run import rounds_of, runs_of
@@ -35,7 +35,7 @@ from pausefl.selectors import LABELS, SELECTORS, in_legend_order, look_of
 from pausefl.selectors.look import DASH, DASH_DOT, DOT, LONG_DASH
 from pausefl.settings import Experiment, Scenario
 from pausefl.settings.changes import with_values
-from pausefl.studies.base import ANNEALING, Note, Runs, ScenarioStudy, Seeds, Tables
+from pausefl.studies.base import Note, Runs, ScenarioStudy, Seeds, Tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +54,9 @@ METRICS = {
 #: What tells runs apart, besides the seed.
 KEY = ["knob", "value", "selector"]
 
+#: The scenario as it is, as knob and value; and what stands for a knob of variants.
+USUAL, VARIANTS = ("usual", "usual"), "variants"
+
 #: Accuracy is kept of every so many rounds, and the last; so many points of time are compared.
 STEP, N_TIMES = 10, 400
 
@@ -69,7 +72,7 @@ NAMES = {
     "privacy.decay": "Decay of the budget η",
     "privacy.epsilon_total": "Budget of a user ε",
     "training.n_rounds": "Rounds of training",
-    "variants": "Terms of the reward",
+    VARIANTS: "Terms of the reward",
     "no_p": "no privacy",
     "no_g": "no generalisation",
     "neither": "neither",
@@ -100,8 +103,6 @@ class Changes(ScenarioStudy):
     """What a change of one setting does to time, leakage and fairness; or, with training, to accuracy."""
 
     label = "what a change of one setting does"
-    place = "Nowhere; PAUSE v2, V-A has the values"
-    deviations = (*ANNEALING, "D8", "D25")
 
     seeds: Seeds
     """Seeds, one run of each selector for each."""
@@ -114,26 +115,27 @@ class Changes(ScenarioStudy):
 
     @cached_property
     def scenarios(self) -> dict[tuple[str, str], Scenario]:
-        """The scenario as it is, as knob and value ``usual``, and the changed ones.
+        """The scenario as it is, as `USUAL`, and the changed ones.
 
-        By knob and value as text, or by ``variants`` and name. If they train, they have names of their own.
+        By knob and value as text, or by `VARIANTS` and name. If they train, they have names of their own.
         """
-        changed = {
-            (knob.key, f"{value:g}"): (knob.besides | {knob.key: value}, "knobs")
-            for knob in self.knobs
-            for value in knob.values
-        }
-        changed |= {("variants", name): (keys, f"variants.{name}") for name, keys in self.variants.items()}
-        found = {("usual", "usual"): self.scenario}
-        for (knob, value), (keys, origin) in changed.items():
-            scenario = with_values(self.scenario, keys, origin)
-            if self.train:
-                is_variant = knob == "variants"
-                short = value if is_variant else f"{knob.rpartition('.')[2]}_{value.replace('.', '_')}"
-                title = f"{scenario.title}; {value if is_variant else f'{knob} = {value}'}"
-                scenario = scenario.replace(name=f"{scenario.name}_{short}", title=title, figures={})
-            found[knob, value] = scenario
+        found = {USUAL: self.scenario}
+        for knob in self.knobs:
+            for value in knob.values:
+                scenario = with_values(self.scenario, knob.besides | {knob.key: value}, "knobs")
+                short = f"{knob.key.rpartition('.')[2]}_{value:g}".replace(".", "_")
+                found[knob.key, f"{value:g}"] = self._named(scenario, short, f"{knob.key} = {value:g}")
+        for name, keys in self.variants.items():
+            scenario = with_values(self.scenario, keys, f"variants.{name}")
+            found[VARIANTS, name] = self._named(scenario, name, name)
         return found
+
+    def _named(self, scenario: Scenario, short: str, words: str) -> Scenario:
+        """A changed scenario under the name that its jobs have."""
+        if not self.train:
+            return scenario
+        own = {"name": f"{self.scenario.name}_{short}", "title": f"{self.scenario.title}; {words}"}
+        return scenario.replace(**own, figures={})
 
     @model_validator(mode="after")
     def _changes_are_valid(self) -> Self:
@@ -152,9 +154,9 @@ class Changes(ScenarioStudy):
     def runs(self) -> list[Runs]:
         """Jobs in the scenario as it is, and in the changed ones; without those that no change concerns."""
         found = []
-        for (knob, _), scenario in self.scenarios.items() if self.train else ():
+        for place, scenario in self.scenarios.items() if self.train else ():
             of_selection = all(key.startswith(("reward.", "selection.")) for key in scenario.changed)
-            everyone = knob == "usual" or not of_selection
+            everyone = place == USUAL or not of_selection
             names = [name for name in self.selectors if everyone or SELECTORS[name].uses_reward]
             found.append((scenario, list(product(names, self.seeds))))
         return found
@@ -212,8 +214,9 @@ class Changes(ScenarioStudy):
             summary = compare(curves)
             return Plotted(plot_accuracy(curves, summary, usual), {"summary.csv": summary})
         runs = tables["knobs.parquet"]
+        summary = across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])
         figure = plot_map(runs, {key: f"{value:g}" for key, value in usual.items()})
-        return Plotted(figure, {"summary.csv": across_seeds(runs.set_index([*KEY, "seed"])[list(METRICS)])})
+        return Plotted(figure, {"summary.csv": summary})
 
 
 def measure(scenario: Scenario, selector: str, seed: int) -> dict[str, float]:
@@ -248,17 +251,15 @@ def effects(runs: pd.DataFrame, usual: Mapping[str, str]) -> pd.DataFrame:
     rows = []
     for knob, own in runs[runs["knob"] != "usual"].groupby("knob", sort=False):
         values, base = list(own["value"].unique()), usual.get(str(knob), "")
-        start = (knob, base) if base in values else ("usual", "usual")
+        start = measured[(knob, base) if base in values else USUAL]
         others = [value for value in values if value != base]
-        if knob != "variants":  # the first and the last
+        if knob != VARIANTS:  # the first and the last
             others = sorted(others, key=float)[:: max(len(others) - 1, 1)]
-        for value in others:
-            differences = measured[knob, value] - measured[start]
-            for selector, metric in product(own["selector"].unique(), METRICS):
-                mean = measured[start].loc[selector, metric].mean()
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    change = 100 * np.array(estimate(differences.loc[selector, metric])) / mean
-                rows.append((knob, value, selector, metric, *change))
+        for value, selector, metric in product(others, own["selector"].unique(), METRICS):
+            before = start.loc[selector, metric]
+            change = estimate(measured[knob, value].loc[selector, metric] - before)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                rows.append((knob, value, selector, metric, *(100 * np.array(change) / before.mean())))
     return pd.DataFrame(rows, columns=[*KEY, "metric", "change", "low", "high"])
 
 
@@ -272,17 +273,17 @@ def compare(curves: pd.DataFrame) -> pd.DataFrame:
     its interval over seeds (NaN with one seed). Where the other has no runs, as such a change does not
     concern it, its usual ones count.
     """
-    first = curves["selector"].iloc[0]
-    runs = dict(iter(curves.groupby(["knob", "value", "selector", "seed"], sort=False)))
+    runs = dict(iter(curves.groupby([*KEY, "seed"], sort=False)))
+    first, *others = curves["selector"].unique()
     rows = []
     for (knob, value), own in curves.groupby(["knob", "value"], sort=False):
         seeds = own["seed"].unique()
-        for other in (name for name in curves["selector"].unique() if name != first):
-            pairs = []
-            for seed in seeds:
-                theirs = (knob, value, other, seed)
-                place = theirs if theirs in runs else ("usual", "usual", other, seed)
-                pairs.append(_pair(runs[knob, value, first, seed], runs[place]))
+        for other in others:
+            usual = {seed: runs[*USUAL, other, seed] for seed in seeds}
+            pairs = [
+                _pair(runs[knob, value, first, seed], runs.get((knob, value, other, seed), usual[seed]))
+                for seed in seeds
+            ]
             end, first_end, other_end, over_time = np.array(pairs).T
             row = {"knob": knob, "value": value, "selector": first, "other": other, "n_seeds": len(seeds)}
             row |= {"end_s": end.mean(), "accuracy": first_end.mean(), "accuracy_other": other_end.mean()}
@@ -317,7 +318,7 @@ def plot_map(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
     labels, starts = ["The scenario as it is"], []
     for knob, own in table.groupby("knob", sort=False):
         starts.append(len(labels))
-        values = [_called(value) if knob == "variants" else f"→ {value}" for value in own["value"].unique()]
+        values = [_called(value) if knob == VARIANTS else f"→ {value}" for value in own["value"].unique()]
         first = f"{_called(str(knob))}: {usual.get(str(knob), '')}".rstrip()
         labels += [f"{first} {values[0]}", *values[1:]]
     figure, (panels,) = new_panels((1, len(selectors)), 0.85 + 0.16 * len(labels), sharey=True)
@@ -331,7 +332,7 @@ def plot_map(runs: pd.DataFrame, usual: Mapping[str, str]) -> Figure:
         for x, (metric, (_, form)) in enumerate(METRICS.items()):
             axes.text(x, 0, form.format(means.loc[name, metric]), **_CELL)
             for y in range(len(change)):
-                words = re.sub("^.0$", "0", markdown.number(change[y, x], "+.0f")).replace("inf", "∞")
+                words = re.sub("^.0$", "0", number(change[y, x], "+.0f")).replace("inf", "∞")
                 grey = words == "0" or low[y, x] <= 0 <= high[y, x]
                 axes.text(x, y + 1, words, color="#888888" if grey else "black", **_CELL)
         for y in starts:
@@ -376,7 +377,7 @@ def plot_accuracy(curves: pd.DataFrame, summary: pd.DataFrame, usual: Mapping[st
         axes.set(ylabel="Accuracy (%)", ylim=(0, 100))
     ours = curves[curves["selector"] == first]
     whole = bands_of(ours[ours["knob"] == "usual"], "percent", "elapsed_s")[first]
-    without = ours[ours["knob"] == "variants"]
+    without = ours[ours["knob"] == VARIANTS]
     for dashes, (name, own) in zip(_DASHES, without.groupby("value", sort=False), strict=False):
         curve = bands_of(own, "percent", "elapsed_s")[first]
         shared = curve.x[(curve.x >= whole.x[0]) & (curve.x <= whole.x[-1])]

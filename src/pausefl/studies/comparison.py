@@ -23,8 +23,7 @@ from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.panels import NOTE, Plotted, new_panels
-from pausefl.results import markdown
-from pausefl.results.intervals import CONFIDENCE, wilson
+from pausefl.results.intervals import wilson
 from pausefl.schema.types import Count, Distinct, Items, OneOf, Positive
 from pausefl.selectors import LABELS, SELECTORS
 from pausefl.selectors.look import DASH, SOLID
@@ -52,24 +51,13 @@ TIE = 1e-9
 #: Share of runs in which a selector ended above plain annealing (BSFL, Section V-C).
 PAPERS_SHARES = {"alsa": 0.983}
 
-#: Ways to give both annealers the same, and vertices that are compared.
-BUDGETS, ENERGIES = ("iterations", "neighbours"), ("final", "best")
+#: Ways to give both annealers the same, and vertices that are compared; as the figure calls them.
+BUDGETS = {"iterations": "Equal iterations", "neighbours": "Equal listing"}
+ENERGIES = {"final": "last vertex", "best": "best vertex"}
+_SOURCES = {"drawn": "drawn", "games": "from games"}
 
-#: What tells races apart, besides the instance; and races of all sizes together.
+#: What tells races apart, besides the instance.
 CELL = ("source", "n_users", "n_selected", "temperature_divisor", "moves")
-ALL_SIZES = ("source", "temperature_divisor", "moves")
-
-#: What tables call each choice.
-CALLED = {
-    "drawn": "drawn",
-    "games": "from games",
-    "all": "all",
-    "active": "active only",
-    "iterations": "equal iterations",
-    "neighbours": "equal listing",
-    "final": "last vertex",
-    "best": "best vertex",
-}
 
 #: Lines of the two annealers; colour and marker of each temperature, from the hottest on.
 _STYLES: tuple[Any, Any] = (SOLID, DASH)
@@ -97,16 +85,7 @@ class Comparison(ScenarioStudy):
     """
 
     label = "two annealers on the same instances"
-    markdown = True
-    claims = ("shares.csv",)
     besides = frozenset({"bsfl", "pause"})
-    place = (
-        "BSFL, Section V-C: in 98.3 % of thousands of runs, of varying K and m, ALSA reached a higher energy"
-        " than plain annealing within a fixed time; Fig. 4 shows one run with 25 of 500 users. The paper"
-        " gives neither the law of the instances nor α, the temperature, the time, the number of iterations"
-        " or the vertex"
-    )
-    deviations = ("D4", "D30", "D35")
 
     selectors: Annotated[tuple[SelectorName, ...], Items(2, 2)]
     """The two annealers that are compared."""
@@ -136,17 +115,13 @@ class Comparison(ScenarioStudy):
             raise ValueError("n_users and n_selected: give both, or none of them")
         return self
 
-    def bearing(self) -> tuple[str, ...]:
-        """The ``deviations`` that can bear on it; where neighbours are listed, D35 does not."""
-        return tuple(name for name in self.deviations if name != "D35" or not self.n_users)
-
     def compute(self, note: Note) -> Tables:
         """Let both annealers search every instance, at every temperature; ``note`` gets every tenth or size.
 
-        Of the scenario's own size, ``runs.parquet``, one row for each instance, divisor and selector:
-        ``instance`` (the seed), ``round``, ``temperature_divisor``, ``selector``, ``optimum``, the energies
-        ``final`` (of the last vertex) and ``best`` (of the best vertex met, the start included); and
-        ``curves.csv``, the `curves` of the gaps.
+        ``shares.csv``, what `shares` returns. Besides, of the scenario's own size, ``runs.parquet``, one row
+        for each instance, divisor and selector: ``instance`` (the seed), ``round``, ``temperature_divisor``,
+        ``selector``, ``optimum``, the energies ``final`` (of the last vertex) and ``best`` (of the best
+        vertex met, the start included); and ``curves.csv``, the `curves` of the gaps.
 
         Of several sizes, ``races.parquet``, one row a race: the columns of `CELL`, ``instance`` (the seed),
         ``selector``, ``other`` and ``optimum``; the energies ``final`` and ``best`` of the first, and of the
@@ -154,7 +129,10 @@ class Comparison(ScenarioStudy):
         mean numbers of neighbours; and ``n_iterations_other``, iterations of the other with the budget of
         neighbours.
         """
-        return {"races.parquet": pd.DataFrame(self._races(note))} if self.n_users else self._runs(note)
+        if not self.n_users:
+            return self._runs(note)
+        races = pd.DataFrame(self._races(note))
+        return {"races.parquet": races, "shares.csv": shares(races, CELL, tuple(BUDGETS))}
 
     def _runs(self, note: Note) -> Tables:
         """What `compute` returns of the scenario's own size."""
@@ -179,10 +157,12 @@ class Comparison(ScenarioStudy):
                 rows.append(row)
             if (seed + 1) * 10 // self.n_instances > seed * 10 // self.n_instances:
                 note(f"instance {seed + 1} of {self.n_instances}")
-        return {"runs.parquet": pd.DataFrame(rows), "curves.csv": curves(gaps, kept)}
+        runs = pd.DataFrame(rows)
+        counted = shares(paired(runs)).drop(columns="budget")
+        return {"runs.parquet": runs, "curves.csv": curves(gaps, kept), "shares.csv": counted}
 
     def _races(self, note: Note) -> Iterator[dict[str, Any]]:
-        """Yield rows of what `compute` returns of several sizes."""
+        """Yield the races of all sizes: on each instance, at every temperature, with all choices of moves."""
         names = dict(zip(("selector", "other"), self.scenario.selectors, strict=True))
         for n_users, n_selected in product(self.n_users, self.n_selected):
             if n_selected >= n_users:
@@ -197,32 +177,12 @@ class Comparison(ScenarioStudy):
                 else:
                     at = from_game(scenario, (first, other), seed)[1]
                 size = {"source": source, "n_users": n_users, "n_selected": n_selected}
-                yield from (size | race | {"instance": seed} | names for race in self._races_on(at, seed))
-
-    def _races_on(self, at: Instance, seed: int) -> Iterator[dict[str, Any]]:
-        """Race on one instance, at every temperature and with every choice of moves."""
-        optimum = optimum_of(at.objective)
-        for divisor in self.temperature_divisors:
-            other = self._walk(at, 1, divisor, seed)
-            listed = other.n_listed.cumsum()
-            for moves in self.moves:
-                ours = self._walk(at, 0, divisor, seed, moves == "all")
-                # The thin graph has no more neighbours than the plain one, so the other made this many.
-                n_other = max(int(np.searchsorted(listed, ours.n_listed.sum(), side="right")), 1)
-                yield {
-                    "temperature_divisor": divisor,
-                    "moves": moves,
-                    "optimum": optimum,
-                    "final": ours.energies[-1],
-                    "best": ours.energies.max(),
-                    "final_iterations": other.energies[-1],
-                    "best_iterations": other.energies.max(),
-                    "final_neighbours": other.energies[n_other - 1],
-                    "best_neighbours": other.energies[:n_other].max(),
-                    "n_listed": ours.n_listed.mean(),
-                    "n_listed_other": other.n_listed.mean(),
-                    "n_iterations_other": n_other,
-                }
+                for divisor in self.temperature_divisors:
+                    theirs = self._walk(at, 1, divisor, seed)
+                    for moves in self.moves:
+                        ours = self._walk(at, 0, divisor, seed, passive=moves == "all")
+                        race = {"temperature_divisor": divisor, "moves": moves} | race_of(at, ours, theirs)
+                        yield size | race | {"instance": seed} | names
 
     def _walk(self, at: Instance, which: int, divisor: float, seed: int, passive: bool = True) -> Walk:
         """Walk of one of the two annealers."""
@@ -233,13 +193,11 @@ class Comparison(ScenarioStudy):
         return walk(at.objective, at.criteria[which], scale, self.n_iterations, rng, passive)
 
     def plot(self, tables: Tables) -> Plotted:
-        """Gaps against iterations, or shares of races with the first choice of moves; and ``shares.csv``."""
+        """Gaps against iterations, or shares of races with the first choice of moves."""
         if not self.n_users:
-            table = shares(paired(tables["runs.parquet"])).drop(columns="budget")
-            return Plotted(plot_gaps(tables["curves.csv"]), {"shares.csv": table}, to_markdown(table))
-        races = tables["races.parquet"]
-        figure = plot_shares(races[races["moves"] == self.moves[0]])
-        return Plotted(figure, {"shares.csv": shares(races, CELL, BUDGETS)}, races_to_markdown(races))
+            return Plotted(plot_gaps(tables["curves.csv"]))
+        counted = tables["shares.csv"]
+        return Plotted(plot_shares(counted[counted["moves"] == self.moves[0]]))
 
 
 def annealers(scenario: Scenario, n_iterations: int, divisor: float = 1.0) -> dict[str, Annealer]:
@@ -309,6 +267,24 @@ def from_game(scenario: Scenario, pair: tuple[Annealer, Annealer], seed: int) ->
     return history, Instance(objective, (ours, theirs), (gap, other_gap), history.round)
 
 
+def race_of(at: Instance, ours: Walk, theirs: Walk) -> dict[str, float]:
+    """Energies of two walks on an instance: of the other with as many iterations, or neighbours, as ours."""
+    # The thin graph has no more neighbours than the plain one, so the other made this many iterations.
+    n = max(int(np.searchsorted(theirs.n_listed.cumsum(), ours.n_listed.sum(), side="right")), 1)
+    return {
+        "optimum": optimum_of(at.objective),
+        "final": ours.energies[-1],
+        "best": ours.energies.max(),
+        "final_iterations": theirs.energies[-1],
+        "best_iterations": theirs.energies.max(),
+        "final_neighbours": theirs.energies[n - 1],
+        "best_neighbours": theirs.energies[:n].max(),
+        "n_listed": ours.n_listed.mean(),
+        "n_listed_other": theirs.n_listed.mean(),
+        "n_iterations_other": n,
+    }
+
+
 def curves(gaps: Mapping[tuple[float, str], Floats], kept: NDArray[np.int64]) -> pd.DataFrame:
     """Gaps against iterations ``kept`` (j,), of gaps (n, j) of n instances by divisor and selector.
 
@@ -361,62 +337,6 @@ def shares(
     return pd.DataFrame(rows)
 
 
-def to_markdown(table: pd.DataFrame) -> str:
-    """Shares of a `Comparison` as a Markdown table for people, with a note."""
-    ours, theirs = (LABELS[table[column].iloc[0]] for column in ("selector", "other"))
-    cells = [
-        {
-            "Temperature divisor": f"{row['temperature_divisor']:g}",
-            "Energy compared": {"final": "last vertex", "best": "best vertex met"}[row["energy"]],
-            f"{ours} higher (%)": f"{100 * row['share']:.1f}",
-            "Interval (%)": f"{100 * row['low']:.1f} to {100 * row['high']:.1f}",
-            "Tied (%)": f"{100 * row['n_tied'] / row['n_instances']:.1f}",
-            f"Mean gap, {ours}": f"{row['gap']:.3f}",
-            f"Mean gap, {theirs}": f"{row['gap_other']:.3f}",
-        }
-        for row in table.to_dict("records")
-    ]
-    note = (
-        f"{table['n_instances'].iloc[0]:,} instances at each temperature divisor. Wilson's interval at"
-        f" {100 * CONFIDENCE:.0f} %. Energies within {TIE:g} are tied. A gap is the optimum less the energy."
-    )
-    return markdown.of_records(cells, "rlr", note)
-
-
-def races_to_markdown(races: pd.DataFrame) -> str:
-    """Shares over all sizes, and of the largest one, as a Markdown table for people, with a note."""
-    sizes = races[["n_users", "n_selected"]]
-    largest = shares(races[(sizes == sizes.max()).all(axis=1)], CELL, BUDGETS)
-    pooled = shares(races, ALL_SIZES, BUDGETS)
-    ours, theirs = (LABELS[races[column].iloc[0]] for column in ("selector", "other"))
-    k, m = (f"{races[column].max():,}" for column in ("n_users", "n_selected"))
-    cells = [
-        {
-            "Instances": CALLED[row["source"]],
-            f"Moves of {ours}": CALLED[row["moves"]],
-            "κ": f"{row['temperature_divisor']:g}",
-            "Budget": CALLED[row["budget"]],
-            "Compared": CALLED[row["energy"]],
-            "Higher (%), all sizes": _percent(row),
-            "Tied (%)": f"{100 * row['n_tied'] / row['n_instances']:.1f}",
-            f"Higher (%), {m} of {k}": _percent(large),
-            f"Mean gap there, {ours}": f"{large['gap']:.3g}",
-            theirs: f"{large['gap_other']:.3g}",
-        }
-        for row, large in zip(pooled.to_dict("records"), largest.to_dict("records"), strict=True)
-    ]
-    note = (
-        f"How often {ours} is above {theirs}, with Wilson's interval at {100 * CONFIDENCE:.0f} %; energies"
-        f" within {TIE:g} are tied. {pooled['n_instances'].iloc[0]:,} races a row over all sizes,"
-        f" {largest['n_instances'].iloc[0]:,} of the largest. A gap is the optimum less the energy."
-    )
-    return markdown.of_records(cells, "llrllr", note)
-
-
-def _percent(row: Mapping[Any, Any]) -> str:
-    return f"{100 * row['share']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
-
-
 def plot_gaps(curves: pd.DataFrame) -> Figure:
     """Median gap to the optimum, and how often the first selector leads.
 
@@ -459,8 +379,8 @@ def mark_shares(line: Callable[..., Any], selector: str) -> None:
         line(100 * PAPERS_SHARES[selector], **_PAPERS)
 
 
-def plot_shares(races: pd.DataFrame) -> Figure:
-    """Shares of races won: a column a reading, a row of panels for each source of instances.
+def plot_shares(counted: pd.DataFrame) -> Figure:
+    """`shares` of races won: a column a reading, a row of panels for each source of instances.
 
     In a panel a row has a temperature: each size; and below, all sizes together as a bar of wins, ties and
     losses, with the interval of the wins.
@@ -468,35 +388,28 @@ def plot_shares(races: pd.DataFrame) -> Figure:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    sizes, pooled = shares(races, CELL, BUDGETS), shares(races, ALL_SIZES, BUDGETS)
-    sources, readings = races["source"].unique(), list(product(BUDGETS, ENERGIES))
-    divisors, (selector, other) = races["temperature_divisor"].unique(), races[["selector", "other"]].iloc[0]
+    sources, readings = counted["source"].unique(), list(product(BUDGETS, ENERGIES))
+    divisors = counted["temperature_divisor"].unique()
+    selector, other = counted[["selector", "other"]].iloc[0]
     shape, height = (len(sources), len(readings)), 1.3 + len(sources) * (0.2 + 0.32 * len(divisors))
     figure, grid = new_panels(shape, height, sharex=True, sharey=True)
     for (row, source), (column, (budget, energy)) in product(enumerate(sources), enumerate(readings)):
-        axes, wanted = grid[row, column], "source == @source and budget == @budget and energy == @energy"
+        axes, read = grid[row, column], "source == @source and budget == @budget and energy == @energy"
         mark_shares(axes.axvline, selector)
-        _plot_shares(axes, sizes.query(wanted), pooled.query(wanted), divisors)
+        _plot_reading(axes, counted.query(read), divisors)
         if row == 0:
-            axes.set_title(
-                f"{CALLED[budget].capitalize()},\n{CALLED[energy]}", weight="normal", linespacing=1
-            )
+            axes.set_title(f"{BUDGETS[budget]},\n{ENERGIES[energy]}", weight="normal", linespacing=1)
         if column == 0:
-            axes.set_ylabel(f"Instances\n{CALLED[source]}", linespacing=1)
+            axes.set_ylabel(f"Instances\n{_SOURCES[source]}", linespacing=1)
     grid[0, 0].set(xlim=(0, 102), xticks=[0, 25, 50, 75, 100], ylim=(len(divisors) - 0.4, -0.4))
     grid[0, 0].set_yticks(range(len(divisors)), [f"κ = {divisor:g}" for divisor in divisors])
     figure.supylabel("Temperature divisor κ", size="medium")
     for axes in grid[-1]:
         axes.set_xlabel("Share of the races (%)")
-    won, tied, lost = (
-        Patch(label=label, **look)
-        for label, look in zip(
-            (f"All sizes: {LABELS[selector]} higher", "tied", f"{LABELS[other]} higher"), _PARTS, strict=True
-        )
-    )
+    words = (f"All sizes: {LABELS[selector]} higher", "tied", f"{LABELS[other]} higher")
+    won, tied, lost = (Patch(label=label, **look) for label, look in zip(words, _PARTS, strict=True))
     one_size = Line2D([], [], label=f"One size: {LABELS[selector]} higher", **_SIZE)
-    half = Line2D([], [], label="Half of the races", **_HALF)
-    handles = [won, one_size, tied, half, lost]
+    handles = [won, one_size, tied, Line2D([], [], label="Half of the races", **_HALF), lost]
     if selector in PAPERS_SHARES:
         share = f"BSFL reports {100 * PAPERS_SHARES[selector]:.1f} %"
         handles.append(Line2D([], [], label=share, **_PAPERS))
@@ -505,15 +418,16 @@ def plot_shares(races: pd.DataFrame) -> Figure:
     return figure
 
 
-def _plot_shares(axes: Axes, sizes: pd.DataFrame, pooled: pd.DataFrame, divisors: NDArray[Any]) -> None:
+def _plot_reading(axes: Axes, sizes: pd.DataFrame, divisors: NDArray[Any]) -> None:
     """One reading: a row of the axis for each temperature."""
     for y, divisor in enumerate(divisors):
         own = sizes[sizes["temperature_divisor"] == divisor]
         axes.plot(100 * own["share"], np.full(len(own), y), **_SIZE)
-        one = pooled[pooled["temperature_divisor"] == divisor].iloc[0]
+        n_instances, *counts = own[["n_instances", "n_won", "n_tied", "n_lost"]].sum()
         left = 0.0
-        for outcome, look in zip(("n_won", "n_tied", "n_lost"), _PARTS, strict=True):
-            width = 100 * one[outcome] / one["n_instances"]
+        for count, look in zip(counts, _PARTS, strict=True):
+            width = 100 * count / n_instances
             axes.barh(y + 0.3, width, 0.3, left, linewidth=0.5, zorder=1, **look)
             left += width
-        axes.plot([100 * one["low"], 100 * one["high"]], [y + 0.3] * 2, **_POOLED)
+        ends = [100 * end for end in wilson(counts[0], n_instances)]
+        axes.plot(ends, [y + 0.3] * 2, **_POOLED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import cycle, product
 from typing import Any, Self
 
@@ -27,8 +26,6 @@ class Generalization(Study):
     """The generalisation reward against the share of rounds (PAUSE v2, Fig. 1; BSFL, Fig. 2)."""
 
     label = "what a user is worth against how often it took part"
-    place = "PAUSE v1 and v2, Fig. 1; BSFL, Fig. 2"
-    deviations = ("D71",)
 
     n_users: Count
     """Number of users K, who hold equally much data."""
@@ -44,10 +41,6 @@ class Generalization(Study):
         if self.n_selected > self.n_users:
             raise ValueError(f"n_selected = {self.n_selected} exceeds n_users = {self.n_users}")
         return self
-
-    def seconds(self, rates: Mapping[str, Any]) -> list[float]:
-        """Next to nothing."""
-        return [0.0]
 
     def compute(self, note: Note) -> Tables:
         """Values of g as the searches have them, for a user that took part in 0, 1, ... t of t rounds.

@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from pausefl.figures.panels import Plotted, new_panels
-from pausefl.results import markdown
 from pausefl.schema.types import Count, Whole
-from pausefl.selectors import LABELS, look_of
+from pausefl.selectors import look_of
 from pausefl.studies.base import Note, Study, Tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
@@ -33,13 +31,6 @@ class Graphs(Study):
     """Degrees of the graphs that annealing walks on (BSFL, Fig. 3)."""
 
     label = "the graphs that annealing walks on"
-    markdown = True
-    claims = ("degrees.parquet",)
-    place = (
-        "BSFL, Section V and Fig. 3, which says that most of the edges that ALSA drops are between vertices"
-        " of low or of similar energy"
-    )
-    deviations = ("D7", "D35")
 
     n_users: Annotated[int, Whole(ge=2, le=12)]
     """Number of users; every selection is a vertex."""
@@ -85,21 +76,13 @@ class Graphs(Study):
                 if instance == 0:
                     edges.append(pd.DataFrame({"selector": selector, "u": u, "v": v}))
                 degree = np.bincount(np.concatenate([u, v]), minlength=len(users))
-                rows.append(
-                    {
-                        "instance": instance,
-                        "selector": selector,
-                        "n_edges": len(u),
-                        "degree_mean": degree.mean(),
-                        "degree_min": degree.min(),
-                        "degree_max": degree.max(),
-                        "diameter": diameter(len(users), u, v),
-                        "low_kept": _mean(is_low[kept]),
-                        "low_dropped": _mean(is_low[~kept]),
-                        "step_kept": _mean(step[kept]),
-                        "step_dropped": _mean(step[~kept]),
-                    }
-                )
+                row = {"instance": instance, "selector": selector, "n_edges": len(u)}
+                row |= {"degree_mean": degree.mean(), "degree_min": degree.min(), "degree_max": degree.max()}
+                row["diameter"] = diameter(len(users), u, v)
+                for name, values in (("low", is_low), ("step", step)):
+                    for which, there in (("kept", values[kept]), ("dropped", values[~kept])):
+                        row[f"{name}_{which}"] = float(there.mean()) if there.size else np.nan
+                rows.append(row)
         return {
             "degrees.parquet": pd.DataFrame(rows),
             "vertices.parquet": vertices,
@@ -109,9 +92,8 @@ class Graphs(Study):
     def plot(self, tables: Tables) -> Plotted:
         """The graphs of the first instance, and ``summary.csv`` of all."""
         summary = summarise(tables["degrees.parquet"], self.n_users, self.n_selected)
-        text = to_markdown(summary, self.n_users, self.n_selected)
         figure = plot_graphs(tables["vertices.parquet"], tables["edges.parquet"])
-        return Plotted(figure, {"summary.csv": summary}, text)
+        return Plotted(figure, {"summary.csv": summary})
 
 
 def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
@@ -128,11 +110,6 @@ def diameter(n_vertices: int, u: Indices, v: Indices) -> float:
             return np.inf
         steps, reached = steps + 1, further
     return float(steps)
-
-
-def _mean(values: Bools | Floats) -> float:
-    """Mean, or NaN of no values."""
-    return float(values.mean()) if values.size else np.nan
 
 
 def mean_degree(selector: str, n_users: int, n_selected: int) -> float:
@@ -152,56 +129,26 @@ def summarise(degrees: pd.DataFrame, n_users: int, n_selected: int) -> pd.DataFr
     """
     from pausefl.selectors.graphs import CRITERIA
 
-    rows = []
-    for selector, graphs in degrees.groupby("selector", sort=False):
-        row = {
-            "selector": selector,
-            "criteria": ", ".join(CRITERIA[str(selector)]),
-            "n_instances": len(graphs),
-            "n_edges": graphs["n_edges"].mean(),
-            "n_edges_min": graphs["n_edges"].min(),
-            "n_edges_max": graphs["n_edges"].max(),
-            "degree": graphs["degree_mean"].mean(),
-            "degree_min": graphs["degree_min"].min(),
-            "degree_max": graphs["degree_max"].max(),
-            "degree_formula": mean_degree(str(selector), n_users, n_selected),
-            "connected": np.isfinite(graphs["diameter"]).mean(),
-            "diameter_min": graphs["diameter"].min(),
-            "diameter_max": graphs["diameter"].max(),
-        }
-        of_edges = ["low_kept", "low_dropped", "step_kept", "step_dropped"]
-        rows.append(row | graphs[of_edges].mean().to_dict())
-    return pd.DataFrame(rows)
-
-
-def to_markdown(table: pd.DataFrame, n_users: int, n_selected: int) -> str:
-    """The table of `summarise` in Markdown, with a note."""
-    cells = [
-        {
-            "Graph": LABELS[row["selector"]],
-            "Criteria": row["criteria"] or "none",
-            "Edges": f"{row['n_edges']:.1f}",
-            "Degree": f"{row['degree']:.2f}",
-            "Degree, range": f"{row['degree_min']:.0f} to {row['degree_max']:.0f}",
-            "Degree by formula": ("≤ " if "," in row["criteria"] else "") + f"{row['degree_formula']:.2f}",
-            "Connected (%)": f"{100 * row['connected']:.1f}",
-            "Diameter": f"{row['diameter_min']:.0f} to {row['diameter_max']:.0f}",
-            "Low: kept (%)": markdown.number(100 * row["low_kept"], ".1f"),
-            "Low: dropped (%)": markdown.number(100 * row["low_dropped"], ".1f"),
-            "Step: kept": f"{row['step_kept']:.3f}",
-            "Step: dropped": markdown.number(row["step_dropped"], ".3f"),
-        }
-        for row in table.to_dict("records")
-    ]
-    note = (
-        f"Means over {table['n_instances'].iloc[0]:,} instances of K = {n_users} and m = {n_selected}, ranges"
-        " over all their vertices. By formula, the mean degree is m(K − m) without a criterion and"
-        " 2m(K − m)/(m + 1) with one, and at most L times that with L. BSFL bounds that of ALSA by"
-        f" 4(K − m) = {4 * (n_users - n_selected)}. Low are edges both of whose ends have less than the"
-        " median energy; a step is the difference in energy along an edge. Dropped are the edges that only"
-        " plain annealing has."
-    )
-    return markdown.of_records(cells, "llr", note)
+    degrees = degrees.assign(connected=np.isfinite(degrees["diameter"]))
+    graphs = degrees.groupby("selector", sort=False)
+    columns = {
+        "n_instances": ("instance", "size"),
+        **{
+            f"n_edges{end}": ("n_edges", how) for end, how in (("", "mean"), ("_min", "min"), ("_max", "max"))
+        },
+        "degree": ("degree_mean", "mean"),
+        "degree_min": ("degree_min", "min"),
+        "degree_max": ("degree_max", "max"),
+        "connected": ("connected", "mean"),
+        "diameter_min": ("diameter", "min"),
+        "diameter_max": ("diameter", "max"),
+        **{name: (name, "mean") for name in ("low_kept", "low_dropped", "step_kept", "step_dropped")},
+    }
+    summary = graphs.agg(**columns).reset_index()
+    summary.insert(1, "criteria", [", ".join(CRITERIA[name]) for name in summary["selector"]])
+    formula = [mean_degree(name, n_users, n_selected) for name in summary["selector"]]
+    summary.insert(list(summary).index("connected"), "degree_formula", formula)
+    return summary
 
 
 def plot_graphs(vertices: pd.DataFrame, edges: pd.DataFrame) -> Figure:

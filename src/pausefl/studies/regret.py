@@ -15,11 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -34,7 +31,7 @@ from pausefl.figures.panels import NOTE, Plotted, bands_of, explain, new_panels,
 from pausefl.schema.types import Positive
 from pausefl.selectors import look_of
 from pausefl.settings import Scenario
-from pausefl.studies.base import ANNEALING, AtLeastTwo, Note, ScenarioStudy, Seeds, Tables, log_spaced
+from pausefl.studies.base import AtLeastTwo, Note, ScenarioStudy, Seeds, Tables, log_spaced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,11 +72,7 @@ class Regret(ScenarioStudy):
     """Pseudo-regret against rounds, with fits of growth laws (PAUSE v2, Theorem 3; BSFL, Figs. 5 and 8)."""
 
     label = "pseudo-regret against rounds"
-    claims = ("fits.csv", "growth.csv", "runs.parquet")
-    parallel = True
     besides = frozenset({"genie"})
-    place = "PAUSE v2, Theorem 3, which bounds regret by a multiple of ln t; BSFL, Figs. 5 and 8, left panels"
-    deviations = (*ANNEALING, "D5", "D11", "D25", "D30", "D49")
 
     seeds: Seeds
     """Seeds, one run of each selector for each."""
@@ -93,30 +86,31 @@ class Regret(ScenarioStudy):
         """Rounds of each run."""
         return self.n_rounds
 
-    def compute(self, note: Note, n_processes: int = 1) -> Tables:
+    def compute(self, note: Note) -> Tables:
         """Simulate every selector under every seed.
 
-        ``runs.parquet``: ``selector``, ``seed`` and what `run` returns, sorted by both.
+        ``runs.parquet``: ``selector``, ``seed`` and what `run` returns, sorted by both; its `fits`, as
+        ``fits.csv``, and its `growth`, as ``growth.csv``, with selectors in the order of the study.
         """
-        keys = sorted(product(self.scenario.selectors, self.seeds))
-        of = partial(run, self.scenario, n_rounds=self.n_rounds, step=self.reward_step)
         parts = []
-        # Processes are spawned: a fork of one with threads may wait for ever.
-        with ProcessPoolExecutor(n_processes, get_context("spawn")) as pool:
-            mapped = pool.map if n_processes > 1 else map
-            for (selector, seed), rounds in zip(keys, mapped(of, *zip(*keys, strict=True)), strict=True):
-                note(f"{selector}, seed {seed}")
-                rounds.insert(0, "selector", selector)
-                rounds.insert(1, "seed", seed)
-                parts.append(rounds)
-        return {"runs.parquet": pd.concat(parts, ignore_index=True)}
+        for selector, seed in sorted(product(self.scenario.selectors, self.seeds)):
+            note(f"{selector}, seed {seed}")
+            rounds = run(self.scenario, selector, seed, self.n_rounds, self.reward_step)
+            rounds.insert(0, "selector", selector)
+            rounds.insert(1, "seed", seed)
+            parts.append(rounds)
+        runs = pd.concat(parts, ignore_index=True)
+        listed = self._in_order(runs)
+        return {"runs.parquet": runs, "fits.csv": fits(listed), "growth.csv": growth(listed)}
 
     def plot(self, tables: Tables) -> Plotted:
-        """Regret and its growth; ``regret.csv`` of all runs, ``fits.csv`` and ``growth.csv``."""
-        runs, order = tables["runs.parquet"], self.scenario.selectors.index
-        runs = runs.sort_values("selector", key=lambda names: names.map(order), kind="stable")
-        derived = {"regret.csv": runs, "fits.csv": fits(runs), "growth.csv": growth(runs)}
-        return Plotted(plot_regret(runs, derived["growth.csv"]), derived)
+        """Regret against rounds, and how fast it grows."""
+        return Plotted(plot_regret(self._in_order(tables["runs.parquet"]), tables["growth.csv"]))
+
+    def _in_order(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """The runs, sorted by selector as the study lists them."""
+        order = self.scenario.selectors.index
+        return runs.sort_values("selector", key=lambda names: names.map(order), kind="stable")
 
 
 @dataclass(frozen=True)
@@ -257,9 +251,8 @@ def plot_regret(runs: pd.DataFrame, grown: pd.DataFrame) -> Figure:
     for axes in (left, right):
         axes.set(xlabel="Round t", xscale="log")
         axes.minorticks_off()
-    seeds = grown[grown["seed"] != MEAN]
-    ends = {str(name): own.dropna() for name, own in seeds.groupby("selector")["exponent"]}
-    labels = [f"{look_of(name).label}: {_range(ends[name])}" for name in bands]
+    seeds = grown[grown["seed"] != MEAN].groupby("selector")["exponent"]
+    labels = [f"{look_of(name).label}: {_range(seeds.get_group(name).dropna())}" for name in bands]
     title = f"Exponent of growth, rounds {t[-1] / 10:,.0f} to {t[-1]:,.0f}, mean (range over seeds):"
     explain(figure, lines, labels, bands.values(), title=title, ncols=3)
     return figure

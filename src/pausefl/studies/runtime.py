@@ -23,9 +23,8 @@ from pausefl.bandit.history import History
 from pausefl.errors import PauseflError
 from pausefl.figures.panels import NOTE, Plotted, new_panels
 from pausefl.figures.style import look, marker
-from pausefl.results import markdown
 from pausefl.schema.types import Items, Positive, Real
-from pausefl.selectors import LABELS, SELECTORS, Selector, in_legend_order, look_of
+from pausefl.selectors import Selector, in_legend_order, look_of
 from pausefl.selectors.search import Objective
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
@@ -54,18 +53,12 @@ FIT_SPAN = 100
 #: ... whose selections take this many times as long as that of the smallest, which is mostly overhead.
 ABOVE_OVERHEAD = 3
 
-#: What grows: its column of the times, and what the table calls it.
+#: What grows, and its column of the times.
 QUANTITIES = {
     "selection": "median_s",
     "iteration": "iteration_s",
     "listing": "listing_s",
     "listed": "n_listed",
-}
-_CALLED = {
-    "selection": "time of a selection",
-    "iteration": "time of an iteration",
-    "listing": "time of an iteration that lists",
-    "listed": "neighbours listed",
 }
 
 #: Panels of times: columns, label, and laws of growth to compare slopes with.
@@ -89,11 +82,7 @@ class Runtime(ScenarioStudy):
     """Time of one round's search against the number of users (PAUSE v2, Table I)."""
 
     label = "wall-clock time against the number of users"
-    markdown = True
-    claims = ("times.csv",)
     exclusive = True
-    place = "PAUSE v2, Table I and Proposition 1"
-    deviations = ("D35", "D36")
 
     n_users: Annotated[tuple[AtLeastTwo, ...], Items(2)]
     """Numbers of users to measure."""
@@ -166,8 +155,7 @@ class Runtime(ScenarioStudy):
                 axes.annotate(words, (0, height), (5, points), xycoords="axes fraction", **NOTE)
         lines = [Line2D([], [], label=look_of(name).label, **style) for name, style in styles.items()]
         figure.legend(handles=lines, loc="outside lower center", ncols=len(lines))
-        summary = fits(times)
-        return Plotted(figure, {"summary.csv": summary}, to_markdown(times, summary))
+        return Plotted(figure, {"summary.csv": fits(times)})
 
 
 def sized(study: Runtime, n_users: int) -> Scenario:
@@ -304,94 +292,6 @@ def line(x: Floats, y: Floats) -> tuple[float, float, float]:
     left = y - slope * x
     squares = left @ left
     return float(slope), math.sqrt(squares / (len(x) - 2) / (x @ x)), math.sqrt(squares / len(x))
-
-
-def to_markdown(times: pd.DataFrame, fitted: pd.DataFrame) -> str:
-    """Times and fits as Markdown tables for people."""
-    text = f"""## One selection
-
-{_by_size(times, "median_s", pretty)}
-
-Medians in wall-clock time on one core. A dash: refused, or beyond the time allowed.
-"""
-    anneals = times.groupby("selector")["iteration_s"].transform("count") > 0
-    if anneals.any():
-        text += f"""
-## One iteration
-
-{_by_size(times[anneals], "iteration_s", pretty)}
-
-What the iterations add to a selection, divided by their number. A dash: less than {100 * LEAST_PART:.0f} %
-of the selection.
-"""
-    lists = times["n_listed"].notna()
-    if lists.any():
-        text += f"""
-## One iteration that lists all neighbours
-
-{_by_size(times[lists], "listing_s", pretty)}
-
-As the papers' annealers do. A dash: more than {MOST_LISTED:,} neighbours. How many they are on average:
-
-{_by_size(times[lists], "n_listed", lambda n: markdown.number(n, ",.0f"))}
-"""
-    if len(fitted):
-        text += f"""
-## Growth
-
-{_growth(fitted)}
-
-Fits of t ~ K^a and t ~ exp(bK) with standard errors, in bold the one with the smaller error in ln t. They
-cover two decades at most, without sizes whose time is mostly overhead. More users need slower memory, which
-adds to a. So the time is also set beside that of sorting K numbers, which takes K log K steps: over that, an
-algorithm of order K log K has the exponent 0, one of order K about -0.1, one of order K² about 0.9.
-
-The papers' orders are for m in proportion to K, of implementations that list neighbours; three are for the
-best, average and worst case. The annealers of the runs sample a neighbour in O(1) from lists sorted once a
-round, and look for the next least member, in O(min(m, K / m)) on average, only when that one is to leave.
-"""
-    return text
-
-
-def _by_size(times: pd.DataFrame, column: str, written: Callable[[float], str]) -> str:
-    """A column of the times: a row a size, a column a selector; values as ``written``."""
-    wide = times.pivot(index=["n_users", "n_selected"], columns="selector", values=column)
-    names = times["selector"].unique()
-    head = ["K", "m", *[LABELS[name] for name in names]]
-    cells = zip(*(wide[name].map(written) for name in names), strict=True)
-    sizes = wide.index.to_frame().itertuples(index=False)
-    rows = [[f"{k:,}", f"{m:,}", *times] for (k, m), times in zip(sizes, cells, strict=True)]
-    return markdown.table(head, rows, "r").rstrip()
-
-
-def _growth(fitted: pd.DataFrame) -> str:
-    rows = []
-    for row in fitted.to_dict("records"):
-        exponent = f"{row['exponent']:.2f} ± {row['exponent_se']:.2f}"
-        rate = f"{row['rate']:.2g} ± {row['rate_se']:.1g}"
-        is_power, over = row["exponent_error"] <= row["rate_error"], row["over_sort"]
-        stated = SELECTORS[row["selector"]].stated_cost if row["quantity"] in ("selection", "listing") else ""
-        rows.append(
-            {
-                "Selector": LABELS[row["selector"]],
-                "Growth of": _CALLED[row["quantity"]],
-                "Fitted from K": f"{row['from_users']:,} to {row['to_users']:,}",
-                "Exponent a": f"**{exponent}**" if is_power else exponent,
-                "Rate b": rate if is_power else f"**{rate}**",
-                "Over a sort": ("–" if math.isnan(over) else f"{over:.2f} ± {row['over_sort_se']:.2f}"),
-                "Papers": stated,
-            }
-        )
-    return markdown.of_records(rows, "llrrrrl").rstrip()
-
-
-def pretty(seconds: float) -> str:
-    """A time in the unit that suits it; a dash if there is none."""
-    if math.isnan(seconds):
-        return "–"
-    units = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
-    unit = next((unit for unit, scale in units.items() if seconds >= scale), "ns")
-    return f"{seconds / units[unit]:.3g} {unit}"
 
 
 def _guide(axes: Axes, times: pd.DataFrame, column: str, label: str, law: Callable[[Floats], Floats]) -> None:

@@ -14,21 +14,11 @@ from pydantic import model_validator
 from pausefl.federated.untrained import selection_only
 from pausefl.figures.curves import leakage_bands, leakage_label, mark_budget, on_time_axis
 from pausefl.figures.panels import Plotted, explain, new_panels, plot_bands
-from pausefl.results import markdown
 from pausefl.results.intervals import across_seeds
-from pausefl.results.tables import mean_sd
 from pausefl.runs.run import joined
-from pausefl.selectors import LABELS, SELECTORS
+from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment, Scenario
-from pausefl.studies.base import ANNEALING, Note, ScenarioStudy, Seeds, Tables
-
-#: Quantities of a run in the table for people: their heads, and digits.
-_COLUMNS = {
-    "round_s": ("Mean round (s)", 3),
-    "elapsed_s": ("All rounds (s)", 1),
-    "leakage_max": ("Largest leakage (ε per {protected})", 2),
-    "leakage_mean": ("Mean leakage", 2),
-}
+from pausefl.studies.base import Note, ScenarioStudy, Seeds, Tables
 
 
 class Selection(ScenarioStudy):
@@ -39,17 +29,14 @@ class Selection(ScenarioStudy):
     """
 
     label = "privacy leakage without training"
-    markdown = True
-    claims = ("rounds.parquet",)
     repeats = ("leakage_vs_time", "leakage_vs_rounds")
-    deviations = (*ANNEALING, "D3", "D8", "D25")
 
     seeds: Seeds
     """Seeds, one run of each selector for each."""
 
     @property
     def simulates(self) -> str:
-        """Name of the scenario; empty if it is changed, here or by a user."""
+        """Name of the scenario whose jobs these are; empty if it is changed, here or by a user."""
         return "" if self.changes or self.scenario.edited else self.scenario.name
 
     @model_validator(mode="after")
@@ -75,16 +62,13 @@ class Selection(ScenarioStudy):
         plot_bands(left, leakage_bands(rounds, "round"), step=True)
         curves = {name: curve for name, (curve, _) in over_time.items()}
         lines = plot_bands(right, curves, step=True)
-        left.set_xlim(0, rounds["round"].max())
-        right.set_xlim(0, limit)
-        left.set_xlabel("Round")
-        right.set_xlabel("Simulated time (s)")
+        left.set(xlabel="Round", xlim=(0, rounds["round"].max()))
+        right.set(xlabel="Simulated time (s)", xlim=(0, limit))
         left.set_ylabel(leakage_label(self.scenario), linespacing=0.9)
         mark_budget(left, self.scenario)
         mark_budget(right, self.scenario, words=False)
         explain(figure, lines, [words for _, words in over_time.values()], curves.values(), ncols=4)
-        table = summary(rounds)
-        return Plotted(figure, {"summary.csv": table}, to_markdown(table, self.scenario.protects))
+        return Plotted(figure, {"summary.csv": summary(rounds)})
 
 
 def run(scenario: Scenario, selector: str, seed: int) -> pd.DataFrame:
@@ -104,18 +88,5 @@ def summary(rounds: pd.DataFrame) -> pd.DataFrame:
     """
     seeds = rounds.groupby(["selector", "seed"], sort=False)
     runs = seeds[["elapsed_s", "leakage_max", "leakage_mean"]].last()
-    runs["round_s"] = seeds["latency_s"].mean()
-    return across_seeds(runs[list(_COLUMNS)])
-
-
-def to_markdown(table: pd.DataFrame, protected: str) -> str:
-    """The `summary` as a Markdown table for people."""
-    columns = {column: (head.format(protected=protected), n) for column, (head, n) in _COLUMNS.items()}
-    cells = [
-        {"Selector": LABELS[row["selector"]]}
-        | {head: mean_sd(row, column, digits) for column, (head, digits) in columns.items()}
-        | {"Seeds": str(row["n_seeds"])}
-        for _, row in table.iterrows()
-    ]
-    note = "Mean ± standard deviation over seeds; seconds are simulated, leakage is that at the end."
-    return markdown.of_records(cells, "lr", note)
+    runs.insert(0, "round_s", seeds["latency_s"].mean())
+    return across_seeds(runs)

@@ -26,6 +26,7 @@ from pausefl.figures.style import save
 from pausefl.report import questions
 from pausefl.results import archive, markdown
 from pausefl.results.archive import ARCHIVED, LOGGED
+from pausefl.results.tables import mean_sd
 from pausefl.runs.collected import read_collected
 from pausefl.runs.reading import read_table
 from pausefl.runs.run import rounds_of
@@ -77,15 +78,9 @@ class PublishedVerdicts:
 
     def verdicts(self) -> dict[str, str]:
         """The parts of the page of verdicts, by name."""
-        text = f"**{summary_line(self.judged)}.**\n\n{to_markdown(self.judged, self.hours_as_run())}"
+        text = f"**{summary_line(self.judged)}.**\n\n{to_markdown(self.judged)}"
         checks = checks_to_markdown(load_checks(self.root / "config/claims.yaml"))
         return {"paper": text, "checks": checks, "not-run": self.not_run()}
-
-    def hours_as_run(self) -> dict[str, float]:
-        """Core-hours of the runs that were not made of the scenarios as run, by claim."""
-        plan, made = self.plan, set(self.records.experiments)
-        names = {claim.id: scenarios_as_run([claim], plan.folders[0]) for claim in self.claims}
-        return {id_: sum(_left(plan, name, made)[1] for name in own) for id_, own in names.items()}
 
     def not_run(self) -> str:
         """The scenarios of claims with runs that were not made, and what these would cost."""
@@ -110,7 +105,7 @@ def _cost(claim: Claim, project: Project) -> tuple[str, str, str]:
     scenarios, studies = places([claim], "paper")
     jobs = [one for name in project.own if name in scenarios for one in project.experiments[name]]
     seconds = [job_estimate(project, job) for job in with_trainers(project, jobs)]
-    seconds += [each for name in studies for each in project.studies[name].seconds(shipped_rates())]
+    seconds += [project.studies[name].seconds(shipped_rates()) for name in studies]
     hours = math.fsum(seconds) / 3600
     return (
         f"`make claim ID={claim.id}`",
@@ -212,14 +207,57 @@ def _published(root: Path) -> Config:
 
 
 def benchmark_tables(root: Path) -> dict[str, str]:
-    """What the ``columns`` mean, and the table of each published study of selectors side by side, by name."""
+    """The table of each published study of selectors side by side, by name."""
     studies = load_studies(root / "config/studies.yaml", root / "config/scenarios").of_kind("benchmark")
     files = {name: root / f"results/published/studies/{name}/runs.csv" for name in studies}
-    return {"columns": benchmark.COLUMNS} | {
-        name: benchmark.to_markdown(benchmark.summary(pd.read_csv(file), studies[name]), studies[name])
-        for name, file in files.items()
-        if file.exists()
+    return {name: benchmark_table(studies[name], pd.read_csv(files[name])) for name in studies}
+
+
+def benchmark_table(study: benchmark.Benchmark, runs: pd.DataFrame) -> str:
+    """Selectors side by side, those on the front marked, and a note that has the target."""
+    across, first = benchmark.summary(runs, study), LABELS[study.scenario.selectors[0]]
+    unpaid = across["losses"] == benchmark.UNACCOUNTED
+    # Columns that are a mean and a deviation: head, digits, factor.
+    measured = {
+        "fairness": ("Jain's index", 3, 1),
+        "slow_share": ("Slow users (%)", 1, 100),
+        "worst_class_accuracy": ("Worst class (%)", 1, 100),
+        "selection_ms": ("Selection (ms)", 2, 1),
+        "n_rounds": ("Rounds", 0, 1),
     }
+    records = []
+    for (_, row), mark in zip(across.iterrows(), unpaid, strict=True):
+        marks = "●" * bool(row["on_front"]) + benchmark.UNPAID * mark
+        records.append(
+            {
+                "Selector": f"{LABELS[row['selector']]} {marks}".rstrip(),
+                f"Accuracy at {study.time_s:g} s (%)": mean_sd(row, "accuracy", 1, 100),
+                "Mean over time (%)": mean_sd(row, "accuracy_over_time", 1, 100),
+                f"Minus {first} (points)": _points(row),
+                "Time to target (s)": _time_to_target(row),
+                "Leakage (ε)": mean_sd(row, "leakage_max", 2),
+                **{head: mean_sd(row, name, *how) for name, (head, *how) in measured.items()},
+                "Seeds": str(row["n_seeds"]),
+            }
+        )
+    target = 100 * across["target_accuracy"].iloc[0]
+    note = f"Until {study.time_s:g} simulated seconds. The target is {target:.1f} %."
+    if unpaid.any():
+        note += f"\n{benchmark.UNPAID} looks at losses that no budget pays for: it leaks more than is shown."
+    return markdown.of_records(records, "lr", note)
+
+
+def _points(row: pd.Series) -> str:
+    """The difference in points with its interval; a dash where there is none, as from itself."""
+    mean, low, high = (100 * row[f"difference{end}"] for end in ("", "_low", "_high"))
+    shown, *ends = (markdown.number(value, "+.1f") for value in (mean, low, high))
+    return "–" if mean == 0 else shown if math.isnan(low) else f"{shown} ({' to '.join(ends)})"
+
+
+def _time_to_target(row: pd.Series) -> str:
+    reached, n_seeds = row["n_reached"], row["n_seeds"]
+    some = f" ({reached} of {n_seeds})" if reached < n_seeds else ""
+    return mean_sd(row, "seconds_to_target", 1) + some if reached else "not reached"
 
 
 def filled(path: Path, texts: Mapping[str, str]) -> str:

@@ -70,9 +70,8 @@ def check_names(project: Project) -> None:
         ),
         *((f"claim_{claim.id}", f"the target of claim '{claim.id}'") for claim in project.claims),
         *(
-            (own, f"the scenario of the jobs of study '{name}'")
-            for name, study in project.studies.items()
-            for own in study.own_names
+            (study.jobs, f"the scenario of the jobs of study '{name}'")
+            for name, study in project.studies.of_kind("benchmark").items()
         ),
     ]
     for name, owner in names:

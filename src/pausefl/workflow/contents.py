@@ -88,5 +88,4 @@ def _study(project: Project, name: str) -> StudyPart:
         caption=caption(study, figures),
         figures=tuple(figures) or (name,),
         figure=f"results/figures/{name}.png",
-        table=f"results/tables/{name}/summary.md" if study.markdown else None,
     )

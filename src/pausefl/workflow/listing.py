@@ -52,7 +52,7 @@ def _rows(project: Project, kind: str) -> Iterator[list[str]]:
     if kind in ("figures", "studies"):
         for name, study in project.studies.items():
             jobs = [(one, selector) for one, runs in study.runs for selector, _ in runs]
-            cost = hours(jobs, study.seconds(rates))
+            cost = hours(jobs, [study.seconds(rates)])
             if kind == "figures":
                 yield [name, "study", cost, study.label]
             else:

@@ -153,10 +153,10 @@ def to_text(project: Project, target: str, n_cores: int) -> str:
     left, simulated = [costs[job] for job in jobs if job not in done], [["study", "core-hours"]]
     for name in targets.needs(project, wanted)[1]:
         study, there = project.studies[name], Path(project.studies_folder, name).is_dir()
-        seconds = [] if there else study.seconds(shipped_rates())
-        cost = "in the jobs above" if study.trained else number(math.fsum(seconds) / 3600)
+        seconds = 0.0 if there else study.seconds(shipped_rates())
+        cost = "in the jobs above" if study.trained else number(seconds / 3600)
         simulated.append([name, "done" if there else cost])
-        left += seconds
+        left.append(seconds)
     parts = [aligned(part, sides) for part, sides in ((lines, "llrrrr"), (simulated, "lr")) if len(part) > 1]
     known = [seconds for seconds in left if not math.isnan(seconds)]
     # Of one core each: no less than the longest, or all of them on all cores.

@@ -204,7 +204,7 @@ class Project:
     @cached_property
     def scales(self) -> list[str]:
         """Scales at which claims have a test on something that the configuration lists."""
-        simulated = {study.simulates for study in self.studies.values()} - {""}
+        simulated = {one.simulates for one in self.studies.of_kind("selection").values()} - {""}
         return scales(self.claims, {*filter(self.judged, self.own), *simulated}, self.studies)
 
     @cached_property

@@ -22,7 +22,7 @@ from pausefl.workflow.project import Project
 #: Files of a figure.
 FIGURE_FILES = ("pdf", "png", "json")
 #: Files of the verdicts at a scale.
-CLAIM_FILES = ("claims.json", "claims.csv", "claims.md")
+CLAIM_FILES = ("claims.json", "claims.md")
 
 
 @dataclass(frozen=True)

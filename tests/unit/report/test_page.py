@@ -200,18 +200,10 @@ def test_the_page_opens_with_conclusions_picture_and_questions(write: Write, tmp
     assert positions == sorted(positions)
 
 
-def test_a_study_has_its_figure_caption_and_table(tmp_path: Path) -> None:
+def test_a_study_has_its_figure_and_caption(tmp_path: Path) -> None:
     figure = picture(tmp_path / "s.png")
     as_json(tmp_path / "s.json", {"study": {}})
-    (tmp_path / "s.md").write_text("| a |\n| - |\n| b |\n", "utf-8")
-    study = StudyPart(
-        "A *study*",
-        "",
-        Caption("See *this*.", "And D7."),
-        ("bsfl_fig3",),
-        figure,
-        str(tmp_path / "s.md"),
-    )
+    study = StudyPart("A *study*", "", Caption("See *this*.", "And D7."), ("bsfl_fig3",), figure)
     own = dataclasses.replace(study, figures=("own_graphs",))
     page = render(parts(studies={"bsfl_fig3": study, "own_graphs": own}))
     assert "<figcaption><p>See <em>this</em>.</p>" in page

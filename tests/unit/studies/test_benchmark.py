@@ -15,6 +15,7 @@ from pausefl.errors import ConfigError
 from pausefl.settings import Experiment, Scenario, load_scenario
 from pausefl.studies import benchmark
 from pausefl.studies.benchmark import Benchmark
+from pausefl.tools.documentation import benchmark_table
 
 SCENARIOS = Path(__file__).parents[3] / "config/scenarios"
 SUMMARY: dict[str, Any] = {
@@ -108,7 +109,7 @@ def test_runs_become_a_table(demo: Scenario, tmp_path: Path) -> None:
     assert (random["difference"], pause["difference"]) == (pytest.approx(less.mean()), 0)
     half = 12.706 * less.std() / math.sqrt(2)  # Student's t of one degree of freedom
     assert random["difference_high"] == pytest.approx(less.mean() + half, rel=1e-4)
-    text = plotted.markdown or ""
+    text = benchmark_table(study, tables["runs.csv"])
     words = [
         "| PAUSE ●† | 80.0 ± 0.0 |",
         "| 11.0 ± 12.7 (1 of 2) |",

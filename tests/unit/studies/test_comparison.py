@@ -8,22 +8,22 @@ import pytest
 
 from pausefl.errors import PauseflError
 from pausefl.results.intervals import wilson
-from pausefl.selectors.listing import walk
+from pausefl.selectors.listing import Walk, walk
 from pausefl.selectors.sa_pause import Annealer
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.studies.comparison import (
-    ALL_SIZES,
     BUDGETS,
     CELL,
+    ENERGIES,
     TIE,
     Comparison,
     annealers,
-    curves,
     drawn,
     from_game,
     optimum_of,
     paired,
+    race_of,
     shares,
 )
 
@@ -113,29 +113,15 @@ def test_every_size_has_all_races_and_they_can_be_repeated(races: Comparison, ra
     pd.testing.assert_frame_equal(races.compute(note)["races.parquet"], raced)
 
 
-def test_with_equal_listing_nobody_lists_more(races: Comparison, raced: pd.DataFrame) -> None:
-    budget, n = raced["n_listed"] * races.n_iterations, raced["n_iterations_other"]
-    plain = raced["n_selected"] * (raced["n_users"] - raced["n_selected"])
-    assert (raced["n_listed_other"] == plain).all()
-    assert (n * plain <= budget + TIE).all()
-    assert ((n + 1) * plain > budget).all()
-    large = raced[raced["n_selected"] == 6].set_index([*CELL, "instance"])["n_listed"].unstack("moves")
-    assert (large["active"] < large["all"]).all()
-
-
-def test_energies_at_equal_listing_are_those_of_the_same_walk_cut_short(
-    races: Comparison, raced: pd.DataFrame
-) -> None:
-    first, other = annealers(races.scenario, races.n_iterations).values()
-    for _, race in raced[(raced["source"] == "drawn") & (raced["n_users"] == 12)].iterrows():
-        seed = race["instance"]
-        at = drawn(12, race["n_selected"], (first, other), seed)
-        scale = at.gaps[1] / race["temperature_divisor"]
-        rng = Streams(seed).generator("select/sa_bsfl", round=0)
-        energies = walk(at.objective, at.criteria[1], scale, races.n_iterations, rng).energies
-        n = race["n_iterations_other"]
-        assert (race["final_iterations"], race["best_iterations"]) == (energies[-1], energies.max())
-        assert (race["final_neighbours"], race["best_neighbours"]) == (energies[n - 1], energies[:n].max())
+def test_the_other_stops_once_it_has_listed_as_many_neighbours(races: Comparison) -> None:
+    at = drawn(6, 2, tuple(annealers(races.scenario, 9).values()), 0)  # type: ignore[arg-type]
+    ours = Walk(np.array([1.0, 5.0, 2.0]), np.array([4, 3, 4]))
+    theirs = Walk(np.array([0.0, 3.0, 4.0]), np.array([5, 5, 5]))
+    race = race_of(at, ours, theirs)
+    assert race["n_iterations_other"] == 2  # 10 of the 11 that ours listed
+    read = [race[f"{energy}{other}"] for other in ("", "_iterations", "_neighbours") for energy in ENERGIES]
+    assert read == [2, 5, 4, 4, 3, 3]
+    assert (race["n_listed"], race["n_listed_other"]) == (pytest.approx(11 / 3), 5)
 
 
 def test_the_gap_of_drawn_instances_bounds_all_energies(demo: Scenario) -> None:
@@ -171,8 +157,8 @@ RACES = pd.DataFrame(
 
 
 def test_wins_ties_and_losses_are_counted_for_each_reading() -> None:
-    by_size = shares(RACES, CELL, BUDGETS).set_index(["n_users", "budget", "energy"])
-    pooled = shares(RACES, ALL_SIZES, BUDGETS).set_index(["budget", "energy"])
+    by_size = shares(RACES, CELL, tuple(BUDGETS)).set_index(["n_users", "budget", "energy"])
+    pooled = shares(RACES, ("source", "moves"), tuple(BUDGETS)).set_index(["budget", "energy"])
     counts = ["n_instances", "n_won", "n_tied", "n_lost"]
     assert by_size.loc[(10, "iterations", "final"), counts].tolist() == [2, 1, 0, 1]
     assert by_size.loc[(20, "iterations", "best"), counts].tolist() == [2, 0, 1, 1]
@@ -183,16 +169,13 @@ def test_wins_ties_and_losses_are_counted_for_each_reading() -> None:
     assert (row["gap"], row["gap_other"], row["n_listed_other"]) == pytest.approx((7, 8.25, 10))
 
 
-def test_the_figure_and_the_table_of_races_have_their_shares(races: Comparison) -> None:
-    plotted = races.plot({"races.parquet": RACES})
+def test_the_figure_of_races_has_all_sizes_together(races: Comparison) -> None:
+    plotted = races.plot({"shares.csv": shares(RACES, CELL, tuple(BUDGETS))})
     axes = plotted.figure.axes[0]  # equal iterations, last vertex: 2 of 4 won, 1 tied
     won, tied, lost = axes.patches
     parts = [(part.get_x(), part.get_width()) for part in (won, tied, lost)]
     np.testing.assert_allclose(parts, [(0, 50), (50, 25), (75, 25)])
     np.testing.assert_allclose(axes.lines[-1].get_xdata(), 100 * np.array(wilson(2, 4)))
-    assert plotted.markdown is not None
-    (line,) = [line for line in plotted.markdown.splitlines() if "equal listing | last vertex" in line]
-    assert "| 75.0 (30.1 to 95.4) | 0.0 | 50.0 (9.5 to 90.5) | 7 | 7.5 |" in line
 
 
 def test_runs_are_matched_by_instance_not_by_order() -> None:
@@ -208,13 +191,3 @@ def test_runs_are_matched_by_instance_not_by_order() -> None:
     )
     final, best = shares(paired(runs)).to_dict("records")
     assert (final["n_won"], final["n_lost"], best["n_tied"]) == (2, 1, 3)
-
-
-def test_curves_summarise_the_gaps() -> None:
-    gaps = {
-        (1.0, "alsa"): np.array([[1.0, 0.0], [2.0, 2.0], [6.0, 1.0]]),
-        (1.0, "sa_bsfl"): np.array([[2.0, 0.0], [1.0, 3.0], [7.0, 2.0]]),
-    }
-    table = curves(gaps, np.array([1, 50]))
-    assert table["median"].tolist() == [2, 1, 2, 2]
-    assert table["ahead"].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3, 0])  # the tie is nobody's

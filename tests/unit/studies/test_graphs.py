@@ -49,18 +49,6 @@ def test_degrees_follow_the_formulas(n_users: int, m: int) -> None:
     assert (degrees["degree_min"] >= n_users - m).all()
 
 
-def test_mean_degrees_by_hand() -> None:
-    """5 of 12 users, 35 swaps: all of them, 2 / 6 for each criterion, and never more than all."""
-    found = [graphs.mean_degree(selector, 12, 5) for selector in ("sa_bsfl", "sa_pause", "alsa")]
-    assert found == pytest.approx([35, 70 / 6, 140 / 6])
-    assert graphs.mean_degree("alsa", 5, 2) == 6
-
-
-def test_energy_is_the_least_ucb_and_the_mean_g() -> None:
-    energies = Swaps.of(3, 2).energies(np.array([3.0, 1.0, 2.0]), np.array([0.0, 4.0, 8.0]))
-    assert energies.tolist() == [1 + 2, 2 + 4, 1 + 6]  # users 01, 02, 12
-
-
 @pytest.mark.parametrize(
     ("n", "edges", "steps"),
     [(4, [(0, 1), (1, 2), (2, 3)], 3), (3, [(0, 1), (1, 2), (0, 2)], 1), (4, [(0, 1), (2, 3)], np.inf)],
@@ -68,16 +56,6 @@ def test_energy_is_the_least_ucb_and_the_mean_g() -> None:
 def test_the_diameter_is_infinite_without_a_path(n: int, edges: list[tuple[int, int]], steps: float) -> None:
     u, v = np.array(edges).T
     assert graphs.diameter(n, u, v) == steps
-
-
-def test_edges_kept_and_dropped_make_up_those_of_plain_annealing() -> None:
-    degrees = degrees_of(6, 3, 4)
-    plain, alsa = degrees.loc["sa_bsfl"], degrees.loc["alsa"]
-    n, kept = plain["n_edges"].to_numpy(), alsa["n_edges"].to_numpy()
-    for column in ("low", "step"):
-        total = kept * alsa[f"{column}_kept"] + (n - kept) * alsa[f"{column}_dropped"]
-        np.testing.assert_allclose(total, n * plain[f"{column}_kept"])
-    assert plain["low_dropped"].isna().all()
 
 
 def test_the_figure_and_the_summary_show_all_edges() -> None:

@@ -1,7 +1,8 @@
 """Captions of studies: a file of words for each kind (`pausefl.figures.captions` has the conventions).
 
 Words may use ``study`` and, of a study with seeds, what `pausefl.figures.captions.values_of` returns; and
-the sentences ``lines``, ``runs``, ``simulated`` and ``annealing``. Nothing that computes or plots imports
+the sentences ``lines``, ``runs``, ``simulated`` and ``annealing``. They may set ``place``, where the papers
+have the study, and ``bearing``, the deviations that can bear on it. Nothing that computes or plots imports
 this, so an edit of words reruns the report alone.
 """
 
@@ -29,7 +30,7 @@ def caption(study: Study, figures: Mapping[str, FigureSettings]) -> Caption:
         "".join(Path(__file__).with_name(f"{name}.md.jinja").read_text("utf-8") for name in files),
         study=study,
         anneals=scenario is not None and any(map(iterates, scenario.selectors)),
-        place="; ".join(places) or study.place,
-        deviations=applying(study.bearing(), scenario),
+        places="; ".join(places),
+        applying=lambda names: applying(names, scenario),
         **values,
     )
