@@ -98,10 +98,6 @@ def test_confidence_bound_by_hand() -> None:
     np.testing.assert_allclose(confidence_bound(history, 3.0), expected)
 
 
-def test_confidence_bound_is_infinite_for_everyone_at_first() -> None:
-    assert np.isposinf(confidence_bound(History.empty(np.ones(4, np.int64), 2, FLOOR), 1.0)).all()
-
-
 @given(histories(), st.data())
 def test_r1_is_the_equation_for_any_number_of_users(history: History, data: st.DataObject) -> None:
     users = draw_selection(data, history, data.draw(st.integers(1, len(history.data_size))))
@@ -207,9 +203,3 @@ def test_clusters_are_balanced_and_none_is_empty(
     assert len(sizes) == n_clusters
     assert sizes.min() >= 1
     assert np.ptp(sizes) <= 1
-
-
-def test_without_a_number_of_clusters_there_are_none() -> None:
-    for clusters in ("random", "index"):
-        settings = RewardSettings(name="r1", alpha=1, beta=1, gamma=1, clusters=clusters)
-        assert settings.make_clusters(7, Streams(0)) is None

@@ -83,11 +83,6 @@ def test_both_splits_are_downloaded_and_read_in_order(name: str) -> None:
     assert dataset_key(settings, where) == f"torchvision.{name}"
 
 
-def test_torchvisions_own_classes_are_found() -> None:
-    for name in ("SVHN", "KMNIST", "CIFAR100"):
-        assert SOURCES.find(f"torchvision:{name}").files
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [("Absent", "is not there: torchvision.datasets has no such class"), ("Whole", "no argument 'train' or")],

@@ -19,7 +19,6 @@ from pausefl.federated.checkpoint import STATE_FILE
 from pausefl.federated.job import FILES, Job
 from pausefl.federated.retime import retime
 from pausefl.federated.run import run_job
-from pausefl.federated.runnable import trains_alike
 from pausefl.runs.collected import read_run
 from pausefl.selectors import SELECTORS
 from pausefl.selectors.baselines import Random
@@ -122,26 +121,13 @@ def test_a_selector_that_looks_at_losses_repeats_its_selections(
     assert tables(runs.retime(trained, r2)) == tables(expected)
 
 
-def test_what_training_alone_decides_is_that_of_the_run(runs: Runs, r1: Scenario, r2: Scenario) -> None:
-    steep = {"training": {"learning_rate": 1e12}}
-    trained = runs.train(changed(r1, **steep), "fedavg_no_privacy")
-    refused = {"n": 1, "first": [{"round": 7, "user": 0}]}
-    theirs = told(trained, n_threads=3, refused_updates=refused)
-    ours = told(runs.retime(trained, changed(r2, **steep), "fedavg_no_privacy"))
-    for key in ("n_threads", "diverged_round", "refused_updates", "class_accuracy"):
-        assert ours[key] == theirs[key]
-    assert ours["diverged_round"] == 1
-
-
 @pytest.mark.parametrize(
     ("selector", "changes", "values", "words"),
     [
         ("pause", {}, {}, "looks at the reward"),
         ("random", {}, {"seed": 1}, r"seed = 0 \(asked for: 1\), .*other partition"),
-        ("random", {}, {"n_rounds": 7}, r"n_rounds = 8 \(asked for: 7\)"),
         ("random", {"training": {"n_epochs": 2}}, {}, "training.n_epochs = 1"),
         ("random", {"privacy": {"epsilon_total": 7.0}}, {}, "privacy.epsilon_total = 40"),
-        ("random", {"network": {"latency_std": 0.1}}, {}, "network.latency_std"),
     ],
 )
 def test_what_trains_otherwise_is_refused(
@@ -224,24 +210,3 @@ def test_a_job_that_its_horizon_ends_earlier_has_the_first_rounds(
         assert told(runs.retime(trained, ends, selector))["diverged_round"] == expected
     told(trained, refused_updates={"n": 1, "first": [{"round": 7, "user": 0}]})
     assert not (runs.retime(trained, ends, selector) / "summary.json").exists()
-
-
-def test_scenarios_that_train_alike_differ_in_the_reward_alone(r1: Scenario, r2: Scenario) -> None:
-    assert trains_alike(r2, r1)
-    assert trains_alike(r2, changed(r1, selection={"n_iterations": 7, "exploitation": 2.0}))
-    for other in (
-        changed(r1, training={"n_epochs": 2}),
-        changed(r1, network={"n_users": 13}),
-        changed(r1, privacy={"epsilon_total": 7.0}),
-    ):
-        assert not trains_alike(r2, other)
-    ended, later = (
-        [changed(one, training={"time_horizon_s": horizon}) for one in (r2, r1)] for horizon in (3.0, 4.0)
-    )
-    assert trains_alike(ended[0], ended[1])
-    assert trains_alike(ended[0], later[1])
-    assert trains_alike(ended[0], r1)
-    assert trains_alike(ended[1], r2)
-    assert not trains_alike(later[0], ended[1])  # ends before
-    assert not trains_alike(ended[1], ended[0])  # its rounds last longer
-    assert not trains_alike(r2, ended[1])

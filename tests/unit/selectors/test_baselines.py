@@ -65,14 +65,6 @@ def test_by_size_the_absent_do_not_count() -> None:
     assert agrees(RandomBySize(), given, successive(sizes, [1, 2, 3, 5], 2))
 
 
-def test_by_size_is_not_uniform_and_not_in_proportion_to_the_sum() -> None:
-    sizes = [10, 1, 1, 1]
-    given = History.empty(np.array(sizes), 2, 0.05)
-    total = {s: sum(sizes[k] for k in s) for s in combinations(range(4), 2)}
-    assert not agrees(RandomBySize(), given, dict.fromkeys(total, 1 / 6))
-    assert not agrees(RandomBySize(), given, {s: n / sum(total.values()) for s, n in total.items()})
-
-
 def test_fastest_are_the_users_of_smallest_mean_latency() -> None:
     rng = np.random.default_rng(0)
     for m in range(1, 10):

@@ -224,14 +224,6 @@ def test_ward_ends_in_one_tree_however_many_distances_are_equal(n: int) -> None:
             assert np.isfinite(heights).all()
 
 
-def test_ward_ends_in_one_tree_if_distances_are_mutual_only_up_to_rounding() -> None:
-    rng = np.random.default_rng(8)
-    for _ in range(200):
-        n = int(rng.integers(3, 40))
-        merges, _ = ward(np.where(np.eye(n) > 0, 0.0, rng.choice([0.0, 0.000345, 0.000488], (n, n))))
-        assert sorted(leaves(nested(merges, n))) == list(range(n))
-
-
 @given(st.data())
 @settings(max_examples=200)
 def test_the_cut_is_that_of_a_slow_recursion(data: st.DataObject) -> None:

@@ -11,13 +11,9 @@ from numpy.typing import NDArray
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.bandit.rewards import AverageReward
-from pausefl.data.partition import Partition
-from pausefl.federated.simulation import Simulation
 from pausefl.selectors import SELECTORS, Selector
-from pausefl.streams import Streams
 from pausefl.testing import SelectorContract
 from pausefl.testing.contract import TRUTH, world
-from pausefl.training.layout import Layout
 
 Users = NDArray[np.int64]
 
@@ -97,17 +93,6 @@ def register(monkeypatch: pytest.MonkeyPatch, cls: type[Selector]) -> str:
     """Do what a new selector does: put a line beside the others."""
     monkeypatch.setitem(SELECTORS._classes, "new", cls)
     return "new"
-
-
-def test_a_new_selector_runs_after_one_line_beside_the_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    name = register(monkeypatch, Rare)
-    listed = world().replace(selectors=(name,))
-    share = Partition(tuple(np.arange(20) for _ in range(12)), np.ones(12), np.arange(0))
-    rounds = Simulation(listed, name, Streams(0), share, Layout(5, 5, 5), None).run(8).rounds
-    participations = np.bincount(np.concatenate(rounds["selection"].tolist()))
-    np.testing.assert_array_equal(participations, np.full(12, 2))
 
 
 @pytest.mark.parametrize(

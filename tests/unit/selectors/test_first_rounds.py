@@ -31,11 +31,6 @@ def unequal(n_users: int, m: int) -> History:
     return History.empty(np.arange(n_users) * 10 + 50, m, 0.05)
 
 
-def test_all_searches_of_the_papers_are_meant() -> None:
-    assert {"pause", "pause_brute", "bsfl", "alsa", "sa_bsfl", "sa_pause", "sa_pause_v1"} < set(SEARCHES)
-    assert {"sa_vanilla", "sa_pause_best_gain"} < set(SEARCHES)
-
-
 @every_search
 @pytest.mark.parametrize("first_rounds", ["maximise", "uniform"])
 def test_everyone_plays_once_in_the_first_rounds(name: str, first_rounds: str, demo: Scenario) -> None:

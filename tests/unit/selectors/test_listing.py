@@ -68,13 +68,3 @@ def test_the_last_vertex_has_the_law_of_the_exact_chain(n_lists: int) -> None:
     for vertex, probability in zip(edges, wanted, strict=True):
         held = np.isclose(ends, worth(objective, tuple(vertex))).mean()
         assert abs(held - probability) < 5 * math.sqrt(probability * (1 - probability) / n) + 1e-9
-
-
-def test_energies_include_the_penalty_of_clusters() -> None:
-    rng = np.random.default_rng(5)
-    objective = Objective(
-        rng.random(N_USERS), rng.random(N_USERS), np.arange(N_USERS) % 2, np.array([0, 1.0, 2.0])
-    )
-    possible = {round(worth(objective, tuple(vertex)), 9) for vertex in graph(N_USERS, M, [])}
-    energies = walk(objective, (), 1.0, 300, rng).energies
-    assert {round(float(energy), 9) for energy in energies} <= possible

@@ -11,7 +11,6 @@ from scipy import stats
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.errors import ConfigError
-from pausefl.federated.runnable import check_runnable
 from pausefl.selectors.timed import FedCs, Tifl
 from pausefl.settings import Scenario
 
@@ -102,12 +101,11 @@ def with_selection(scenario: Scenario, **values: Any) -> Scenario:
 
 
 def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
-    given = with_selection(demo, n_tiers=2, deadline=0.3, n_candidates=9)
-    tifl, fedcs = given.make_selector("tifl"), given.make_selector("fedcs")
-    assert isinstance(tifl, Tifl)
-    assert isinstance(fedcs, FedCs)
-    assert tifl.n_tiers == 2
-    assert (fedcs.deadline, fedcs.n_candidates) == (0.3, 9)
+    given = with_selection(demo, n_tiers=2, deadline=0.3, n_candidates=9, pacer_step=0.3)
+    names = ("tifl", "fedcs", "power_of_choice", "oort")
+    tifl, fedcs, choice, oort = (vars(given.make_selector(name)) for name in names)
+    assert (tifl["n_tiers"], fedcs["deadline"], fedcs["n_candidates"]) == (2, 0.3, 9)
+    assert (choice["n_candidates"], oort["pacer_step"]) == (9, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +119,3 @@ def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
 def test_impossible_constants_are_refused(demo: Scenario, values: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         with_selection(demo, **values)
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("tifl", "selector 'tifl' needs selection.n_tiers"),
-        ("fedcs", "selector 'fedcs' needs selection.deadline and selection.n_candidates"),
-    ],
-)
-def test_they_need_their_constants(demo: Scenario, name: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
-        check_runnable(demo, [name])

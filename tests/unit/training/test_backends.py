@@ -16,14 +16,12 @@ from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
-from pausefl.training.backends import fastest_backend
 from pausefl.training.backends.base import Backend
 from pausefl.training.backends.dense import Dense
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked
 from pausefl.training.dropout import adopt_dropout
 from pausefl.training.engine import Trainer, build_model
-from pausefl.training.models import MODELS
 
 CPU = torch.device("cpu")
 SIZES = [1, 7, 20, 21, 45, 60]
@@ -132,29 +130,6 @@ def test_running_statistics_move_a_tenth_of_the_way_in_each_step(
         first = trainer.layout.n_trainable
         np.testing.assert_allclose(values[:first], trainer.initial[:first], atol=1e-8)
         np.testing.assert_allclose(values[first:], running_statistics(module, pixels), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("model", "device", "expected"),
-    [
-        ("fc", "cpu", Dense),
-        ("fc", "cuda", Stacked),
-        ("cnn_bsfl", "cpu", OneByOne),
-        ("cnn_bsfl", "cuda", Stacked),
-    ],
-)
-def test_the_backend_follows_the_model_and_the_device(
-    model: str, device: str, expected: type[Backend]
-) -> None:
-    family = MODELS.find(model).family
-    assert fastest_backend(device, family, regression=False) is expected
-
-
-def test_kernels_are_not_for_regression() -> None:
-    x, y = np.ones((20, 3), np.float32), np.ones(20, np.float32)
-    data = Dataset("regression", x, y, x, y, 0, "drawn")
-    trainer = Trainer(FC, settings(), data, partition([20]), Streams(0), CPU)
-    assert isinstance(trainer._backend, OneByOne)
 
 
 def test_dropout_that_could_not_be_repeated_is_refused() -> None:

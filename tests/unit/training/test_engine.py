@@ -265,7 +265,7 @@ def test_the_loss_of_a_regression_is_the_mean_squared_error() -> None:
 
 
 @pytest.mark.parametrize("broken", [np.nan, np.inf])
-@pytest.mark.parametrize("model", [LINEAR, FC, BSFL], ids=lambda m: m.name)
+@pytest.mark.parametrize("model", [LINEAR, FC], ids=lambda m: m.name)
 def test_a_model_that_diverged_guesses_and_its_loss_is_infinite(model: ModelSettings, broken: float) -> None:
     data = regression(20) if model is LINEAR else images(20, 10)
     trainer = Trainer(model, training(), data, partition([20]), Streams(0), CPU)
@@ -377,9 +377,3 @@ def test_cuda_is_refused_where_there_is_none(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(ConfigError, match="no usable CUDA device; use 'cpu'"):
         choose_device("cuda")
     assert choose_device("auto") == choose_device("cpu") == CPU
-
-
-@pytest.mark.parametrize("name", ["gpu", "CPU", "cdua", ""])
-def test_unknown_devices_are_refused_with_the_names_there_are(name: str) -> None:
-    with pytest.raises(ConfigError, match="auto, cpu, cuda"):
-        choose_device(name)

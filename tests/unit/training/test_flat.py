@@ -7,7 +7,6 @@ import copy
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from pausefl.settings import ModelSettings
 from pausefl.training.flat import FlatModel
@@ -35,13 +34,6 @@ def images(n: int = 6) -> tuple[Tensor, Tensor]:
     return torch.randn(n, *SHAPE), torch.randint(5, (n,))
 
 
-def test_binding_changes_no_value(module: nn.Module) -> None:
-    plain = copy.deepcopy(module)
-    FlatModel(module, CPU)
-    for name, values in plain.state_dict().items():
-        torch.testing.assert_close(module.state_dict()[name], values, rtol=0, atol=0)
-
-
 @pytest.mark.parametrize("training", [True, False])
 def test_outputs_and_running_statistics_are_those_of_the_plain_module(
     module: nn.Module, training: bool
@@ -53,37 +45,6 @@ def test_outputs_and_running_statistics_are_those_of_the_plain_module(
     torch.testing.assert_close(module(channels_last), plain(x))
     for name, values in plain.state_dict().items():
         torch.testing.assert_close(module.state_dict()[name], values)
-
-
-def test_convolutions_are_held_channels_last(module: nn.Module) -> None:
-    FlatModel(module, CPU)
-    for values in module.parameters():
-        if values.dim() == 4:
-            assert values.is_contiguous(memory_format=torch.channels_last)
-
-
-def test_gradients_are_those_of_the_plain_module(module: nn.Module) -> None:
-    plain, flat, (x, y) = copy.deepcopy(module), FlatModel(module, CPU), images()
-    for net in (plain, flat.module):
-        functional.cross_entropy(net(x), y).backward()
-    for ours, theirs in zip(module.parameters(), plain.parameters(), strict=True):
-        assert ours.grad is not None
-        torch.testing.assert_close(ours.grad, theirs.grad)
-    assert flat.gradient.abs().sum() == pytest.approx(
-        sum(float(p.grad.abs().sum()) for p in plain.parameters() if p.grad is not None), rel=1e-9
-    )
-
-
-def test_training_the_module_changes_the_vector_and_the_other_way_round(module: nn.Module) -> None:
-    flat, (x, y) = FlatModel(module, CPU), images()
-    before = flat.values.clone()
-    functional.cross_entropy(module(x), y).backward()
-    torch.optim.SGD(module.parameters(), lr=1.0).step()
-    n = flat.layout.n_trainable
-    torch.testing.assert_close(flat.values[:n], before[:n] - flat.gradient)
-    flat.values.fill_(0.25)
-    for values in module.parameters():
-        assert (values == 0.25).all()
 
 
 def test_batch_normalisation_lies_behind_all_that_is_protected(module: nn.Module) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from pausefl.settings import TrainingSettings
-from pausefl.training.optimizers import UserAdam, UserOptimizer, make_optimizer
+from pausefl.training.optimizers import UserOptimizer, make_optimizer
 
 CPU = torch.device("cpu")
 N_USERS, N_VALUES, RATE = 5, 30, 0.01
@@ -75,37 +75,6 @@ def step_once(made: UserOptimizer, user: int) -> torch.Tensor:
     made.begin([user])
     made.step(user, values, torch.linspace(-1, 1, N_VALUES), RATE)
     return values
-
-
-@pytest.mark.parametrize("changes", WITH_STATE, ids=str)
-@pytest.mark.parametrize("state", ["persist", "reset"])
-def test_moments_persist_or_are_forgotten_between_participations(changes: dict[str, Any], state: str) -> None:
-    made = optimizer(state, **changes)
-    made.begin([0])
-    made.step(0, torch.zeros(N_VALUES), torch.full((N_VALUES,), 3.0), RATE)
-    again, fresh = step_once(made, 0), step_once(made, 1)
-    assert torch.equal(again, fresh) == (state == "reset")
-
-
-@pytest.mark.parametrize("changes", WITH_STATE, ids=str)
-def test_a_users_steps_do_not_touch_the_others(changes: dict[str, Any]) -> None:
-    made = optimizer(**changes)
-    expected = step_once(optimizer(**changes), 3)
-    for _ in range(4):
-        step_once(made, 2)
-    assert torch.equal(step_once(made, 3), expected)
-    assert made.steps.tolist() == [0, 0, 4, 1, 0]
-
-
-def test_reset_forgets_only_those_who_take_part() -> None:
-    adam = optimizer("reset")
-    assert isinstance(adam, UserAdam)
-    step_once(adam, 0)
-    step_once(adam, 1)
-    adam.begin([1])
-    assert adam.steps.tolist() == [1, 0, 0, 0, 0]
-    assert adam.moments["first"][0].any()
-    assert not adam.moments["first"][1].any()
 
 
 @pytest.mark.parametrize("changes", WITH_STATE, ids=str)
