@@ -150,12 +150,6 @@ def test_every_address_is_of_https(name: str) -> None:
     assert all(url.startswith("https://") for url in SOURCES[name]().addresses())
 
 
-def test_http_is_refused(mirror: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(official, "SCHEME", "https://")
-    assert "is not an https address" in refusal(download, "fashion_mnist", tmp_path / "fresh")
-    assert not (tmp_path / "fresh").exists()
-
-
 def test_nothing_is_downloaded_outside_of_the_working_directory_or_without_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -195,3 +189,9 @@ def test_a_download_that_fails_midway(mirror: Path, tmp_path: Path) -> None:
     download("fashion_mnist", tmp_path / "fresh")
     assert not missing_files(FASHION, raw(tmp_path / "fresh"))
     assert [path.name for path in (tmp_path / "fresh").iterdir()] == ["FashionMNIST"]
+
+
+def test_http_is_refused(mirror: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(official, "SCHEME", "https://")
+    assert "is not an https address" in refusal(download, "fashion_mnist", tmp_path / "fresh")
+    assert not (tmp_path / "fresh").exists()

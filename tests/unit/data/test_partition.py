@@ -152,13 +152,6 @@ def test_validation_and_sizes_do_not_depend_on_the_distribution_of_labels() -> N
     np.testing.assert_array_equal(a.sizes, b.sizes)
 
 
-def test_with_n_train_the_first_examples_train_and_validation_comes_after_them() -> None:
-    partition = make_partition(classes_of(600), data_of(50, 200), iid(), 7, Streams(3))
-    np.testing.assert_array_equal(np.sort(np.concatenate(partition.users)), np.arange(200))
-    assert partition.validation.min() >= 200
-    assert len(partition.validation) == 50
-
-
 def test_equal_sizes_differ_by_at_most_one_and_chance_decides() -> None:
     sizes = np.array([sample_sizes(iid(), 7, 24, Streams(seed)) for seed in range(300)])
     assert set(np.unique(sizes)) == {3, 4}
@@ -230,28 +223,6 @@ def test_a_dominant_label_has_its_share_of_a_users_data_in_all(share: float, n_c
 def test_a_label_cannot_dominate_with_less_than_its_share_by_chance() -> None:
     with pytest.raises(DataError, match=r"dominant_share = 0\.2 is less than 1/4.* raise it to 0\.25"):
         make_partition(np.arange(400) % 4, data_of(0), dominant(dominant_share=0.2), 5, Streams(0))
-
-
-@pytest.mark.parametrize(("n_users", "n"), [(500, 60_000), (7, 3_000), (30, 3_001)])
-def test_stratified_users_have_every_class_equally_often(n_users: int, n: int) -> None:
-    labels = classes_of(n)
-    partition = make_partition(labels, data_of(n // 6), stratified(), n_users, Streams(4))
-    mix = label_mix(partition, labels, 10)
-    assert np.all(mix.max(axis=0) - mix.min(axis=0) <= 1)
-    assert np.ptp(partition.sizes) <= 1
-    expected = sample_sizes(stratified(), n_users, n - n // 6, Streams(4))
-    np.testing.assert_array_equal(partition.sizes, expected)
-    # Random shares differ by far more.
-    by_chance = label_mix(make_partition(labels, data_of(n // 6), iid(), n_users, Streams(4)), labels, 10)
-    assert np.ptp(by_chance, axis=0).min() > 5
-
-
-def test_a_label_that_runs_out_is_replaced_from_the_pool() -> None:
-    labels = np.r_[np.zeros(10, int), np.ones(190, int)]
-    whole = dominant(sizes="equal", min_size=1, dominant_share=1.0)
-    partition = make_partition(labels, data_of(0), whole, 4, Streams(0))
-    assert list(partition.sizes) == [50] * 4
-    assert label_mix(partition, labels, 2)[:, 0].sum() == 10
 
 
 #: Sizes of the 30 users in the log behind v2's Fig. 6.
@@ -375,11 +346,6 @@ def test_qualities() -> None:
 def test_too_few_examples(partition: PartitionSettings, n_users: int, n: int, needed: str) -> None:
     with pytest.raises(DataError, match=rf"{n} training examples cannot give .* that takes {needed}"):
         sample_sizes(partition, n_users, n, Streams(0))
-
-
-def test_sizes_that_leave_users_without_data_are_refused() -> None:
-    with pytest.raises(DataError, match=r"size_concentration = 0\.05 .* seed 7.*raise partition\.min_size"):
-        sample_sizes(dirichlet(0.05, min_size=0), 40, 400, Streams(7))
 
 
 @pytest.mark.parametrize(

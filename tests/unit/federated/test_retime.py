@@ -21,7 +21,6 @@ from pausefl.federated.retime import retime
 from pausefl.federated.run import run_job
 from pausefl.runs.collected import read_run
 from pausefl.selectors import SELECTORS
-from pausefl.selectors.baselines import Random
 from pausefl.settings import Scenario
 
 #: Selectors of the papers' scenarios that have both rewards.
@@ -108,19 +107,6 @@ def test_the_files_are_those_of_a_job_that_trains(
     assert ours == theirs
 
 
-def test_a_selector_that_looks_at_losses_repeats_its_selections(
-    runs: Runs, r1: Scenario, r2: Scenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(SELECTORS["random"], "needs_losses", True)
-    trained, expected = runs.train(r1), runs.train(r2)
-
-    def without_losses(*_: Any) -> Any:
-        raise AssertionError("selected without the losses that it needs")
-
-    monkeypatch.setattr(Random, "__call__", without_losses)
-    assert tables(runs.retime(trained, r2)) == tables(expected)
-
-
 @pytest.mark.parametrize(
     ("selector", "changes", "values", "words"),
     [
@@ -175,20 +161,6 @@ def test_a_run_with_other_selections_is_refused(runs: Runs, r1: Scenario, r2: Sc
     told(trained, digests=told(trained)["digests"] | {"rounds.parquet": digests.of_table(rounds)})
     with pytest.raises(PauseflError, match=r"does not select as this job does: see round 5$"):
         runs.retime(trained, r2)
-
-
-def test_a_run_that_is_missing_or_ended_before_the_job_is_refused(
-    runs: Runs, r1: Scenario, r2: Scenario
-) -> None:
-    with pytest.raises(PauseflError, match="no such file"):
-        runs.retime(runs.folder / "nowhere", r2)
-    elapsed = pd.read_parquet(runs.train(r1) / "rounds.parquet")["elapsed_s"]
-    short = changed(r1, training={"time_horizon_s": float(elapsed[1])}).replace(name="short")
-    for selector in ("random", "clustered_similarity"):
-        trained = runs.train(short, selector)
-        n = told(trained)["rounds_made"]
-        with pytest.raises(PauseflError, match=f"does not select as this job does: see round {n + 1}$"):
-            runs.retime(trained, r2, selector)
 
 
 @pytest.mark.parametrize("selector", ["random", "clustered_similarity"])

@@ -271,14 +271,11 @@ def test_selection_alone_gives_what_the_trained_job_gives(simulate: Simulate, se
     [
         ("pause", {}),
         ("pause", {"optimizer_state": "reset"}),
-        ("sa_pause", {}),
         ("clustered_similarity", {}),
         ("cs_ucb_q", {}),
-        ("fedavg", {}),
         ("fedavg", {"optimizer": "sgd", "momentum": 0.9}),
         ("tifl", {}),
         ("oort", {}),
-        ("power_of_choice", {}),
     ],
     ids=str,
 )
@@ -555,13 +552,3 @@ def test_overlaps_cost_reward_and_time(simulate: Simulate, demo: Scenario, how: 
     np.testing.assert_allclose(clustered.latency_s, plain.latency_s + 0.05 * extra)
     np.testing.assert_allclose(clustered.elapsed_s, np.cumsum(clustered.latency_s))
     np.testing.assert_allclose(clustered.reward, plain.reward - 100 * 0.02 * extra)
-
-
-def test_quality_of_data_is_what_bsfls_reward_goes_by(demo: Scenario, digits: Dataset) -> None:
-    order = np.split(np.arange(1200), N_USERS)
-    quality = np.linspace(0.2, 1.0, N_USERS)
-    share = Partition(tuple(order), quality, np.arange(0))
-    scenario = changed(demo, reward={"name": "bsfl", "gamma": 0.0}, privacy=None)
-    rounds = build(scenario, "bsfl", digits, share, False, False, 0).run(600).rounds
-    frequency = np.bincount(np.concatenate(rounds.selection.tolist()), minlength=N_USERS) / 600
-    np.testing.assert_allclose(frequency, 3 * quality / quality.sum(), atol=0.08)

@@ -87,11 +87,3 @@ def test_a_geometric_budget_keeps_all_users_however_long(demo: Scenario) -> None
     assert (rounds["selection"].map(len) == demo.network.n_selected).all()
     assert simulation.ledger.participations.max() > 4
     assert rounds["leakage_max"].max() <= demo.privacy.epsilon_total
-
-
-def test_a_budget_that_ends_by_its_schedule_ends_here_too(demo: Scenario) -> None:
-    assert demo.privacy is not None
-    ends = demo.privacy.replace(decay=None, schedule="uniform", n_participations=2)
-    simulation = selection_only(demo.replace(privacy=ends), "random", 0)
-    simulation.run(50)
-    assert simulation.ledger.participations.max() == 2

@@ -57,29 +57,6 @@ def test_the_first_round_gives_no_estimate_and_does_not_count_in_later_ones() ->
     assert world.watcher.brief() == "round 3 of 12, accuracy 43.2%, about 30 s left"
 
 
-def test_a_resumed_job_counts_the_rounds_of_this_process_only() -> None:
-    world = World(300, done=200, accuracy=0.5)
-    assert world.watcher.share == pytest.approx(2 / 3)
-    assert world.watcher.line().startswith("round 200 of 300, 100 simulated s, accuracy 50.0%")
-    world.round(60)
-    world.round(1)
-    assert world.watcher.seconds_left == pytest.approx(98)
-
-
-def test_a_time_horizon_says_how_far_the_job_is() -> None:
-    world = World(900, horizon=5.0, accuracy=0.5)  # rounds of half a simulated second
-    assert world.watcher.brief() == "round 1 runs; it may compile kernels"
-    for seconds in (60, 1, 1, 1):
-        world.round(seconds)
-    assert world.watcher.share == pytest.approx(0.4)
-    assert world.watcher.seconds_left == pytest.approx(6)
-    assert world.watcher.line().startswith("round 4, 2 of 5 simulated s, accuracy 50.0%")
-    for _ in range(6):
-        world.round(1)
-    assert (world.watcher.share, world.watcher.seconds_left) == (1, 0)
-    assert "left" not in world.watcher.line()
-
-
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=30), st.integers(0, 20), st.floats(0, 1000))
 def test_estimates_are_never_negative_and_zero_at_the_end(
     seconds: list[float], more: int, wait: float

@@ -10,7 +10,7 @@ import pytest
 from worlds import untrained
 
 from pausefl.errors import PauseflError
-from pausefl.runs.groups import grouped, named_runs, rounds_of_groups
+from pausefl.runs.groups import grouped, named_runs
 from pausefl.runs.run import Run
 from pausefl.settings import Scenario, load_scenario
 from pausefl.settings.changes import with_values
@@ -32,19 +32,6 @@ def labels(*runs: Run) -> list[str]:
     return [group.label.replace("\u00a0", " ") for group in grouped(runs)]
 
 
-def test_seeds_of_a_selector_are_one_group() -> None:
-    groups = grouped([run("b", seed=1), run("c", "random"), run("a")])
-    assert [[one.name for one in group.runs] for group in groups] == [["a", "b"], ["c"]]
-    assert [group.name for group in groups] == ["pause", "random"]
-    assert [group.label for group in groups] == ["PAUSE", "Random"]
-    rounds = rounds_of_groups(groups)
-    assert list(zip(rounds["selector"], rounds["seed"], strict=True))[::2] == [
-        ("pause", 0),
-        ("pause", 1),
-        ("random", 0),
-    ]
-
-
 def test_settings_that_differ_are_in_the_name() -> None:
     few = {"network.n_users": 10, "reward.gamma": 1.0}
     assert labels(run("a"), run("b", values=few)) == [
@@ -52,10 +39,6 @@ def test_settings_that_differ_are_in_the_name() -> None:
         "PAUSE, n_users = 10, gamma = 1",
     ]
     assert labels(run("a"), run("b", rounds=20)) == ["PAUSE, n_rounds = 200", "PAUSE, n_rounds = 20"]
-
-
-def test_scenarios_are_told_apart_by_their_names_alone() -> None:
-    assert labels(run("a"), run("large")) == ["PAUSE, demo_small", "PAUSE, demo_large"]
 
 
 def test_the_same_job_in_two_folders_is_told_apart_by_them() -> None:
@@ -73,10 +56,3 @@ def test_the_same_job_in_two_folders_is_told_apart_by_them() -> None:
 def test_a_run_that_is_given_twice_is_refused() -> None:
     with pytest.raises(PauseflError, match="a and a are the same run: selector pause, seed 0"):
         grouped([run("a"), run("a")])
-
-
-def test_the_scenario_says_what_a_group_has_in_place_of_its_base() -> None:
-    (group,) = grouped([run("a", values={"network.n_users": 10})])
-    assert group.scenario.changed == {"network.n_users": 12}
-    (group,) = grouped([run("a")])
-    assert (group.scenario.scale, group.scenario.changed) == ("demo", {})

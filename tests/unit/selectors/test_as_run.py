@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from pausefl.federated.untrained import selection_only
-from pausefl.results.archive import LOGGED
 from pausefl.settings import load_scenario
 
 SCENARIOS = Path(__file__).parents[3] / "config" / "scenarios"
@@ -40,16 +39,6 @@ def played(name: str, selector: str, seed: int, n_rounds: int) -> NDArray[np.int
     scenario = load_scenario(name, SCENARIOS)
     rounds = selection_only(scenario, selector, seed).run(n_rounds).rounds
     return np.array([np.bincount(users, minlength=scenario.network.n_users) for users in rounds["selection"]])
-
-
-@pytest.mark.parametrize("name", LOGGED)
-def test_everyone_takes_part_once_in_the_first_rounds_of_both_searches(name: str) -> None:
-    scenario = load_scenario(name, SCENARIOS)
-    n_rounds = scenario.network.n_users // scenario.network.n_selected
-    searches = [one for one in scenario.selectors if one == "pause" or one.startswith("sa_")]
-    assert len(searches) == 2
-    for selector in searches:
-        np.testing.assert_array_equal(played(name, selector, 0, n_rounds).sum(axis=0), 1)
 
 
 @pytest.mark.slow

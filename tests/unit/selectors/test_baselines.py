@@ -73,24 +73,6 @@ def test_fastest_are_the_users_of_smallest_mean_latency() -> None:
         assert list(users) == sorted(sorted(range(9), key=lambda k: latency[k])[:m])
 
 
-def test_the_next_fastest_stand_in_for_the_absent() -> None:
-    select, given = Fastest(np.array([0.3, 0.1, 0.2, 0.5, 0.4])), history(5, 2)
-    given.available[[1, 0]] = False
-    for seed in range(5):
-        np.testing.assert_array_equal(select(given, np.random.default_rng(seed)), [2, 4])
-
-
-@pytest.mark.parametrize(
-    ("latency", "law"),
-    [
-        ([0.5, 0.5, 0.5, 0.5, 0.5], dict.fromkeys(combinations(range(5), 2), 1 / 10)),
-        ([0.5, 0.1, 0.5, 0.9, 0.5], {(0, 1): 1 / 3, (1, 2): 1 / 3, (1, 4): 1 / 3}),
-    ],
-)
-def test_among_the_equally_fast_chance_decides(latency: list[float], law: Law) -> None:
-    assert agrees(Fastest(np.array(latency)), history(5, 2), law)
-
-
 def test_the_fastest_of_a_scenario_are_those_of_its_law(demo: Scenario) -> None:
     select = demo.make_selector("fastest")
     assert isinstance(select, Fastest)

@@ -9,11 +9,11 @@ from itertools import permutations
 import numpy as np
 import pytest
 from neighbourhoods import Order, Vertex, neighbours, vertices
-from oracles import problem, random_history, worth
+from oracles import problem, worth
 from scipy import stats
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
+from pausefl.bandit.rewards import AverageReward, OverlapReward
 from pausefl.selectors.best_gain import SaPauseBestGain
 from pausefl.selectors.search import Objective
 
@@ -121,25 +121,3 @@ def test_what_is_returned_has_the_law_of_the_description(kind: str, n_iterations
             expected[returned] += probability / len(ordered)
     assert sum(expected.values()) == pytest.approx(1.0)
     assert_law(found, expected, n)
-
-
-def whole(select: SaPauseBestGain, history: History) -> Objective:
-    users = np.arange(len(history.data_size))
-    return Objective.of(history, select.reward, select.bound(history), users)
-
-
-@pytest.mark.parametrize("n_unseen", [0, 1, 2])
-@pytest.mark.parametrize("reward", [R1, R2])
-def test_c_has_the_range_of_the_least_indices_and_no_penalty(reward: Reward, n_unseen: int) -> None:
-    history = random_history(np.random.default_rng(3), 7, 3, n_unseen)
-    ucb = np.sort(confidence_bound(history, 1.0))
-    select = SaPauseBestGain(reward, 1.0, 5, 1.0)
-    assert select.largest_gap(whole(select, history)) == pytest.approx(ucb[2] - ucb[0] + 3.0, abs=1e-12)
-
-
-def test_without_any_difference_the_temperature_is_not_divided_by() -> None:
-    history = random_history(np.random.default_rng(5), 6, 1)
-    history.mean_speed[:], history.participations[:] = 0.5, 4
-    select = SaPauseBestGain(AverageReward(0.0, 2.0, 0.0), 1.0, 30, 1.0)
-    assert select.largest_gap(whole(select, history)) == 0.0
-    assert len(select(history, np.random.default_rng(0))) == 1

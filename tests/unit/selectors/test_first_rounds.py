@@ -55,16 +55,3 @@ def test_uniform_first_rounds_take_any_users_not_seen_yet(name: str, demo: Scena
     assert set(made["maximise"]) == {(5, 6)}  # whose shares of the data are the largest
     assert set(made["uniform"]) == set(combinations(left, 2))
     assert stats.chisquare(list(made["uniform"].values())).pvalue > 1e-4
-
-
-@every_search
-def test_once_fewer_than_m_users_are_left_both_search_alike(name: str, demo: Scenario) -> None:
-    history = unequal(7, 3)
-    for users in ([0, 1, 2], [3, 4, 5]):
-        history.observe(Feedback(np.array(users), np.array([0.1, 0.2, 0.3]), np.full(7, 0.9)))
-    for seed in range(20):
-        one, other = (
-            build(name, demo, first_rounds)(history, np.random.default_rng(seed))
-            for first_rounds in ("maximise", "uniform")
-        )
-        np.testing.assert_array_equal(one, other)

@@ -44,18 +44,6 @@ def test_each_neighbour_of_the_definition_is_listed_once(n_lists: int, passive: 
 
 
 @pytest.mark.parametrize("n_lists", [0, 1, 2])
-def test_a_written_list_changes_nothing_but_the_time(n_lists: int) -> None:
-    objective, criteria = instance(0, n_lists)
-    counted, written = (
-        walk(objective, criteria, 0.3, 500, np.random.default_rng(1), listing=listing)
-        for listing in (False, True)
-    )
-    np.testing.assert_array_equal(counted.energies, written.energies)
-    np.testing.assert_array_equal(counted.n_listed, written.n_listed)
-    assert len(set(counted.energies.tolist())) > 3
-
-
-@pytest.mark.parametrize("n_lists", [0, 1, 2])
 def test_the_last_vertex_has_the_law_of_the_exact_chain(n_lists: int) -> None:
     objective, criteria = instance(3, n_lists)
     edges = graph(N_USERS, M, [np.argsort(values).tolist() for values in criteria])

@@ -60,19 +60,6 @@ def test_tifl_selects_with_the_probabilities_of_a_slow_rendering(n_tiers: int, a
     assert n_users_profiled > 20
 
 
-def test_tifl_profiles_everyone_before_it_draws_tiers_which_then_stay() -> None:
-    rng, history = np.random.default_rng(1), start()
-    select = Tifl(4)
-    for _ in range(N_USERS // M):
-        assert not len(select.tier)
-        play(select, history, rng)
-    np.testing.assert_array_equal(history.participations, np.ones(N_USERS))
-    expected = np.argsort(np.argsort(history.mean_latency)) // 3
-    for _ in range(60):
-        play(select, history, rng)
-        np.testing.assert_array_equal(select.tier, expected)
-
-
 def test_fedcs_selects_the_largest_set_that_meets_the_deadline() -> None:
     rng, history = np.random.default_rng(3), start()
     select, sizes = FedCs(deadline=0.8, n_candidates=6), set()

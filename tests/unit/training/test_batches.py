@@ -47,10 +47,6 @@ def test_no_more_batches_than_allowed(n_examples: int, batch_size: int, max_batc
     assert batches == plan(n_examples, batch_size=batch_size)[:max_batches]
 
 
-def test_the_stream_alone_fixes_the_plan() -> None:
-    assert plan(50) == plan(50) != plan(50, seed=1)
-
-
 def test_every_example_is_equally_likely_to_come_first() -> None:
     first = Counter(plan(10, seed=seed, batch_size=1)[0][0] for seed in range(2000))
     assert len(first) == 10

@@ -83,8 +83,13 @@ class PlainLoop:
         torch.manual_seed(int(self.streams.generator("dropout", user=user, round=round).integers(2**63)))
         dtype, loss_sum, n_visited = torch.get_default_dtype(), 0.0, 0
         for batch in plan_batches(len(mine), self.settings, self.smallest, rng):
-            x = (torch.from_numpy(self.data.train_x[mine[batch]].astype(np.float32)) / 127.5 - 1).to(dtype)
-            loss = functional.cross_entropy(module(x), torch.from_numpy(self.data.train_y[mine[batch]]))
+            x, y = (
+                torch.from_numpy(values[mine[batch]]) for values in (self.data.train_x, self.data.train_y)
+            )
+            if self.data.n_classes:
+                loss = functional.cross_entropy(module((x.float() / 127.5 - 1).to(dtype)), y)
+            else:
+                loss = ((module(x)[:, 0] - y) ** 2).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -225,32 +230,9 @@ def test_dropout_is_a_function_of_seed_user_and_round(model: ModelSettings, size
     np.testing.assert_array_equal(first[1], alone[1])
 
 
-def test_evaluation_is_without_dropout() -> None:
-    trainer = Trainer(BSFL, training(), images(40, 10), partition([40]), Streams(0), CPU)
-    (local,) = trainer.train(trainer.initial, np.array([0]), 1)
-    theta = trainer.initial + local.updates[0]
-    assert trainer.evaluate(theta) == trainer.evaluate(theta)
-
-
 @pytest.mark.parametrize("model", [LINEAR, FC], ids=["linear", "fc"])
 def test_regression_equals_a_plain_loop(model: ModelSettings) -> None:
-    data, share, streams = regression(47), partition([20, 27]), Streams(3)
-    trainer = Trainer(model, training(n_epochs=3), data, share, streams, CPU)
-    found = {int(local.users[0]): local for local in trainer.train(trainer.initial, np.array([0, 1]), 2)}
-    for user in (0, 1):
-        net = build_model(model, data, streams)
-        optimiser = torch.optim.Adam(net.parameters(), lr=0.01)
-        rng, mine, loss_sum = streams.generator("batches", user=user, round=2), share.users[user], 0.0
-        for batch in plan_batches(len(mine), trainer.training, 1, rng):
-            x, y = (torch.from_numpy(values[mine[batch]]) for values in (data.train_x, data.train_y))
-            loss = ((net(x)[:, 0] - y) ** 2).mean()
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            loss_sum += loss.item() * len(batch)
-        np.testing.assert_allclose(found[user].updates[0], flat(net) - trainer.initial, atol=1e-6)
-        assert found[user].loss_sum == pytest.approx(loss_sum, rel=1e-5)
-        assert found[user].n_visited == 3 * len(mine)
+    compare(model, regression(47), [20, 27], training(n_epochs=3), [[0, 1], [1, 0]], atol=1e-5)
 
 
 def test_the_loss_of_a_regression_is_the_mean_squared_error() -> None:
@@ -335,19 +317,6 @@ def test_initial_weights_are_fixed_by_the_seed_alone() -> None:
     np.testing.assert_array_equal(first, second)
     assert torch.equal(torch.get_rng_state(), state)
     assert not np.array_equal(first, Trainer(FC, training(), data, partition([60]), Streams(1), CPU).initial)
-
-
-def test_pixels_are_scaled_to_minus_one_and_one() -> None:
-    # A linear model with all weights 1 and no bias sums its inputs, half of them black, one white.
-    x = np.zeros((2, 1, 1, 3), np.uint8)
-    x[:, 0, 0, 0] = 255
-    data = Dataset("three pixels", x, np.zeros(2, np.int64), x, np.zeros(2, np.int64), 2, "made")
-    trainer = Trainer(FC, training(), data, partition([2]), Streams(0), CPU)
-    net = build_model(FC, data, Streams(0))
-    flat_net = FlatModel(net, CPU)
-    with torch.no_grad():
-        expected = functional.cross_entropy(net(torch.tensor([[1.0, -1, -1]])), torch.tensor([0]))
-    assert trainer.evaluate(flat_net.values.numpy())[1] == pytest.approx(float(expected), rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -32,16 +32,6 @@ def test_the_demo_is_there_besides_the_configuration(load: Load) -> None:
     assert table.seeds("demo_small") == [0, 1, 2]
 
 
-def test_a_row_of_the_configuration_replaces_that_of_the_demo(load: Load) -> None:
-    table = load(experiments=[row("demo_small", "pause")])
-    assert (table.selectors("demo_small"), table.seeds("demo_small")) == (["pause"], [0])
-
-
-def test_published_runs_leave_the_demo_out(load: Load) -> None:
-    table = load("published")
-    assert set(table.scenarios) == set(table.own)
-
-
 def test_scenarios_with_the_same_data_share_a_partition(load: Load) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause"), row("mnist_large_iid_r1_v1", "pause")])
     own = {key: one for key, one in table.divided.items() if one.name in table.scenarios}
@@ -80,21 +70,6 @@ def test_no_job_of_the_papers_is_trained_twice(load: Load) -> None:
     assert [one for one in blind if table.trained_by(one) is None] == []
 
 
-def test_scales_are_those_of_which_there_is_something_to_judge(load: Load) -> None:
-    table = load("published")
-    assert table.scales == ["paper"]
-    assert load("demo").scales == load("demo").demo_scales == ["demo"]
-
-
-def test_scenarios_and_studies_are_found_from_any_folder(
-    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    table = load(studies="config/studies.yaml", experiments=[row("demo_small", "pause")])
-    assert table.folders[0] == ROOT / "config/scenarios"
-    assert "bsfl_fig4" in table.studies
-
-
 def test_scenarios_of_the_working_directory_go_first(
     load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,15 +104,6 @@ def test_claims_and_their_scenarios_are_the_users_first_then_the_shipped_ones(
         load(experiments=[row("few", "pause")])
 
 
-def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "config/scenarios", tmp_path / "scenarios")
-    path = tmp_path / "scenarios/demo_small.yaml"
-    path.write_text(path.read_text("utf-8").replace("n_users: ", "n_users: 99"), "utf-8")
-    table = load(scenarios=str(tmp_path / "scenarios"), experiments=[row("demo_small", "pause")])
-    with pytest.raises(DataError, match="training examples cannot give"):
-        check(table)
-
-
 def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
     table = load(experiments=[row("mnist_large_iid_r1", "pause")])
     study = table.studies.of_kind("changes")["mnist_knobs"]
@@ -158,14 +124,10 @@ def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
     assert jobs(published, targets(published)["mnist_knobs"]) == []
 
 
-def test_a_comparison_beyond_the_papers_is_made_if_it_is_asked_for(load: Load) -> None:
-    table = load(experiments=[row("mnist_large_iid_r1", "pause")])
-    names, named = list(table.studies.of_kind("benchmark")), targets(table)
-    study = table.studies.of_kind("benchmark")["benchmark_mnist_iid"]
-    assert needs(table, named["benchmark"])[1] == names
-    asked = [one for one in jobs(table, named["benchmark"]) if one.scenario == study.jobs]
-    assert {one.selector for one in asked} == set(study.scenario.selectors)
-    assert named["benchmark"].files == [path for name in names for path in named[name].files]
-    for other in ("all", "studies"):
-        assert not {*named["benchmark"].files} & {*named[other].files}
-    assert set(SELECTORS) - set(study.scenario.selectors) == {"pause_brute", "sa_pause_best_gain"}
+def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "config/scenarios", tmp_path / "scenarios")
+    path = tmp_path / "scenarios/demo_small.yaml"
+    path.write_text(path.read_text("utf-8").replace("n_users: ", "n_users: 99"), "utf-8")
+    table = load(scenarios=str(tmp_path / "scenarios"), experiments=[row("demo_small", "pause")])
+    with pytest.raises(DataError, match="training examples cannot give"):
+        check(table)
