@@ -18,13 +18,6 @@ def refusal(checkout: Checkout, *arguments: str) -> str:
     return output
 
 
-def test_a_scenario_that_cannot_be(checkout: Checkout) -> None:
-    checkout.write_scenario(network={"n_user": 4})
-    output = refusal(checkout)
-    assert "unknown key 'network.n_user'" in output
-    assert "Did you mean 'n_users'?" in output
-
-
 def test_a_misspelt_name(checkout: Checkout) -> None:
     output = refusal(checkout, "tiny_acuracy")
     assert "unknown target 'tiny_acuracy', or not part of this configuration." in output

@@ -92,14 +92,8 @@ def test_a_line_for_each_finished_step_everything_in_the_log_and_why_a_step_is_m
     (workflow.root / "Snakefile").write_text(text, "utf-8")
     output = workflow.output("--dry-run")
     assert re.search(r"code has changed since last execution[^:]*:\n +table", output)
-
-
-def test_a_dry_run_is_a_table_of_what_would_be_made(workflow: Workflow) -> None:
-    output = workflow.output("--dry-run")
-    assert re.search(r"^job +4$", output, re.M)
-    assert re.search(r"^total +6$", output, re.M)
-    assert "This was a dry-run" in output
-    assert output.count("Job stats:") == 1
+    assert re.search(r"^table +1$", output, re.M)
+    assert output.count("Job stats:") == output.count("This was a dry-run") == 1
 
 
 def test_failed_steps_show_the_end_of_their_logs_and_are_listed_at_the_end(workflow: Workflow) -> None:
@@ -121,11 +115,6 @@ def test_a_killed_step_is_said_to_be_killed(workflow: Workflow) -> None:
     assert "was killed, most likely because memory ran out" in workflow.output(
         "runs/large/seed-1.txt", ok=False, run="kill -9 $$"
     )
-
-
-def test_an_error_in_a_rule_file_is_shown(workflow: Workflow) -> None:
-    (workflow.root / "Snakefile").write_text("rule all:\n    output: nothing\n", "utf-8")
-    assert "name 'nothing' is not defined" in workflow.output(ok=False)
 
 
 def test_what_a_user_stops_has_not_failed(workflow: Workflow) -> None:

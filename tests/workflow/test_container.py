@@ -14,15 +14,16 @@ pytestmark = pytest.mark.slow
 
 def test_the_container_builds() -> None:
     (base,) = re.findall(r"^FROM (\S+)$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
-    if shutil.which("docker") is None:
-        pytest.skip("there is no docker")
-    pull = subprocess.run(["docker", "pull", f"docker.io/library/{base}"], capture_output=True, text=True)
+    engine = next((one for one in ("docker", "podman", "buildah") if shutil.which(one)), None)
+    if engine is None:
+        pytest.skip("there is no docker, podman or buildah")
+    pull = subprocess.run([engine, "pull", f"docker.io/library/{base}"], capture_output=True, text=True)
     if pull.returncode:
-        pytest.skip(f"docker cannot get {base}: {pull.stderr.strip().splitlines()[-1]}")
+        pytest.skip(f"{engine} cannot get {base}: {pull.stderr.strip().splitlines()[-1]}")
     tag = "pausefl-of-a-test"
     try:
         build = subprocess.run(
-            ["docker", "build", "--tag", tag, str(ROOT)],
+            [engine, "build", "--tag", tag, str(ROOT)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -31,4 +32,4 @@ def test_the_container_builds() -> None:
         )
         assert build.returncode == 0, build.stdout[-4000:]
     finally:
-        subprocess.run(["docker", "rmi", tag], capture_output=True, check=False)
+        subprocess.run([engine, "rmi", tag], capture_output=True, check=False)

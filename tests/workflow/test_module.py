@@ -1,4 +1,4 @@
-"""The two entry points, and the workflow as a module of another."""
+"""The workflow as a module of another."""
 
 from __future__ import annotations
 
@@ -25,10 +25,6 @@ rule own:
     output: "own_page"
     shell: "touch {{output}}"
 """
-
-
-def test_both_entry_points_make_the_same(finished: Checkout) -> None:
-    assert finished.planned("--snakefile", "workflow/Snakefile") == {}
 
 
 def test_another_workflow_needs_nothing_but_a_configuration(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an edit of a script reruns, and what a full disk leaves."""
+"""A folder that nobody may write, and what a full disk leaves."""
 
 from __future__ import annotations
 
@@ -12,23 +12,8 @@ from pathlib import Path
 import pytest
 from workspace import TINY_STUDIES, Checkout
 
-JOB, COMMON = "workflow/scripts/job.py", "src/pausefl/workflow/step.py"
-
 #: Where the results of rules are; the rest says how a step went.
 RESULTS = [f"results/{name}" for name in ("collected", "tables", "figures", "studies", "claims", "report")]
-
-
-def test_only_what_a_script_does_reruns_its_rules(copy: Checkout) -> None:
-    os.utime(copy.root / JOB)
-    copy.edit(JOB, '"""Run one federated job', '"""Make one federated job')
-    copy.edit(COMMON, '"""Keep the rule\'s log', '"""Keep the log of a rule')
-    assert copy.planned() == {}
-    copy.edit(JOB, "discard=True", "discard=False")
-    planned = copy.planned()
-    assert (planned["job"], "prepare" in planned) == (4, False)
-    copy.edit(COMMON, 'note("started")', 'note("begun")')
-    planned = copy.planned()
-    assert (planned["job"], planned["prepare"], planned["report"]) == (4, 1, 1)
 
 
 def test_a_folder_that_nobody_may_write_is_refused_in_a_sentence(copy: Checkout) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import os
 import re
@@ -337,7 +338,8 @@ class Mortal:
             self.dataset.train_y, scenario.data, scenario.partition, network.n_users, Streams(0)
         )
         self.job = Job(scenario, "sa_pause", 0, n_rounds, device="cpu")
-        scenario.make_selector("sa_pause")  # once, and not in every life
+        importlib.import_module("pausefl.training.engine")  # once, and not in every life
+        scenario.make_selector("sa_pause")
         job_code(scenario, "sa_pause")
         assert self.live("unbroken") == 0
         self.expected = tables(self.folder / "unbroken")

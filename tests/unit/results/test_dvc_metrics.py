@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pausefl.results.dvc_metrics import curves, numbers, write
+from pausefl.results.dvc_metrics import curves, write
 
 
 def rounds(n_rounds: int, **columns: list[float]) -> pd.DataFrame:
@@ -34,13 +34,6 @@ def row(**means: float) -> dict[str, float]:
     """A line of a summary."""
     names = ("final_accuracy", "final_loss", "seconds_to_target", "leakage_max")
     return {f"{name}_mean": means.get(name, math.nan) for name in names}
-
-
-def test_numbers_that_are_missing_or_infinite_are_left_out() -> None:
-    assert numbers(row(final_accuracy=0.9123456, final_loss=0.3, leakage_max=math.inf)) == {
-        "final_accuracy": 0.91235
-    }
-    assert numbers(row(final_loss=0.3, leakage_max=2.0)) == {"final_loss": 0.3, "leakage_max": 2.0}
 
 
 def test_a_regression_has_its_loss_and_no_point_where_a_seed_diverged() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from shares import partition
+from local_training import partition
 from torch import nn
 from torch.nn import functional
 

@@ -77,6 +77,19 @@ def test_batch_norm_leaves_its_weights_and_running_statistics_without_protection
     assert layout.n_values - layout.n_trainable == 2 * n_features  # running mean and variance
 
 
+@pytest.mark.parametrize("norm", ["batch", "group"])
+def test_batch_normalisation_lies_behind_all_that_is_protected(norm: str) -> None:
+    module = build("cnn3", CIFAR10, norm)
+    flat = FlatModel(module, CPU)
+    protected, n = flat.layout.n_protected, flat.layout.n_trainable
+    flat.values[:protected], flat.values[protected:n], flat.values[n:] = 1, 2, 3
+    for layer in module.modules():
+        for values in layer.parameters(recurse=False):
+            assert (values == (2 if is_batch_norm(layer) else 1)).all()
+        for buffer in layer.buffers(recurse=False):
+            assert not buffer.is_floating_point() or (buffer == 3).all()
+
+
 SMALLEST = [
     ("cnn3", "group", 22),
     ("cnn5", "group", 32),

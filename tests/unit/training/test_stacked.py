@@ -14,9 +14,8 @@ import torch
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from local_training import assert_equal, assert_same, train
+from local_training import assert_equal, assert_same, partition, train
 from numpy.typing import NDArray
-from shares import partition
 from torch import nn
 
 from pausefl.data.dataset import Dataset

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError, DataError
-from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment
 from pausefl.workflow.checks import check
 from pausefl.workflow.project import Project
-from pausefl.workflow.targets import jobs, needs, targets
+from pausefl.workflow.targets import jobs, targets
 
 ROOT = Path(__file__).parents[3]
 
@@ -53,21 +52,6 @@ def test_the_first_job_of_the_table_trains_for_those_that_train_the_same(load: L
     assert other_way.trained_by(Experiment(r1, "random", 0)) == Experiment(r2, "random", 0)
     budget = load(experiments=[row(r1, "random"), row("mnist_large_iid_r1_v1", "random")])
     assert budget.trained_by(Experiment("mnist_large_iid_r1_v1", "random", 0)) is None
-
-
-def test_no_job_of_the_papers_is_trained_twice(load: Load) -> None:
-    table = load()
-    rows = [one for own in table.experiments.values() for one in own]
-    taken_over = {(one.scenario, other.scenario) for one in rows if (other := table.trained_by(one))}
-    assert taken_over == {
-        ("cifar10_small_iid_r2", "cifar10_small_iid_r1"),
-        ("cifar10_large_noniid_r2", "cifar10_large_noniid_r1"),
-        ("cifar10_small_iid_r2_as_run", "cifar10_small_iid_r1_as_run"),
-        ("cifar10_large_noniid_r2_as_run", "cifar10_large_noniid_r1_as_run"),
-        ("mnist_large_iid_r2", "mnist_large_iid_r1"),
-    }
-    blind = [one for one in rows if "_r2" in one.scenario and not SELECTORS[one.selector].uses_reward]
-    assert [one for one in blind if table.trained_by(one) is None] == []
 
 
 def test_scenarios_of_the_working_directory_go_first(
@@ -110,18 +94,10 @@ def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
     runs = table.runs_of_study("mnist_knobs")
     assert {one.scenario for one in runs} == {one.name for one in study.scenarios.values()}
     assert Experiment("mnist_large_iid_r1_epsilon_total_1", "random", 0) in runs
-    compared = {study.jobs for study in table.studies.of_kind("benchmark").values()}
-    assert set(table.job_scenarios) == {*table.scenarios, *(one.scenario for one in runs), *compared}
-    assert table.job_scenarios["mnist_large_iid_r1"] is table.scenarios["mnist_large_iid_r1"]
-    assert table.seeds("mnist_large_iid_r1") == [0]
     assert table.runs_of_study("bsfl_fig4") == []
     named = targets(table)
     assert jobs(table, named["mnist_knobs"]) == runs
     assert jobs(table, named["studies"]) == []
-    untrained = set(needs(table, named["studies"])[1])
-    assert set(table.studies) - untrained == {"mnist_knobs", *table.studies.of_kind("benchmark")}
-    published = load("published")
-    assert jobs(published, targets(published)["mnist_knobs"]) == []
 
 
 def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) -> None:

@@ -31,22 +31,6 @@ def table(load: Load) -> Project:
     return load(experiments=[row("mnist_large_iid_r1", "pause", "fedavg_no_privacy", seeds=[0, 1])])
 
 
-def test_a_scenario_ends_in_runs_tables_figures_and_one_partition(table: Project) -> None:
-    files = targets.of_scenario(table, "mnist_large_iid_r1")
-    assert len(files) == len(set(files))
-    assert [path for path in files if path.startswith("results/runs/")] == [
-        f"results/runs/mnist_large_iid_r1/{selector}/seed-{seed}/{file}"
-        for selector in ("pause", "fedavg_no_privacy")
-        for seed in (0, 1)
-        for file in ("rounds.parquet", "ledger.parquet", "summary.json")
-    ]
-    assert "results/collected/mnist_large_iid_r1/runs.jsonl" in files
-    assert "results/tables/mnist_large_iid_r1" in files
-    assert "results/figures/mnist_large_iid_r1_leakage_vs_rounds.pdf" in files  # a kind without a name
-    pictures = [path for path in files if path.startswith("data/partitions/mnist/")]
-    assert [path.rpartition("/")[2] for path in pictures] == ["seed-0.png"]
-
-
 @pytest.mark.parametrize(
     ("scenario", "selector", "absent"),
     [
