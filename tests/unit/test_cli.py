@@ -90,6 +90,15 @@ def test_misspelt_names_are_answered_with_the_nearest_one(
     assert not (tmp_path / "out").exists()
 
 
+def test_data_of_another_scenario_are_refused(pausefl: Command, digits: Dataset, tmp_path: Path) -> None:
+    other = Dataset("mnist", digits.train_x, digits.train_y, digits.test_x, digits.test_y, 10, "not digits")
+    other.save(tmp_path / "mnist.npz")
+    more = ["--rounds", 1, "--data", tmp_path / "mnist.npz"]
+    message = refused(pausefl(*run_demo(tmp_path / "out", *more)))
+    assert "mnist" in message
+    assert "digits" in message
+
+
 def test_check_lists_the_experiment_table(pausefl: Command) -> None:
     code, out, _ = pausefl("check", "--config", "config/demo.yaml")
     assert code == 0

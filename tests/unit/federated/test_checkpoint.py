@@ -313,6 +313,19 @@ def test_a_second_job_in_the_folder_is_refused(runs: Runs, unbroken: dict[str, b
 # Kills. A child of a small process of its own runs the job, so that a life costs no imports.
 
 
+def test_a_file_system_without_locks_is_no_failure(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, unbroken: dict[str, bytes]
+) -> None:
+    def unsupported(*_: Any) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(files_module.fcntl, "flock", unsupported)
+    assert tables(runs.run()) == unbroken
+    (note,) = runs.notes
+    assert str(runs.out) in note
+    assert "Operation not supported" in note
+
+
 @pytest.fixture(scope="module")
 def prepared(digits: Dataset, tmp_path_factory: Any) -> Path:
     path: Path = tmp_path_factory.mktemp("data") / "digits.npz"

@@ -19,6 +19,7 @@ from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
+from pausefl.federated.simulation import Simulation
 from pausefl.settings import Scenario
 
 FILES = {"rounds.parquet", "ledger.parquet", "summary.json"}
@@ -129,3 +130,12 @@ def test_a_job_that_fails_while_writing_leaves_the_folder_as_it_was(
     ):
         start(n_rounds=1)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_folder_in_the_way_of_a_result_is_named_before_anything_runs(
+    start: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delattr(Simulation, "run")
+    (tmp_path / "out/ledger.parquet").mkdir(parents=True)
+    with pytest.raises(PauseflError, match=f"{tmp_path}/out/ledger.parquet"):
+        start()
