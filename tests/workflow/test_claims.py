@@ -36,6 +36,7 @@ def test_a_lost_run_or_another_claim_is_judged_again(everything: Checkout, tmp_p
     claims = [TINY_CLAIMS[0] | {"sentence": "Nobody leaks more than the budget."}, *TINY_CLAIMS[1:]]
     copy.write_claims(claims)
     assert copy.planned(JSON) == {"claims": 1}
+    copy.write_claims(TINY_CLAIMS)
     (copy.root / "results/runs/tiny/pause/seed-1/rounds.parquet").unlink()
     assert copy.planned().items() >= {"job": 1, "collect": 1, "claims": 1}.items()
 

@@ -21,7 +21,7 @@ COMMAND = ("--nolock", "--cores", "2", "all")
 #: What the workflow does when everything is killed, and files that are then new; temporary ones, too.
 MOMENTS = {
     "starts its first steps": "results/logs/**/*.log",
-    "saves the state of a job": "results/runs/*/*/*/.state.npz.tmp",
+    "has saved the state of a job": "results/runs/*/*/*/state.npz",
     "collects the runs": "results/collected/**/*.parquet*",
     "writes the report": "results/report/*.html*",
 }
