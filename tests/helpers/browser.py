@@ -19,29 +19,17 @@ addEventListener('load', async () => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   all('details').forEach((details) => { details.open = true; });
   all('img').forEach((image) => { image.loading = 'eager'; });
-  while (all('a > img').some((image) => !image.parentElement.href) && performance.now() < WAIT_MS) {
+  while (all('a > img').some((image) => !image.parentElement.href) && performance.now() < 60000) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await Promise.allSettled(all('img').map((image) => image.decode()));
   const local = (address) => ['data:', 'blob:', '#'].some((start) => address.startsWith(start));
-  const isSharp = async (image) => image.naturalWidth >= 2 * image.clientWidth;
-  const isPdf = async (link) => {
-    const text = await (await fetch(link.href)).text();
-    return text.startsWith('%PDF-') && text.trimEnd().endsWith('%%EOF');
-  };
-  const without = async (elements, good) => {
-    const kept = await Promise.all(elements.map(async (element) => await good(element).catch(() => false)));
-    return elements.filter((element, i) => !kept[i]);
-  };
   const named = all('[src], link[href], object[data], [poster], [srcset]').map((element) =>
     ['src', 'href', 'data', 'poster', 'srcset'].map((key) => element.getAttribute(key)).find(Boolean));
   const found = {
     broken: all('img').filter((image) => !image.naturalWidth).map((image) => image.alt),
-    blurred: (await without(all('img').filter((image) => image.naturalWidth), isSharp))
+    blurred: all('img').filter((image) => image.naturalWidth < 2 * image.clientWidth)
       .map((image) => image.alt),
-    unopened: all('a > img').filter((image) => image.parentElement.href !== image.src)
-      .map((image) => image.alt),
-    unreadable: (await without(all('a[download]'), isPdf)).map((link) => link.download),
     downloads: all('a[download]').map((link) => link.download),
     unnamed: all('img').filter((image) => !image.alt.trim()).length,
     images: all('img').length,
@@ -67,13 +55,12 @@ class Seen:
 
     Attributes
     ----------
-    broken, blurred, unopened
-        Descriptions of pictures that do not show, of those with too few pixels for a zoom of 200 %, and of
-        those whose link does not open them alone.
+    broken, blurred
+        Descriptions of pictures that do not show, and of those with too few pixels for a zoom of 200 %.
     unnamed, images
         How many pictures have no description, and how many there are.
-    downloads, unreadable
-        Names of the files to download, and of those that are no PDF.
+    downloads
+        Names of the files to download.
     dead, repeated
         In-page links that lead nowhere, and ids that are not unique.
     fetched
@@ -88,8 +75,6 @@ class Seen:
 
     broken: list[str]
     blurred: list[str]
-    unopened: list[str]
-    unreadable: list[str]
     downloads: list[str]
     unnamed: int
     images: int
@@ -105,8 +90,6 @@ class Seen:
         """Everything that a reader would stumble over."""
         found = [f"broken picture: {alt}" for alt in self.broken]
         found += [f"blurred picture: {alt}" for alt in self.blurred]
-        found += [f"does not open alone: {alt}" for alt in self.unopened]
-        found += [f"no PDF: {name}" for name in self.unreadable]
         found += [f"{self.unnamed} pictures without a description"] if self.unnamed else []
         found += [f"dead link: #{target}" for target in self.dead]
         found += [f"id is there twice: {name}" for name in self.repeated]
@@ -124,20 +107,8 @@ def browser() -> str:
     return found
 
 
-def see(page: str, width: int, folder: Path, wait_s: float = 60) -> Seen:
-    """Open a page in a window of this width.
-
-    Parameters
-    ----------
-    page
-        HTML.
-    width
-        In pixels.
-    folder
-        For files of the browser.
-    wait_s
-        How long pictures may take; those that are not there by then are broken.
-    """
+def see(page: str, width: int, folder: Path) -> Seen:
+    """Open a page of HTML in a window of this width, in pixels; ``folder`` is for files of the browser."""
     said: list[bytes] = []
 
     class Listener(BaseHTTPRequestHandler):
@@ -151,7 +122,7 @@ def see(page: str, width: int, folder: Path, wait_s: float = 60) -> Seen:
 
     with HTTPServer(("127.0.0.1", 0), Listener) as server:
         server.timeout = 240
-        probe = _PROBE.replace("PORT", str(server.server_port)).replace("WAIT_MS", str(1000 * wait_s))
+        probe = _PROBE.replace("PORT", str(server.server_port))
         file = folder / "page.html"
         file.write_text(page + probe, "utf-8")
         options = (

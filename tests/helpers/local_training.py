@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pausefl.data.partition import Partition
 from pausefl.training.engine import Trainer
+
+
+def partition(sizes: list[int]) -> Partition:
+    """Random shares of the first examples, of these sizes, without a validation set."""
+    order = np.random.default_rng(9).permutation(sum(sizes))
+    return Partition(tuple(np.split(order, np.cumsum(sizes)[:-1])), np.ones(len(sizes)), np.arange(0))
 
 
 def train(made: Trainer, rounds: dict[int, list[int]]) -> list[Any]:

@@ -6,7 +6,7 @@ An order lists all users from the least by some criterion upwards; ties have bee
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from oracles import worth
 
-from pausefl.selectors.annealing import _sample_swap
 from pausefl.selectors.search import Objective
 
 Vertex = frozenset[int]
@@ -45,69 +44,6 @@ def neighbours(members: Vertex, n_users: int, orders: Sequence[Order]) -> set[Ve
 
 def graph(n_users: int, m: int, orders: Sequence[Order]) -> Graph:
     return {members: neighbours(members, n_users, orders) for members in vertices(n_users, m)}
-
-
-def is_connected(edges: Graph) -> bool:
-    reached: set[Vertex] = set()
-    pending = [next(iter(edges))]
-    while pending:
-        vertex = pending.pop()
-        if vertex not in reached:
-            reached.add(vertex)
-            pending += edges[vertex]
-    return reached == set(edges)
-
-
-def as_drawn(members: Sequence[int], outsiders: Sequence[int], orders: Sequence[Order]) -> tuple[Any, ...]:
-    """What `_sample_swap` wants to know, less the stream."""
-    n_users = len(members) + len(outsiders)
-    order = np.array(orders, np.int64).reshape(len(orders), n_users)
-    low = [list(members).index(least(o, members)) for o in orders]
-    return (
-        order,
-        np.argsort(order, axis=1),
-        np.array(members),
-        np.array(outsiders),
-        np.array(low, np.int64),
-        np.array(sorted(set(low)), np.int64),
-    )
-
-
-class _DrawnAgainError(Exception):
-    pass
-
-
-class _OneNumber:
-    """A stream whose first draw, times n, is the given number, and which has no second."""
-
-    def __init__(self, number: int) -> None:
-        self.numbers, self.n = [number], 0
-
-    def random(self) -> _OneNumber:
-        return self
-
-    def __mul__(self, n: int) -> int:
-        if not self.numbers:
-            raise _DrawnAgainError
-        self.n = n
-        return self.numbers.pop()
-
-
-def all_draws(
-    members: Sequence[int], outsiders: Sequence[int], orders: Sequence[Order]
-) -> Iterator[Vertex | None]:
-    """What `_sample_swap` makes of each number it can draw; None where it draws again."""
-    given, number, n = as_drawn(members, outsiders, orders), 0, 1
-    while number < n:
-        stream = _OneNumber(number)
-        try:
-            leaving, entering = _sample_swap.py_func(*given, stream)
-            assert entering in outsiders
-            yield frozenset(members) - {members[leaving]} | {int(entering)}
-        except _DrawnAgainError:
-            yield None
-        n = stream.n
-        number += 1
 
 
 def slow_anneal(

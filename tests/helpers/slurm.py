@@ -37,9 +37,6 @@ SlurmdPidFile={root}/slurmd.pid
 SlurmctldLogFile={root}/slurmctld.log
 SlurmdLogFile={root}/slurmd.log
 AccountingStorageType=accounting_storage/none
-JobAcctGatherType=jobacct_gather/linux
-JobAcctGatherFrequency=task=1
-JobAcctGatherParams=OverMemoryKill
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=none
@@ -119,9 +116,10 @@ class Cluster:
         files = [f"--{name}-file={self.root}/munge.{name}" for name in ("key", "pid", "log", "seed")]
         self.run("munged", *files, f"--socket={self.root}/munge.socket", "--force", "--foreground")
         wait_until((self.root / "munge.socket").exists, 10, "munged listens")
-        self.start_controller()
+        self.run("slurmctld", "-D")
         self.run("slurmd", "-D")
-        wait_until(lambda: self.node_state() == "idle", 30, f"the node is idle, see {self.root}")
+        state = ("sinfo", "--noheader", "--format=%t")
+        wait_until(lambda: self.ask(*state, ok=False) == "idle", 30, f"the node is idle, see {self.root}")
 
     def run(self, program: str, *arguments: str) -> None:
         """Start a daemon that stays in the foreground of a session of its own."""
@@ -136,20 +134,6 @@ class Cluster:
             start_new_session=True,
         )
 
-    def start_controller(self) -> None:
-        """Start slurmctld, which goes on from the state that it saved."""
-        self.run("slurmctld", "-D")
-
-    def end(self, program: str) -> None:
-        """Stop a daemon; the controller saves its state."""
-        daemon = self.daemons.pop(program)
-        daemon.terminate()
-        try:
-            daemon.wait(20)
-        except subprocess.TimeoutExpired:
-            daemon.kill()
-            daemon.wait(10)
-
     def stop(self) -> None:
         """End all jobs and daemons; the daemons even if one that has died makes Slurm's commands fail."""
         try:
@@ -158,7 +142,8 @@ class Cluster:
         finally:
             for program in ("slurmd", "slurmctld", "munged"):
                 if program in self.daemons:
-                    self.end(program)
+                    self.daemons[program].kill()
+                    self.daemons[program].wait(10)
 
     def end_jobs(self) -> None:
         """Make the node ready for others: no jobs, and not drained."""
@@ -175,10 +160,6 @@ class Cluster:
         answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
         assert answer.returncode == 0 or not ok, answer.stderr
         return answer.stdout.strip()
-
-    def node_state(self) -> str:
-        """State of the node."""
-        return self.ask("sinfo", "--noheader", "--format=%t", ok=False)
 
     def jobs(self, states: str = "PENDING,RUNNING,COMPLETING") -> list[str]:
         """Numbers of the jobs in these states."""
@@ -218,24 +199,15 @@ class Submission:
     process: subprocess.Popen[bytes]
 
     @property
-    def output(self) -> str:
-        """What it has written so far."""
-        return (self.checkout.root / "output.txt").read_text("utf-8", "replace")
-
-    @property
     def log(self) -> str:
         """What it has written to its own log so far."""
         files = sorted((self.checkout.root / ".snakemake/log").glob("*.log"), key=os.path.getmtime)
         return files[-1].read_text("utf-8", "replace") if files else ""
 
-    def finish(self, seconds: float = PATIENCE_S, ok: bool = True) -> str:
-        """Wait for the end; returns what it wrote."""
-        try:
-            code = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise AssertionError(f"still running after {seconds:.0f} s:\n{self.output}") from None
-        assert (code == 0) == ok, self.output
-        return self.output
+    def finish(self) -> None:
+        """Wait for the end, which is a good one."""
+        code = self.process.wait(PATIENCE_S)
+        assert code == 0, (self.checkout.root / "output.txt").read_text("utf-8", "replace")
 
     def kill(self) -> None:
         """Kill Snakemake, without a warning; jobs on the cluster go on."""

@@ -153,17 +153,6 @@ def test_the_numbers_of_the_deviation_ledger() -> None:
     assert [f"{float(number):.3g}" for number in printed] == re.split(", ", ", ".join(expected))
 
 
-def test_the_design_page_names_files_that_exist() -> None:
-    table = (
-        (ROOT / "docs" / "design.md")
-        .read_text(encoding="utf-8")
-        .split("## Where does")[1]
-        .split("## A round")[0]
-    )
-    for path in re.findall(r"`([\w./]+/[\w.]*)`", table):
-        assert (ROOT / path).exists() or (ROOT / "src" / "pausefl" / path).exists(), path
-
-
 def anchors(page: Path) -> set[str]:
     """What links can lead to on a page, as GitHub names it."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
@@ -182,16 +171,3 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert path.exists(), link
         if anchor:
             assert anchor in anchors(path), link
-
-
-def test_a_target_never_follows_keys_of_the_configuration() -> None:
-    """Snakemake takes it for one more key, or file, unless ``--`` is between."""
-    shown = [ROOT / "README.md", ROOT / "Makefile", ROOT / "config/README.md", *(ROOT / "docs").glob("*.md")]
-    wrong = re.compile(r"(?:--config(?: [\w.]+=\S+)+|--configfile \S+) (?!--)[a-z]\w*(?=[\s`])(?![ \w]*=)")
-    assert wrong.search("snakemake --config data_root=data mnist_large_iid_r1\n")
-    assert wrong.search("snakemake --configfile config/mine.yaml pets_accuracy\n")
-    lines = [line for path in shown for line in path.read_text("utf-8").splitlines(keepends=True)]
-    commands = [line for line in lines if re.search(r"snakemake|SNAKEMAKE|--config data_root", line)]
-    assert [line for line in commands if wrong.search(line)] == []
-    # Nor does a page say to add keys to a command without saying where the target goes.
-    assert not [line for line in commands if line.startswith("`--config ")]

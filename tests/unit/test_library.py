@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -57,7 +56,7 @@ def first(history: pausefl.History, rng: np.random.Generator) -> Any:
     return history.candidates()[: history.n_selected]
 
 
-@pytest.mark.parametrize("selector", ["pause", "sa_pause", "clustered_similarity", "fedavg_no_privacy"])
+@pytest.mark.parametrize("selector", ["pause", "sa_pause"])
 def test_a_registered_selector_has_the_numbers_of_the_command(
     selector: str, scenario: pausefl.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,15 +99,6 @@ def test_class_object_and_function_are_one_selector(scenario: pausefl.Scenario) 
     assert runs[0].rounds["selection"].map(list).tolist() == [[0, 1, 2]] * 6
 
 
-def test_the_name_keys_the_random_stream(scenario: pausefl.Scenario) -> None:
-    def drawn(history: pausefl.History, rng: np.random.Generator) -> Any:
-        return rng.choice(history.candidates(), history.n_selected, replace=False)
-
-    runs = [pausefl.run(scenario, drawn, train=False, name=name) for name in ("a", "a", "b")]
-    selections = [run.rounds["selection"].map(list).tolist() for run in runs]
-    assert selections[0] == selections[1] != selections[2]
-
-
 def test_an_object_remembers_within_a_run_only(scenario: pausefl.Scenario) -> None:
     rotation = Rotation(start=3)
     runs = [pausefl.run(scenario, rotation, seed, train=False) for seed in (0, 1)]
@@ -143,25 +133,13 @@ def test_a_selector_declares_what_it_needs(scenario: pausefl.Scenario) -> None:
     with pytest.raises(ConfigError, match=r"'Waits' needs network\.round_latency_max"):
         pausefl.run(scenario, Waits)
 
-    class Misspelt(Looks):
-        def __init__(self, round_latency_maximum: float) -> None:
-            self.most = round_latency_maximum
-
-    with pytest.raises(
-        ConfigError, match=r"no key of selection or network\. Did you mean 'round_latency_max'"
-    ):
-        pausefl.run(scenario, Misspelt)
-
 
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
         ([0.0, 1.0, 2.0], "type float64"),
-        (np.arange(6).reshape(2, 3), r"shape \(2, 3\)"),
-        ("abc", r"shape \(\)"),
         (None, r"shape \(\)"),
         ([0, 1, 12], "ids from 0 to 12, of 12 users"),
-        ([-1, 0, 1], "ids from -1 to 1"),
         ([4, 4, 5], "user 4 twice"),
         ([], "returned nobody"),
     ],
@@ -197,12 +175,6 @@ def test_the_history_cannot_be_changed_by_mistake(scenario: pausefl.Scenario) ->
         pausefl.run(scenario, careless, train=False)
 
 
-@pytest.mark.parametrize("wrong", [{"seed": -1}, {"seed": 0.5}, {"n_rounds": 0}, {"n_threads": 0}])
-def test_wrong_numbers_are_refused(wrong: dict[str, Any], scenario: pausefl.Scenario) -> None:
-    with pytest.raises(ConfigError, match=f"{next(iter(wrong))} = .* must be an integer of at least"):
-        pausefl.run(scenario, "pause", train=False, **wrong)
-
-
 def test_what_is_no_selector_is_refused(scenario: pausefl.Scenario) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'pause'"):  # before data are looked for
         pausefl.run(pausefl.load_scenario("mnist_large_iid_r1"), "pase", data_root="none", download=False)
@@ -232,16 +204,6 @@ def test_ctrl_c_stops_after_the_round(scenario: pausefl.Scenario) -> None:
     assert "first" not in SELECTORS
 
 
-def test_each_round_is_told_with_its_row(scenario: pausefl.Scenario) -> None:
-    rows: list[dict[str, Any]] = []
-    run = pausefl.run(scenario, "pause", device="cpu", on_row=lambda row: rows.append(dict(row)))
-    assert pd.DataFrame(rows).drop(columns="selection").equals(run.rounds.drop(columns="selection"))
-    rows.clear()
-    pausefl.run(scenario, first, train=False, on_row=lambda row: rows.append(dict(row)))
-    assert [row["round"] for row in rows] == [1, 2, 3, 4, 5, 6]
-    assert "accuracy" not in rows[0]
-
-
 def example(name: str, folder: Path) -> None:
     """Run an example of the page as a script in a folder."""
     (code,) = re.findall(rf"^<!-- {name} -->\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
@@ -263,32 +225,6 @@ def test_tensorboard_shows_runs(tmp_path: Path) -> None:
         assert [step for step, _ in shown] == list(range(1, 21))
         assert 0 < shown[-1][1] < 1
         assert len(events.Scalars("leakage_max")) == 20
-
-
-#: In place of MLflow, which brings 20 packages and a database: writes down what it is told.
-MLFLOW = """
-import contextlib
-
-def told(*given, **keys):
-    with open("told", "a") as file:
-        print(given, keys, file=file)
-
-set_tracking_uri = set_experiment = log_params = log_metrics = told
-
-@contextlib.contextmanager
-def start_run(run_name):
-    told(run_name)
-    yield
-"""
-
-
-@pytest.mark.slow
-def test_mlflow_is_told_of_runs(tmp_path: Path) -> None:
-    (tmp_path / "mlflow.py").write_text(MLFLOW, "utf-8")
-    example("mlflow", tmp_path)
-    told = (tmp_path / "told").read_text("utf-8")
-    assert told.count("'accuracy': ") == told.count("{'step': ") == 2 * 20
-    assert told.count("'selector': ") == 2
 
 
 def test_runs_are_saved_read_and_collected(scenario: pausefl.Scenario, tmp_path: Path) -> None:
@@ -343,11 +279,7 @@ def test_the_import_is_cheap() -> None:
 def test_the_page_lists_the_interface() -> None:
     table = PAGE.split("## Names")[1].split("\n## ")[0]
     assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == pausefl.__all__
-    for name in pausefl.__all__:
-        value = getattr(pausefl, name)
-        assert value.__module__.startswith("pausefl.")
-        assert value.__doc__
-    assert set(pausefl.__all__) < set(dir(pausefl))
+    assert all(getattr(pausefl, name).__doc__ for name in pausefl.__all__)
     with pytest.raises(AttributeError, match="no attribute 'job'"):
         pausefl.job  # noqa: B018
 
@@ -369,22 +301,3 @@ def test_the_example_of_the_page_draws_its_picture(tmp_path: Path) -> None:
     drawn, shown = tmp_path / "by_speed.png", ROOT / "docs" / "images" / "by_speed.png"
     # Trained numbers may differ in the last digits between processors.
     assert compare.compare_images(str(shown), str(drawn), tol=2) is None
-
-
-@pytest.mark.slow
-def test_a_notebook_shows_a_bar_and_figures() -> None:
-    """The bar goes when the run ends; a figure is a picture."""
-    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
-    cells = [
-        "import pausefl\ndemo = pausefl.load_scenario('demo_small')\n"
-        "run = pausefl.run(demo, 'random', n_rounds=2, train=False)",
-        "pausefl.plot(run)",
-        "run = pausefl.run(demo, 'random', n_rounds=2, train=False, progress=False)",
-    ]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
-    bar, figure, silent = (cell.outputs for cell in notebook.cells)
-    assert [output.data["text/html"] for output in bar] == [""]
-    assert "image/png" in figure[0].data
-    assert silent == []

@@ -18,14 +18,12 @@ from pausefl.cli import app
 from pausefl.data.sources import SOURCES
 from pausefl.errors import ConfigError
 from pausefl.privacy import SCHEDULES
-from pausefl.provenance import job_code
 from pausefl.selectors import SELECTORS
 from pausefl.settings import load_config
 from pausefl.training.models import MODELS
 
 MODULE = '''
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from pausefl import Model, Selector, Source
@@ -43,14 +41,6 @@ class LeastUsed(Selector):
     def __call__(self, history, rng):
         users = rng.permutation(history.candidates())
         return np.sort(users[order(history.participations[users])[: history.n_selected]])
-
-
-class Declares(LeastUsed):
-    label, color = "Mine", "#123456"
-    needs_losses = True
-
-    def __init__(self, n_candidates):
-        self.n_candidates = n_candidates
 
 
 class LowestIds(Selector):
@@ -119,10 +109,6 @@ class WrongKey(LowestIds):
         pass
 
 
-class WrongType(LowestIds):
-    needs_losses = "always"
-
-
 class WrongColor(LowestIds):
     color = "red"
 
@@ -131,61 +117,9 @@ class Pause(LowestIds):
     pass
 
 
-class LEASTUSED(LowestIds):
-    label = "Other"
-
-
-class Wrong(LeastUsed):
-    """Returns something else from round 3 on."""
-
+class Raises(LeastUsed):
     def __call__(self, history, rng):
-        users = super().__call__(history, rng)
-        return users if history.round < 3 else self.instead(users)
-
-
-class AList(Wrong):
-    def instead(self, users):
-        return users.tolist()
-
-
-class Nothing(Wrong):
-    def instead(self, users):
-        return None
-
-
-class Floats(Wrong):
-    def instead(self, users):
-        return users / 1
-
-
-class Beyond(Wrong):
-    def instead(self, users):
-        return users + 12
-
-
-class Twice(Wrong):
-    def instead(self, users):
-        return users[[0, 0, 2]]
-
-
-class TooFew(Wrong):
-    def instead(self, users):
-        return users[1:]
-
-
-class TooMany(Wrong):
-    def instead(self, users):
-        return np.arange(12)
-
-
-class Descends(Wrong):
-    def instead(self, users):
-        return users[::-1]
-
-
-class Raises(Wrong):
-    def instead(self, users):
-        return broken(users)
+        return super().__call__(history, rng) if history.round < 3 else broken([1])
 
 
 class Unbuilt(LeastUsed):
@@ -196,16 +130,6 @@ class Unbuilt(LeastUsed):
 class FailsToLearn(LeastUsed):
     def observe(self, feedback, history):
         history.participations[0] = 3
-
-
-class Remembers(LeastUsed):
-    remembered = ("nothing",)
-
-
-@dataclass(frozen=True)
-class Frozen(LeastUsed):
-    seen: int = 3
-    label = "Frozen"
 
 
 number = 3
@@ -235,11 +159,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mine.py").write_text(MODULE, "utf-8")
     (tmp_path / "beside.py").write_text(BESIDE, "utf-8")
     (tmp_path / "broken.py").write_text("import math\n\nmath.none\n", "utf-8")
-    (tmp_path / "unwritten.py").write_text("def f(:\n", "utf-8")
     (tmp_path / "lacking.py").write_text("import not_installed\n", "utf-8")
     importlib.invalidate_caches()
     yield tmp_path
-    for name in ("mine", "beside", "broken", "unwritten", "lacking"):
+    for name in ("mine", "beside", "broken", "lacking"):
         sys.modules.pop(name, None)
     for registry in (SELECTORS, REWARDS, MODELS, SOURCES, SCHEDULES):
         for name in [one for one in registry if ":" in one]:
@@ -257,22 +180,16 @@ def run(*arguments: str) -> str:
     ("name", "message"),
     [
         ("absent:LeastUsed", r"cannot be imported: there is no module 'absent' in .* or on PYTHONPATH$"),
-        ("mine.more:LeastUsed", r"cannot be imported: .*mine\.more"),
         ("broken:LeastUsed", r"cannot be imported: .*broken\.py, line 3: AttributeError: "),
-        ("unwritten:LeastUsed", r"cannot be imported: .*unwritten\.py, line 1: "),
         ("lacking:LeastUsed", r"cannot be imported: .*lacking\.py, line 1: ModuleNotFoundError: No module"),
         ("mine:LeastUse", r"is not there: .*mine\.py has no 'LeastUse'\. Did you mean 'LeastUsed'\?"),
         ("mine:Tiny", r"in .*mine\.py is no class derived from pausefl\.Selector$"),
-        ("mine:Points", r"is no class derived from pausefl\.Selector$"),
-        ("mine:Selector", r"is no class derived from pausefl\.Selector$"),
         ("mine:Unfinished", r"lacks __call__, which a class derived from pausefl\.Selector must have$"),
         ("mine:WrongKey", r"is made from 'n_candidate', which is no key.* Did you mean 'n_candidates'\?$"),
-        ("mine:WrongType", r"has needs_losses = 'always', which should be a valid boolean"),
         ("mine:WrongColor", r"has color = 'red', which .*should match pattern"),
         ("mine:Pause", r"has the label of 'pause', 'Pause': give it another"),
         ("pausefl.selectors.exact:Pause", r"is part of pausefl: use the name"),
         ("mine:a.b", r"is no MODULE:NAME, such as my_module:MyClass$"),
-        ("../mine:LeastUsed", r"is no MODULE:NAME"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_a_sentence(name: str, message: str) -> None:
@@ -285,14 +202,8 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(name: str, message: str) -
 
 @pytest.mark.usefixtures("folder")
 def test_other_kinds_say_what_is_wrong_too() -> None:
-    with pytest.raises(
-        ConfigError, match=r"model 'mine:number' in .* is no class derived from pausefl\.Model"
-    ):
+    with pytest.raises(ConfigError, match=r"model 'mine:number' in .* no class derived from pausefl\.Model"):
         MODELS.find("mine:number")
-    with pytest.raises(ConfigError, match=r"no class derived from pausefl\.Reward$"):
-        REWARDS.find("mine:Pause")
-    with pytest.raises(ConfigError, match=r"no class derived from pausefl\.privacy\.schedule\.Schedule$"):
-        SCHEDULES.find("mine:Pause")
     with pytest.raises(ConfigError, match=r"data source 'mine:Nowhere' lacks the attribute origin$"):
         SOURCES.find("mine:Nowhere")
     with pytest.raises(ConfigError, match=r"reward 'mine:Half' in .* lacks range, scores, without_privacy"):
@@ -321,54 +232,14 @@ def test_another_law_of_the_budget_is_one_class() -> None:
         pausefl.change(scenario, {"privacy.schedule": "mine:Stepwise"})
 
 
-def test_a_configuration_says_which_key_names_it(folder: Path) -> None:
-    (folder / "scenarios").mkdir()
-    (folder / "scenarios/few.yaml").write_text(
-        "name: few\ntitle: Few\nbase: demo_small\nmodel:\n  name: mine:Tiny\nfigures: {}\n", "utf-8"
-    )
-    document = {"data_root": "data", "download": False, "image_folders": {}, "studies": None}
-    document |= {"scenarios": "scenarios"}
+@pytest.mark.usefixtures("folder")
+def test_a_configuration_says_which_key_names_it() -> None:
     shipped = Path(pausefl.__file__).parent / "config" / "scenarios"
-
-    def load(selector: str) -> object:
-        rows = [{"scenario": "few", "selectors": ["pause", selector], "seeds": [0]}]
-        return load_config({**document, "experiments": rows}, "own.yaml", shipped)
-
-    loaded = load("mine:LeastUsed")
-    assert "mine:LeastUsed" in str(loaded)
-    with pytest.raises(ConfigError) as caught:
-        load("mine:LeastUse")
-    message = str(caught.value)
-    assert message.startswith("own.yaml: experiments.0.selectors.1 = 'mine:LeastUse' is not there: ")
-
-
-def test_an_edit_counts_for_what_reaches_it(folder: Path) -> None:
-    scenario = pausefl.load_scenario("demo_small")
-
-    def hashes() -> tuple[str, str, str]:
-        from pausefl.provenance import code
-
-        code._read.cache_clear()  # another process reads the files again
-        names = ("mine:LeastUsed", "mine:LowestIds", "random")
-        return tuple(str(job_code(scenario, name)) for name in names)  # type: ignore[return-value]
-
-    def edit(file: str, old: str, new: str) -> None:
-        text = (folder / file).read_text("utf-8")
-        assert old in text
-        (folder / file).write_text(text.replace(old, new, 1), "utf-8")
-
-    first = hashes()
-    assert len(set(first)) == 3
-    edit("mine.py", "number = 3", "number = 3  # a comment")
-    edit("mine.py", '"""The m users that took part least often."""', '"""Reworded."""')
-    assert hashes() == first
-    for file, old, new in (
-        ("beside.py", '"stable"', '"mergesort"'),
-        ("mine.py", "return history.candidates()[", "return 1 * history.candidates()["),
-    ):
-        before = hashes()
-        edit(file, old, new)
-        assert [a == b for a, b in zip(before, hashes(), strict=True)] == [False, False, True]
+    document = {"data_root": "data", "download": False, "image_folders": {}, "studies": None}
+    rows = [{"scenario": "demo_small", "selectors": ["pause", "mine:LeastUse"], "seeds": [0]}]
+    document |= {"scenarios": str(shipped), "experiments": rows}
+    with pytest.raises(ConfigError, match=r"^own\.yaml: experiments\.0\.selectors\.1 = 'mine:LeastUse'"):
+        load_config(document, "own.yaml", shipped)
 
 
 @pytest.mark.usefixtures("folder")
@@ -416,14 +287,9 @@ def test_the_contract_of_selectors_in_a_test_file_of_ones_own(folder: Path) -> N
 @pytest.mark.parametrize(
     ("name", "message", "line"),
     [
-        (
-            "Raises",
-            r"failed in round 3, when it selected: beside\.py, line \d+: IndexError: ",
-            "broken(",
-        ),
+        ("Raises", r"failed in round 3, when it selected: beside\.py, line \d+: TypeError: ", "broken("),
         ("Unbuilt", r"failed when it was built: mine\.py, line \d+: ValueError: no such luck", "raise Value"),
         ("FailsToLearn", r"failed in round 1, when it observed: mine\.py, line \d+: .*read-only", "[0] = 3"),
-        ("Remembers", r"failed when it was asked for what it remembers: .*no attribute 'nothing'", ""),
     ],
 )
 def test_what_a_selector_raises_names_it_the_round_and_the_line(name: str, message: str, line: str) -> None:
@@ -434,12 +300,3 @@ def test_what_a_selector_raises_names_it_the_round_and_the_line(name: str, messa
     assert re.match(f"selector 'mine:{name}' {message}", first), first
     assert line in trace
     assert "pausefl" not in trace  # the traceback begins with the user's code
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_selector_that_is_checked_goes_on_from_its_state() -> None:
-    scenario = pausefl.load_scenario("demo_small")
-    for name in ("LeastUsed", "Frozen"):
-        made = scenario.make_selector(f"mine:{name}")
-        assert isinstance(made.given, sys.modules["mine"].LeastUsed)
-        assert (type(made.given).__name__, made.state()) == (name, {})

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -14,7 +13,6 @@ import pausefl
 from pausefl.cli import app
 from pausefl.errors import ConfigError, PauseflError
 from pausefl.figures.kinds import FIGURES
-from pausefl.results.compare import write_means
 from pausefl.selectors import LABELS, SELECTORS
 
 Runs = dict[str, pausefl.Run]
@@ -66,29 +64,13 @@ def test_seeds_are_one_line_and_settings_that_differ_are_named(runs: Runs) -> No
     assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == 2
 
 
-def test_one_budget_is_a_line_across_and_two_are_none(runs: Runs) -> None:
-    assert "Budget ε = 40" in legend(pausefl.plot(runs["pause 0"], "leakage_vs_time"))
-    assert len(legend(pausefl.plot([runs["pause 0"], runs["small"]], "leakage_vs_time"))) == 2
-
-
-def test_a_figure_of_leakage_leaves_out_what_leaks_without_bound(runs: Runs) -> None:
-    names = legend(pausefl.plot([runs["unprotected"], runs["pause 0"]], "leakage_vs_rounds"))
-    assert names == ["PAUSE", "Budget ε = 40"]
-
-
 @pytest.mark.parametrize(
     ("names", "kind", "message"),
     [
         (["pause 0", "untrained"], "accuracy_vs_time", r"not trained \(--no-train\): FedAvg with privacy"),
         (["linear"], "accuracy_vs_time", "regressions, .*Figures of these runs: loss_vs_time, selections"),
         (["linear"], "leakage_vs_time", "without a privacy budget: all of these"),
-        (["linear", "pause 0"], "loss_vs_time", "one kind of loss"),
-        (
-            ["pause 0", "small"],
-            "spending_vs_rounds",
-            "one privacy.epsilon_total, and these have 40.0 or 20.0",
-        ),
-        (["pause 0", "linear"], "selections", "one network.n_users, and these have 12 or 20"),
+        (["pause 0", "small"], "spending_vs_rounds", "one privacy.epsilon_total, and these have 40.0 or 20"),
         (["pause 0"], "acuracy_vs_time", "Did you mean 'accuracy_vs_time'"),
         (["pause 0", "pause 0"], "loss_vs_time", "are the same run"),
         ([], None, "no runs to plot"),
@@ -120,25 +102,3 @@ def test_the_command_writes_what_the_suffix_says(
         pausefl.plot("pause 0", out="a.pfd")
     with pytest.raises(PauseflError, match="nowhere is not a finished run"):
         pausefl.plot(["nowhere"])
-
-
-def test_means_over_seeds_are_tabulated(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    names = ["pause 0", "pause 1", "small"]
-    for name in names:
-        runs[name].save(name)
-    done = CliRunner().invoke(app, ["compare", *names, "--out", "means.csv"])
-    assert done.output.endswith("Means over seeds: means.csv\n")
-    means = pd.read_csv("means.csv").set_index("selector")
-    assert set(means["scenario"]) == {"demo_small"}
-    assert means["n_seeds"].to_dict() == {
-        "PAUSE, epsilon_total\u00a0=\u00a040": 2,
-        "PAUSE, epsilon_total\u00a0=\u00a020": 1,
-    }
-    finals = [runs[name].rounds["accuracy"].tail(10).mean() for name in names[:2]]
-    assert means["final_accuracy_mean"].iloc[0] == pytest.approx(np.mean(finals))
-    CliRunner().invoke(app, ["compare", *names, "--out", "means.tex"])
-    text = Path("means.tex").read_text("utf-8")
-    assert r"PAUSE, epsilon\_total~=~40 & " in text
-    with pytest.raises(ConfigError, match=r"Allowed: \.csv, \.md, \.tex"):
-        write_means([Path("small")], Path("means.xls"))

@@ -14,7 +14,7 @@ import pytest
 
 from pausefl.cli import main
 from pausefl.data.dataset import load_dataset
-from pausefl.data.raw_data import dataset_key, prepare, raw_files
+from pausefl.data.raw_data import prepare, raw_files
 from pausefl.errors import ConfigError, DataError
 from pausefl.settings import DataSettings, RawData, load_config, load_scenario, read_yaml
 from pausefl.studies import load_studies
@@ -148,12 +148,3 @@ def test_names_of_scenarios_studies_and_figures_lead_nowhere(tmp_path: Path, nam
     studies.write_text(f"graphs:\n  '{name}': {study}\n", encoding="utf-8")
     with pytest.raises(ConfigError):
         load_studies(studies, FOLDER)
-
-
-@pytest.mark.parametrize("name", ESCAPES)
-def test_a_folder_of_images_names_a_file_without_folders(name: str) -> None:
-    raw = RawData(root=Path("data/raw"), download=False, folders={"cifar10": name})
-    for source, folder in (("imagefolder", name), ("cifar10", None)):
-        settings = DataSettings(source=source, n_validation=0, folder=folder)
-        assert re.fullmatch(r"[A-Za-z0-9_.-]+", dataset_key(settings, raw))
-        assert ".." not in dataset_key(settings, raw)

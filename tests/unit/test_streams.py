@@ -31,26 +31,24 @@ def draws(key: dict[str, Any]) -> list[int]:
     return [int(value) for value in rng.integers(2**63, size=4)]
 
 
-def test_the_same_key_gives_the_same_draws() -> None:
-    assert draws(KEY) == draws(KEY)
-
-
-@pytest.mark.parametrize(("part", "value"), [("seed", 4), ("purpose", "batches"), ("user", 6), ("round", 8)])
-def test_changing_any_part_of_the_key_changes_the_draws(part: str, value: object) -> None:
-    assert draws(KEY) != draws(KEY | {part: value})
-
-
-def test_user_and_round_are_not_interchangeable() -> None:
-    assert draws(KEY) != draws(KEY | {"user": KEY["round"], "round": KEY["user"]})
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seed": 4},
+        {"purpose": "batches"},
+        {"user": 6},
+        {"round": 8},
+        {"user": 7, "round": 5},
+        {"seed": 3 + 2**32},
+    ],
+)
+def test_changing_any_part_of_the_key_changes_the_draws(changes: dict[str, Any]) -> None:
+    assert draws(KEY) != draws(KEY | changes)
 
 
 @given(keys, keys)
 def test_streams_coincide_exactly_when_their_keys_do(a: dict[str, Any], b: dict[str, Any]) -> None:
     assert (draws(a) == draws(b)) == (a == b)
-
-
-def test_seeds_of_more_than_32_bits_count_in_full() -> None:
-    assert draws(KEY | {"seed": 1}) != draws(KEY | {"seed": 1 + 2**32})
 
 
 def test_draws_do_not_depend_on_which_streams_were_made_or_used_before() -> None:

@@ -35,6 +35,7 @@ def everything(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> 
         checkout.write_config(studies="config/studies.yaml")
         checkout.write_studies(TINY_STUDIES)
         checkout.write_claims(TINY_CLAIMS)
-        checkout.snakemake("--cores", "2", "all", "publish")
+        reports = [f"results/report/{name}.html" for name in ("tiny", "tiny_regret")]
+        checkout.snakemake("--cores", "2", "all", "publish", *reports)
 
     return shared(tmp_path_factory, "everything", make)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
-import pytest
 from workspace import Checkout
 
 
@@ -20,41 +18,10 @@ def refusal(checkout: Checkout, *arguments: str) -> str:
     return output
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"network": {"n_user": 4}}, ["unknown key 'network.n_user'", "Did you mean 'n_users'?"]),
-        (
-            {"partition": {"sizes": "dirichlet", "size_concentration": 0.01, "min_size": 0}},
-            ["leaves", "users without data for seed 0", "raise partition.min_size"],
-        ),
-    ],
-)
-def test_scenario_that_cannot_be(checkout: Checkout, changes: dict[str, Any], words: list[str]) -> None:
-    checkout.write_scenario(**changes)
-    output = refusal(checkout)
-    for part in words:
-        assert part in output
-
-
-def test_a_key_that_is_there_twice(checkout: Checkout) -> None:
-    with (checkout.root / "config/config.yaml").open("a", encoding="utf-8") as file:
-        file.write("download: true\n")
-    assert "key 'download' is there twice" in refusal(checkout)
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("tiny_acuracy", "Did you mean 'tiny_accuracy'?"),
-        ("nothing_like_it", "All names: pausefl list"),
-        ("results/figures/tiny_acuracy.png", "No rule to produce"),
-    ],
-)
-def test_a_misspelt_name(checkout: Checkout, name: str, said: str) -> None:
-    output = refusal(checkout, name)
-    assert said in output
-    assert ("/" in name) or f"unknown target '{name}', or not part of this configuration." in output
+def test_a_misspelt_name(checkout: Checkout) -> None:
+    output = refusal(checkout, "tiny_acuracy")
+    assert "unknown target 'tiny_acuracy', or not part of this configuration." in output
+    assert "Did you mean 'tiny_accuracy'?" in output
 
 
 def use_mnist(checkout: Checkout) -> Path:
@@ -68,18 +35,11 @@ def test_missing_data_are_named_with_a_remedy(checkout: Checkout) -> None:
     output = refusal(checkout)
     assert f"{folder}/train-images-idx3-ubyte" in output
     assert "set data_root" in output
-    elsewhere = checkout.root.parent
-    checkout.write_config(download=True, data_root=str(elsewhere))
-    output = refusal(checkout, "tiny", "demo_small")  # the first job, and the last
-    assert f"Nothing is downloaded to {elsewhere}" in output
-    assert f"{elsewhere}/MNIST/raw/train-images-idx3-ubyte" in output
 
 
-@pytest.mark.parametrize("root", [".", "data/raw"])
-def test_missing_data_are_downloaded_once_and_never_beside_others(checkout: Checkout, root: str) -> None:
-    use_mnist(checkout)
-    folder = checkout.root / root / "MNIST/raw"
-    checkout.write_config(download=True, data_root=root)
+def test_missing_data_are_downloaded_once_and_never_beside_others(checkout: Checkout) -> None:
+    folder = use_mnist(checkout)
+    checkout.write_config(download=True)
     # The network is there, and has files of four bytes.
     official = "src/pausefl/data/sources/official.py"
     checkout.edit(official, "    problems = []\n", "    return ''\n")
@@ -90,12 +50,11 @@ def test_missing_data_are_downloaded_once_and_never_beside_others(checkout: Chec
             (root / 'MNIST/raw' / name.replace('train', 't10k')).write_bytes(b'1234')
         return ''"""
     checkout.edit(official, 'staged = root / f".download-{self.dataset}"', fetched)
-    assert checkout.planned("tiny")["download"] == 1
     output = refusal(checkout, "tiny")
     assert re.search(r"FAILED: prepare mnist\n(.*\n)*.*train-images-idx3-ubyte: truncated", output)
     assert "download" not in checkout.planned("tiny")
     (folder / "train-labels-idx1-ubyte").unlink()
-    assert f"{Path(root, 'MNIST')} lacks files: move it elsewhere" in refusal(checkout, "tiny")
+    assert "data/raw/MNIST lacks files: move it elsewhere" in refusal(checkout, "tiny")
     assert len(list(folder.iterdir())) == 3
 
 
@@ -108,10 +67,3 @@ def test_damaged_prepared_data_name_the_file(copy: Checkout) -> None:
     output = copy.snakemake("--cores", "1", ok=False)
     assert "digits-test0.2.npz" in output
     assert not list((copy.root / "results").glob("runs/*/*/*/summary.json"))
-
-
-def test_output_folder_that_cannot_be_written(checkout: Checkout) -> None:
-    (checkout.root / "results").write_text("in the way", "utf-8")
-    output = checkout.snakemake("--cores", "1", ok=False)
-    assert "results" in output
-    assert "cannot write" in output or "Not a directory" in output or "File exists" in output

@@ -37,14 +37,10 @@ def test_a_lost_run_or_another_claim_is_judged_again(everything: Checkout, tmp_p
     copy.write_claims(claims)
     assert copy.planned(JSON) == {"claims": 1}
     copy.write_claims(TINY_CLAIMS)
-    assert copy.planned(JSON) == {}
     (copy.root / "results/runs/tiny/pause/seed-1/rounds.parquet").unlink()
     assert copy.planned().items() >= {"job": 1, "collect": 1, "claims": 1}.items()
 
 
-def test_what_a_claim_needs_is_a_target_and_claims_without_runs_are_none(checkout: Checkout) -> None:
-    """No claim that is shipped is tested on the tiny scenario."""
-    assert "claims" not in checkout.planned()
+def test_what_a_claim_needs_is_a_target(checkout: Checkout) -> None:
     checkout.write_claims(TINY_CLAIMS)
-    assert checkout.planned()["claims"] == 1
     assert checkout.planned("claim_T1") == {"prepare": 1, "partition": 2, "job": 4, "collect": 1}

@@ -12,30 +12,18 @@ from workspace import PATIENCE_S, ROOT
 pytestmark = pytest.mark.slow
 
 
-def engine() -> str | None:
-    """The first of the known engines that works; a client of Docker alone does not."""
-    for name in ("docker", "podman", "buildah"):
-        if (
-            shutil.which(name)
-            and subprocess.run([name, "info"], capture_output=True, check=False).returncode == 0
-        ):
-            return name
-    return None
-
-
 def test_the_container_builds() -> None:
     (base,) = re.findall(r"^FROM (\S+)$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
-    if (name := engine()) is None:
-        pytest.skip("there is no docker, podman or buildah that works")
-    pull = subprocess.run(
-        [name, "pull", f"docker.io/library/{base}"], capture_output=True, text=True, check=False
-    )
+    engine = next((one for one in ("docker", "podman", "buildah") if shutil.which(one)), None)
+    if engine is None:
+        pytest.skip("there is no docker, podman or buildah")
+    pull = subprocess.run([engine, "pull", f"docker.io/library/{base}"], capture_output=True, text=True)
     if pull.returncode:
-        pytest.skip(f"{name} cannot get {base}: {pull.stderr.strip().splitlines()[-1]}")
+        pytest.skip(f"{engine} cannot get {base}: {pull.stderr.strip().splitlines()[-1]}")
     tag = "pausefl-of-a-test"
     try:
         build = subprocess.run(
-            [name, "build", "--tag", tag, str(ROOT)],
+            [engine, "build", "--tag", tag, str(ROOT)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -44,4 +32,4 @@ def test_the_container_builds() -> None:
         )
         assert build.returncode == 0, build.stdout[-4000:]
     finally:
-        subprocess.run([name, "rmi", tag], capture_output=True, check=False)
+        subprocess.run([engine, "rmi", tag], capture_output=True, check=False)

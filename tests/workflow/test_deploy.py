@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import sysconfig
-import venv
 from pathlib import Path
 
 import pytest
+from environments import make_environment
 from workspace import ROOT, Checkout, make_checkout
 
 #: The address of a repository that exists only here.
@@ -45,12 +44,9 @@ def test_what_snakedeploy_writes_runs_a_job_of_the_demo(
 
 
 def test_without_the_package_a_sentence_says_what_to_install(tmp_path: Path) -> None:
-    venv.create(tmp_path, symlinks=True)
-    [libraries] = (tmp_path / "lib").glob("python*/site-packages")
-    # The environment of the tests, but for its own list of other places, where pausefl is.
-    (libraries / "others.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
+    python = make_environment(tmp_path / "env")  # the project is there as editable, which others do not see
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    command = [tmp_path / "bin/python", "-m", "snakemake", "--cores", "1", "--dry-run", "demo"]
+    command = [python, "-m", "snakemake", "--cores", "1", "--dry-run", "demo"]
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "The package pausefl is not installed in this Python" in done.stdout + done.stderr

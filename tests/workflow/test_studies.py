@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -49,9 +51,9 @@ def test_a_study_of_trained_runs_collects_jobs_and_shares_those_that_are_there(
     }
     checkout.write_config(studies="config/studies.yaml")
     checkout.write_studies({"changes": {"tiny_trained": study}})
+    output = checkout.snakemake("--cores", "2", "tiny_trained")
     # Random selection as usual; both with another budget; PAUSE without the privacy term.
-    assert checkout.planned("tiny_trained") == {"job": 4, "study": 1, "plot_study": 1}
-    checkout.snakemake("--cores", "2", "tiny_trained")
+    assert len(re.findall(r"^\d+ of \d+  job ", output, re.M)) == 4
     summary = pd.read_csv(checkout.root / "results/tables/tiny_trained/summary.csv")
     assert summary["value"].tolist() == ["usual", "1", "no_p"]
     assert (checkout.root / "results/figures/tiny_trained.png").stat().st_size > 0
@@ -59,39 +61,23 @@ def test_a_study_of_trained_runs_collects_jobs_and_shares_those_that_are_there(
 
 
 @pytest.mark.slow
-def test_the_exact_search_has_less_regret(everything: Checkout) -> None:
-    growth = pd.read_csv(everything.root / "results/studies/tiny_regret/growth.csv")
-    regret = growth[growth.seed == "mean"].set_index("selector").regret
-    assert 0 < regret["pause"] < regret["random"]
-
-
-@pytest.mark.slow
 def test_an_edit_or_a_loss_makes_what_depends_on_it_again(copy: Checkout) -> None:
-    copy.edit("config/studies.yaml", "title: Tiny regret", "title: Other title")
-    assert copy.planned("tiny_regret") == {}  # figures have no titles unless asked for
-    assert copy.planned("--config", "titles=True", "--", "tiny_regret") == {"plot_study": 1}
-    study = TINY_STUDIES["regret"]["tiny_regret"] | {"seeds": [0, 1, 2]}
+    study = TINY_STUDIES["regret"]["tiny_regret"] | {"seeds": [0, 1, 2], "title": "Other title"}
     copy.write_studies(TINY_STUDIES | {"regret": {"tiny_regret": study}})
     assert copy.planned("studies") == {"study": 1, "plot_study": 1}
     copy.write_studies(TINY_STUDIES)
-    assert copy.planned("studies") == {}
-    lost = copy.root / "results/studies/tiny_regret"
-    lost.rename(lost.with_name("elsewhere"))  # the figure is still there
-    assert copy.planned("tiny_regret") == copy.planned("studies") == {"study": 1, "plot_study": 1}
-    lost.with_name("elsewhere").rename(lost)
-    # A baseline; four studies have one.
+    shutil.rmtree(copy.root / "results/studies/tiny_regret")  # the figure is still there
+    assert copy.planned("tiny_regret") == {"study": 1, "plot_study": 1}
+    # A baseline; four studies have one. What shows results may use any selector's look.
     path = "src/pausefl/selectors/baselines.py"
     copy.edit(path, "np.sort(rng.choice(history.candidates()", "np.sort(rng.choice(+history.candidates()")
-    # What shows results may use any selector's look; what computes them, the selectors that it runs.
     assert copy.planned("studies") == {"study": 4, "plot_study": 10, "verdict": 1}
-    assert copy.planned("tiny_race", "tiny_races", "tiny_graph") == {"plot_study": 3}
 
 
 @pytest.mark.slow
 def test_an_audit_of_noise_that_is_too_small_fails_and_names_the_claims(copy: Checkout) -> None:
     path = "src/pausefl/privacy/mechanisms.py"
     copy.edit(path, "return self.sensitivity / epsilon", "return 0.2 * self.sensitivity / epsilon")
-    assert copy.planned("tiny_audit") == {"study": 1, "plot_study": 1, "verdict": 1}
     output = copy.snakemake("--cores", "1", "tiny_audit", ok=False)
     assert "vector (simulated), epsilon 1, one coordinate: " in output
     assert not (copy.root / "results/verdicts/tiny_audit.txt").exists()

@@ -85,9 +85,9 @@ class Numbers:
     def votes(self, claim: str, reading: str) -> str:
         """How many comparisons of a claim hold, fail and are open: ``5 hold, none fails and 16 are open``."""
         counted = self.verdicts[claim, reading].coverage
-        words = (("holds", "hold", counted.holds), ("fails", "fail", counted.fails))
+        words = (("holds", "hold", counted["holds"]), ("fails", "fail", counted["fails"]))
         parts = [f"{n or 'none'} {one if n <= 1 else more}" for one, more, n in words]
-        n = counted.open
+        n = counted["open"]
         return f"{', '.join(parts)} and {n or 'none'} {'is' if n <= 1 else 'are'} open"
 
     def counted(self, question: str, source: str) -> str:

@@ -13,13 +13,6 @@ from pausefl.errors import PauseflError
 FLOOR = 0.05
 
 
-def test_what_is_known_of_the_users_is_kept() -> None:
-    history = History.empty(np.array([3, 4]), 1, FLOOR, np.array([0.5, 0.25]), np.array([1, 0]))
-    np.testing.assert_array_equal(history.data_size, [3, 4])
-    np.testing.assert_array_equal(history.quality, [0.5, 0.25])
-    np.testing.assert_array_equal(history.cluster, [1, 0])
-
-
 @given(st.lists(st.dictionaries(st.integers(0, 4), st.floats(FLOOR, 2), max_size=5), max_size=30))
 def test_means_are_plain_means_over_participations(rounds: list[dict[int, float]]) -> None:
     history = History.empty(np.full(5, 10), 2, FLOOR)
@@ -42,20 +35,6 @@ def test_the_privacy_left_is_the_last_one_reported() -> None:
     for left in ([1, 0.9, 1], [1, 0.8, 0.7]):
         history.observe(Feedback(np.array([1]), np.array([0.1]), np.array(left)))
     np.testing.assert_array_equal(history.privacy, [1, 0.8, 0.7])
-
-
-@given(st.lists(st.booleans(), min_size=2, max_size=8))
-def test_candidates_are_the_available_users_in_ascending_order(available: list[bool]) -> None:
-    history = History.empty(np.full(len(available), 10), 1, FLOOR)
-    history.available = np.array(available)
-    expected = [k for k, there in enumerate(available) if there]
-    if expected:
-        candidates = history.candidates()
-        assert candidates.tolist() == expected
-        assert candidates.dtype == np.int64
-    else:
-        with pytest.raises(PauseflError):
-            history.candidates()
 
 
 def test_fewer_candidates_than_are_selected_are_refused_in_numbers() -> None:

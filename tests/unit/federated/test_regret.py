@@ -7,7 +7,6 @@ library but the selections of a run, the sizes and qualities of the users' data,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +16,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from pausefl.data.partition import Partition
-from pausefl.federated.simulation import PseudoRegret, Simulation
+from pausefl.federated.simulation import Simulation
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.training.layout import Layout
@@ -127,55 +126,3 @@ def test_users_that_are_not_m_have_no_regret(demo: Scenario) -> None:
     for n in (0, M - 1, M + 1):
         assert math.isnan(simulation.regret.of(np.arange(n), simulation.history))
     assert simulation.regret.of(np.arange(M), simulation.history) >= 0
-
-
-def _observed_speeds(regret: PseudoRegret) -> None:
-    """Expected speeds in place of which the mean of those observed stands."""
-    plain = regret.of
-
-    def of(users: Any, history: Any) -> float:
-        regret.speeds = history.mean_speed
-        regret.genie.speeds = history.mean_speed  # type: ignore[attr-defined]
-        return plain(users, history)
-
-    regret.of = of  # type: ignore[method-assign]
-
-
-def _other_history(regret: PseudoRegret) -> None:
-    """A genie that takes the round after the coming one for the coming one."""
-    genie = regret.genie
-
-    def later(history: Any, rng: Any) -> Any:
-        history.round += 1
-        chosen = genie(history, rng)
-        history.round -= 1
-        return chosen
-
-    regret.genie = later  # type: ignore[assignment]
-
-
-def _scaled(factor: float, most: float) -> Callable[[PseudoRegret], None]:
-    def change(regret: PseudoRegret) -> None:
-        plain = regret.of
-        regret.of = lambda users, history: min(factor * plain(users, history), most)  # type: ignore[method-assign]
-
-    return change
-
-
-def _without_speeds(regret: PseudoRegret) -> None:
-    regret.speeds = np.zeros(K)
-    regret.genie.speeds = np.zeros(K)  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [_scaled(2.0, math.inf), _scaled(1.0, 0.3), _without_speeds, _observed_speeds, _other_history],
-    ids=["doubled", "capped", "without speeds", "observed speeds", "a genie of another history"],
-)
-def test_a_wrong_regret_is_noticed(demo: Scenario, wrong: Callable[[PseudoRegret], None]) -> None:
-    scenario = scenario_with(demo, R1)
-    simulation = simulation_of(scenario, "random")
-    assert simulation.regret is not None
-    wrong(simulation.regret)
-    found, expected = compared(simulation, scenario)
-    assert np.abs(found - expected).max() > 1e-6

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import ArrayLike, NDArray
 
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition, make_partition, sample_sizes
 from pausefl.errors import ConfigError
 from pausefl.federated.simulation import Simulation
-from pausefl.federated.untrained import NoiselessLedger, selection_only
-from pausefl.privacy import Ledger, Schedule
+from pausefl.federated.untrained import selection_only
 from pausefl.settings import Scenario
 from pausefl.streams import Streams
 from pausefl.training.layout import Layout
@@ -89,38 +87,3 @@ def test_a_geometric_budget_keeps_all_users_however_long(demo: Scenario) -> None
     assert (rounds["selection"].map(len) == demo.network.n_selected).all()
     assert simulation.ledger.participations.max() > 4
     assert rounds["leakage_max"].max() <= demo.privacy.epsilon_total
-
-
-class Halves(Schedule):
-    """Another law without end: each participation has half of what is left."""
-
-    epsilon_total, endless = 1.0, True
-
-    def epsilon(self, participation: ArrayLike) -> NDArray[np.float64]:
-        return np.asarray(0.5 ** np.asarray(participation, np.float64))
-
-    def spent(self, participations: ArrayLike) -> NDArray[np.float64]:
-        return np.asarray(1 - 0.5 ** np.asarray(participations, np.float64))
-
-
-def test_every_endless_law_of_the_budget_keeps_all_users() -> None:
-    account, job = NoiselessLedger(2, 1, 0, Halves()), Ledger(2, 1, 0, Halves())
-    for _ in range(200):
-        account.spend(np.array([0]))
-    job.restore(account.participations)
-    assert account.may_take_part().tolist() == [True, True]
-    assert job.may_take_part().tolist() == [False, True]
-
-
-def test_a_budget_that_ends_by_its_schedule_ends_here_too(demo: Scenario) -> None:
-    assert demo.privacy is not None
-    ends = demo.privacy.replace(decay=None, schedule="uniform", n_participations=2)
-    simulation = selection_only(demo.replace(privacy=ends), "random", 0)
-    simulation.run(50)
-    assert simulation.ledger.participations.max() == 2
-
-
-def test_data_of_unknown_size_cannot_be_simulated(demo: Scenario) -> None:
-    data = demo.data.replace(source="imagefolder", folder="photographs")
-    with pytest.raises(ConfigError, match="the size of data set 'imagefolder' is not known"):
-        selection_only(demo.replace(data=data), "random", 0)

@@ -44,10 +44,6 @@ class World:
         self.watcher(t)
 
 
-def test_before_the_first_round_it_says_that_kernels_may_be_compiled() -> None:
-    assert World(300).watcher.line() == "round 1 of 300 runs; it may compile kernels"
-
-
 def test_the_first_round_gives_no_estimate_and_does_not_count_in_later_ones() -> None:
     world = World(12, accuracy=0.4321, loss=1.5)
     world.round(90)
@@ -59,39 +55,6 @@ def test_the_first_round_gives_no_estimate_and_does_not_count_in_later_ones() ->
     line = "round 3 of 12, 1.5 simulated s, accuracy 43.2%, largest leakage 0.75, about 30 s left"
     assert world.watcher.line() == line
     assert world.watcher.brief() == "round 3 of 12, accuracy 43.2%, about 30 s left"
-
-
-def test_a_resumed_job_counts_the_rounds_of_this_process_only() -> None:
-    world = World(300, done=200, accuracy=0.5)
-    assert world.watcher.share == pytest.approx(2 / 3)
-    assert world.watcher.line().startswith("round 200 of 300, 100 simulated s, accuracy 50.0%")
-    world.round(60)
-    world.round(1)
-    assert world.watcher.seconds_left == pytest.approx(98)
-
-
-def test_a_time_horizon_says_how_far_the_job_is() -> None:
-    world = World(900, horizon=5.0, accuracy=0.5)  # rounds of half a simulated second
-    assert world.watcher.brief() == "round 1 runs; it may compile kernels"
-    for seconds in (60, 1, 1, 1):
-        world.round(seconds)
-    assert world.watcher.share == pytest.approx(0.4)
-    assert world.watcher.seconds_left == pytest.approx(6)
-    assert world.watcher.line().startswith("round 4, 2 of 5 simulated s, accuracy 50.0%")
-    for _ in range(6):
-        world.round(1)
-    assert (world.watcher.share, world.watcher.seconds_left) == (1, 0)
-    assert "left" not in world.watcher.line()
-
-
-def test_time_goes_by_within_a_round_but_a_late_round_promises_nothing() -> None:
-    world = World(10)
-    for seconds in (50, 4, 4):
-        world.round(seconds)
-    world.clock.now += 3
-    assert world.watcher.seconds_left == pytest.approx(25)
-    world.clock.now += 300
-    assert world.watcher.seconds_left == pytest.approx(24)
 
 
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=30), st.integers(0, 20), st.floats(0, 1000))
@@ -110,21 +73,6 @@ def test_estimates_are_never_negative_and_zero_at_the_end(
         assert "left" not in world.watcher.line()
 
 
-def test_without_training_and_without_privacy() -> None:
-    world = World(5, leakage_max=math.inf)
-    world.round(1)
-    world.round(1)
-    assert world.watcher.line() == "round 2 of 5, 1 simulated s, no privacy, a few seconds left"
-
-
-def test_a_regression_has_a_loss_and_the_last_evaluation_counts() -> None:
-    world = World(50, accuracy=math.nan, loss=2.5)
-    world.round(1)
-    world.rows.append(row(2, accuracy=math.nan, loss=math.nan))
-    world.watcher(2)
-    assert "loss 2.5" in world.watcher.line()
-
-
 def test_lines_come_by_time_also_while_a_round_lasts_and_once_at_the_end() -> None:
     world = World(2)
     lines: list[str] = []
@@ -137,10 +85,3 @@ def test_lines_come_by_time_also_while_a_round_lasts_and_once_at_the_end() -> No
         world.round(1)
     assert n_lines >= 3
     assert lines[-1].startswith("round 2 of 2")
-
-
-def test_a_job_that_fails_says_nothing_more() -> None:
-    lines: list[str] = []
-    with pytest.raises(RuntimeError), told(World(2).watcher, lines.append):
-        raise RuntimeError
-    assert lines == []

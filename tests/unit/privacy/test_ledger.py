@@ -27,11 +27,6 @@ def ledger(schedule: Schedule = SCHEDULE) -> Ledger:
     return Ledger(3, 100, 7, schedule, CoordinateMechanism(0.012))
 
 
-def test_nobody_has_spent_anything_at_first() -> None:
-    np.testing.assert_array_equal(ledger().spent(), [0, 0, 0])
-    np.testing.assert_array_equal(ledger().privacy(), [1, 1, 1])
-
-
 def test_leakage_is_the_sum_of_the_budgets_used() -> None:
     account, used = ledger(), [[], [], []]
     for users in ([0, 1], [1, 2], [1], [0, 1, 2]):

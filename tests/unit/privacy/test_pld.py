@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from pausefl.errors import PauseflError
 from pausefl.privacy import (
     CoordinateMechanism,
     GeometricSchedule,
@@ -92,18 +89,3 @@ def test_the_coordinate_account_is_below_that_of_the_worst_mechanism() -> None:
     one, worst = (epsilons(schedule, mechanism, [30, 50]) for mechanism in (COORDINATE, VECTOR))
     assert all(one[n] < worst[n] < float(schedule.spent(n)) for n in (30, 50))
     assert one[50] == pytest.approx(27.113, abs=0.002)
-
-
-def test_a_missing_library_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "dp_accounting", None)
-    monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
-    with pytest.raises(PauseflError, match=r"pip install 'pausefl\[workflow\]'"):
-        epsilons(GeometricSchedule(10, 0.04), COORDINATE, [1])
-
-
-def test_a_job_does_not_load_it() -> None:
-    code = (
-        "import sys, pausefl.federated.job;"
-        " sys.exit(bool({'pausefl.privacy.pld', 'dp_accounting'} & set(sys.modules)))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

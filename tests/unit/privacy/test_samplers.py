@@ -11,7 +11,6 @@ from scipy import stats
 
 from pausefl.privacy import CoordinateMechanism, Protection, SecureSampler, SimulatedSampler, philox
 from pausefl.privacy.samplers import discrete_laplace
-from pausefl.settings import PrivacySettings
 from pausefl.streams import Streams
 
 N = 200_000
@@ -174,10 +173,3 @@ def test_no_outcome_is_more_than_e_to_the_epsilon_times_likelier_for_other_data(
     ratio, error = np.log(counts[0] / counts[1]), np.sqrt(1 / counts[0] + 1 / counts[1])
     assert (np.abs(ratio) < epsilon + 5 * error).all()
     assert np.abs(ratio).max() > epsilon - 5 * error.max()  # and no more noise than that takes
-
-
-def test_settings_name_the_sampler() -> None:
-    settings = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
-    assert isinstance(settings.make_sampler(Streams(0)), SimulatedSampler)
-    secure = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012, sampler="secure")
-    assert isinstance(secure.make_sampler(Streams(0)), SecureSampler)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pausefl.privacy import GeometricSchedule, UniformSchedule
-from pausefl.settings import PrivacySettings
 
 schedules = st.builds(GeometricSchedule, st.floats(0.01, 1000), st.floats(0.001, 2))
 
@@ -47,10 +46,3 @@ def test_a_uniform_schedule_ends_with_its_budget(total: float, n: int) -> None:
     np.testing.assert_allclose(schedule.epsilon([1, n]), [total / n, total / n])
     assert schedule.epsilon(n + 1) == 0
     assert schedule.spent([0, n, n + 1, 10**6]).tolist() == [0, total, total, total]
-
-
-def test_settings_name_the_schedule() -> None:
-    geometric = PrivacySettings(epsilon_total=40, decay=0.04, sensitivity=0.012)
-    assert geometric.make_schedule() == GeometricSchedule(40, 0.04)
-    uniform = PrivacySettings(epsilon_total=40, sensitivity=0.012, schedule="uniform", n_participations=9)
-    assert uniform.make_schedule() == UniformSchedule(40, 9)

@@ -64,11 +64,6 @@ def test_of_a_selector_its_own_jobs_are_rerun(scenario: Scenario, edit: Edit) ->
     }
 
 
-def test_what_a_selector_imports_counts_with_it(scenario: Scenario, edit: Edit) -> None:
-    names = changed(scenario, edit, "selectors/search.py", "import numpy as np", "import numpy as np\nX = 1")
-    assert {"pause", "sa_pause"} <= names < jobs(scenario).keys()
-
-
 @pytest.mark.parametrize("file", ["streams.py", "federated/simulation.py", "privacy/ledger.py"])
 def test_of_what_all_jobs_do_all_are_rerun(scenario: Scenario, edit: Edit, file: str) -> None:
     imports = "from __future__ import annotations\n"
@@ -122,23 +117,3 @@ def test_a_script_counts_with_what_it_imports_wherever_it_stands(tmp_path: Path,
         "figures/style.py", "from __future__ import annotations", "from __future__ import annotations\nX = 1"
     )
     assert code_hash(scripts[1]) != before
-
-
-def test_of_a_users_own_module_those_beside_it_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "own_rule.py").write_text("import numpy\nfrom own_helpers import pick\n", "utf-8")
-    (tmp_path / "own_helpers.py").write_text("def pick(): return 1\n", "utf-8")
-    before = code_hash("own_rule:Rule")
-    (tmp_path / "own_helpers.py").write_text("def pick(): return 2\n", "utf-8")
-    code._read.cache_clear()
-    assert code_hash("own_rule:Rule") != before
-
-
-def test_a_library_beside_the_work_does_not_count(
-    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = jobs(scenario)
-    (tmp_path / "torch.py").write_text("X = 1\n", "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    code._file.cache_clear()
-    assert jobs(scenario) == before

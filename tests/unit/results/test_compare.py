@@ -55,27 +55,6 @@ def test_two_runs_have_the_first_round_that_differs(tmp_path: Path) -> None:
     assert "  nothing\n" in text
 
 
-def test_the_course_of_runs_is_no_setting(tmp_path: Path) -> None:
-    digests = {"rounds.parquet": "a", "data set": "c" * 64}
-    same = write(tmp_path / "a", rounds_made=6, ended_by="n_rounds", digests=digests)
-    assert "  nothing\n" in compare(same, write(tmp_path / "b", digests=digests | {"rounds.parquet": "b"}))
-    text = lines(same, write(tmp_path / "c", selector_source="def f():\n    pass\n"))
-    assert "data digest cccccccc (A), – (B)" in text
-    assert "selector source – (A), 5095368f (B)" in text
-
-
-def test_of_instructions_those_are_shown_that_not_all_have(tmp_path: Path) -> None:
-    machines = [
-        {"instructions": "avx avx2 fma", "variables": {"MKL_CBWR": "AVX2"}},
-        {"instructions": "avx avx512f fma", "variables": {}},
-        {"instructions": "avx fma", "variables": {}},
-    ]
-    folders = [write(tmp_path / str(i), hardware=hardware) for i, hardware in enumerate(machines)]
-    text = lines(*folders)
-    assert "hardware.instructions avx2 (A), avx512f (B), – (C)" in text
-    assert "hardware.variables.MKL_CBWR AVX2 (A), – (B C)" in text
-
-
 def test_only_finished_runs_are_compared_and_not_one_alone(tmp_path: Path) -> None:
     with pytest.raises(PauseflError, match="two or more"):
         compare(write(tmp_path / "a"))

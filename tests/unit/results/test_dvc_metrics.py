@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pausefl.results.dvc_metrics import N_POINTS, curves, findings, numbers, write
+from pausefl.results.dvc_metrics import curves, write
 
 
 def rounds(n_rounds: int, **columns: list[float]) -> pd.DataFrame:
@@ -34,32 +34,6 @@ def row(**means: float) -> dict[str, float]:
     """A line of a summary."""
     names = ("final_accuracy", "final_loss", "seconds_to_target", "leakage_max")
     return {f"{name}_mean": means.get(name, math.nan) for name in names}
-
-
-def test_numbers_that_are_missing_or_infinite_are_left_out() -> None:
-    assert numbers(row(final_accuracy=0.9123456, final_loss=0.3, leakage_max=math.inf)) == {
-        "final_accuracy": 0.91235
-    }
-    assert numbers(row(final_loss=0.3, leakage_max=2.0)) == {"final_loss": 0.3, "leakage_max": 2.0}
-
-
-def test_findings_are_counted() -> None:
-    judged = [{"finding": "supported"}, {"finding": "not run"}, {"finding": "supported"}]
-    assert findings(judged) == {"not_run": 1, "supported": 2}
-
-
-def test_a_curve_is_the_mean_over_seeds() -> None:
-    curve = curves(rounds(3, accuracy=[0.2, 0.4], loss=[1.0, 1.0]))
-    assert curve.columns.tolist() == ["round", "selector", "accuracy"]
-    assert curve["round"].tolist() == [1, 2, 3]
-    assert curve["accuracy"].tolist() == pytest.approx([0.3] * 3)
-
-
-def test_a_long_curve_is_thinned_and_keeps_its_end() -> None:
-    curve = curves(rounds(1001, accuracy=[0.2], loss=[1.0]))
-    assert 0 < len(curve) <= N_POINTS
-    assert curve["round"].iloc[-1] == 1001
-    assert set(curve["round"].diff().dropna()) == {11}
 
 
 def test_a_regression_has_its_loss_and_no_point_where_a_seed_diverged() -> None:

@@ -33,36 +33,6 @@ def said(folder: Path, rounds: Any = None, scenario: str = "demo_small", **summa
     ]
 
 
-def test_it_says_what_came_out_and_where_it_is(tmp_path: Path) -> None:
-    assert said(tmp_path, seed=4) == [
-        "demo_small, pause, seed 4:",
-        "accuracy (%) 30.00",
-        "best (%) 30.00",
-        "loss 2",
-        "rounds 3",
-        "simulated time (s) 1.80",
-        "largest leakage (ε) 2 of 40 per coordinate",
-        "wall-clock time (s) 12.3",
-        "peak memory (MB) 500",
-        f"files {tmp_path}/rounds.parquet, ledger.parquet and summary.json",
-        "Accuracy and loss are means of at most 10 last rounds.",
-    ]
-
-
-def test_without_training_there_is_neither_accuracy_nor_loss(tmp_path: Path) -> None:
-    lines = said(tmp_path, untrained(2), rounds_made=2, n_rounds=3)
-    assert lines[1] == "rounds 2 of at most 3"
-    assert "ccuracy" not in "".join(lines)
-
-
-@pytest.mark.parametrize(
-    ("scenario", "leakage"),
-    [("bsfl_linear_iid", "unlimited"), ("mnist_large_iid_r1_update", "2 of 10 per update")],
-)
-def test_leakage_is_that_of_what_is_protected(tmp_path: Path, scenario: str, leakage: str) -> None:
-    assert f"largest leakage (ε) {leakage}" in said(tmp_path, scenario=scenario)
-
-
 @pytest.mark.parametrize(
     ("rounds", "summary", "warning"),
     [
@@ -86,8 +56,3 @@ def test_what_a_reader_has_to_know_is_a_warning(
     warnings = [line for line in said(tmp_path, rounds, **summary) if line.startswith("Warning")]
     assert len(warnings) == 1
     assert warnings[0].startswith(f"Warning: {warning}")
-
-
-def test_a_fall_has_no_warning_without_protection_or_after_divergence(tmp_path: Path) -> None:
-    assert "Warning" not in "".join(said(tmp_path / "a", trained(FALLEN, leakage=float("inf"))))
-    assert "fell" not in "".join(said(tmp_path / "b", trained(FALLEN), diverged_round=20))

@@ -14,10 +14,9 @@ from worlds import trained, untrained, write_run
 from pausefl.errors import PauseflError
 from pausefl.results import tables
 from pausefl.results.outcomes import moving_average, seconds_to_target, target_accuracy
-from pausefl.results.scenario import write_tables
 from pausefl.runs.collected import read_runs
-from pausefl.runs.run import KEY, ROUND_COLUMNS, TRAINED_COLUMNS, rounds_of
-from pausefl.settings import Experiment, Scenario
+from pausefl.runs.run import rounds_of
+from pausefl.settings import Experiment
 
 WriteRun = Callable[..., tuple[Experiment, Path]]
 
@@ -56,19 +55,6 @@ def row_of(table: pd.DataFrame, selector: str) -> pd.Series:
     return table[table["selector"] == selector].iloc[0]
 
 
-def test_rounds_of_runs_are_tidy(write: WriteRun) -> None:
-    runs = read_runs(dict([write("pause", 0, [0.5] * 20), write("random", 1, None)]))
-    rounds = rounds_of(runs.values())
-    assert list(rounds.columns) == [*KEY, *ROUND_COLUMNS, *TRAINED_COLUMNS]
-    assert rounds.groupby(["selector", "seed"])["round"].count().to_dict() == {
-        ("pause", 0): 20,
-        ("random", 1): 20,
-    }
-    assert rounds.loc[rounds["selector"] == "random", "accuracy"].isna().all()
-    assert rounds["pseudo_regret"].dtype == float
-    assert all(users.tolist() == [0, 1] for users in rounds["selection"])
-
-
 def test_every_unusable_run_is_listed(write: WriteRun, tmp_path: Path) -> None:
     runs = dict([write("pause", seed, [0.5] * 20) for seed in range(5)])
     folders = list(runs.values())
@@ -90,14 +76,6 @@ def test_every_unusable_run_is_listed(write: WriteRun, tmp_path: Path) -> None:
     assert "s, pause, 0" in message
 
 
-def test_missing_column_is_named(write: WriteRun) -> None:
-    experiment, folder = write("pause", 0, [0.5] * 20)
-    rounds = pd.read_parquet(folder / "rounds.parquet")
-    rounds.drop(columns="leakage_max").to_parquet(folder / "rounds.parquet")
-    with pytest.raises(PauseflError, match="lacks leakage_max"):
-        read_runs({experiment: folder})
-
-
 def test_runs_must_belong_together(write: WriteRun) -> None:
     first, second = write("pause", 0, [0.5] * 20), write("random", 0, [0.5] * 30, n_rounds=30)
     with pytest.raises(PauseflError, match=r"20 rounds: pause/seed-0; 30 rounds: random/seed-0"):
@@ -106,14 +84,6 @@ def test_runs_must_belong_together(write: WriteRun) -> None:
         read_runs(dict([first, (Experiment("t", "pause", 0), second[1])]))
     with pytest.raises(PauseflError, match="no runs"):
         read_runs({})
-
-
-def test_moving_average_is_trailing() -> None:
-    values = np.arange(1.0, 21.0)
-    average = moving_average(values)
-    assert average[0] == 1.0
-    assert average[3] == 2.5
-    assert average[19] == pytest.approx(np.mean(np.arange(11, 21)))
 
 
 def test_moving_average_skips_gaps_and_forgets_explosions() -> None:
@@ -151,22 +121,6 @@ def test_summary_by_hand(write: WriteRun) -> None:
     assert table["diverged_round"].isna().all()
 
 
-def test_tables_of_a_scenario_are_files_for_programs_and_people(
-    write: WriteRun, demo: Scenario, tmp_path: Path
-) -> None:
-    runs = read_runs(dict([write("pause", 0, [0.5] * 20), write("random", 0, [0.4] * 20)]))
-    for run in runs.values():
-        run.summary["dataset_origin"] = "digits"
-    write_tables(["summary"], demo, runs, ["Few rounds.", ""], tmp_path)
-    assert pd.read_csv(tmp_path / "runs.csv")["final_accuracy"].tolist() == [0.5, 0.4]
-    assert pd.read_csv(tmp_path / "summary.csv")["selector"].tolist() == ["pause", "random"]
-    text = (tmp_path / "summary.md").read_text("utf-8")
-    assert text.startswith("**Few rounds.**\n\n| Selector |")
-    assert text.endswith("\nData: digits.\n")
-    assert "PAUSE" in (tmp_path / "summary.tex").read_text("utf-8")
-    assert not list(tmp_path.glob("privacy*"))
-
-
 def lasting(selector: str, accuracy: Sequence[float], seconds: Sequence[float]) -> pd.DataFrame:
     """Rounds of one run that last so many seconds."""
     names = {"scenario": "s", "selector": selector, "seed": 0}
@@ -199,6 +153,19 @@ def test_sparse_evaluation(write: WriteRun) -> None:
     assert run["seconds_to_target"] == 20.0
 
 
+def test_a_selector_with_fewer_seeds_sets_no_target(write: WriteRun) -> None:
+    runs = dict(
+        [
+            write("pause", 0, [0.5] * 20),
+            write("pause", 1, [0.4] * 20),
+            write("random", 0, [0.3] * 20),
+            write("random", 1, [0.3] * 20),
+            write("sa_pause_v1", 0, [0.6] * 20),
+        ]
+    )
+    assert summary_of(runs)["target_accuracy"].unique() == pytest.approx([0.9 * 0.45])
+
+
 def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> None:
     runs = dict(
         [
@@ -213,19 +180,6 @@ def test_a_diverged_run_ends_at_chance_level_and_says_so(write: WriteRun) -> Non
     assert table["target_accuracy"].unique() == pytest.approx([0.45])
     text = tables.to_markdown(tables.by_selector(table))
     assert "35.0 ± 35.4, diverged (1 of 2 seeds)" in text
-
-
-def test_a_selector_with_fewer_seeds_sets_no_target(write: WriteRun) -> None:
-    runs = dict(
-        [
-            write("pause", 0, [0.5] * 20),
-            write("pause", 1, [0.4] * 20),
-            write("random", 0, [0.3] * 20),
-            write("random", 1, [0.3] * 20),
-            write("sa_pause_v1", 0, [0.6] * 20),
-        ]
-    )
-    assert summary_of(runs)["target_accuracy"].unique() == pytest.approx([0.9 * 0.45])
 
 
 def test_across_seeds_by_hand(write: WriteRun) -> None:
@@ -264,11 +218,6 @@ def test_a_regression_has_a_loss_and_no_accuracy(write: WriteRun) -> None:
     across = tables.by_selector(table)
     assert row_of(across, "pause")["final_loss_mean"] == pytest.approx(6.0)
     assert row_of(across, "pause")["n_reached"] == 0
-    text = tables.to_markdown(across)
-    header, rule, *rows = text.splitlines()[:4]
-    assert "| Best accuracy (%) | Final loss | Time to target (s) |" in header
+    rows = tables.to_markdown(across).splitlines()[2:4]
     assert rows[0].startswith("| `pause` | – | – | 6.0000 ± 0.7071 | – | 1.000 ± 0.000 |")
     assert rows[1].startswith("| `bsfl` | – | – | 0.2500 ± 0.0000 | – |")
-    assert len({line.count("|") for line in (header, rule, *rows)}) == 1
-    assert "mean squared error on test data" in text.splitlines()[-1]
-    assert not {"nan", "inf", "<NA>"} & set(text.split())

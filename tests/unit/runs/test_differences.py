@@ -55,11 +55,6 @@ def test_a_file_of_one_folder_only_is_named(tmp_path: Path) -> None:
     assert list(differences(old, new)) == [f"more.csv: only in {new}", f"summary.csv: only in {old}"]
 
 
-def test_equal_rounds_do_not_differ() -> None:
-    assert difference(ROUNDS, ROUNDS) == ""
-    assert difference(ROUNDS.iloc[:2], ROUNDS) == "other columns or rows"
-
-
 @pytest.mark.parametrize(("column", "value"), [("selection", [0, 1]), ("reward", 1.0 + 2**-52), ("round", 9)])
 def test_one_bit_is_a_difference(column: str, value: object) -> None:
     other = ROUNDS.copy()

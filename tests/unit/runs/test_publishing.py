@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pausefl import digests
 from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.errors import PauseflError
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.runs.collected import FILES, LINES, read_runs, run_folder, write, write_table
+from pausefl.runs.collected import LINES, read_runs, run_folder, write, write_table
 from pausefl.runs.publishing import publish_runs, publish_study
 from pausefl.runs.run import Run
 from pausefl.settings import Experiment, Scenario
@@ -62,19 +60,6 @@ def with_summary(run: Run, **changes: object) -> Run:
     return replace(run, summary=run.summary | changes)
 
 
-def test_written_runs_are_read_as_they_were(made: Runs, tmp_path: Path) -> None:
-    collected = tmp_path / NAME
-    write(made.values(), collected)
-    assert sorted(contents(collected)) == sorted(FILES)
-    read = read_runs({run: run_folder(tmp_path, run) for run in made})
-    for key, run in read.items():
-        for ours, theirs in ((run.rounds, made[key].rounds), (run.ledger, made[key].ledger)):
-            pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
-            assert digests.of_table(ours) == digests.of_table(theirs)
-        assert run.summary == made[key].summary
-    assert ("accuracy" in read[UNTRAINED].rounds, "accuracy" in read[PAUSE].rounds) == (False, True)
-
-
 def test_neither_order_nor_steps_are_seen_and_published_is_what_was_collected(
     made: Runs, tmp_path: Path
 ) -> None:
@@ -96,16 +81,6 @@ def test_neither_order_nor_steps_are_seen_and_published_is_what_was_collected(
     added = "fastest, seed 0; pause, seed 2; pause, seed 10; random, seed 0"
     assert said == f"{NAME}: 4 added ({added})"
     assert contents(tmp_path / "published" / NAME) == wanted
-
-
-def test_one_more_run_is_one_more_line(made: Runs, folder: Path) -> None:
-    publish_runs([made[RANDOM], made[LATER]], folder)
-    before = contents(folder)[LINES].splitlines()
-    said = publish_runs([made[PAUSE], made[RANDOM]], folder)
-    assert said == f"{NAME}: 1 added (pause, seed 2), 1 there already"
-    after = contents(folder)[LINES].splitlines()
-    assert after[1:] == before
-    assert after[0].startswith(b'{"selector":"pause","seed":2,')
 
 
 def test_a_run_that_is_there_is_left(made: Runs, folder: Path) -> None:
@@ -135,29 +110,6 @@ def test_other_numbers_or_settings_are_refused(made: Runs, folder: Path, changed
     with pytest.raises(PauseflError, match=words):
         publish_runs([made[LATER], other], folder)
     assert contents(folder) == wanted
-
-
-def edited(path: Path) -> None:
-    pd.read_parquet(path).assign(accuracy=0.5).to_parquet(path, index=False)
-
-
-@pytest.mark.parametrize(
-    ("file", "damage", "words"),
-    [
-        *((file, lambda path: os.truncate(path, path.stat().st_size - 9), f"{file}.*git") for file in FILES),
-        *((file, Path.unlink, f"{file}: no such file") for file in FILES),
-        ("rounds.parquet", edited, "random/seed-0: files of different runs.*git restore"),
-    ],
-)
-def test_nothing_is_written_beside_damaged_runs(
-    made: Runs, folder: Path, file: str, damage: Callable[[Path], None], words: str
-) -> None:
-    publish_runs([made[RANDOM]], folder)
-    damage(folder / file)
-    left = contents(folder)
-    with pytest.raises(PauseflError, match=words):
-        publish_runs([made[PAUSE]], folder)
-    assert contents(folder) == left
 
 
 @pytest.mark.parametrize("n", [0, 1, 300])

@@ -8,22 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from neighbourhoods import (
     Graph,
     Order,
-    all_draws,
     distribution,
     graph,
-    is_connected,
-    least,
-    neighbours,
     slow_anneal,
-    vertices,
 )
 from numpy.typing import NDArray
-from oracles import Concave, maximisers, random_history, random_problem, worth
+from oracles import Concave, random_history, random_problem, worth
 from scipy import stats
 
 from pausefl.bandit.history import History
@@ -35,14 +28,12 @@ from pausefl.bandit.rewards import (
     confidence_bound,
     generalization,
 )
-from pausefl.selectors import annealing
 from pausefl.selectors.annealing import anneal
 from pausefl.selectors.sa_pause import Alsa, Annealer, SaBsfl, SaPause, SaPauseV1, SaVanilla
-from pausefl.selectors.search import Objective
-from pausefl.settings import RewardSettings, Scenario
+from pausefl.selectors.search import AnnealingSearch, Objective
+from pausefl.settings import Scenario
 
 ALL = [SaPause, SaPauseV1, SaVanilla, Alsa, SaBsfl]
-WITH_PRIVACY = [SaPause, SaPauseV1, SaVanilla]
 WITHOUT_PRIVACY = [Alsa, SaBsfl]
 
 R1 = AverageReward(2.0, 2.0, 5.0)
@@ -85,61 +76,6 @@ def split(rng: np.random.Generator, members: Any, n_users: int) -> tuple[list[in
     """Members and outsiders, in any order."""
     outside = sorted(set(range(n_users)) - set(members))
     return rng.permutation(list(members)).tolist(), rng.permutation(outside).tolist()
-
-
-@pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
-def test_each_neighbour_by_the_papers_rules_is_drawn_for_exactly_one_number(n_lists: int) -> None:
-    rng = np.random.default_rng(n_lists)
-    for n_users in (2, 3, 4, 5, 6, 6, 7):
-        orders = random_orders(rng, n_lists, n_users)
-        for m in range(1, n_users):
-            for vertex in vertices(n_users, m):
-                made = [v for v in all_draws(*split(rng, vertex, n_users), orders) if v is not None]
-                assert len(made) == len(set(made))
-                assert set(made) == neighbours(vertex, n_users, orders)
-
-
-def test_the_neighbours_on_one_list_are_those_of_the_rules_n1_and_n2() -> None:
-    for n_users in range(2, 8):
-        order = range(n_users)
-        for vertex in (v for m in range(1, n_users) for v in vertices(n_users, m)):
-            a, *rest = sorted(vertex)
-            outsiders = set(order) - vertex
-            swaps = {(a, k) for k in outsiders} | {(i, k) for i in rest for k in range(a)}
-            if rest:
-                swaps |= {(a, k) for k in outsiders if k < rest[0]}
-            assert neighbours(vertex, n_users, [order]) == {vertex - {i} | {k} for i, k in swaps}
-            assert len(swaps) == len(outsiders) + len(rest) * a
-
-
-@given(st.data())
-@settings(max_examples=150)
-def test_a_larger_neighbourhood_has_the_size_and_members_of_its_definition(data: st.DataObject) -> None:
-    n_users = data.draw(st.integers(2, 14))
-    m = data.draw(st.integers(1, n_users - 1))
-    orders = data.draw(st.lists(st.permutations(range(n_users)), max_size=3))
-    mixed = data.draw(st.permutations(range(n_users)))
-    members, outsiders = mixed[:m], mixed[m:]
-    made = [v for v in all_draws(members, outsiders, orders) if v is not None]
-    assert len(made) == len(set(made))
-    assert set(made) == neighbours(frozenset(members), n_users, orders)
-    if len(orders) == 1:
-        assert len(made) == (n_users - m) + (m - 1) * orders[0].index(least(orders[0], members))
-    if not orders:
-        assert len(made) == m * (n_users - m)
-
-
-@pytest.mark.parametrize("n_lists", [0, 1, 2, 3])
-def test_the_graph_is_mutual_and_connects_all_selections(n_lists: int) -> None:
-    rng = np.random.default_rng(n_lists)
-    for m, n_users in combinations(range(1, 8), 2):
-        orders = random_orders(rng, n_lists, n_users)
-        edges: Graph = {
-            v: {u for u in all_draws(*split(rng, v, n_users), orders) if u is not None}
-            for v in vertices(n_users, m)
-        }
-        assert all(v in edges[u] for v, around in edges.items() for u in around)
-        assert is_connected(edges)
 
 
 def exact_problem(rng: np.random.Generator, kind: str) -> Objective:
@@ -238,6 +174,20 @@ def test_the_objective_is_the_papers(cls: type[Annealer]) -> None:
         overlaps = 3 - len(set(history.cluster[s].tolist()))
         expected = min(bound[s]) + 2.0 * g[s].mean() + gamma * history.privacy[s].mean() - 0.5 * overlaps
         assert worth(objective, users) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "name", ["sa_pause", "sa_pause_v1", "sa_vanilla", "alsa", "sa_bsfl", "sa_pause_best_gain"]
+)
+def test_constants_are_those_of_the_scenario(name: str, demo: Scenario) -> None:
+    selection = demo.selection.replace(exploitation=3.0, n_iterations=123, temperature_divisor=7.0)
+    select = demo.replace(selection=selection).make_selector(name)
+    assert isinstance(select, AnnealingSearch)
+    assert (select.n_iterations, select.temperature_divisor) == (123, 7.0)
+    gamma = 0.0 if name in ("alsa", "sa_bsfl") else demo.reward.gamma
+    assert select.reward == dataclasses.replace(demo.reward.make(), gamma=gamma)
+    history = random_history(np.random.default_rng(18))
+    np.testing.assert_array_equal(select.bound(history), confidence_bound(history, 3.0))
 
 
 def a_small_search(
@@ -345,63 +295,3 @@ def test_no_two_energies_differ_by_more_than_the_largest_gap(cls: type[Annealer]
         objective, *given = whole(select, history)
         energies = [worth(objective, s) for s in combinations(range(n_users), m)]
         assert np.ptp(energies) <= select.largest_gap(objective, *given)
-
-
-@every_selector
-def test_iterations_temperature_and_reward_are_those_of_the_scenario(
-    cls: type[Annealer], demo: Scenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = demo.selection.replace(exploitation=3.0, n_iterations=123, temperature_divisor=7.0)
-    reward = RewardSettings(
-        name="r2", alpha=3.0, beta=2.0, gamma=5.0, n_clusters=4, overlap_penalty=0.01, overlap_latency=0.1
-    )
-    name = {SaPause: "sa_pause", SaPauseV1: "sa_pause_v1", SaVanilla: "sa_vanilla"}.get(cls)
-    name = name or {Alsa: "alsa", SaBsfl: "sa_bsfl"}[cls]
-    select = demo.replace(selection=settings, reward=reward).make_selector(name)
-    assert type(select) is cls
-    gamma = 0.0 if cls in WITHOUT_PRIVACY else 5.0
-    assert select.reward == OverlapReward(3.0, 2.0, gamma, 0.01, 0.1)
-    calls: list[tuple[float, int]] = []
-
-    def spy(*given: Any) -> Any:
-        calls.append((given[8], given[9]))
-        return anneal(*given)
-
-    monkeypatch.setattr(annealing, "anneal", spy)
-    history = random_history(np.random.default_rng(18))
-    np.testing.assert_array_equal(select.bound(history), confidence_bound(history, 3.0))
-    select(history, np.random.default_rng(0))
-    assert calls == [(select.largest_gap(*whole(select, history)) / 7.0, 123)]
-
-
-@every_selector
-@every_reward
-def test_with_enough_users_unseen_the_best_of_them_are_selected_whatever_their_speed(
-    cls: type[Annealer], reward: str
-) -> None:
-    rng = np.random.default_rng(26)
-    # A convex penalty needs no annealing here, so one iteration is as good as many.
-    select = make(cls, REWARDS[reward], 1 if reward != "concave" else 3000, 3.0)
-    for n_unseen in (3, 4, 6, 9) * 4:
-        history = random_history(rng, 9, 3, n_unseen)
-        history.available[rng.permutation(9)[:2]] = False
-        unseen = np.flatnonzero(history.available & (history.participations == 0)).tolist()
-        if len(unseen) >= 3:
-            objective, *_ = whole(select, history)
-            timeless = dataclasses.replace(objective, bound=np.zeros(9))
-            assert {tuple(select(history, rng).tolist())} == maximisers(timeless, unseen)
-
-
-@every_selector
-def test_only_those_with_a_privacy_term_look_at_the_privacy_left(cls: type[Annealer]) -> None:
-    rng, differ = np.random.default_rng(25), 0
-    for seed in range(30):
-        history = random_history(rng)
-        other = dataclasses.replace(history, privacy=rng.uniform(0, 1, 9))
-        chosen = [
-            make(cls, reward)(h, np.random.default_rng(seed)).tolist()
-            for h in (history, other)
-            for reward in (R1, dataclasses.replace(R1, gamma=1.0))
-        ]
-        differ += any(users != chosen[0] for users in chosen)
-    assert (differ > 10) if cls in WITH_PRIVACY else (differ == 0)

@@ -65,38 +65,12 @@ def test_by_size_the_absent_do_not_count() -> None:
     assert agrees(RandomBySize(), given, successive(sizes, [1, 2, 3, 5], 2))
 
 
-def test_by_size_is_not_uniform_and_not_in_proportion_to_the_sum() -> None:
-    sizes = [10, 1, 1, 1]
-    given = History.empty(np.array(sizes), 2, 0.05)
-    total = {s: sum(sizes[k] for k in s) for s in combinations(range(4), 2)}
-    assert not agrees(RandomBySize(), given, dict.fromkeys(total, 1 / 6))
-    assert not agrees(RandomBySize(), given, {s: n / sum(total.values()) for s, n in total.items()})
-
-
 def test_fastest_are_the_users_of_smallest_mean_latency() -> None:
     rng = np.random.default_rng(0)
     for m in range(1, 10):
         latency = rng.permutation(np.linspace(0.1, 0.9, 9))
         users = Fastest(latency)(history(9, m), rng)
         assert list(users) == sorted(sorted(range(9), key=lambda k: latency[k])[:m])
-
-
-def test_the_next_fastest_stand_in_for_the_absent() -> None:
-    select, given = Fastest(np.array([0.3, 0.1, 0.2, 0.5, 0.4])), history(5, 2)
-    given.available[[1, 0]] = False
-    for seed in range(5):
-        np.testing.assert_array_equal(select(given, np.random.default_rng(seed)), [2, 4])
-
-
-@pytest.mark.parametrize(
-    ("latency", "law"),
-    [
-        ([0.5, 0.5, 0.5, 0.5, 0.5], dict.fromkeys(combinations(range(5), 2), 1 / 10)),
-        ([0.5, 0.1, 0.5, 0.9, 0.5], {(0, 1): 1 / 3, (1, 2): 1 / 3, (1, 4): 1 / 3}),
-    ],
-)
-def test_among_the_equally_fast_chance_decides(latency: list[float], law: Law) -> None:
-    assert agrees(Fastest(np.array(latency)), history(5, 2), law)
 
 
 def test_the_fastest_of_a_scenario_are_those_of_its_law(demo: Scenario) -> None:

@@ -5,21 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 import pytest
 from neighbourhoods import Order, Vertex, neighbours, vertices
-from oracles import problem, random_history, worth
+from oracles import problem, worth
 from scipy import stats
 
 from pausefl.bandit.history import History
-from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
-from pausefl.selectors import best_gain_walk
+from pausefl.bandit.rewards import AverageReward, OverlapReward
 from pausefl.selectors.best_gain import SaPauseBestGain
-from pausefl.selectors.best_gain_walk import _propose, anneal
 from pausefl.selectors.search import Objective
-from pausefl.settings import RewardSettings, Scenario
 
 R1 = AverageReward(1.0, 2.0, 1.0)
 R2 = OverlapReward(1.0, 2.0, 1.0, 0.25, 0.05)
@@ -125,83 +121,3 @@ def test_what_is_returned_has_the_law_of_the_description(kind: str, n_iterations
             expected[returned] += probability / len(ordered)
     assert sum(expected.values()) == pytest.approx(1.0)
     assert_law(found, expected, n)
-
-
-@pytest.mark.parametrize("unseen", [False, True])
-@pytest.mark.parametrize("place", [0, 2, 6])
-def test_a_neighbour_is_drawn_by_its_gain(place: int, unseen: bool) -> None:
-    """In a larger network, whose least member has ``place`` users below it."""
-    rng, n_users, n = np.random.default_rng(place), 12, 5000
-    objective = problem(rng.uniform(0, 1e-3, n_users), rng.uniform(0, 4e-4, n_users), 4)
-    if unseen:
-        objective.bound[objective.bound.argmax()] = np.inf
-    order = np.argsort(objective.bound)
-    members = rng.permutation(np.append(order[place], rng.permutation(order[place + 1 :])[:3]))
-    outsiders = rng.permutation(np.setdiff1d(order, members))
-    found = Counter[Vertex]()
-    for _ in range(n):
-        left, entered = _propose(
-            objective.bound, objective.score, np.argsort(order), members, outsiders, 1e-4, rng
-        )
-        found[frozenset(np.append(np.delete(members, left), outsiders[entered]).tolist())] += 1
-    expected = proposals(objective, frozenset(members.tolist()), order.tolist())
-    assert len(expected) == 8 + 3 * place
-    assert_law(found, expected, n)
-
-
-def test_a_gain_sees_neither_a_rise_of_the_least_bound_nor_a_penalty() -> None:
-    # User 0 leaves: 1, 2 and 3 add the same score, though only 1 leaves the least bound low.
-    objective = problem([1.0, 2.0, 3.0, 4.0, 9.0], [0.0, 1.0, 1.0, 1.0, 0.0], 2, [0, 0, 1, 2, 0], [0.0, 50.0])
-    rng, entered = np.random.default_rng(2), Counter[int]()
-    outsiders = np.array([1, 2, 3])
-    for _ in range(900):
-        left, place = _propose(
-            objective.bound, objective.score, np.arange(5), np.array([4, 0]), outsiders, 1e-4, rng
-        )
-        assert left == 1
-        entered[int(outsiders[place])] += 1
-    assert stats.chisquare([entered[1], entered[2], entered[3]]).pvalue > 1e-4
-
-
-def whole(select: SaPauseBestGain, history: History) -> Objective:
-    users = np.arange(len(history.data_size))
-    return Objective.of(history, select.reward, select.bound(history), users)
-
-
-@pytest.mark.parametrize("n_unseen", [0, 1, 2])
-@pytest.mark.parametrize("reward", [R1, R2])
-def test_c_has_the_range_of_the_least_indices_and_no_penalty(reward: Reward, n_unseen: int) -> None:
-    history = random_history(np.random.default_rng(3), 7, 3, n_unseen)
-    ucb = np.sort(confidence_bound(history, 1.0))
-    select = SaPauseBestGain(reward, 1.0, 5, 1.0)
-    assert select.largest_gap(whole(select, history)) == pytest.approx(ucb[2] - ucb[0] + 3.0, abs=1e-12)
-
-
-def test_without_any_difference_the_temperature_is_not_divided_by() -> None:
-    history = random_history(np.random.default_rng(5), 6, 1)
-    history.mean_speed[:], history.participations[:] = 0.5, 4
-    select = SaPauseBestGain(AverageReward(0.0, 2.0, 0.0), 1.0, 30, 1.0)
-    assert select.largest_gap(whole(select, history)) == 0.0
-    assert len(select(history, np.random.default_rng(0))) == 1
-
-
-def test_settings_are_those_of_the_scenario(demo: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = demo.selection.replace(exploitation=3.0, n_iterations=12, temperature_divisor=7.0)
-    reward = RewardSettings(
-        name="r2", alpha=3.0, beta=1.0, gamma=5.0, n_clusters=4, overlap_penalty=0.01, overlap_latency=0.1
-    )
-    select = demo.replace(selection=settings, reward=reward).make_selector("sa_pause_best_gain")
-    assert isinstance(select, SaPauseBestGain)
-    assert select.reward == OverlapReward(3.0, 1.0, 5.0, 0.01, 0.1)
-    calls: list[tuple[Any, ...]] = []
-
-    def spy(*given: Any) -> Any:
-        calls.append(given[7:11])
-        return anneal(*given)
-
-    monkeypatch.setattr(best_gain_walk, "anneal", spy)
-    history = random_history(np.random.default_rng(6))
-    np.testing.assert_array_equal(select.bound(history), confidence_bound(history, 3.0))
-    select(history, np.random.default_rng(0))
-    gap = select.largest_gap(whole(select, history))
-    assert calls == [(gap / 7.0, 1e-8 * gap, 1e-4, 12)]

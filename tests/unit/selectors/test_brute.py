@@ -6,19 +6,16 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from oracles import KINDS, Concave, maximisers, problem, random_history, random_problem
+from oracles import KINDS, maximisers, problem, random_history, random_problem
 from scipy import stats
 
-from pausefl.bandit.history import Feedback, History
-from pausefl.bandit.rewards import AverageReward, OverlapReward, Reward, confidence_bound
+from pausefl.bandit.rewards import AverageReward
 from pausefl.errors import ConfigError
 from pausefl.selectors.brute import BrutePause
 from pausefl.selectors.enumeration import enumerate_selections
-from pausefl.selectors.pause import Pause
 from pausefl.selectors.search import Objective
 
 R1 = AverageReward(2.0, 2.0, 5.0)
-R2 = OverlapReward(2.0, 2.0, 5.0, 0.25, 0.05)
 BRUTE = BrutePause(R1, 1.0)
 UNUSED = random_history(np.random.default_rng(0))
 
@@ -29,19 +26,11 @@ def choose(objective: Objective, seed: int = 0) -> tuple[int, ...]:
     return tuple(sorted(chosen.tolist()))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_choice_is_an_enumerated_optimum(kind: str) -> None:
-    rng = np.random.default_rng(0)
-    for seed in range(500):
-        objective = random_problem(rng, kind)
-        assert choose(objective, seed) in maximisers(objective), objective
-
-
 def test_the_choice_is_an_enumerated_optimum_whatever_the_penalty() -> None:
     rng = np.random.default_rng(1)
     not_convex = 0
-    for seed in range(500):
-        given = random_problem(rng, "convex")
+    for seed in range(1000):
+        given = random_problem(rng, KINDS[seed % len(KINDS)])
         costs = rng.permutation(given.costs)
         objective = problem(given.bound, given.score, len(costs), given.cluster, costs)
         assert choose(objective, seed) in maximisers(objective), objective
@@ -82,28 +71,3 @@ def test_only_the_available_users_count_towards_too_many() -> None:
     chosen = BRUTE(history, np.random.default_rng(0))
     assert len(set(chosen.tolist())) == 6
     assert chosen.max() < 10
-
-
-@pytest.mark.parametrize("reward", [R1, R2])
-@pytest.mark.parametrize(("n_users", "m"), [(9, 3), (11, 4)])
-def test_pause_chooses_as_well_in_every_round(reward: Reward, n_users: int, m: int) -> None:
-    rng = np.random.default_rng(0)
-    history = History.empty(rng.integers(20, 100, n_users), m, 0.05, cluster=np.arange(n_users) % 4)
-    pause, brute, settled = Pause(reward, 3.0), BrutePause(reward, 3.0), 0
-    for _ in range(60):
-        bound = confidence_bound(history, 3.0)
-        ours, theirs = pause(history, rng), brute(history, rng)
-        values = [reward.value(history, s, bound[s]) for s in (ours, theirs)]
-        assert values[0] == pytest.approx(values[1], abs=1e-9)
-        settled += np.isfinite(bound).all()
-        history.observe(Feedback(theirs, rng.uniform(0.05, 1, m), rng.uniform(0, 1, n_users)))
-    assert settled > 50
-
-
-def test_the_best_of_the_unseen_is_found_whatever_the_penalty() -> None:
-    history = History.empty(np.full(4, 10), 2, 0.05, cluster=np.array([0, 0, 1, 1]))
-    made = {
-        tuple(BrutePause(Concave(2.0, 2.0, 5.0), 1.0)(history, np.random.default_rng(seed)).tolist())
-        for seed in range(30)
-    }
-    assert made == {(0, 1), (2, 3)}  # a pair of one cluster costs 2.5, any other 6

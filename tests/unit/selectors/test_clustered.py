@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import combinations, product
 from typing import Any
 
@@ -13,24 +12,20 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import squareform
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.selectors.base import Selector
 from pausefl.selectors.clustered import (
     ClusteredBySimilarity,
-    ClusteredBySize,
     Pieces,
     pour_by_similarity,
     pour_by_size,
     sample_from_bins,
 )
-from pausefl.selectors.ward import cut_by_weight, ward
 from pausefl.settings import Scenario
 
 Floats = NDArray[np.float64]
 Users = NDArray[np.int64]
-Partition = frozenset[frozenset[int]]
 
 
 def matrix(pieces: Pieces, m: int, n_users: int) -> Users:
@@ -127,15 +122,6 @@ def test_by_similarity_every_bin_is_full_and_every_user_has_its_share(
         assert (units[:, k] == sum(sizes)).sum() >= m * size // sum(sizes)
 
 
-def nested(merges: Any, n_points: int) -> Any:
-    """A tree of pairs, from pairs of clusters named by a point, the merged one by the second's."""
-    trees: dict[int, Any] = dict(enumerate(range(n_points)))
-    for a, b in merges:
-        trees[int(b)] = (trees.pop(int(a)), trees[int(b)])
-    (tree,) = trees.values()
-    return tree
-
-
 def nested_by_scipy(Z: Floats, n_points: int) -> Any:
     trees: list[Any] = list(range(n_points))
     for a, b, *_ in Z:
@@ -152,23 +138,6 @@ def slow_cut(tree: Any, weight: Any, capacity: int) -> list[list[int]]:
     if not isinstance(tree, tuple) or sum(int(weight[k]) for k in leaves(tree)) <= capacity:
         return [leaves(tree)]
     return slow_cut(tree[0], weight, capacity) + slow_cut(tree[1], weight, capacity)
-
-
-def partitions(merges: Any, heights: Floats, n_points: int) -> list[Partition]:
-    """The partition after each merge, the lowest first; clusters are named by any of their points."""
-    of = {k: frozenset([k]) for k in range(n_points)}
-    made = []
-    for i in np.argsort(heights, kind="stable"):
-        a, b = (of[int(k)] for k in merges[i])
-        assert a != b
-        for k in a | b:
-            of[k] = a | b
-        made.append(frozenset(of.values()))
-    return made
-
-
-def labelled(label: Users) -> Partition:
-    return frozenset(frozenset(np.flatnonzero(label == name).tolist()) for name in set(label.tolist()))
 
 
 def test_by_size_users_of_equal_size_are_poured_by_index_if_asked(demo: Scenario) -> None:
@@ -192,59 +161,6 @@ def test_by_size_users_of_equal_size_are_poured_by_index_if_asked(demo: Scenario
         possible = {tuple(sorted(drawn)) for drawn in product(*bins)}
         assert made[by_index] <= possible
         assert not made[random] <= possible
-
-
-@pytest.mark.parametrize("euclidean", [True, False])
-def test_ward_is_that_of_scipy(euclidean: bool) -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(150):
-        n = int(rng.integers(2, 40))
-        if euclidean:
-            distance = squareform(pdist(rng.normal(size=(n, int(rng.integers(1, 5))))))
-        else:
-            distance = symmetric(rng.uniform(0.1, np.pi, (n, n)))
-        merges, heights = ward(distance)
-        Z = linkage(squareform(distance), "ward")
-        np.testing.assert_allclose(np.sort(heights), Z[:, 2], rtol=1e-9)
-        points: list[list[int]] = [[k] for k in range(n)]
-        for a, b, *_ in Z:
-            points.append(points[int(a)] + points[int(b)])
-        theirs = [(points[int(a)][0], points[int(b)][0]) for a, b, *_ in Z]
-        assert partitions(merges, heights, n) == partitions(theirs, Z[:, 2], n)
-        assert sorted(leaves(nested(merges, n))) == list(range(n))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 20, 40])
-def test_ward_ends_in_one_tree_however_many_distances_are_equal(n: int) -> None:
-    rng = np.random.default_rng(n)
-    for levels in ([0.0], [np.pi / 2], [0.0, np.pi / 2], [0.1, 0.3, 1.0], [0.5, np.nextafter(0.5, 1)]):
-        for _ in range(20):
-            merges, heights = ward(symmetric(rng.choice(levels, (n, n))))
-            assert sorted(leaves(nested(merges, n))) == list(range(n))
-            assert np.isfinite(heights).all()
-
-
-def test_ward_ends_in_one_tree_if_distances_are_mutual_only_up_to_rounding() -> None:
-    rng = np.random.default_rng(8)
-    for _ in range(200):
-        n = int(rng.integers(3, 40))
-        merges, _ = ward(np.where(np.eye(n) > 0, 0.0, rng.choice([0.0, 0.000345, 0.000488], (n, n))))
-        assert sorted(leaves(nested(merges, n))) == list(range(n))
-
-
-@given(st.data())
-@settings(max_examples=200)
-def test_the_cut_is_that_of_a_slow_recursion(data: st.DataObject) -> None:
-    n = data.draw(st.integers(1, 12))
-    alive, merges = list(range(n)), []
-    while len(alive) > 1:
-        a = alive.pop(data.draw(st.integers(0, len(alive) - 1)))
-        merges.append((a, data.draw(st.sampled_from(alive))))
-    weight = data.draw(st.lists(st.integers(0, 12), min_size=n, max_size=n))
-    capacity = data.draw(st.integers(1, 40))
-    label = cut_by_weight(np.array(merges, np.int64).reshape(-1, 2), np.array(weight), capacity)
-    assert labelled(label) == {frozenset(part) for part in slow_cut(nested(merges, n), weight, capacity)}
-    assert all(label[name] == name for name in label)  # a cluster goes by one of its points
 
 
 @pytest.mark.parametrize("largest", [500, 10**6])
@@ -310,37 +226,6 @@ def test_one_user_is_drawn_from_each_bin_as_often_as_it_has_units_in_it(
             assert stats.chisquare(found[row > 0], expected).pvalue > 1e-4
 
 
-def similarity(updates: Floats, m: int = 3) -> ClusteredBySimilarity:
-    """After one round of everyone."""
-    select, n_users = ClusteredBySimilarity(), len(updates)
-    history = History.empty(np.ones(n_users, np.int64), m, 0.05)
-    told = Feedback(
-        np.arange(n_users), np.ones(n_users), np.ones(n_users), np.asarray(updates, dtype=np.float32)
-    )
-    select.observe(told, history)
-    return select
-
-
-@pytest.mark.parametrize("by_similarity", [False, True])
-@pytest.mark.parametrize("absent", [[], [0, 3, 7]])
-def test_users_who_cannot_be_told_apart_are_equally_likely_to_be_drawn_and_to_share_a_bin(
-    by_similarity: bool, absent: list[int]
-) -> None:
-    select: Selector = ClusteredBySimilarity() if by_similarity else ClusteredBySize()
-    history, n = History.empty(np.full(9, 10), 3, 0.05), 2500
-    history.available[absent] = False
-    users = history.candidates()
-    singles, pairs = np.zeros(9), Counter[tuple[int, ...]]()
-    for seed in range(n):
-        drawn = select(history, np.random.default_rng(seed))
-        singles += np.bincount(drawn, minlength=9)
-        pairs.update(combinations(sorted(set(drawn.tolist())), 2))
-    assert (singles[absent] == 0).all()
-    assert stats.chisquare(singles[users]).pvalue > 1e-4
-    assert set(pairs) == set(combinations(users.tolist(), 2))
-    assert stats.chisquare(list(pairs.values())).pvalue > 1e-4
-
-
 def true_angles(updates: Floats) -> Floats:
     """By definition; at angle 0 to everything if zero or not finite."""
     n_users = len(updates)
@@ -374,14 +259,3 @@ def test_angles_are_those_between_the_last_updates_whether_or_not_these_can_be_u
     np.testing.assert_allclose(select.cosine, select.direction @ select.direction.T, atol=1e-6)
     length = np.linalg.norm(select.direction, axis=1)
     np.testing.assert_allclose(length, np.where(true_angles(last).any(axis=1), 1.0, 0.0), atol=1e-6)
-
-
-@pytest.mark.parametrize("spread", [0.0, 1e-4, 1.0])
-def test_angles_are_mutual_to_the_last_bit(spread: float) -> None:
-    # Otherwise chains of nearest neighbours could run in a circle, however small the difference.
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        n_users, dimension = int(rng.integers(2, 12)), int(rng.choice([5, 17, 64]))
-        updates = rng.normal(size=dimension) + spread * rng.normal(size=(n_users, dimension))
-        angles = similarity(updates).angle(np.arange(n_users))
-        np.testing.assert_array_equal(angles, angles.T)

@@ -10,7 +10,6 @@ import pytest
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.selectors.cs_ucb import CsUcb, CsUcbQ
-from pausefl.settings import Scenario
 
 SIZES = [10, 80, 35, 35, 60, 5, 50, 25]
 Round = tuple[list[int], list[float]]
@@ -72,22 +71,3 @@ def test_the_choice_is_that_of_a_slow_rendering(cls: type[CsUcb], m: int, all_th
         made.add(tuple(users.tolist()))
     assert len(made) > 7
     assert history.participations.min() > 0
-
-
-@pytest.mark.parametrize(("n_users", "m"), [(8, 2), (8, 3), (8, 1), (8, 8)])
-def test_cs_ucb_plays_everyone_once_first(n_users: int, m: int) -> None:
-    rng, select = np.random.default_rng(1), CsUcb(1.0)
-    history = History.empty(np.array(SIZES), m, 0.05)
-    for t in range(1, -(-n_users // m) + 1):
-        told = draw_round(select(history, rng), rng)
-        select.observe(told, history)
-        history.observe(told)
-        assert (history.participations > 0).sum() == min(m * t, n_users)
-
-
-@pytest.mark.parametrize(("name", "cls"), [("cs_ucb", CsUcb), ("cs_ucb_q", CsUcbQ)])
-def test_the_longest_latency_is_that_of_the_scenario(name: str, cls: type[CsUcb], demo: Scenario) -> None:
-    network = demo.network.replace(round_latency_max=1.7)
-    select = demo.replace(network=network).make_selector(name)
-    assert type(select) is cls
-    assert select.latency_max == 1.7

@@ -10,11 +10,8 @@ import pytest
 from oracles import Reports, oort_chances, power_of_choice_chances
 
 from pausefl.bandit.history import Feedback, History
-from pausefl.errors import ConfigError
-from pausefl.federated.runnable import check_runnable
 from pausefl.selectors import Selector
 from pausefl.selectors.losses import Oort, PowerOfChoice
-from pausefl.settings import Scenario
 
 SIZES = [10, 80, 35, 35, 60, 5, 50, 25]
 N_USERS = len(SIZES)
@@ -60,7 +57,7 @@ def compare(
     return history.participations
 
 
-@pytest.mark.parametrize(("m", "n_candidates"), [(1, 1), (2, 4), (3, 3), (2, 8)])
+@pytest.mark.parametrize(("m", "n_candidates"), [(1, 1), (2, 4), (3, 3)])
 @pytest.mark.parametrize("all_there", [True, False])
 def test_power_of_choice_has_the_probabilities_of_a_slow_rendering(
     m: int, n_candidates: int, all_there: bool
@@ -69,7 +66,7 @@ def test_power_of_choice_has_the_probabilities_of_a_slow_rendering(
         PowerOfChoice(n_candidates),
         m,
         lambda past, coming: power_of_choice_chances(past, coming, SIZES, m, n_candidates),
-        n_rounds=12 if n_candidates < 8 else 6,
+        n_rounds=12,
         all_there=all_there,
     )
 
@@ -118,29 +115,3 @@ def test_losses_that_are_not_finite_count_as_the_largest() -> None:
         select.observe(told, history)
         history.observe(told)
         assert select(history, np.random.default_rng(0)).tolist() == [1, 3]
-
-
-def test_oort_finds_a_share_of_exploration_that_falls_to_its_least() -> None:
-    select = oort(exploration_share=0.8, exploration_decay=0.5, exploration_least=0.2)
-    assert [select._exploited(t, 10) for t in (1, 2, 3, 4, 50)] == [2, 6, 8, 8, 8]
-
-
-def with_selection(scenario: Scenario, **values: Any) -> Scenario:
-    return scenario.replace(selection=scenario.selection.replace(**values))
-
-
-def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
-    choice = with_selection(demo, n_candidates=9).make_selector("power_of_choice")
-    assert isinstance(choice, PowerOfChoice)
-    assert choice.n_candidates == 9
-    made = with_selection(demo, pacer_step=0.3).make_selector("oort")
-    assert isinstance(made, Oort)
-    assert float(made.preferred) == made.pacer_step == 0.3
-
-
-@pytest.mark.parametrize(
-    ("name", "key"), [("power_of_choice", "selection.n_candidates"), ("oort", "selection.pacer_step")]
-)
-def test_they_need_their_constants(demo: Scenario, name: str, key: str) -> None:
-    with pytest.raises(ConfigError, match=f"selector '{name}' needs {key}"):
-        check_runnable(demo, [name])

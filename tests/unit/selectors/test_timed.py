@@ -11,7 +11,6 @@ from scipy import stats
 
 from pausefl.bandit.history import Feedback, History
 from pausefl.errors import ConfigError
-from pausefl.federated.runnable import check_runnable
 from pausefl.selectors.timed import FedCs, Tifl
 from pausefl.settings import Scenario
 
@@ -61,19 +60,6 @@ def test_tifl_selects_with_the_probabilities_of_a_slow_rendering(n_tiers: int, a
     assert n_users_profiled > 20
 
 
-def test_tifl_profiles_everyone_before_it_draws_tiers_which_then_stay() -> None:
-    rng, history = np.random.default_rng(1), start()
-    select = Tifl(4)
-    for _ in range(N_USERS // M):
-        assert not len(select.tier)
-        play(select, history, rng)
-    np.testing.assert_array_equal(history.participations, np.ones(N_USERS))
-    expected = np.argsort(np.argsort(history.mean_latency)) // 3
-    for _ in range(60):
-        play(select, history, rng)
-        np.testing.assert_array_equal(select.tier, expected)
-
-
 def test_fedcs_selects_the_largest_set_that_meets_the_deadline() -> None:
     rng, history = np.random.default_rng(3), start()
     select, sizes = FedCs(deadline=0.8, n_candidates=6), set()
@@ -102,12 +88,11 @@ def with_selection(scenario: Scenario, **values: Any) -> Scenario:
 
 
 def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
-    given = with_selection(demo, n_tiers=2, deadline=0.3, n_candidates=9)
-    tifl, fedcs = given.make_selector("tifl"), given.make_selector("fedcs")
-    assert isinstance(tifl, Tifl)
-    assert isinstance(fedcs, FedCs)
-    assert tifl.n_tiers == 2
-    assert (fedcs.deadline, fedcs.n_candidates) == (0.3, 9)
+    given = with_selection(demo, n_tiers=2, deadline=0.3, n_candidates=9, pacer_step=0.3)
+    names = ("tifl", "fedcs", "power_of_choice", "oort")
+    tifl, fedcs, choice, oort = (vars(given.make_selector(name)) for name in names)
+    assert (tifl["n_tiers"], fedcs["deadline"], fedcs["n_candidates"]) == (2, 0.3, 9)
+    assert (choice["n_candidates"], oort["pacer_step"]) == (9, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +106,3 @@ def test_constants_are_those_of_the_scenario(demo: Scenario) -> None:
 def test_impossible_constants_are_refused(demo: Scenario, values: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         with_selection(demo, **values)
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("tifl", "selector 'tifl' needs selection.n_tiers"),
-        ("fedcs", "selector 'fedcs' needs selection.deadline and selection.n_candidates"),
-    ],
-)
-def test_they_need_their_constants(demo: Scenario, name: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
-        check_runnable(demo, [name])

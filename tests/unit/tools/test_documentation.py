@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from pausefl.claims.load import load_claims, scenarios_as_run
-from pausefl.claims.page import side_by_side, to_json
-from pausefl.claims.words import describe
+from pausefl.claims.page import to_json
 from pausefl.results.dvc_metrics import NUMBERS, curves_text, findings, numbers
 from pausefl.tools.documentation import PublishedVerdicts, pages
 
@@ -22,41 +19,6 @@ def test_the_pages_hold_what_is_made(published: PublishedVerdicts) -> None:
     """If this fails: make docs."""
     for path, text in pages(published, ROOT).items():
         assert (ROOT / path).read_text(encoding="utf-8") == text, path
-
-
-def test_every_claim_has_a_row_with_a_command_and_a_status(published: PublishedVerdicts) -> None:
-    claims = load_claims(ROOT / "config/claims.yaml", ROOT / "config/scenarios")
-    rows = published.table().splitlines()[2:]
-    assert [row.split(" | ")[0].strip("| ") for row in rows] == [claim.id for claim in claims]
-    for claim, row in zip(claims, rows, strict=True):
-        assert f"`make claim ID={claim.id}`" in row
-        assert re.search(r"\| (supported|mixed|undecided|contradicted|not run) \| [^|]+ \|$", row)
-
-
-def test_the_page_of_verdicts_is_short_and_names_what_was_not_run(published: PublishedVerdicts) -> None:
-    page = (ROOT / "docs/verdicts.md").read_text("utf-8")
-    assert len(re.sub(r"^\|.*$|<!--.*?-->", "", page, flags=re.MULTILINE).split()) <= 2500
-    made = {(row.scenario, row.selector) for row in published.records.experiments}
-    not_run = published.not_run()
-    for name in scenarios_as_run(published.claims, ROOT / "config/scenarios"):
-        assert (name in {scenario for scenario, _ in made}) or f"| `{name}` | " in not_run
-    both = [run.finding for _, _, run in side_by_side(published.judged) if run is not None]
-    assert page.count("| **not run** ") == both.count("not run")
-
-
-def test_notes_stand_beside_the_verdicts(published: PublishedVerdicts) -> None:
-    """What is said of C9 and C11 is said because their comparisons came out so."""
-    found = {claim.id: one for claim, one, _ in side_by_side(published.judged)}
-    failing = {id_: told for id_, one in found.items() if (told := describe(one)["failing"])}
-    assert failing == {
-        "C9": "a logarithm is not visible by round 100,000",
-        "C11": "not reproducible as described",
-    }
-    at_the_papers = [each for each in found["C11"].comparisons if each.measure == "share won, κ = 1"]
-    assert [round(100 * each.gap) for each in at_the_papers] == [83, 84]
-    assert all(
-        re.search(r"are won, [\d,]+ tied, [\d,]+ lost", each.note) for each in found["C11"].comparisons
-    )
 
 
 def test_what_dvc_compares_is_of_the_published_runs(published: PublishedVerdicts) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +15,9 @@ from pausefl.data.dataset import Dataset
 from pausefl.data.partition import Partition
 from pausefl.federated.job import Job
 from pausefl.federated.run import run_job
-from pausefl.runs.collected import LINES, Collected, Key, read_run, write
-from pausefl.runs.run import ROUND_COLUMNS, TABLES, Run
-from pausefl.settings import RawData, Scenario, load_scenario
+from pausefl.runs.collected import Collected, Key, read_run, write
+from pausefl.runs.run import TABLES, Run
+from pausefl.settings import RawData, Scenario
 from pausefl.tools.verify import main, problems, replayed, trained_again
 
 ROOT = Path(__file__).parents[3]
@@ -60,18 +59,6 @@ def better(tables: Tables) -> None:
     tables[PAUSE][ROUNDS]["accuracy"] += 0.1
 
 
-def one_round_better(tables: Tables) -> None:
-    tables[PAUSE][ROUNDS].loc[tables[PAUSE][ROUNDS].index[-1], "accuracy"] += 0.01
-
-
-def swapped(tables: Tables) -> None:
-    tables[PAUSE], tables[RANDOM] = tables[RANDOM], tables[PAUSE]
-
-
-def faster(tables: Tables) -> None:
-    tables[PAUSE][ROUNDS][["latency_s", "elapsed_s"]] *= 0.6
-
-
 def one_round_faster(tables: Tables) -> None:
     tables[PAUSE][ROUNDS].loc[6:, "elapsed_s"] -= tables[PAUSE][ROUNDS].loc[6, "latency_s"] * 0.4
     tables[PAUSE][ROUNDS].loc[6, "latency_s"] *= 0.6
@@ -89,14 +76,6 @@ def half_spent(tables: Tables) -> None:
     tables[PAUSE][LEDGER][["epsilon_coordinate", "epsilon_update"]] *= 0.5
 
 
-def half_used(tables: Tables) -> None:
-    tables[PAUSE][LEDGER]["participations"] //= 2
-
-
-def half_the_users(tables: Tables) -> None:
-    tables[PAUSE][LEDGER] = tables[PAUSE][LEDGER].iloc[::2]
-
-
 @pytest.mark.slow
 def test_every_published_run_is_as_published_and_as_replayed() -> None:
     assert found(PUBLISHED) == []
@@ -106,16 +85,11 @@ def test_every_published_run_is_as_published_and_as_replayed() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (swapped, "column selection differs in round "),
         (one_round_faster, "column latency_s differs in round 7"),
         (worth_more, "column reward differs in round 3"),
-        (faster, "the latencies of rounds.parquet are not those of the seed"),
         (half_spent, "differ in the largest leakage"),
         (another_user, "differ in who took part how often"),
-        (half_used, "differ in who took part how often"),
-        (half_the_users, "differ in who took part how often"),
         (better, ""),
-        (one_round_better, ""),
     ],
 )
 def test_what_was_edited_is_named_by_run(
@@ -123,41 +97,11 @@ def test_what_was_edited_is_named_by_run(
 ) -> None:
     """With all digests remade, accuracies are beyond any replay: training again, and Git, tell."""
     edit(published, change, remade)
-    names = [f"{NAME}/{selector}/seed-0: " for selector in ("pause", "random")[: 1 + (change is swapped)]]
     lines = found(published)
-    assert len(lines) == (len(names) if problem or remade == "rows" else 0)
+    assert len(lines) == (1 if problem or remade == "rows" else 0)
     if remade == "rows":
         problem = "files of different runs: "
-    assert all(line.startswith(name) and problem in line for line, name in zip(lines, names, strict=False))
-
-
-@pytest.mark.parametrize("elsewhere", [False, True])
-@pytest.mark.parametrize("n_others", [15, 16])
-def test_an_annealer_may_select_otherwise_in_few_rounds_on_another_processor_only(
-    published: Path, monkeypatch: pytest.MonkeyPatch, n_others: int, elsewhere: bool
-) -> None:
-    key = ("sa_pause", 0)
-
-    def other_walk(tables: Tables) -> None:
-        rounds = tables[key][ROUNDS]
-        own, others = (tables[run][ROUNDS]["selection"].tolist() for run in (key, RANDOM))
-        walked = rounds.assign(selection=own[:-n_others] + others[-n_others:])
-        alone = replayed(load_scenario(NAME, SCENARIOS), *key, len(rounds), walked, otherwise=[])
-        rounds[list(ROUND_COLUMNS)] = alone.rounds[list(ROUND_COLUMNS)]
-        tables[key][LEDGER] = alone.ledger
-
-    edit(published, other_walk, "digests")
-    made_with = Collected(published / NAME).summaries[key]["hardware"].get("instructions")
-    here = "others" if elsewhere else made_with
-    monkeypatch.setattr("pausefl.tools.verify.hardware", lambda: {"instructions": here})
-    told: list[str] = []
-    wrong = list(problems(published, SCENARIOS, told.append))
-    allowed = elsewhere and n_others == 15
-    problem = f"{NAME}/sa_pause/seed-0: column selection differs in round "
-    assert [line.startswith(problem) for line in wrong] == [True] * (not allowed)
-    assert [line.endswith("would select otherwise in 15 of 300 rounds") for line in told[1:]] == [
-        True
-    ] * allowed
+    assert all(line.startswith(f"{NAME}/pause/seed-0: ") and problem in line for line in lines)
 
 
 def test_the_command_names_what_is_wrong_and_fails(published: Path) -> None:
@@ -172,15 +116,6 @@ def test_the_command_names_what_is_wrong_and_fails(published: Path) -> None:
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1
     assert f"{NAME}/pause/seed-0: column latency_s differs in round 7" in done.output
-
-
-def test_a_run_of_other_settings_is_named(published: Path) -> None:
-    path = published / NAME / LINES
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    lines[0]["scenario"]["reward"]["alpha"] += 1
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-    (problem,) = found(published)
-    assert problem.endswith("settings differ from the scenario's of today, so it was not replayed")
 
 
 @pytest.mark.parametrize("selector", ["pause", "clustered_similarity", "power_of_choice"])

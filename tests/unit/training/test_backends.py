@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from local_training import assert_same, train
-from shares import partition
+from local_training import assert_same, partition, train
 from torch import nn
 
 from pausefl.data.dataset import Dataset
@@ -16,14 +15,12 @@ from pausefl.data.partition import Partition
 from pausefl.errors import ConfigError
 from pausefl.settings import ModelSettings, TrainingSettings
 from pausefl.streams import Streams
-from pausefl.training.backends import fastest_backend
 from pausefl.training.backends.base import Backend
 from pausefl.training.backends.dense import Dense
 from pausefl.training.backends.one_by_one import OneByOne
 from pausefl.training.backends.stacked import Stacked
 from pausefl.training.dropout import adopt_dropout
-from pausefl.training.engine import Trainer, build_model
-from pausefl.training.models import MODELS
+from pausefl.training.engine import Trainer
 
 CPU = torch.device("cpu")
 SIZES = [1, 7, 20, 21, 45, 60]
@@ -82,79 +79,6 @@ def test_in_single_precision_backends_differ_by_less_than_1e_4(backend: type[Bac
     for (rows, _), (expected_rows, _) in zip(found, expected, strict=True):
         for user, row in rows.items():
             np.testing.assert_allclose(row, expected_rows[user], rtol=0, atol=1e-4)
-
-
-def running_statistics(module: nn.Sequential, batches: list[Any]) -> Any:
-    """Running means and variances after mini-batches, by the formula, of a network whose weights stay.
-
-    r <- 0.9 r + 0.1 s, from a mean of 0 and a variance of 1. A batch's variance s has n - 1 below; values are
-    normalised by that with n.
-    """
-    kept: dict[int, list[Any]] = {}
-    for x in batches:
-        for place, layer in enumerate(module):
-            if not isinstance(layer, (nn.BatchNorm1d, nn.BatchNorm2d)):
-                x = layer(x)
-                continue
-            values = x.detach().transpose(0, 1).flatten(1).double().numpy()
-            mean, deviation = values.mean(axis=1), values - values.mean(axis=1, keepdims=True)
-            squares, n = (deviation**2).sum(axis=1), values.shape[1]
-            now = kept.setdefault(place, [np.zeros(len(values)), np.ones(len(values))])
-            for k, seen in enumerate((mean, squares / (n - 1))):
-                now[k] = 0.9 * now[k] + 0.1 * seen
-            shape = (1, -1, *[1] * (x.dim() - 2))
-            centre, scale = (torch.from_numpy(v).view(shape).to(x) for v in (mean, squares / n))
-            weight, bias = (v.detach().view(shape) for v in (layer.weight, layer.bias))
-            x = (x - centre) / (scale + 1e-5).sqrt() * weight + bias
-    return np.concatenate([values for pair in kept.values() for values in pair])
-
-
-@pytest.mark.parametrize("backend", [OneByOne, Stacked])
-@pytest.mark.parametrize(("name", "size"), [("cnn3", 22), ("cnn5_as_run", 32)])
-def test_running_statistics_move_a_tenth_of_the_way_in_each_step(
-    backend: type[Backend], name: str, size: int
-) -> None:
-    model, sizes = ModelSettings(name=name, norm="batch"), [50, 45]
-    still = settings(optimizer="sgd", learning_rate=1e-12)
-    data = images(sum(sizes), size)
-    trainer = Trainer(model, still, data, partition(sizes), Streams(3), CPU, backend)
-    found = {
-        int(user): trainer.initial + row
-        for local in trainer.train(trainer.initial, np.array([0, 1]), 1)
-        for user, row in zip(local.users, local.updates, strict=True)
-    }
-    module = build_model(model, data, Streams(3))
-    assert isinstance(module, nn.Sequential)
-    for user, values in found.items():
-        batches = trainer._plan(user, 1).batches
-        assert len(batches) == 6
-        pixels = [torch.from_numpy(data.train_x[batch] / np.float32(127.5) - 1) for batch in batches]
-        first = trainer.layout.n_trainable
-        np.testing.assert_allclose(values[:first], trainer.initial[:first], atol=1e-8)
-        np.testing.assert_allclose(values[first:], running_statistics(module, pixels), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("model", "device", "expected"),
-    [
-        ("fc", "cpu", Dense),
-        ("fc", "cuda", Stacked),
-        ("cnn_bsfl", "cpu", OneByOne),
-        ("cnn_bsfl", "cuda", Stacked),
-    ],
-)
-def test_the_backend_follows_the_model_and_the_device(
-    model: str, device: str, expected: type[Backend]
-) -> None:
-    family = MODELS.find(model).family
-    assert fastest_backend(device, family, regression=False) is expected
-
-
-def test_kernels_are_not_for_regression() -> None:
-    x, y = np.ones((20, 3), np.float32), np.ones(20, np.float32)
-    data = Dataset("regression", x, y, x, y, 0, "drawn")
-    trainer = Trainer(FC, settings(), data, partition([20]), Streams(0), CPU)
-    assert isinstance(trainer._backend, OneByOne)
 
 
 def test_dropout_that_could_not_be_repeated_is_refused() -> None:

@@ -47,33 +47,10 @@ def test_no_more_batches_than_allowed(n_examples: int, batch_size: int, max_batc
     assert batches == plan(n_examples, batch_size=batch_size)[:max_batches]
 
 
-def test_the_limit_on_batches_holds_in_every_epoch() -> None:
-    # "Most mini-batches of an epoch" in the reference of the configuration.
-    assert len(plan(100, n_epochs=3, max_batches=2)) == 6
-
-
-def test_epochs_come_in_orders_of_their_own() -> None:
-    first, second = plan(50, batch_size=50, n_epochs=2)
-    assert first != second
-
-
-def test_the_stream_alone_fixes_the_plan() -> None:
-    assert plan(50) == plan(50) != plan(50, seed=1)
-
-
 def test_every_example_is_equally_likely_to_come_first() -> None:
     first = Counter(plan(10, seed=seed, batch_size=1)[0][0] for seed in range(2000))
     assert len(first) == 10
     assert stats.chisquare(list(first.values())).pvalue > 1e-4
-
-
-def test_the_only_batch_is_kept_however_short_it_is() -> None:
-    assert plan(1, smallest=2) == [[0]]
-
-
-@pytest.mark.parametrize("smallest", [1, 2])
-def test_a_user_with_fewer_examples_than_a_batch_trains_on_all_of_them(smallest: int) -> None:
-    assert sorted(plan(7, smallest)[0]) == list(range(7))
 
 
 @given(st.integers(1, 200), st.integers(1, 30), st.integers(1, 2))

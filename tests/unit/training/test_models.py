@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import itertools
-
 import pytest
 import torch
 from torch import nn
@@ -31,11 +28,8 @@ def n_trainable(module: nn.Module) -> int:
     ("name", "shape", "norm", "expected"),
     [
         ("fc", MNIST, "none", 25_818),
-        ("cnn3", CIFAR10, "batch", 170_474),
         ("cnn3", CIFAR10, "group", 170_474),
         ("cnn5", CIFAR10, "batch", 207_754),
-        ("cnn5", CIFAR10, "group", 207_754),
-        ("cnn5_as_run", CIFAR10, "batch", 208_202),
         ("cnn5_as_run", CIFAR10, "group", 208_202),
         ("cnn_bsfl", MNIST, "none", 225_034),
         ("cnn_bsfl", CIFAR10, "none", 315_722),
@@ -45,14 +39,6 @@ def test_numbers_of_parameters_are_the_documented_ones(
     name: str, shape: tuple[int, ...], norm: str, expected: int
 ) -> None:
     assert n_trainable(build(name, shape, norm)) == expected
-
-
-@pytest.mark.parametrize(("name", "norm"), [(name, norm) for name in MODELS for norm in MODELS[name].norms])
-@pytest.mark.parametrize("n_outputs", [2, 10])
-def test_every_model_maps_a_batch_of_images_to_logits(name: str, norm: str, n_outputs: int) -> None:
-    logits = build(name, CIFAR10, norm, n_outputs)(torch.randn(4, *CIFAR10))
-    assert logits.shape == (4, n_outputs)
-    assert torch.isfinite(logits).all()
 
 
 @pytest.mark.parametrize(
@@ -91,6 +77,19 @@ def test_batch_norm_leaves_its_weights_and_running_statistics_without_protection
     assert layout.n_values - layout.n_trainable == 2 * n_features  # running mean and variance
 
 
+@pytest.mark.parametrize("norm", ["batch", "group"])
+def test_batch_normalisation_lies_behind_all_that_is_protected(norm: str) -> None:
+    module = build("cnn3", CIFAR10, norm)
+    flat = FlatModel(module, CPU)
+    protected, n = flat.layout.n_protected, flat.layout.n_trainable
+    flat.values[:protected], flat.values[protected:n], flat.values[n:] = 1, 2, 3
+    for layer in module.modules():
+        for values in layer.parameters(recurse=False):
+            assert (values == (2 if is_batch_norm(layer) else 1)).all()
+        for buffer in layer.buffers(recurse=False):
+            assert not buffer.is_floating_point() or (buffer == 3).all()
+
+
 SMALLEST = [
     ("cnn3", "group", 22),
     ("cnn5", "group", 32),
@@ -101,18 +100,10 @@ SMALLEST = [
 
 @pytest.mark.parametrize(("name", "norm", "smallest"), SMALLEST)
 def test_images_too_small_for_a_model_are_refused(name: str, norm: str, smallest: int) -> None:
-    for size in (8, smallest - 1):
-        with pytest.raises(
-            ConfigError, match=f"{name} needs.* {smallest} x {smallest} pixels.*{size}, {size}"
-        ):
-            build(name, (1, size, size), norm)
-
-
-@pytest.mark.parametrize(("name", "norm", "smallest"), SMALLEST)
-def test_the_smallest_images_named_in_that_message_are_accepted(name: str, norm: str, smallest: int) -> None:
+    size = smallest - 1
+    with pytest.raises(ConfigError, match=f"{name} needs.* {smallest} x {smallest} pixels.*{size}, {size}"):
+        build(name, (1, size, size), norm)
     assert build(name, (1, smallest, smallest), norm)(torch.randn(2, 1, smallest, smallest)).shape == (2, 10)
-    wide = (1, smallest, smallest + 21)
-    assert build(name, wide, norm)(torch.randn(2, *wide)).shape == (2, 10)
 
 
 @pytest.mark.parametrize(
@@ -147,25 +138,3 @@ def test_models_with_dropout_are_random_in_training_alone() -> None:
         module, x = build(name, CIFAR10, MODELS[name].norms[0]), torch.randn(4, *CIFAR10)
         assert not torch.equal(module(x), module(x))
         assert torch.equal(module.eval()(x), module(x))
-
-
-@pytest.mark.parametrize(
-    ("name", "norm"), [("cnn3", "batch"), ("cnn5", "group"), ("cnn5_as_run", "batch"), ("cnn_bsfl", "none")]
-)
-def test_relu_after_pooling_is_relu_before_it_to_the_last_bit(name: str, norm: str) -> None:
-    torch.manual_seed(0)
-    module = build(name, CIFAR10, norm)
-    module.eval()  # without dropout
-    layers = list(module)  # type: ignore[call-overload]
-    for i, (first, second) in enumerate(itertools.pairwise(layers)):
-        if isinstance(first, nn.MaxPool2d) and isinstance(second, nn.ReLU):
-            layers[i : i + 2] = [second, first]
-    before = copy.deepcopy(nn.Sequential(*layers))
-    assert [type(layer) for layer in before] != [type(layer) for layer in module]  # type: ignore[attr-defined]
-    x = torch.randn(8, *CIFAR10)
-    gradients = []
-    for network in (module, before):
-        out = network(x)
-        gradients.append([out, *torch.autograd.grad(out.square().sum(), list(network.parameters()))])
-    for one, other in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=0)

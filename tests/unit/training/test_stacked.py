@@ -14,10 +14,8 @@ import torch
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from local_training import assert_equal, assert_same, train
+from local_training import assert_equal, assert_same, partition, train
 from numpy.typing import NDArray
-from replay import Recorder, pretend_gpu
-from shares import partition
 from torch import nn
 
 from pausefl.data.dataset import Dataset
@@ -206,39 +204,7 @@ def test_any_users_with_any_data_and_dropout_are_trained_as_alone(
     assert_same(found[1], found[0], atol=1e-10)
 
 
-# ---- Graphs
-
-
-@pytest.fixture
-def graphs(monkeypatch: pytest.MonkeyPatch) -> list[Recorder]:
-    return pretend_gpu(monkeypatch)
-
-
 GRAPHED = [(model("fc"), 6), (model("cnn_bsfl"), 10), (model("cnn3", "batch"), 22)]
-
-
-@pytest.mark.parametrize(
-    ("model", "size", "changes"),
-    [*((*each, {}) for each in GRAPHED), (*GRAPHED[0], SGD[-1])],
-    ids=lambda v: getattr(v, "name", str(v)),
-)
-def test_graphs_give_the_same_bits_as_steps(
-    model: ModelSettings,
-    size: int,
-    changes: dict[str, Any],
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Nothing of the host is in a step: its launches, repeated on the same memory, are the next step."""
-    rounds = {t: ALL[t] for t in (1, 2)}
-    monkeypatch.setattr(Stacked, "n_together", 3)
-    expected = train(trainer(Stacked, model, size, local(**changes)), rounds)
-    graphs = request.getfixturevalue("graphs")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = train(trainer(Stacked, model, size, local(**changes)), rounds)
-    assert len(graphs) > 2
-    assert_equal(found, expected)
 
 
 @pytest.mark.parametrize(("model", "size"), GRAPHED, ids=lambda v: getattr(v, "name", ""))
@@ -254,26 +220,6 @@ def test_all_training_is_on_the_device_and_reads_nothing_back(model: ModelSettin
     assert backend.outputs(theta).shape == (9, 10)
     with pytest.raises(RuntimeError):
         float(backend.loss_sum)
-
-
-def test_what_cannot_be_captured_is_trained_as_it_is_and_said_once(
-    monkeypatch: pytest.MonkeyPatch, graphs: list[Recorder]
-) -> None:
-    def reads_a_value(layer: nn.Module, x: torch.Tensor, n: int) -> torch.Tensor:
-        assert float(x.detach().sum()) != 0.5
-        return torch.relu(x)
-
-    expected = train(trainer(Stacked, model("fc"), 6, local()), ALL)
-    monkeypatch.setitem(layers.LAYERS, nn.ReLU, reads_a_value)
-    graphs.clear()
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("default")
-        found = train(trainer(Stacked, model("fc"), 6, local()), ALL)
-    assert not graphs
-    assert [str(each.message) for each in told] == [
-        "training without CUDA graphs, which is slower: _local_scalar_dense cannot be captured"
-    ]
-    assert_equal(found, expected)
 
 
 # ---- Layers
@@ -347,15 +293,3 @@ def test_a_gpu_repeats_itself_with_and_without_graphs(
     found.append(train(on_gpu(model, size), ALL))
     for again in found[1:]:
         assert_equal(again, found[0])
-
-
-@pytest.mark.parametrize(("model", "size"), [pytest.param(*each, marks=ON_GPU) for each in IMAGES])
-def test_the_host_does_not_wait_for_a_gpu_in_training(model: ModelSettings, size: int) -> None:
-    made = on_gpu(model, size)
-    train(made, ALL)
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        locals_ = list(made.train(made.initial, np.array([0, 1, 2, 3]), 6))
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-    assert all(np.isfinite(each.updates).all() for each in locals_)

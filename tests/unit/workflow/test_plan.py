@@ -18,8 +18,6 @@ from pausefl.workflow.plan import (
     memory_mb,
     minutes,
     network_key,
-    number,
-    rounds_expected,
     shipped_rates,
     to_text,
     with_trainers,
@@ -60,42 +58,6 @@ def test_a_job_is_the_sum_of_what_it_does(selector: str, n_users: int, noise_s: 
     assert found == pytest.approx(1.0 + 7 * round_s)
 
 
-@pytest.mark.parametrize(("until", "n_evaluations"), [(1, 1 + 6 / 5), (4, 4 + 3 / 5), (9, 7)])
-def test_less_work_costs_less(until: int, n_evaluations: float) -> None:
-    less = scenario(n_rounds=7, max_batches=2, evaluate_every=5, evaluate_all_until=until)
-    found = estimate(less, "pause", RAW, RATES)
-    rounds = 7 * (15 * (0.1 + 2 * 1.0 + 0.1) + 0.01)
-    assert found == pytest.approx(1.0 + rounds + n_evaluations * 10_000 * 0.001)
-
-
-@pytest.mark.parametrize(
-    ("partition", "n_validation", "n_batches"),
-    [
-        ({"sizes": "equal_floored"}, 0, 10),  # 200 images each
-        ({"sizes": "equal"}, 10_000, 8),  # 166 or 167
-        ({"sizes": "listed", "listed_sizes": [59] * 300}, 10_000, 2),
-        ({"sizes": "listed", "listed_sizes": [19] * 300}, 0, 1),
-    ],
-)
-def test_skipped_batches_and_unused_examples_cost_nothing(
-    partition: dict[str, Any], n_validation: int, n_batches: int
-) -> None:
-    skipping = scenario(n_rounds=7, short_batches="skip")
-    made = skipping.replace(
-        partition=skipping.partition.replace(min_size=1, **partition),
-        data=skipping.data.replace(n_validation=n_validation),
-    )
-    round_s = 15 * (0.1 + n_batches * 1.0 + 0.1) + 10_000 * 0.001 + 0.01
-    assert estimate(made, "pause", RAW, RATES) == pytest.approx(1.0 + 7 * round_s)
-
-
-def test_a_time_horizon_leaves_as_many_rounds_as_a_selector_makes_in_it() -> None:
-    whole, in_time = scenario(n_rounds=300), scenario(n_rounds=900, time_horizon_s=150)
-    assert estimate(in_time, "pause", RAW, RATES) == estimate(whole, "pause", RAW, RATES)
-    assert rounds_expected(in_time, "fedavg", RATES) == pytest.approx(150 / 0.9)  # no rate: that of random
-    assert rounds_expected(scenario(n_rounds=20, time_horizon_s=150), "pause", RATES) == 20
-
-
 @pytest.fixture
 def made_up_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pausefl.workflow.plan.shipped_rates", lambda: RATES)
@@ -118,22 +80,6 @@ def test_a_job_whose_training_is_taken_over_costs_its_selection() -> None:
     assert text.count("mnist_large_iid_r1 random") == 1
     assert "mnist_large_iid_r1 pause" not in text
     assert "3 jobs, 0 of them done." in text
-
-
-def test_the_shipped_pace_leaves_bsfl_about_300_rounds() -> None:
-    scenarios = table("config").scenarios
-    ended = [one for one in scenarios.values() if one.training.time_horizon_s and one.reward.name == "bsfl"]
-    found = [rounds_expected(one, "bsfl", shipped_rates()) for one in ended]
-    assert len(ended) == 6
-    assert all(200 < n < 400 for n in found)
-
-
-@pytest.mark.usefixtures("made_up_rates")
-def test_what_is_not_known_is_not_counted_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert math.isnan(estimate(scenario("demo_small"), "pause", RAW, RATES))
-    demo = table("demo")
-    monkeypatch.chdir(tmp_path)
-    assert "Not counted: 16 jobs" in to_text(demo, "demo", 2)
 
 
 def plan(name: str, target: str) -> str:
@@ -166,24 +112,13 @@ def test_a_cluster_is_asked_for_a_few_times_the_estimate() -> None:
                 assert json.loads(line)["peak_memory_bytes"] < memory * 1e6
 
 
-def test_a_job_of_unknown_cost_is_given_half_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = table("demo")
-    job = whole.experiments["demo_small"][0]
-    assert minutes(whole, job) < 720
-    monkeypatch.setattr("pausefl.workflow.plan.shipped_rates", lambda: RATES)  # none of its network
-    assert minutes(whole, job) == 720
-
-
 def test_a_target_costs_what_it_needs() -> None:
     assert "35 jobs, " in plan("config", "pause_v2_fig8")  # seven selectors, five seeds
-    assert "40 jobs, " in plan("config", "pause_v2_fig8_as_written")
     assert "20 jobs, " in (both := plan("config", "bsfl_fig5"))
     assert re.search(r"bsfl_fig5_regret 0\.[2-9]", both)
-    assert "jobs," not in plan("config", "bsfl_fig4")
     unknown = plan("config", "bsfl_fig4")
-    assert "bsfl_fig4 – Left to compute" in unknown
+    assert "jobs," not in unknown
     assert "Not counted: 1 jobs and studies" in unknown
-    assert "benchmark_mnist_iid in the jobs above" in plan("config", "benchmark_mnist_iid")
     published = plan("published", "pause_v2_fig8_as_written")
     assert "80 jobs, 80 of them done. Left to compute: 0.0 core-hours" in published
     with pytest.raises(ConfigError, match=r"unknown target 'pause_v2_fig88'.*Did you mean 'pause_v2_fig8'"):
@@ -206,10 +141,3 @@ def test_what_is_done_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert to_text(one, "demo_small", 1) == before
     (folder / "summary.json").write_text("{", "utf-8")
     assert to_text(one, "demo_small", 1) == before
-
-
-@pytest.mark.parametrize(
-    ("value", "told"), [(math.nan, "–"), (0.0, "0.00"), (0.0049, "< 0.01"), (0.006, "0.01"), (1.234, "1.23")]
-)
-def test_little_is_not_told_as_nothing(value: float, told: str) -> None:
-    assert number(value) == told

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from pausefl.errors import ConfigError, DataError
-from pausefl.selectors import SELECTORS
 from pausefl.settings import Experiment
 from pausefl.workflow.checks import check
 from pausefl.workflow.project import Project
-from pausefl.workflow.targets import jobs, needs, targets
+from pausefl.workflow.targets import jobs, targets
 
 ROOT = Path(__file__).parents[3]
 
@@ -30,16 +29,6 @@ def test_the_demo_is_there_besides_the_configuration(load: Load) -> None:
     assert list(table.scenarios) == ["demo_small", "demo_large", "mnist_large_iid_r1"]
     assert table.seeds("mnist_large_iid_r1") == [1, 3]
     assert table.seeds("demo_small") == [0, 1, 2]
-
-
-def test_a_row_of_the_configuration_replaces_that_of_the_demo(load: Load) -> None:
-    table = load(experiments=[row("demo_small", "pause")])
-    assert (table.selectors("demo_small"), table.seeds("demo_small")) == (["pause"], [0])
-
-
-def test_published_runs_leave_the_demo_out(load: Load) -> None:
-    table = load("published")
-    assert set(table.scenarios) == set(table.own)
 
 
 def test_scenarios_with_the_same_data_share_a_partition(load: Load) -> None:
@@ -63,36 +52,6 @@ def test_the_first_job_of_the_table_trains_for_those_that_train_the_same(load: L
     assert other_way.trained_by(Experiment(r1, "random", 0)) == Experiment(r2, "random", 0)
     budget = load(experiments=[row(r1, "random"), row("mnist_large_iid_r1_v1", "random")])
     assert budget.trained_by(Experiment("mnist_large_iid_r1_v1", "random", 0)) is None
-
-
-def test_no_job_of_the_papers_is_trained_twice(load: Load) -> None:
-    table = load()
-    rows = [one for own in table.experiments.values() for one in own]
-    taken_over = {(one.scenario, other.scenario) for one in rows if (other := table.trained_by(one))}
-    assert taken_over == {
-        ("cifar10_small_iid_r2", "cifar10_small_iid_r1"),
-        ("cifar10_large_noniid_r2", "cifar10_large_noniid_r1"),
-        ("cifar10_small_iid_r2_as_run", "cifar10_small_iid_r1_as_run"),
-        ("cifar10_large_noniid_r2_as_run", "cifar10_large_noniid_r1_as_run"),
-        ("mnist_large_iid_r2", "mnist_large_iid_r1"),
-    }
-    blind = [one for one in rows if "_r2" in one.scenario and not SELECTORS[one.selector].uses_reward]
-    assert [one for one in blind if table.trained_by(one) is None] == []
-
-
-def test_scales_are_those_of_which_there_is_something_to_judge(load: Load) -> None:
-    table = load("published")
-    assert table.scales == ["paper"]
-    assert load("demo").scales == load("demo").demo_scales == ["demo"]
-
-
-def test_scenarios_and_studies_are_found_from_any_folder(
-    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    table = load(studies="config/studies.yaml", experiments=[row("demo_small", "pause")])
-    assert table.folders[0] == ROOT / "config/scenarios"
-    assert "bsfl_fig4" in table.studies
 
 
 def test_scenarios_of_the_working_directory_go_first(
@@ -129,6 +88,18 @@ def test_claims_and_their_scenarios_are_the_users_first_then_the_shipped_ones(
         load(experiments=[row("few", "pause")])
 
 
+def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
+    table = load(experiments=[row("mnist_large_iid_r1", "pause")])
+    study = table.studies.of_kind("changes")["mnist_knobs"]
+    runs = table.runs_of_study("mnist_knobs")
+    assert {one.scenario for one in runs} == {one.name for one in study.scenarios.values()}
+    assert Experiment("mnist_large_iid_r1_epsilon_total_1", "random", 0) in runs
+    assert table.runs_of_study("bsfl_fig4") == []
+    named = targets(table)
+    assert jobs(table, named["mnist_knobs"]) == runs
+    assert jobs(table, named["studies"]) == []
+
+
 def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "config/scenarios", tmp_path / "scenarios")
     path = tmp_path / "scenarios/demo_small.yaml"
@@ -136,36 +107,3 @@ def test_a_partition_that_cannot_be_made_is_refused(load: Load, tmp_path: Path) 
     table = load(scenarios=str(tmp_path / "scenarios"), experiments=[row("demo_small", "pause")])
     with pytest.raises(DataError, match="training examples cannot give"):
         check(table)
-
-
-def test_a_study_of_trained_runs_adds_jobs_and_nothing_else(load: Load) -> None:
-    table = load(experiments=[row("mnist_large_iid_r1", "pause")])
-    study = table.studies.of_kind("changes")["mnist_knobs"]
-    runs = table.runs_of_study("mnist_knobs")
-    assert {one.scenario for one in runs} == {one.name for one in study.scenarios.values()}
-    assert Experiment("mnist_large_iid_r1_epsilon_total_1", "random", 0) in runs
-    compared = {study.jobs for study in table.studies.of_kind("benchmark").values()}
-    assert set(table.job_scenarios) == {*table.scenarios, *(one.scenario for one in runs), *compared}
-    assert table.job_scenarios["mnist_large_iid_r1"] is table.scenarios["mnist_large_iid_r1"]
-    assert table.seeds("mnist_large_iid_r1") == [0]
-    assert table.runs_of_study("bsfl_fig4") == []
-    named = targets(table)
-    assert jobs(table, named["mnist_knobs"]) == runs
-    assert jobs(table, named["studies"]) == []
-    untrained = set(needs(table, named["studies"])[1])
-    assert set(table.studies) - untrained == {"mnist_knobs", *table.studies.of_kind("benchmark")}
-    published = load("published")
-    assert jobs(published, targets(published)["mnist_knobs"]) == []
-
-
-def test_a_comparison_beyond_the_papers_is_made_if_it_is_asked_for(load: Load) -> None:
-    table = load(experiments=[row("mnist_large_iid_r1", "pause")])
-    names, named = list(table.studies.of_kind("benchmark")), targets(table)
-    study = table.studies.of_kind("benchmark")["benchmark_mnist_iid"]
-    assert needs(table, named["benchmark"])[1] == names
-    asked = [one for one in jobs(table, named["benchmark"]) if one.scenario == study.jobs]
-    assert {one.selector for one in asked} == set(study.scenario.selectors)
-    assert named["benchmark"].files == [path for name in names for path in named[name].files]
-    for other in ("all", "studies"):
-        assert not {*named["benchmark"].files} & {*named[other].files}
-    assert set(SELECTORS) - set(study.scenario.selectors) == {"pause_brute", "sa_pause_best_gain"}
