@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -289,3 +290,11 @@ main()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "pausefl.run needs pandas: pip install 'pausefl[training]'\n"
     assert done.stderr == "Error: the command pausefl needs typer: pip install 'pausefl[training]'\n"
+
+
+def test_the_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs/own_training.md").read_text("utf-8")
+    pattern = r"<!-- example -->\n```python\n(.*?)^```\n\n```text\n(.*?)^```"
+    ((code, printed),) = re.findall(pattern, page, re.DOTALL | re.MULTILINE)
+    exec(code, {})
+    assert capsys.readouterr().out == printed

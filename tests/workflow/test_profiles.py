@@ -60,4 +60,3 @@ def test_each_job_asks_for_its_time_memory_and_cores_and_a_gpu_on_request(checko
         "tiny": ("1500", "5", "1"),
         "cnn": ("4000", "720", "1"),  # of which there are no rates
     }
-    assert "threads: 8\n" in output  # a study in several processes
